@@ -1,0 +1,64 @@
+# Everything a developer or a first-time user runs. `make help` lists the targets.
+PYTHON ?= python3
+VENV ?= .venv
+BIN := $(VENV)/bin
+STAMP := $(VENV)/.installed
+UQCLI := $(BIN)/uqcli
+SAMPLE := sample_data/digits
+
+.DEFAULT_GOAL := help
+.PHONY: help install format lint types imports test coverage bench demo sample-data schemas check clean
+
+help: ## list the targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+install: $(STAMP) ## create .venv with the program and its development tools
+
+$(STAMP): pyproject.toml
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --upgrade 'pip>=25.1'
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable . --group dev
+	@touch $@
+
+format: $(STAMP) ## rewrite the code in its standard form
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+
+lint: $(STAMP) ## check form and style
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+
+types: $(STAMP) ## check types
+	$(BIN)/mypy
+
+imports: $(STAMP) ## check that imports keep their directions
+	$(BIN)/lint-imports
+
+test: $(STAMP) ## run the tests
+	$(BIN)/pytest -n auto --benchmark-disable
+
+coverage: $(STAMP) ## run the tests and show the lines they miss
+	$(BIN)/pytest -n auto --benchmark-disable --cov --cov-report=term-missing
+
+bench: $(STAMP) ## run the benchmarks (alone on the machine)
+	$(BIN)/pytest tests/benchmarks --benchmark-only
+
+demo: $(STAMP) ## run the main job on the sample data
+	@mkdir -p demo
+	$(UQCLI) boundary $(SAMPLE)_holdout.csv --precision 0.9 -o demo/boundary.json
+	$(UQCLI) apply demo/boundary.json $(SAMPLE)_new.csv -o demo/decisions.csv
+	$(UQCLI) evaluate demo/boundary.json $(SAMPLE)_new.csv
+	@echo "Decisions are in demo/decisions.csv:"
+	@head -n 4 demo/decisions.csv
+
+sample-data: $(STAMP) ## make sample_data/ again, identically
+	$(BIN)/python sample_data/make.py
+
+schemas: $(STAMP) ## write the JSON Schemas of the artifacts
+	$(BIN)/python -c "from uqcli.artifacts.schemas import write_schemas; write_schemas()"
+
+check: lint types imports test ## everything CI checks
+
+clean: ## remove what the targets made
+	rm -rf $(VENV) demo build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +

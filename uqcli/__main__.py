@@ -1,0 +1,5 @@
+"""``python -m uqcli``."""
+
+from uqcli.cli.app import main
+
+main()

@@ -1,0 +1,1 @@
+"""The saved models: structs, codec, schemas."""

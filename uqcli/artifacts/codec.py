@@ -1,0 +1,122 @@
+"""Artifacts to JSON and back: strict, readable, the same bytes for the same model."""
+
+from __future__ import annotations
+
+import json
+import math
+import sys
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from uqcli.artifacts.models import MODELS, Artifact, BoundaryArtifact
+from uqcli.choices import ArtifactKind
+from uqcli.defaults import FORMAT_VERSION
+from uqcli.errors import ArtifactError, DataError
+from uqcli.files import STDIO
+
+
+def encode(artifact: Artifact) -> bytes:
+    """Write an artifact as strict JSON, one top-level key a line.
+
+    Raises
+    ------
+    ValueError
+        A number is not finite.
+    """
+    return encode_object(msgspec.to_builtins(artifact))
+
+
+def encode_object(content: dict[str, Any]) -> bytes:
+    """Write a JSON object with one top-level key a line; NaN and infinity are refused."""
+    lines = (
+        f"  {json.dumps(key)}: {json.dumps(value, allow_nan=False, ensure_ascii=False)}"
+        for key, value in content.items()
+    )
+    return ("{\n" + ",\n".join(lines) + "\n}\n").encode()
+
+
+def load(name: str) -> Artifact:
+    """Read an artifact from a file, or from standard input if the name is ``-``.
+
+    Raises
+    ------
+    DataError
+        The file is missing or cannot be read.
+    ArtifactError
+        It is not an artifact, or of a newer format.
+    """
+    try:
+        content = sys.stdin.buffer.read() if name == STDIO else Path(name).read_bytes()
+    except OSError as error:
+        raise DataError(
+            f"cannot read artifact '{name}': {error.strerror}", expected="an existing file"
+        ) from error
+    return decode(content, name)
+
+
+def decode(content: bytes, name: str) -> Artifact:
+    """Read an artifact from JSON.
+
+    Parameters
+    ----------
+    content
+        The bytes of the file.
+    name
+        As it appears in messages.
+
+    Raises
+    ------
+    ArtifactError
+        Not JSON, not an artifact, of a newer format, or inconsistent.
+    """
+    kind = _kind_of(content, name)
+    try:
+        artifact = msgspec.json.decode(content, type=MODELS[kind])
+    except msgspec.ValidationError as error:
+        raise ArtifactError(
+            f"'{name}' is not a valid {kind} artifact: {error}", remedy="make it again"
+        ) from error
+    _check_boundary(artifact, name)
+    return artifact
+
+
+def _kind_of(content: bytes, name: str) -> ArtifactKind:
+    try:
+        header = msgspec.json.decode(content)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise ArtifactError(
+            f"'{name}' is not JSON ({error})", expected="an artifact written by uqcli"
+        ) from error
+    if not isinstance(header, dict) or "kind" not in header or "format_version" not in header:
+        raise ArtifactError(
+            f"'{name}' is JSON but no uqcli artifact", expected="keys kind and format_version"
+        )
+    version = header["format_version"]
+    if isinstance(version, int) and version > FORMAT_VERSION:
+        raise ArtifactError(
+            f"'{name}' has format version {version}",
+            expected=f"at most {FORMAT_VERSION}",
+            remedy="upgrade uqcli",
+        )
+    if header["kind"] not in list(MODELS):
+        known = ", ".join(MODELS)
+        raise ArtifactError(f"'{name}' is of unknown kind {header['kind']!r}", expected=f"one of: {known}")
+    return ArtifactKind(header["kind"])
+
+
+def _check_boundary(artifact: BoundaryArtifact, name: str) -> None:
+    edges, thresholds = artifact.uncertainty_edges, artifact.thresholds
+    numbers = edges + [threshold for threshold in thresholds if threshold is not None]
+    problem = ""
+    if len(thresholds) != len(edges) + 1:
+        problem = f"{len(thresholds)} thresholds for {len(edges)} uncertainty edges"
+    elif not all(map(math.isfinite, numbers)):
+        problem = "an edge or threshold is not finite"
+    elif edges != sorted(edges):
+        problem = "its uncertainty edges are not ascending"
+    elif "score" not in artifact.source.columns:
+        problem = "it does not name its score column"
+    if problem:
+        raise ArtifactError(f"'{name}' is inconsistent: {problem}", remedy="make it again")

@@ -1,0 +1,38 @@
+"""JSON Schemas of the artifacts, derived from their structs and shipped as files."""
+
+from __future__ import annotations
+
+import json
+from importlib.resources import files
+from typing import Any
+
+import msgspec
+
+from uqcli.artifacts.models import MODELS
+from uqcli.choices import ArtifactKind
+from uqcli.defaults import FORMAT_VERSION
+
+
+def schema_text(kind: ArtifactKind) -> str:
+    """The shipped JSON Schema of one kind of artifact."""
+    return (files("uqcli.artifacts") / "schema_files" / f"{kind}.schema.json").read_text("utf-8")
+
+
+def derived_schema(kind: ArtifactKind) -> dict[str, Any]:
+    """The JSON Schema that the struct of this kind implies; ``make schemas`` writes it to its file."""
+    (reference,), components = msgspec.json.schema_components([MODELS[kind]])
+    definitions = {name: {**body, "additionalProperties": True} for name, body in components.items()}
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": f"uqcli {kind} artifact, format version {FORMAT_VERSION}",
+        "$ref": reference["$ref"],
+        "$defs": definitions,
+    }
+
+
+def write_schemas() -> None:
+    """Write every schema to its file in the package."""
+    for kind in ArtifactKind:
+        place = files("uqcli.artifacts") / "schema_files" / f"{kind}.schema.json"
+        with open(str(place), "w", encoding="utf-8") as stream:  # noqa: PTH123  a Traversable, not a Path
+            stream.write(json.dumps(derived_schema(kind), indent=2) + "\n")

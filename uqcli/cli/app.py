@@ -1,0 +1,115 @@
+"""The program: commands registered, errors printed, exit codes set. Nothing else exits."""
+
+from __future__ import annotations
+
+import os
+import sys
+import traceback
+from collections.abc import Sequence
+from typing import Annotated, Any, NoReturn
+
+import typer
+from typer.core import TyperGroup
+
+from uqcli.cli.apply import apply
+from uqcli.cli.boundary import boundary
+from uqcli.cli.evaluate import evaluate
+from uqcli.cli.groups import with_groups
+from uqcli.cli.schema import schema
+from uqcli.cli.show import show
+from uqcli.cli.signals import answer_signals
+from uqcli.defaults import VERSION
+from uqcli.errors import ClosedPipeError, DataError, GateError, UqcliError, UsageError
+
+
+class _Program(TyperGroup):
+    """The command group; a reader that went away is told apart before typer sees it."""
+
+    def invoke(self, ctx: Any) -> Any:
+        try:
+            return super().invoke(ctx)
+        except BrokenPipeError as error:
+            raise ClosedPipeError("closed pipe") from error
+
+
+app = typer.Typer(
+    name="uqcli",
+    cls=_Program,
+    add_completion=True,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+    help="Decision boundaries on score x uncertainty, from files of scores, uncertainties and labels.",
+)
+for _command in (boundary, apply, evaluate, show, schema):
+    app.command(_command.__name__)(with_groups(_command))
+
+
+def _print_version(value: bool) -> None:
+    if value:
+        sys.stdout.write(f"uqcli {VERSION}\n")
+        raise typer.Exit
+
+
+@app.callback(invoke_without_command=True)
+def _root(
+    context: typer.Context,
+    version: Annotated[  # noqa: ARG001  its callback does the work
+        bool, typer.Option("--version", is_eager=True, callback=_print_version, help="Print the version.")
+    ] = False,
+) -> None:
+    if context.invoked_subcommand is None:
+        sys.stderr.write(context.get_help() + "\n")
+        raise UsageError("no command given", remedy="see uqcli --help")
+
+
+def run(arguments: Sequence[str]) -> int:
+    """Run one command line and return its exit code; errors are one line on standard error."""
+    try:
+        code = app(args=list(arguments), prog_name="uqcli", standalone_mode=False)
+        sys.stdout.flush()
+    except Exception as raised:
+        error = _as_ours(raised)
+        _report(error, debug="--debug" in arguments)
+        return error.exit_code
+    return code if isinstance(code, int) else 0
+
+
+def _as_ours(error: Exception) -> UqcliError:
+    """Any error as one of the tree."""
+    if isinstance(error, UqcliError):
+        return error
+    if isinstance(error, BrokenPipeError):
+        return ClosedPipeError("closed pipe")
+    if isinstance(error, typer.TyperException):
+        return UsageError(error.format_message(), remedy=_where_help_is(error))
+    if isinstance(error, OSError):
+        return DataError(f"cannot write to standard output: {error.strerror}")
+    return UqcliError(
+        f"internal error: {type(error).__name__}: {error}", remedy="please report it (--debug shows where)"
+    )
+
+
+def _report(error: UqcliError, *, debug: bool) -> None:
+    if isinstance(error, ClosedPipeError):
+        return
+    if debug:
+        traceback.print_exc()
+    sys.stderr.write(f"{error}\n" if isinstance(error, GateError) else f"error: {error}\n")
+
+
+def _where_help_is(error: typer.TyperException) -> str:
+    context = getattr(error, "ctx", None)
+    return f"see {context.command_path} --help" if context else "see uqcli --help"
+
+
+def main() -> NoReturn:
+    """Run the program as a process: signals answered, a closed pipe left in silence."""
+    answer_signals()
+    code = run(sys.argv[1:])
+    try:
+        sys.stdout.flush()
+        sys.stderr.flush()
+    except OSError:
+        null = os.open(os.devnull, os.O_WRONLY)  # so that the interpreter's own last flush stays silent
+        os.dup2(null, sys.stdout.fileno())
+    sys.exit(code)

@@ -1,0 +1,77 @@
+"""``uqcli apply``."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from uqcli.choices import FileFormat
+from uqcli.cli.deliver import check_outputs, deliver
+from uqcli.cli.options import InputOptions, ModelColumns, ReportOptions, RunOptions
+from uqcli.cli.requests import prepare, read_options
+from uqcli.files import STDIO
+
+
+def apply(
+    *,
+    artifact: Annotated[str, typer.Argument(metavar="ARTIFACT", help="A saved model, or -.")],
+    inputs: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="INPUT...", help="Files, globs, directories, or - for standard input."),
+    ] = None,
+    output: Annotated[
+        str,
+        typer.Option(
+            "--output",
+            "-o",
+            metavar="FILE",
+            help="Where the rows go; the name tells the format. [default: CSV on standard output]",
+            rich_help_panel="Output",
+            show_default=False,
+        ),
+    ] = STDIO,
+    output_format: Annotated[
+        FileFormat | None,
+        typer.Option(help="Format of the rows, whatever the name says.", rich_help_panel="Output"),
+    ] = None,
+    prefix: Annotated[
+        str, typer.Option(metavar="P", help="Put before the added column's name.", rich_help_panel="Output")
+    ] = "",
+    overwrite: Annotated[
+        bool,
+        typer.Option("--overwrite", help="Replace a column of that name.", rich_help_panel="Output"),
+    ] = False,
+    union: Annotated[
+        bool,
+        typer.Option(
+            "--union", help="Let inputs differ in columns; missing ones are null.", rich_help_panel="Output"
+        ),
+    ] = False,
+    columns: ModelColumns,
+    reading: InputOptions,
+    reporting: ReportOptions,
+    running: RunOptions,
+) -> None:
+    """Stream files through a saved model: a decision for each row, other columns and order kept."""
+    prepare(running)
+    check_outputs(reporting, output)
+    from uqcli.jobs.apply import ApplyOptions, run
+    from uqcli.jobs.models import ColumnOverrides
+
+    report = run(
+        ApplyOptions(
+            artifact=artifact,
+            inputs=tuple(inputs or ()),
+            output=output,
+            output_format=output_format,
+            columns=ColumnOverrides(score=columns.score, uncertainty=columns.uncertainty),
+            read=read_options(reading),
+            on_invalid=reading.on_invalid,
+            prefix=prefix,
+            overwrite=overwrite,
+            union=union,
+            engine=running.engine,
+        )
+    )
+    deliver(report, reporting, output=output)

@@ -1,0 +1,178 @@
+"""Every option that more than one command has, declared once."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated
+
+import typer
+
+from uqcli import defaults
+from uqcli.choices import EngineName, FileFormat, OnInvalid
+from uqcli.cli.config import load_settings
+
+_INPUT, _COLUMNS, _OUTPUT, _RUN = "Input", "Columns", "Output", "Run"
+Inputs = list[str] | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class InputOptions:
+    """How the inputs are read."""
+
+    format: Annotated[
+        FileFormat | None,
+        typer.Option(
+            help="Format of inputs whose name does not tell it, such as standard input. [default: csv]",
+            rich_help_panel=_INPUT,
+        ),
+    ] = None
+    delimiter: Annotated[
+        str | None,
+        typer.Option(
+            help="Field separator of CSV inputs: one character, or 'tab'. [default: by name]",
+            rich_help_panel=_INPUT,
+        ),
+    ] = None
+    null_value: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="Text in CSV that means null, beside the empty field (repeatable).", rich_help_panel=_INPUT
+        ),
+    ] = None
+    on_invalid: Annotated[
+        OnInvalid,
+        typer.Option(
+            help="Rows with a null, NaN or infinity in a needed column: error (exit 3), drop, "
+            "or keep (apply only: the added column is null).",
+            rich_help_panel=_INPUT,
+        ),
+    ] = OnInvalid.ERROR
+
+
+@dataclass(frozen=True, kw_only=True)
+class FitColumns:
+    """Which columns to learn from."""
+
+    score: Annotated[str, typer.Option(metavar="COL", help="Score column.", rich_help_panel=_COLUMNS)] = (
+        defaults.SCORE
+    )
+    uncertainty: Annotated[
+        str, typer.Option(metavar="COL", help="Uncertainty column.", rich_help_panel=_COLUMNS)
+    ] = defaults.UNCERTAINTY
+    label: Annotated[
+        str,
+        typer.Option(metavar="COL", help="Label column: 0/1 or true/false.", rich_help_panel=_COLUMNS),
+    ] = defaults.LABEL
+    weight: Annotated[
+        str | None,
+        typer.Option(
+            metavar="COL",
+            help="Weight column: non-negative integers, 2 means the row twice. [default: none]",
+            rich_help_panel=_COLUMNS,
+        ),
+    ] = None
+    positive: Annotated[
+        str | None,
+        typer.Option(
+            metavar="VALUE", help="Text of the positive label, for other labels.", rich_help_panel=_COLUMNS
+        ),
+    ] = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class ModelColumns:
+    """Columns that replace the artifact's own."""
+
+    score: Annotated[
+        str | None,
+        typer.Option(metavar="COL", help="Score column. [default: the artifact's]", rich_help_panel=_COLUMNS),
+    ] = None
+    uncertainty: Annotated[
+        str | None,
+        typer.Option(
+            metavar="COL", help="Uncertainty column. [default: the artifact's]", rich_help_panel=_COLUMNS
+        ),
+    ] = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class LabelColumns:
+    """Label and weight columns that replace the artifact's own."""
+
+    label: Annotated[
+        str | None,
+        typer.Option(metavar="COL", help="Label column. [default: the artifact's]", rich_help_panel=_COLUMNS),
+    ] = None
+    weight: Annotated[
+        str | None,
+        typer.Option(
+            metavar="COL", help="Weight column. [default: the artifact's]", rich_help_panel=_COLUMNS
+        ),
+    ] = None
+    positive: Annotated[
+        str | None,
+        typer.Option(
+            metavar="VALUE",
+            help="Text of the positive label. [default: the artifact's]",
+            rich_help_panel=_COLUMNS,
+        ),
+    ] = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReportOptions:
+    """What becomes of the report."""
+
+    json: Annotated[
+        bool, typer.Option("--json", help="Print the report as one JSON object.", rich_help_panel=_OUTPUT)
+    ] = False
+    quiet: Annotated[
+        bool,
+        typer.Option(
+            "--quiet", "-q", help="Print no table and no message; errors stay.", rich_help_panel=_OUTPUT
+        ),
+    ] = False
+    report: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FILE", help="Also write the report: .html, .md or .json.", rich_help_panel=_OUTPUT
+        ),
+    ] = None
+    fail_if: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="GATE",
+            help="Exit 6 if 'METRIC OP VALUE' holds, such as 'precision.low < 0.7' (repeatable).",
+            rich_help_panel=_OUTPUT,
+        ),
+    ] = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunOptions:
+    """How the program runs; nothing here changes a result."""
+
+    threads: Annotated[
+        int | None,
+        typer.Option(min=1, help="Threads to use. [default: one a core]", rich_help_panel=_RUN),
+    ] = None
+    engine: Annotated[EngineName, typer.Option(help="What reads and counts.", rich_help_panel=_RUN)] = (
+        EngineName.POLARS
+    )
+    debug: Annotated[
+        bool, typer.Option("--debug", help="Show a traceback on errors.", rich_help_panel=_RUN)
+    ] = False
+    no_config: Annotated[
+        bool,
+        typer.Option("--no-config", is_eager=True, help="Read no configuration file.", rich_help_panel=_RUN),
+    ] = False
+    config: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FILE",
+            is_eager=True,
+            callback=load_settings,
+            help="Configuration file. [default: the nearest uqcli.toml or pyproject.toml upwards]",
+            rich_help_panel=_RUN,
+        ),
+    ] = None

@@ -1,0 +1,45 @@
+"""From options to the requests that jobs take."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+from uqcli.choices import FileFormat
+from uqcli.cli.options import InputOptions, RunOptions
+from uqcli.errors import UsageError
+
+if TYPE_CHECKING:
+    from uqcli.engines.inputs import ReadOptions
+
+
+def prepare(run: RunOptions) -> None:
+    """Set the number of threads before a library that uses threads is loaded."""
+    if run.threads is not None:
+        for name in ("POLARS_MAX_THREADS", "NUMBA_NUM_THREADS", "OMP_NUM_THREADS", "RAYON_NUM_THREADS"):
+            os.environ[name] = str(run.threads)
+
+
+def read_options(options: InputOptions) -> ReadOptions:
+    """How files are read.
+
+    Raises
+    ------
+    UsageError
+        The delimiter is not one character.
+    """
+    from uqcli.engines.inputs import ReadOptions
+
+    return ReadOptions(
+        format=options.format or FileFormat.CSV,
+        format_given=options.format is not None,
+        delimiter=None if options.delimiter is None else _delimiter(options.delimiter),
+        null_values=tuple(options.null_value or ()),
+    )
+
+
+def _delimiter(text: str) -> str:
+    character = {"tab": "\t", "\\t": "\t"}.get(text, text)
+    if len(character) != 1 or not character.isascii() or character in '"\r\n':
+        raise UsageError(f"--delimiter '{text}'", expected="one character, or 'tab'")
+    return character

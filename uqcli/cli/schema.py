@@ -1,0 +1,22 @@
+"""``uqcli schema``."""
+
+from __future__ import annotations
+
+import sys
+from typing import Annotated
+
+import typer
+
+from uqcli.choices import ArtifactKind
+from uqcli.cli.options import RunOptions
+
+
+def schema(
+    *,
+    kind: Annotated[ArtifactKind, typer.Argument(metavar="KIND", help="Kind of artifact: boundary.")],
+    running: RunOptions,  # noqa: ARG001  every command takes them
+) -> None:
+    """Print the JSON Schema of a kind of artifact."""
+    from uqcli.artifacts.schemas import schema_text
+
+    sys.stdout.write(schema_text(kind))

@@ -1,0 +1,23 @@
+"""``uqcli show``."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from uqcli.cli.deliver import check_outputs, deliver
+from uqcli.cli.options import ReportOptions, RunOptions
+
+
+def show(
+    *,
+    artifact: Annotated[str, typer.Argument(metavar="ARTIFACT", help="A saved model, or -.")],
+    reporting: ReportOptions,
+    running: RunOptions,  # noqa: ARG001  every command takes them
+) -> None:
+    """Say in words what a saved model does."""
+    check_outputs(reporting, None)
+    from uqcli.jobs.show import run
+
+    deliver(run(artifact), reporting)

@@ -1,0 +1,195 @@
+"""Count tables: the only form in which data reaches an algorithm.
+
+Rows with equal values are pooled, so they cannot be separated, the order of rows cannot matter, and a
+weight is a count. Every bin is left-closed and right-open; the last one is closed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from uqcli.defaults import LOWEST
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+Bools = NDArray[np.bool_]
+
+
+@dataclass(frozen=True, kw_only=True)
+class ValueCounts:
+    """Tie-pooled counts of one column, ascending in value.
+
+    Attributes
+    ----------
+    value : float64, shape (m,)
+        Distinct values, ascending.
+    count, positives : int64, shape (m,)
+        Rows and positive rows at each value; ``count > 0``.
+    """
+
+    value: Floats
+    count: Ints
+    positives: Ints
+
+    @property
+    def rows(self) -> int:
+        """Rows in the table, by weight."""
+        return int(self.count.sum())
+
+
+@dataclass(frozen=True, kw_only=True)
+class CellRow:
+    """The score cells of one uncertainty bin, ascending in score.
+
+    Attributes
+    ----------
+    lower : float64, shape (cells,)
+        Lowest score of each cell; the first is the lowest finite double. A repeated edge is an
+        empty cell.
+    count, positives : int64, shape (cells,)
+        Rows and positive rows in each cell.
+    """
+
+    lower: Floats
+    count: Ints
+    positives: Ints
+
+
+@dataclass(frozen=True, kw_only=True)
+class Cells:
+    """A score x uncertainty table: one row of cells for each uncertainty bin.
+
+    Attributes
+    ----------
+    uncertainty_edges : float64, shape (K-1,)
+        A row with uncertainty v is in bin ``#{edges <= v}``.
+    rows : tuple of CellRow, length K
+        The rows may differ in length.
+    """
+
+    uncertainty_edges: Floats
+    rows: tuple[CellRow, ...]
+
+    @property
+    def total(self) -> int:
+        """Rows of data in all cells, by weight."""
+        return sum(int(row.count.sum()) for row in self.rows)
+
+    @property
+    def positives(self) -> int:
+        """Positive rows in all cells, by weight."""
+        return sum(int(row.positives.sum()) for row in self.rows)
+
+
+def pool(value: Floats, positive: Bools, weight: Ints | None = None) -> ValueCounts:
+    """Pool rows with equal values.
+
+    Parameters
+    ----------
+    value : float64, shape (n,)
+        Finite values without negative zeros.
+    positive : bool, shape (n,)
+        Labels.
+    weight : int64, shape (n,), optional
+        How often each row counts; rows of weight 0 are absent.
+
+    Examples
+    --------
+    >>> counts = pool(np.array([0.7, 0.2, 0.7]), np.array([True, False, False]))
+    >>> counts.value.tolist(), counts.count.tolist(), counts.positives.tolist()
+    ([0.2, 0.7], [1, 2], [0, 1])
+    """
+    if weight is not None:
+        return _pool_weighted(value, positive, weight)
+    ordered = np.sort(value)
+    starts = run_starts(ordered)
+    distinct = ordered[starts]
+    count = np.diff(starts, append=len(ordered))
+    where = np.searchsorted(distinct, np.sort(value[positive]))
+    positives = np.bincount(where, minlength=len(distinct)).astype(np.int64)
+    return ValueCounts(value=distinct, count=count, positives=positives)
+
+
+def _pool_weighted(value: Floats, positive: Bools, weight: Ints) -> ValueCounts:
+    order = np.argsort(value, kind="stable")
+    order = order[weight[order] > 0]
+    starts = run_starts(value[order])
+    ordered_weight = weight[order]
+    if len(order) == 0:
+        return ValueCounts(value=value[order], count=ordered_weight, positives=ordered_weight)
+    return ValueCounts(
+        value=value[order][starts],
+        count=np.add.reduceat(ordered_weight, starts),
+        positives=np.add.reduceat(np.where(positive[order], ordered_weight, 0), starts),
+    )
+
+
+def run_starts(ordered: Floats) -> Ints:
+    """Positions at which a sorted array takes a new value."""
+    is_start = np.ones(len(ordered), dtype=np.bool_)
+    np.not_equal(ordered[1:], ordered[:-1], out=is_start[1:])
+    return np.flatnonzero(is_start)
+
+
+def bin_of(value: Floats, edges: Floats) -> Ints:
+    """Bin of each value: the number of edges at or below it.
+
+    Examples
+    --------
+    >>> bin_of(np.array([0.1, 0.5, 0.9]), np.array([0.5])).tolist()
+    [0, 1, 1]
+    """
+    return np.searchsorted(edges, value, side="right").astype(np.int64)
+
+
+def distinct_cells(counts: ValueCounts) -> CellRow:
+    """One cell for each distinct score; the lowest also takes every lower score."""
+    lower = counts.value.copy()
+    lower[:1] = LOWEST
+    return CellRow(lower=lower, count=counts.count, positives=counts.positives)
+
+
+def binned_cells(counts: ValueCounts, edges: Floats) -> CellRow:
+    """Cells between sorted score edges.
+
+    Parameters
+    ----------
+    counts
+        Tie-pooled scores of one uncertainty bin.
+    edges : float64, shape (L-1,)
+        Ascending; duplicates give empty cells.
+    """
+    cell = bin_of(counts.value, edges)
+    cells = len(edges) + 1
+    return CellRow(
+        lower=np.concatenate([np.array([LOWEST]), edges]),
+        count=_sum_by(cell, counts.count, cells),
+        positives=_sum_by(cell, counts.positives, cells),
+    )
+
+
+def _sum_by(group: Ints, amount: Ints, groups: int) -> Ints:
+    """Sum integers by a non-decreasing group number, exactly."""
+    running = np.concatenate([np.zeros(1, dtype=np.int64), np.cumsum(amount)])
+    bounds = np.searchsorted(group, np.arange(groups + 1))
+    return np.diff(running[bounds])
+
+
+def merge(parts: Sequence[ValueCounts]) -> ValueCounts:
+    """Pool several count tables into one."""
+    value = np.concatenate([part.value for part in parts])
+    order = np.argsort(value, kind="stable")
+    starts = run_starts(value[order])
+    count = np.concatenate([part.count for part in parts])[order]
+    positives = np.concatenate([part.positives for part in parts])[order]
+    if len(order) == 0:
+        return ValueCounts(value=value, count=count, positives=positives)
+    return ValueCounts(
+        value=value[order][starts],
+        count=np.add.reduceat(count, starts),
+        positives=np.add.reduceat(positives, starts),
+    )

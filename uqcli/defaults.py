@@ -1,0 +1,30 @@
+"""Every default value in one place; command-line help, library and documentation read them here."""
+
+from __future__ import annotations
+
+import sys
+from typing import Final
+
+VERSION: Final = "0.1.0"
+FORMAT_VERSION: Final = 1
+
+SCORE: Final = "score"
+UNCERTAINTY: Final = "uncertainty"
+LABEL: Final = "label"
+
+UNCERTAINTY_BINS: Final = 3
+SCORE_BINS: Final = 500
+MOST_BINS: Final = 1_000_000
+CONFIDENCE: Final = "0.95"
+
+LOWEST: Final = -sys.float_info.max
+"""The threshold of a row that is always positive: the lowest finite double."""
+
+CSV_BLOCK_BYTES: Final = 8 << 20
+"""Text read at a time from a CSV stream; two or three blocks are in memory at once."""
+
+ROWS_PER_BATCH: Final = 1 << 17
+"""Rows read at a time from a columnar file."""
+
+SMALL_WORK: Final = 2_000_000
+"""Loop steps up to which a kernel runs uncompiled: below, Python is faster than loading the compiler."""

@@ -1,0 +1,1 @@
+"""From files to checked rows and counts, and streaming files through a model."""

@@ -1,0 +1,225 @@
+"""From raw columns to checked arrays, counting and explaining every value that cannot be used."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+import polars as pl
+
+from uqcli.choices import OnInvalid
+from uqcli.counts import Bools, Floats, Ints
+from uqcli.engines.columns import Roles
+from uqcli.engines.sources import Batch
+from uqcli.errors import DataError
+
+_TEXT_TYPES = (pl.String, pl.Categorical, pl.Enum)
+_NULL, _NAN, _INFINITE = "null", "NaN", "infinite"
+
+
+@dataclass(frozen=True, kw_only=True)
+class CheckedRows:
+    """Checked values of one batch; every array has a value for every row.
+
+    Attributes
+    ----------
+    valid : bool, shape (rows,)
+        Rows whose needed values can be used; values in other rows mean nothing.
+    score, uncertainty : float64; positive : bool; weight : int64
+        None where the role was not asked for.
+    """
+
+    valid: Bools
+    score: Floats
+    uncertainty: Floats | None
+    positive: Bools | None
+    weight: Ints | None
+
+
+@dataclass
+class _Tally:
+    """How often one problem was met, and where first."""
+
+    count: int
+    first: str
+
+
+@dataclass
+class RowChecker:
+    """Checks batches one after the other and keeps count.
+
+    Parameters
+    ----------
+    roles
+        The needed columns.
+    positive_value
+        Text of the positive label; None for the 0/1 and true/false spellings.
+    on_invalid
+        Whether unusable rows are an error.
+    """
+
+    roles: Roles
+    positive_value: str | None
+    on_invalid: OnInvalid
+    rows: int = 0
+    invalid: int = 0
+    _tallies: dict[tuple[str, str], _Tally] = field(default_factory=dict)
+    _saw_positive: bool = False
+
+    def check(self, batch: Batch) -> CheckedRows:
+        """Check one batch.
+
+        Raises
+        ------
+        DataError
+            A value cannot be read at all: text that is no number, a label out of range, a bad weight.
+        """
+        valid = np.ones(batch.frame.height, dtype=np.bool_)
+        score = self._finite(batch, self.roles.score, valid)
+        uncertainty = self._finite(batch, self.roles.uncertainty, valid) if self.roles.uncertainty else None
+        positive = self._labels(batch, self.roles.label, valid) if self.roles.label else None
+        weight = self._weights(batch, self.roles.weight, valid) if self.roles.weight else None
+        if batch.short is not None:
+            whole = valid.copy()
+            valid &= ~batch.short
+            self._note(batch, "", "too short (fewer fields than the header)", whole & batch.short)
+        self.rows += len(valid)
+        self.invalid += int(len(valid) - valid.sum())
+        return CheckedRows(
+            valid=valid, score=score, uncertainty=uncertainty, positive=positive, weight=weight
+        )
+
+    def finish(self) -> None:
+        """Raise what was met, unless such rows are dropped or kept.
+
+        Raises
+        ------
+        DataError
+            Unusable rows under ``--on-invalid error``, or the positive label never appeared.
+        """
+        if self._tallies and self.on_invalid is OnInvalid.ERROR:
+            found = ", ".join(
+                f"column '{column}' has {tally.count} {kind}" if column else f"{tally.count} rows are {kind}"
+                for (column, kind), tally in self._tallies.items()
+            )
+            first = next(iter(self._tallies.values())).first
+            raise DataError(
+                f"{found} (first in {first})",
+                expected="a finite value in every row",
+                remedy="fix the rows, or leave them out with --on-invalid drop",
+            )
+        if self.roles.label and self.positive_value is not None and self.rows and not self._saw_positive:
+            raise DataError(
+                f"label '{self.positive_value}' never appears in column '{self.roles.label}'",
+                expected="the text of the positive label",
+                remedy="check --positive",
+            )
+
+    def _finite(self, batch: Batch, column: str, valid: Bools) -> Floats:
+        value, null = _numbers(batch, column)
+        nan = np.isnan(value) & ~null
+        infinite = np.isinf(value)
+        for kind, mask in ((_NULL, null), (_NAN, nan), (_INFINITE, infinite)):
+            if mask.any():
+                self._note(batch, column, kind, mask)
+                valid &= ~mask
+        return value
+
+    def _labels(self, batch: Batch, column: str, valid: Bools) -> Bools:
+        positive, null = _labels(batch, column, self.positive_value)
+        if null.any():
+            self._note(batch, column, _NULL, null)
+            valid &= ~null
+        self._saw_positive = self._saw_positive or bool(positive.any())
+        return positive
+
+    def _weights(self, batch: Batch, column: str, valid: Bools) -> Ints:
+        value = self._finite(batch, column, valid)
+        usable = np.where(np.isfinite(value), value, 0)
+        wrong = (usable < 0) | (usable != np.floor(usable)) | (usable > 2**53)
+        if wrong.any():
+            at = int(np.argmax(wrong))
+            raise DataError(
+                f"column '{column}' has weight {usable[at]:g} in {_place(batch, at)}",
+                expected="non-negative integers",
+                remedy="a weight of 2 means the row twice, 0 means it is absent",
+            )
+        return usable.astype(np.int64)
+
+    def _note(self, batch: Batch, column: str, kind: str, mask: Bools) -> None:
+        count = int(mask.sum())
+        if count == 0:
+            return
+        tally = self._tallies.setdefault((column, kind), _Tally(0, _place(batch, int(np.argmax(mask)))))
+        tally.count += count
+
+
+def _place(batch: Batch, at: int) -> str:
+    return f"data row {batch.first_row + at + 1} of '{batch.file.name}'"
+
+
+def _numbers(batch: Batch, column: str) -> tuple[Floats, Bools]:
+    """Values as float64 (NaN where null), and where they are null."""
+    series = batch.frame[column]
+    if isinstance(series.dtype, _TEXT_TYPES):
+        text = series.cast(pl.String).str.strip_chars()
+        null = text.is_null() | (text == "").fill_null(value=False)
+        number = text.cast(pl.Float64, strict=False)
+        unreadable = number.is_null() & ~null
+        if unreadable.any():
+            remedy = "name texts that mean null with --null-value"
+            raise _unreadable(batch, text, unreadable.to_numpy(), "a number", remedy)
+    elif series.dtype.is_numeric() or series.dtype == pl.Null:
+        number = series.cast(pl.Float64)
+        null = series.is_null()
+    else:
+        raise DataError(f"column '{column}' of '{batch.file.name}' holds {series.dtype}", expected="numbers")
+    value = number.fill_null(float("nan")).to_numpy() + 0.0  # -0.0 becomes 0.0
+    return value, null.to_numpy()
+
+
+def _labels(batch: Batch, column: str, positive_value: str | None) -> tuple[Bools, Bools]:
+    """Whether each row is positive, and where the label is null."""
+    series = batch.frame[column]
+    if positive_value is not None:
+        return _labels_by_text(series, positive_value)
+    if series.dtype == pl.Boolean:
+        return series.fill_null(value=False).to_numpy(), series.is_null().to_numpy()
+    if isinstance(series.dtype, _TEXT_TYPES):
+        text = series.cast(pl.String).str.strip_chars().str.to_lowercase()
+        spelled = text.replace({"true": "1", "false": "0"})
+        null = (text.is_null() | (text == "").fill_null(value=False)).to_numpy()
+        number = spelled.cast(pl.Float64, strict=False).fill_null(float("nan")).to_numpy()
+    elif series.dtype.is_numeric() or series.dtype == pl.Null:
+        number = series.cast(pl.Float64).fill_null(float("nan")).to_numpy()
+        null = np.isnan(number)
+    else:
+        raise DataError(
+            f"label column '{column}' of '{batch.file.name}' holds {series.dtype}",
+            expected="0/1 or true/false",
+        )
+    wrong = ~null & (number != 0) & (number != 1)
+    if wrong.any():
+        remedy = "name the positive label with --positive VALUE"
+        raise _unreadable(batch, series.cast(pl.String), wrong, "0/1 or true/false", remedy)
+    return number == 1, null
+
+
+def _labels_by_text(series: pl.Series, positive_value: str) -> tuple[Bools, Bools]:
+    text = series.cast(pl.String).str.strip_chars()
+    null = text.is_null() | (text == "").fill_null(value=False)
+    positive = (text == positive_value).fill_null(value=False)
+    if series.dtype.is_float():  # a reader may have turned the labels 0 and 1 into 0.0 and 1.0
+        positive |= (text == f"{positive_value}.0").fill_null(value=False)
+    return positive.to_numpy(), null.to_numpy()
+
+
+def _unreadable(batch: Batch, text: pl.Series, wrong: Bools, expected: str, remedy: str) -> DataError:
+    """The error for values that --on-invalid cannot leave out."""
+    at, count = int(np.argmax(wrong)), int(wrong.sum())
+    return DataError(
+        f"column '{text.name}' has {count} unreadable {'value' if count == 1 else 'values'}, "
+        f"first '{text[at]}' in {_place(batch, at)}",
+        expected=expected,
+        remedy=remedy,
+    )

@@ -1,0 +1,64 @@
+"""Which columns a command needs, and finding them by name."""
+
+from __future__ import annotations
+
+import difflib
+from dataclasses import dataclass
+
+from uqcli.engines.sources import Source
+from uqcli.errors import DataError
+
+
+@dataclass(frozen=True, kw_only=True)
+class Roles:
+    """Column names by role; None where a command does not need the role."""
+
+    score: str
+    uncertainty: str | None = None
+    label: str | None = None
+    weight: str | None = None
+
+    def named(self) -> dict[str, str]:
+        """Role to column name, of the roles that are needed."""
+        pairs = (
+            ("score", self.score),
+            ("uncertainty", self.uncertainty),
+            ("label", self.label),
+            ("weight", self.weight),
+        )
+        return {role: name for role, name in pairs if name is not None}
+
+
+def require_columns(source: Source, roles: Roles) -> None:
+    """Check that every needed column is there, once.
+
+    Raises
+    ------
+    DataError
+        A column is missing (with the nearest names) or appears twice.
+    """
+    for role, name in roles.named().items():
+        times = source.columns.count(name)
+        if times == 0:
+            raise _missing(source, role, name)
+        if times > 1:
+            raise DataError(
+                f"column '{name}' appears {times} times in '{source.file.name}'", expected="unique names"
+            )
+
+
+def _missing(source: Source, role: str, name: str) -> DataError:
+    folded = {column.casefold(): column for column in source.columns}
+    near = difflib.get_close_matches(name.casefold(), folded, n=3)
+    names = [folded[each] for each in near]
+    guess = f"did you mean {' or '.join(map(repr, names))}? " if names else ""
+    return DataError(
+        f"no column '{name}' in '{source.file.name}'",
+        expected=f"one of {_listing(source.columns)}",
+        remedy=f"{guess}give --{role} COLUMN",
+    )
+
+
+def _listing(columns: tuple[str, ...]) -> str:
+    shown = ", ".join(columns[:12])
+    return f"{shown} and {len(columns) - 12} more" if len(columns) > 12 else shown

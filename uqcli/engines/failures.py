@@ -1,0 +1,43 @@
+"""Turning the errors of the reading libraries into our own, with the file's name."""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from uqcli.errors import DataError
+
+if TYPE_CHECKING:
+    from uqcli.engines.inputs import InputFile
+
+
+@contextmanager
+def reading(file: InputFile) -> Iterator[None]:
+    """Raise what goes wrong inside as a DataError that names the file.
+
+    Raises
+    ------
+    DataError
+        The file is truncated, of another format, or cannot be read.
+    """
+    import polars as pl
+
+    try:
+        yield
+    except (pl.exceptions.PolarsError, OSError, EOFError, ValueError, zlib.error) as error:
+        if isinstance(error, BrokenPipeError):
+            raise
+        reason = str(error).strip().split("\n", maxsplit=1)[0] or type(error).__name__
+        raise DataError(
+            f"cannot read '{file.name}' as {file.format}: {reason}",
+            expected=f"a complete {file.format} file",
+            remedy=_remedy(file),
+        ) from error
+
+
+def _remedy(file: InputFile) -> str:
+    empty = file.regular and file.path is not None and Path(file.path).stat().st_size == 0
+    return "the file is empty: check what wrote it" if empty else "check that it was written to its end"

@@ -1,0 +1,176 @@
+"""From INPUT arguments to a list of files: names, globs, directories, standard input."""
+
+from __future__ import annotations
+
+import glob
+import stat
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from uqcli.choices import FileFormat
+from uqcli.errors import DataError, UsageError
+from uqcli.files import STDIO
+
+_FORMATS: Final = {
+    ".csv": FileFormat.CSV,
+    ".tsv": FileFormat.CSV,
+    ".parquet": FileFormat.PARQUET,
+    ".arrow": FileFormat.ARROW,
+    ".feather": FileFormat.ARROW,
+}
+_COMPRESSIONS: Final = {".gz": "gzip", ".zst": "zstd"}
+KNOWN_SUFFIXES: Final = ".parquet, .csv, .tsv (also .gz, .zst), .arrow or .feather"
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReadOptions:
+    """How files are read, as given on the command line.
+
+    Attributes
+    ----------
+    format
+        Format of inputs whose name does not tell it (standard input, FIFOs).
+    delimiter
+        Field separator of CSV inputs; None means what the name says, a comma by default.
+    null_values
+        Texts in CSV that mean null, beside the empty field.
+    """
+
+    format: FileFormat = FileFormat.CSV
+    format_given: bool = False
+    delimiter: str | None = None
+    null_values: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class InputFile:
+    """One input.
+
+    Attributes
+    ----------
+    name
+        As it appears in messages.
+    path
+        None for standard input.
+    compression
+        ``gzip``, ``zstd`` or None; of CSV only.
+    regular
+        Whether it can be opened more than once.
+    """
+
+    name: str
+    path: Path | None
+    format: FileFormat
+    compression: str | None
+    delimiter: str
+    regular: bool
+
+
+@dataclass(frozen=True, kw_only=True)
+class NameFacts:
+    """What a file name says of its content."""
+
+    format: FileFormat | None
+    compression: str | None
+    delimiter: str
+
+
+def facts_of_name(name: str) -> NameFacts:
+    """Read format, compression and delimiter off a file name.
+
+    Examples
+    --------
+    >>> facts_of_name("a.tsv.gz").compression
+    'gzip'
+    """
+    path = Path(name.lower())
+    compression = _COMPRESSIONS.get(path.suffix)
+    suffix = Path(path.stem).suffix if compression else path.suffix
+    found = _FORMATS.get(suffix)
+    if compression and found is not FileFormat.CSV:
+        found = None
+    return NameFacts(format=found, compression=compression, delimiter="\t" if suffix == ".tsv" else ",")
+
+
+def resolve_inputs(arguments: Sequence[str], options: ReadOptions) -> tuple[InputFile, ...]:
+    """Expand INPUT arguments to files, in order.
+
+    Raises
+    ------
+    UsageError
+        No input, or standard input named twice.
+    DataError
+        A file is missing, a glob or directory holds no data file, a format cannot be told.
+    """
+    if not arguments:
+        raise UsageError(
+            "no INPUT given",
+            expected="files, globs, directories, or - for standard input",
+            remedy="see --help",
+        )
+    if list(arguments).count(STDIO) > 1:
+        raise UsageError("standard input is named twice", expected="at most one -")
+    return tuple(file for argument in arguments for file in _expand(argument, options))
+
+
+def _expand(argument: str, options: ReadOptions) -> Iterator[InputFile]:
+    if argument == STDIO:
+        yield InputFile(
+            name="standard input",
+            path=None,
+            format=options.format,
+            compression=None,
+            delimiter=options.delimiter or ",",
+            regular=False,
+        )
+        return
+    path = Path(argument)
+    if path.is_dir():
+        yield from _directory(path, options)
+    elif path.exists() or not glob.has_magic(argument):
+        yield _file(path, options)
+    else:
+        matches = [Path(match) for match in sorted(glob.glob(argument, recursive=True))]  # noqa: PTH207
+        files = [match for match in matches if match.is_file()]
+        if not files:
+            raise DataError(f"no file matches '{argument}'", remedy="check the pattern and its quoting")
+        for match in files:
+            yield _file(match, options)
+
+
+def _directory(path: Path, options: ReadOptions) -> Iterator[InputFile]:
+    files = sorted(
+        entry
+        for entry in path.iterdir()
+        if entry.is_file() and entry.name[0] not in "._" and facts_of_name(entry.name).format is not None
+    )
+    if not files:
+        raise DataError(f"directory '{path}' holds no data file", expected=KNOWN_SUFFIXES)
+    for entry in files:
+        yield _file(entry, options)
+
+
+def _file(path: Path, options: ReadOptions) -> InputFile:
+    try:
+        regular = stat.S_ISREG(path.stat().st_mode)
+    except OSError as error:
+        raise DataError(
+            f"cannot read '{path}': {error.strerror}", expected="an existing file", remedy="check the path"
+        ) from error
+    facts = facts_of_name(path.name)
+    if facts.format is None and regular and not options.format_given:
+        raise DataError(
+            f"the format of '{path}' cannot be told by its name",
+            expected=KNOWN_SUFFIXES,
+            remedy="rename it or give --format",
+        )
+    return InputFile(
+        name=str(path),
+        path=path,
+        format=facts.format or options.format,
+        compression=facts.compression,
+        delimiter=options.delimiter or facts.delimiter,
+        regular=regular,
+    )

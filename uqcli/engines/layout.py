@@ -1,0 +1,143 @@
+"""The columns of an output made from several inputs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import polars as pl
+import pyarrow as pa
+
+from uqcli.choices import FileFormat
+from uqcli.engines.checks import CheckedRows
+from uqcli.engines.columns import Roles
+from uqcli.engines.csv_text import CsvBlock
+from uqcli.engines.protocol import ApplyRequest
+from uqcli.engines.sources import ColumnarSource, Source
+from uqcli.errors import DataError, UsageError
+
+
+@dataclass(frozen=True, kw_only=True)
+class Layout:
+    """What the output looks like.
+
+    Attributes
+    ----------
+    schema
+        All columns with the added one at the end, or in its old place when it replaces one.
+    added
+        Name of the added column.
+    numbers
+        Columns of CSV inputs that become numbers in Parquet and Arrow; all others stay text. None
+        for CSV output, where types do not matter.
+    """
+
+    schema: pa.Schema
+    added: str
+    numbers: Roles | None
+
+    def copies_text(self, columns: tuple[str, ...]) -> bool:
+        """Whether records with these columns only need the new field appended."""
+        return (*columns, self.added) == tuple(self.schema.names)
+
+    def table(self, block: CsvBlock | pa.RecordBatch, rows: CheckedRows, added: pl.DataFrame) -> pa.Table:
+        """One block in the output's columns and types."""
+        part = self._arrow(block, rows)
+        columns = []
+        for field in self.schema:
+            if field.name == self.added:
+                columns.append(added.to_series().to_arrow())
+            elif field.name in part.schema.names:
+                column = part.column(field.name)
+                columns.append(column if self.numbers is None else column.cast(field.type))
+            else:
+                columns.append(pa.nulls(part.num_rows, field.type))
+        if self.numbers is None:
+            return pa.Table.from_arrays(columns, names=self.schema.names)
+        return pa.Table.from_arrays(columns, schema=self.schema)
+
+    def _arrow(self, block: CsvBlock | pa.RecordBatch, rows: CheckedRows) -> pa.Table | pa.RecordBatch:
+        if not isinstance(block, CsvBlock):
+            return block
+        frame = block.frame()
+        if self.numbers is not None:
+            valid = pl.Series(rows.valid)
+            values = {self.numbers.score: rows.score, self.numbers.uncertainty: rows.uncertainty}
+            for name, value in values.items():
+                if name is not None and value is not None:
+                    frame = frame.with_columns(pl.Series(name, value).set(~valid, None))
+        return frame.to_arrow(compat_level=pl.CompatLevel.oldest())
+
+
+def plan_layout(sources: Sequence[Source], request: ApplyRequest, output_format: FileFormat) -> Layout:
+    """Bring the columns of all inputs together.
+
+    Raises
+    ------
+    UsageError
+        The added column exists already.
+    DataError
+        Inputs have different columns or types.
+    """
+    numbers = None if output_format is FileFormat.CSV else request.data.roles
+    schemas = [_schema(source, numbers) for source in sources]
+    schema = _united(schemas, sources, union=request.union, typed=numbers is not None)
+    field = pa.field(request.column, pa.bool_())
+    if request.column in schema.names:
+        if not request.overwrite:
+            raise UsageError(
+                f"column '{request.column}' exists already in the input",
+                remedy="give --prefix P for another name, or --overwrite to replace it",
+            )
+        schema = schema.set(schema.names.index(request.column), field)
+    else:
+        schema = schema.append(field)
+    return Layout(schema=schema, added=request.column, numbers=numbers)
+
+
+def _schema(source: Source, numbers: Roles | None) -> pa.Schema:
+    repeated = {name for name in source.columns if source.columns.count(name) > 1}
+    if repeated:
+        raise DataError(
+            f"columns of '{source.file.name}' are not unique: {', '.join(sorted(repeated))}",
+            remedy="rename them",
+        )
+    if isinstance(source, ColumnarSource):
+        return source.arrow_schema
+    number_names = set() if numbers is None else {numbers.score, numbers.uncertainty}
+    types = (pa.float64() if name in number_names else pa.large_string() for name in source.columns)
+    return pa.schema(list(zip(source.columns, types, strict=True)))
+
+
+def _united(
+    schemas: Sequence[pa.Schema], sources: Sequence[Source], *, union: bool, typed: bool
+) -> pa.Schema:
+    first = schemas[0]
+    if union:
+        return _promoted(schemas) if typed else _all_names(schemas)
+    for schema, source in zip(schemas[1:], sources[1:], strict=True):
+        differing = set(first.names) ^ set(schema.names)
+        if typed and not differing:
+            differing = {name for name in first.names if first.field(name).type != schema.field(name).type}
+        if differing:
+            raise DataError(
+                f"columns of '{source.file.name}' differ from '{sources[0].file.name}': "
+                f"{', '.join(sorted(differing))}",
+                expected="the same columns in every input",
+                remedy="give --union to fill missing ones with nulls",
+            )
+    return first
+
+
+def _promoted(schemas: Sequence[pa.Schema]) -> pa.Schema:
+    try:
+        united = pa.unify_schemas(list(schemas), promote_options="permissive")
+    except pa.ArrowException as error:
+        raise DataError(f"inputs cannot be united: {error}", expected="compatible types") from error
+    return united.with_metadata(schemas[0].metadata)
+
+
+def _all_names(schemas: Sequence[pa.Schema]) -> pa.Schema:
+    fields = {field.name: field for schema in reversed(schemas) for field in schema}
+    names = dict.fromkeys(name for schema in schemas for name in schema.names)
+    return pa.schema([fields[name] for name in names])

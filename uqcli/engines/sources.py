@@ -1,0 +1,237 @@
+"""One input as batches of rows, whatever its format.
+
+Fitting asks for a few columns and gets polars frames; applying asks for everything and gets blocks
+that can be written again as they were: text for CSV, Arrow record batches otherwise.
+"""
+
+from __future__ import annotations
+
+import gzip
+import shutil
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, BinaryIO, Protocol, cast
+
+import polars as pl
+
+from uqcli.choices import FileFormat
+from uqcli.counts import Bools
+from uqcli.defaults import ROWS_PER_BATCH
+from uqcli.engines.csv_text import CsvBlock, CsvDialect, read_blocks, read_header
+from uqcli.engines.failures import reading
+from uqcli.engines.inputs import InputFile, ReadOptions
+from uqcli.files import temporary_path
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+
+@dataclass(frozen=True, kw_only=True)
+class Batch:
+    """Rows of one file.
+
+    Attributes
+    ----------
+    frame
+        The columns asked for.
+    short : bool, shape (rows,), or None
+        Rows with fewer fields than the header (CSV only).
+    first_row
+        Position of the first row in its file, from 0.
+    """
+
+    frame: pl.DataFrame
+    short: Bools | None
+    first_row: int
+    file: InputFile
+
+
+class Source(Protocol):
+    """One opened input."""
+
+    file: InputFile
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """Column names, in order."""
+
+    def batches(self, columns: Sequence[str]) -> Iterator[Batch]:
+        """Rows in order, of some columns."""
+
+    def blocks(self) -> Iterator[CsvBlock | pa.RecordBatch]:
+        """Rows in order, of all columns, as they stand in the file."""
+
+
+@contextmanager
+def open_sources(files: Sequence[InputFile], options: ReadOptions) -> Iterator[tuple[Source, ...]]:
+    """Open inputs for one reading; spooled copies go when the block ends."""
+    with ExitStack() as stack:
+        yield tuple(_open(file, options, stack) for file in files)
+
+
+def _open(file: InputFile, options: ReadOptions, stack: ExitStack) -> Source:
+    if file.format is FileFormat.CSV:
+        return CsvSource(file, options)
+    if not file.regular:
+        spool = stack.enter_context(temporary_path(None, suffix=f".{file.format}"))
+        with reading(file), spool.open("wb") as copy:
+            shutil.copyfileobj(_binary(file), copy, 1 << 20)
+        return ColumnarSource(file, spool)
+    return ColumnarSource(file, cast(Path, file.path))
+
+
+def _binary(file: InputFile) -> BinaryIO:
+    if file.path is None:
+        return sys.stdin.buffer
+    if file.compression == "gzip":
+        return cast(BinaryIO, gzip.open(file.path, "rb"))
+    if file.compression == "zstd":
+        import pyarrow as pa
+
+        return cast(BinaryIO, pa.input_stream(str(file.path), compression="zstd"))
+    return file.path.open("rb")
+
+
+class CsvSource:
+    """A CSV file or stream; a stream is read once."""
+
+    def __init__(self, file: InputFile, options: ReadOptions) -> None:
+        self.file = file
+        self._options = options
+        self._stream: BinaryIO | None = None
+        self._rest = b""
+
+    @cached_property
+    def dialect(self) -> CsvDialect:
+        """Column names and delimiter."""
+        with reading(self.file):
+            stream = _binary(self.file)
+            columns, rest = read_header(stream, self.file.name, self.file.delimiter)
+            if self.file.regular:
+                stream.close()
+            else:
+                self._stream, self._rest = stream, rest
+        return CsvDialect(
+            name=self.file.name,
+            columns=columns,
+            delimiter=self.file.delimiter,
+            null_values=self._options.null_values,
+        )
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """Column names, in order."""
+        return self.dialect.columns
+
+    def batches(self, columns: Sequence[str]) -> Iterator[Batch]:
+        """Rows in order, of some columns, as text."""
+        for block in self.blocks():
+            short = block.fields < len(self.dialect.columns)
+            yield Batch(
+                frame=block.frame(columns),
+                short=short if short.any() else None,
+                first_row=block.first_row,
+                file=self.file,
+            )
+
+    def blocks(self) -> Iterator[CsvBlock]:
+        """Records in order, as text."""
+        dialect = self.dialect
+        with reading(self.file):
+            stream = self._stream
+            rest = self._rest
+            if stream is None:
+                stream = _binary(self.file)
+                _, rest = read_header(stream, self.file.name, self.file.delimiter)
+            try:
+                yield from read_blocks(stream, rest, dialect)
+            finally:
+                if stream is not sys.stdin.buffer:
+                    stream.close()
+
+
+class ColumnarSource:
+    """A Parquet or Arrow file, or a spooled copy of a stream."""
+
+    def __init__(self, file: InputFile, path: Path) -> None:
+        self.file = file
+        self._path = path
+
+    @cached_property
+    def columns(self) -> tuple[str, ...]:
+        """Column names, in order."""
+        with reading(self.file):
+            if self.file.format is FileFormat.PARQUET:
+                return tuple(self._scan().collect_schema().names())
+            return tuple(self.arrow_schema.names)
+
+    @cached_property
+    def arrow_schema(self) -> pa.Schema:
+        """Column names and types, with the file's own metadata."""
+        with reading(self.file):
+            if self.file.format is FileFormat.PARQUET:
+                import pyarrow.parquet as pq
+
+                return pq.read_schema(self._path)
+            with self._open_arrow() as batches:
+                return batches.schema
+
+    def batches(self, columns: Sequence[str]) -> Iterator[Batch]:
+        """Rows in order, of some columns."""
+        row = 0
+        with reading(self.file):
+            for frame in self._frames(list(dict.fromkeys(columns))):
+                yield Batch(frame=frame, short=None, first_row=row, file=self.file)
+                row += frame.height
+
+    def _frames(self, columns: list[str]) -> Iterator[pl.DataFrame]:
+        if self.file.format is FileFormat.PARQUET:
+            yield from self._scan().select(columns).collect_batches(maintain_order=True)
+            return
+        for batch in self.blocks():
+            frame = pl.from_arrow(batch.select(columns))
+            yield cast(pl.DataFrame, frame)
+
+    def blocks(self) -> Iterator[pa.RecordBatch]:
+        """Rows in order, of all columns."""
+        with reading(self.file):
+            if self.file.format is FileFormat.PARQUET:
+                import pyarrow.parquet as pq
+
+                with pq.ParquetFile(self._path) as parquet:
+                    yield from parquet.iter_batches(batch_size=ROWS_PER_BATCH)
+                return
+            with self._open_arrow() as batches:
+                yield from batches
+
+    def _scan(self) -> pl.LazyFrame:
+        return pl.scan_parquet(self._path, hive_partitioning=False, glob=False)
+
+    @contextmanager
+    def _open_arrow(self) -> Iterator[_ArrowBatches]:
+        """Open the Arrow file or stream format, whichever the first bytes tell."""
+        import pyarrow as pa
+
+        with pa.memory_map(str(self._path), "r") as mapped:
+            if mapped.size() >= 6 and mapped.read(6) == b"ARROW1":
+                reader = pa.ipc.open_file(mapped)
+                yield _ArrowBatches(reader.schema, map(reader.get_batch, range(reader.num_record_batches)))
+            else:
+                mapped.seek(0)
+                stream = pa.ipc.open_stream(mapped)
+                yield _ArrowBatches(stream.schema, iter(stream))
+
+
+class _ArrowBatches:
+    """A schema and its record batches."""
+
+    def __init__(self, schema: pa.Schema, batches: Iterator[pa.RecordBatch]) -> None:
+        self.schema = schema
+        self._batches = batches
+
+    def __iter__(self) -> Iterator[pa.RecordBatch]:
+        return self._batches

@@ -1,0 +1,104 @@
+"""The error tree: one class for each way a run can end, one exit code each.
+
+::
+
+    UqcliError                1   internal error (its plain form is never raised on purpose)
+    ├── UsageError            2   wrong usage or configuration
+    ├── DataError             3   a file or its data cannot be used
+    ├── InfeasibleError       4   no result meets the constraint
+    ├── ArtifactError         5   an artifact cannot be used
+    ├── GateError             6   a gate of --fail-if holds
+    ├── MissingExtraError     7   an optional part is not installed
+    ├── ClosedPipeError       0   the reader of our output went away: not an error of the run
+    ├── InterruptedRunError 130   SIGINT
+    └── TerminatedRunError  143   SIGTERM
+
+Everything below the command line raises; only ``uqcli.cli.app.main`` exits.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+
+class UqcliError(Exception):
+    """A run that cannot go on.
+
+    Parameters
+    ----------
+    found
+        What was found, naming the file, column or option.
+    expected
+        What was expected instead.
+    remedy
+        What the user can do.
+
+    Examples
+    --------
+    >>> str(DataError("file a.csv is empty", expected="a header and rows", remedy="check the export"))
+    'file a.csv is empty; expected a header and rows; check the export'
+    """
+
+    exit_code = 1
+
+    def __init__(self, found: str, *, expected: str = "", remedy: str = "") -> None:
+        parts = [found, f"expected {expected}" if expected else "", remedy]
+        message = "; ".join(part for part in parts if part)
+        super().__init__(" ".join(message.split()))
+
+
+class UsageError(UqcliError):
+    """Wrong usage or configuration."""
+
+    exit_code = 2
+
+
+class DataError(UqcliError):
+    """A file or its data cannot be used."""
+
+    exit_code = 3
+
+
+class InfeasibleError(UqcliError):
+    """No result meets the constraint; the report says how close it came."""
+
+    exit_code = 4
+
+
+class ArtifactError(UqcliError):
+    """An artifact is not one, is of the wrong kind, or of a newer format."""
+
+    exit_code = 5
+
+
+class GateError(UqcliError):
+    """Conditions given with ``--fail-if`` hold; one line each."""
+
+    exit_code = 6
+
+    def __init__(self, lines: Sequence[str]) -> None:
+        Exception.__init__(self, "\n".join(lines))
+
+
+class MissingExtraError(UqcliError):
+    """An optional part is not installed."""
+
+    exit_code = 7
+
+
+class ClosedPipeError(UqcliError):
+    """The reader of our output went away (``| head``)."""
+
+    exit_code = 0
+
+
+class InterruptedRunError(UqcliError):
+    """SIGINT."""
+
+    exit_code = 130
+
+
+class TerminatedRunError(UqcliError):
+    """SIGTERM."""
+
+    exit_code = 143

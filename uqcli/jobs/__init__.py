@@ -1,0 +1,1 @@
+"""One file for each command: a frozen request in, a frozen result out."""

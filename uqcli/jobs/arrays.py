@@ -1,0 +1,61 @@
+"""Checks of arrays that come through the library instead of files."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from uqcli.counts import Bools, Floats, Ints
+from uqcli.errors import DataError
+
+
+def checked_numbers(name: str, values: ArrayLike, rows: int | None = None) -> Floats:
+    """Finite float64 of shape (n,), without negative zeros.
+
+    Raises
+    ------
+    DataError
+        Another shape, another length than ``rows``, or a NaN or infinity.
+    """
+    array = np.asarray(values, dtype=np.float64)
+    if array.ndim != 1 or array.size == 0 or (rows is not None and len(array) != rows):
+        wanted = "(n,) with n > 0" if rows is None else f"({rows},)"
+        raise DataError(f"{name} has shape {array.shape}", expected=f"shape {wanted}")
+    finite = np.isfinite(array)
+    if not finite.all():
+        at = int(np.argmin(finite))
+        raise DataError(f"{name} holds {array[at]} at position {at}", expected="finite numbers")
+    return array + 0.0
+
+
+def checked_labels(name: str, values: ArrayLike, rows: int) -> Bools:
+    """Labels as bool of shape (rows,).
+
+    Raises
+    ------
+    DataError
+        A value other than 0 and 1.
+    """
+    array = checked_numbers(name, values, rows)
+    wrong = (array != 0) & (array != 1)
+    if wrong.any():
+        at = int(np.argmax(wrong))
+        raise DataError(f"{name} holds {array[at]:g} at position {at}", expected="0 and 1 only")
+    positive: Bools = array == 1
+    return positive
+
+
+def checked_weights(name: str, values: ArrayLike, rows: int) -> Ints:
+    """Weights as int64 of shape (rows,).
+
+    Raises
+    ------
+    DataError
+        A negative or fractional value.
+    """
+    array = checked_numbers(name, values, rows)
+    wrong = (array < 0) | (array != np.floor(array)) | (array > 2**53)
+    if wrong.any():
+        at = int(np.argmax(wrong))
+        raise DataError(f"{name} holds {array[at]:g} at position {at}", expected="non-negative integers")
+    return array.astype(np.int64)

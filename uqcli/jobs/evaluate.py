@@ -1,0 +1,184 @@
+"""``uqcli evaluate``: how saved models do on labelled rows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+
+import numpy as np
+
+from uqcli.artifacts.codec import load
+from uqcli.artifacts.models import BoundaryArtifact, Source
+from uqcli.choices import EngineName, OnInvalid
+from uqcli.defaults import CONFIDENCE, LABEL
+from uqcli.engines.checks import CheckedRows
+from uqcli.engines.inputs import ReadOptions
+from uqcli.engines.open import open_engine
+from uqcli.engines.protocol import DataRequest
+from uqcli.errors import UsageError
+from uqcli.jobs.models import ColumnOverrides, decision_of, roles_of
+from uqcli.methods.metrics.proportion import clopper_pearson
+from uqcli.reports.document import Estimate
+from uqcli.reports.evaluate import Confusion, EvaluateParameters, EvaluateReport
+
+
+@dataclass(frozen=True, kw_only=True)
+class EvaluateOptions:
+    """A run of the command.
+
+    Attributes
+    ----------
+    confidence
+        Of the intervals, a decimal in (0, 1).
+    positive_value
+        Text of the positive label; None means the artifact's own.
+    """
+
+    artifacts: tuple[str, ...]
+    inputs: tuple[str, ...]
+    columns: ColumnOverrides = ColumnOverrides()
+    read: ReadOptions = ReadOptions()
+    on_invalid: OnInvalid = OnInvalid.ERROR
+    positive_value: str | None = None
+    confidence: str = CONFIDENCE
+    engine: EngineName = EngineName.POLARS
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Tally:
+    """Integer counts, by weight; ``selected`` and ``true_positives`` hold one for each artifact."""
+
+    rows: int
+    positives: int
+    physical_rows: int
+    physical_positives: int
+    selected: tuple[int, ...]
+    true_positives: tuple[int, ...]
+
+
+def run(options: EvaluateOptions) -> EvaluateReport:
+    """Count decisions against labels in one pass.
+
+    Raises
+    ------
+    UsageError, DataError, ArtifactError
+        See the parts.
+    """
+    confidence = _confidence(options.confidence)
+    if options.on_invalid is OnInvalid.KEEP:
+        raise UsageError("--on-invalid keep is for apply", expected="error or drop")
+    if not options.artifacts:
+        raise UsageError("no artifact given", expected="at least one argument that ends in .json")
+    artifacts = [load(name) for name in options.artifacts]
+    roles = roles_of(artifacts, options.columns, labelled=True)
+    positive_value = _positive_value(options, artifacts)
+    request = DataRequest(
+        inputs=options.inputs,
+        roles=replace(roles, label=roles.label or LABEL),
+        read=options.read,
+        on_invalid=options.on_invalid,
+        positive_value=positive_value,
+    )
+    tally, dropped = _count(request, artifacts, options.engine)
+    confusions = _confusions(tally, confidence)
+    results = tuple(zip(options.artifacts, artifacts, confusions, strict=True))
+    return EvaluateReport(
+        source=Source(
+            rows=tally.physical_rows,
+            positives=tally.physical_positives,
+            dropped=dropped,
+            columns=request.roles.named(),
+        ),
+        parameters=EvaluateParameters(
+            confidence=confidence, on_invalid=options.on_invalid, positive=positive_value
+        ),
+        results=results,
+        verdicts=tuple(_verdict(*result) for result in results),
+    )
+
+
+def _confidence(text: str) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        value = 0.0
+    if not 0 < value < 1:
+        raise UsageError(f"confidence '{text}'", expected="a number between 0 and 1")
+    return value
+
+
+def _positive_value(options: EvaluateOptions, artifacts: Sequence[BoundaryArtifact]) -> str | None:
+    if options.positive_value is not None:
+        return options.positive_value
+    values = {artifact.parameters.positive for artifact in artifacts}
+    if len(values) > 1:
+        raise UsageError("the artifacts name different positive labels", remedy="give --positive VALUE")
+    return next(iter(values))
+
+
+def _count(
+    request: DataRequest, artifacts: Sequence[BoundaryArtifact], engine: EngineName
+) -> tuple[_Tally, int]:
+    decisions = [decision_of(artifact) for artifact in artifacts]
+    none = (0,) * len(artifacts)
+    tally = _Tally(
+        rows=0,
+        positives=0,
+        physical_rows=0,
+        physical_positives=0,
+        selected=none,
+        true_positives=none,
+    )
+    batches = open_engine(engine).checked_batches(request)
+    for rows in batches:
+        positive = rows.positive if rows.positive is not None else np.zeros(len(rows.score), dtype=np.bool_)
+        decided = [decision(rows) for decision in decisions]
+        tally = _Tally(
+            rows=tally.rows + _total(rows, np.ones(len(rows.score), dtype=np.bool_)),
+            positives=tally.positives + _total(rows, positive),
+            physical_rows=tally.physical_rows + len(rows.score),
+            physical_positives=tally.physical_positives + int(np.count_nonzero(positive)),
+            selected=tuple(s + _total(rows, d) for s, d in zip(tally.selected, decided, strict=True)),
+            true_positives=tuple(
+                t + _total(rows, d & positive) for t, d in zip(tally.true_positives, decided, strict=True)
+            ),
+        )
+    return tally, batches.dropped
+
+
+def _total(rows: CheckedRows, mask: np.ndarray) -> int:
+    return int(np.count_nonzero(mask)) if rows.weight is None else int(rows.weight[mask].sum())
+
+
+def _confusions(tally: _Tally, confidence: float) -> list[Confusion]:
+    negatives = tally.rows - tally.positives
+    return [
+        Confusion(
+            precision=_estimate(true_positives, selected, confidence),
+            recall=_estimate(true_positives, tally.positives, confidence),
+            fpr=_estimate(selected - true_positives, negatives, confidence),
+            selected=selected,
+            true_positives=true_positives,
+            rows=tally.rows,
+            positives=tally.positives,
+        )
+        for selected, true_positives in zip(tally.selected, tally.true_positives, strict=True)
+    ]
+
+
+def _estimate(successes: int, trials: int, confidence: float) -> Estimate:
+    low, high = clopper_pearson(successes, trials, confidence)
+    return Estimate(value=successes / trials if trials else None, low=low, high=high)
+
+
+def _verdict(name: str, artifact: BoundaryArtifact, confusion: Confusion) -> str:
+    """Say whether the promise held, exactly, and whether chance can explain a miss."""
+    promised = artifact.constraint.value
+    if confusion.selected == 0:
+        return f"{name}: nothing is selected, so its precision is undefined."
+    if Fraction(confusion.true_positives, confusion.selected) >= Fraction(promised):
+        return f"{name}: the promised precision {promised} is met."
+    if Fraction(confusion.precision.high) >= Fraction(promised):
+        return f"{name}: the promised precision {promised} is missed, within what chance explains."
+    return f"{name}: the promised precision {promised} is missed by more than chance explains."

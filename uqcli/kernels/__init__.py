@@ -1,0 +1,1 @@
+"""Loops over arrays that run compiled when the work is large."""

@@ -1,0 +1,1 @@
+"""The algorithms: checked arrays in, frozen results out."""

@@ -1,0 +1,1 @@
+"""Cutting score and uncertainty into bins."""

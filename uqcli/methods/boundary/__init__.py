@@ -1,0 +1,1 @@
+"""Decision boundaries on score x uncertainty."""

@@ -1,0 +1,43 @@
+"""Decisions of a boundary on new rows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from uqcli.counts import Bools, Floats, bin_of
+
+
+def decide(
+    score: Floats,
+    uncertainty: Floats | None,
+    *,
+    uncertainty_edges: Sequence[float] | Floats,
+    thresholds: Sequence[float | None],
+) -> Bools:
+    """Whether each row's score reaches the threshold of its uncertainty bin.
+
+    Parameters
+    ----------
+    score : float64, shape (n,)
+        Finite.
+    uncertainty : float64, shape (n,), or None
+        Only looked at where there is more than one threshold.
+
+    Returns
+    -------
+    bool, shape (n,)
+
+    Examples
+    --------
+    >>> decide(np.array([0.2, 0.9]), None, uncertainty_edges=[], thresholds=[0.5]).tolist()
+    [False, True]
+    """
+    reach = np.array([np.inf if threshold is None else threshold for threshold in thresholds])
+    if len(reach) == 1 or uncertainty is None:
+        alone: Bools = score >= reach[0]
+        return alone
+    edges = np.asarray(uncertainty_edges, dtype=np.float64)
+    decisions: Bools = score >= reach[bin_of(uncertainty, edges)]
+    return decisions

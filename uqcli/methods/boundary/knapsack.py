@@ -1,0 +1,258 @@
+"""An exact solver for the multiple-choice knapsack behind VW-DPMT.
+
+Each class (uncertainty bin) offers options with a value (true positives) and a surplus; one option is
+chosen in each class so that the surpluses add up to at least zero and the value is the highest. The
+problem is NP-hard in general, yet the linear relaxation is nearly tight here: it leaves a handful of
+options in each class, which are combined as Pareto lists.
+
+1. Within a class, options that are no better in value and in surplus than another are dropped.
+2. A multiplier on the surplus bounds the optimum from above (Lagrangian relaxation). The bound is an
+   integer computation, exact for any multiplier; only how tight it is depends on rounding.
+3. For a target value just below the bound, an option survives only if the bound with that option
+   forced is not below the target. Survivors are combined class by class; a partial choice stays only
+   if its own bound reaches the target and no other is at least as good in both value and surplus. If
+   nothing reaches the target, it is lowered, twice as far each time. Whatever reaches it is optimal,
+   because no choice at or above the target was ever dropped.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from uqcli.counts import Floats, Ints
+
+_SAFE_BITS = 61
+_BLOCK = 1 << 20
+
+
+@dataclass(frozen=True, kw_only=True)
+class Options:
+    """The options of one class.
+
+    Attributes
+    ----------
+    value, surplus : int64, shape (m,)
+        Value is non-decreasing, and among options of equal value the surplus is non-increasing; the
+        first option has value 0 and surplus 0 (take nothing).
+    """
+
+    value: Ints
+    surplus: Ints
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Partial:
+    """Undominated choices for the first classes, best value first.
+
+    Attributes
+    ----------
+    value, surplus : int64, shape (s,)
+    rank : int64, shape (s,)
+        Position in lexicographic order of the choices made.
+    parent, option : int64, shape (s,)
+        The choice this one extends, and the option it adds.
+    """
+
+    value: Ints
+    surplus: Ints
+    rank: Ints
+    parent: Ints
+    option: Ints
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Relaxation:
+    """The problem with its surplus priced in.
+
+    Attributes
+    ----------
+    scale, price
+        An option weighs ``scale*value + price*surplus``, an exact integer.
+    bound
+        No feasible choice has more than this ``scale*value``.
+    weight, best
+        The options' weights in each class, and the highest of them.
+    """
+
+    scale: int
+    price: int
+    bound: int
+    weight: tuple[Ints, ...]
+    best: tuple[int, ...]
+
+
+def solve(classes: Sequence[Options]) -> tuple[int, ...]:
+    """Choose one option in each class.
+
+    Returns
+    -------
+    tuple of int
+        The option index in each class: highest total value, then highest total surplus, then the
+        lexicographically lowest indices. (0, ..., 0) if nothing of value is feasible.
+
+    Notes
+    -----
+    Totals of value and surplus must stay below 2**61.
+    """
+    kept = [_undominated(options) for options in classes]
+    reduced = [
+        Options(value=options.value[keep], surplus=options.surplus[keep])
+        for options, keep in zip(classes, kept, strict=True)
+    ]
+    relaxation = _relax(reduced)
+    ceiling = relaxation.bound // relaxation.scale
+    gap = 0
+    while True:
+        target = max(ceiling - gap, 0)
+        chosen = _best_reaching(reduced, relaxation, target)
+        if chosen is not None:
+            return tuple(int(keep[option]) for keep, option in zip(kept, chosen, strict=True))
+        gap = 2 * gap + 1
+
+
+def _undominated(options: Options) -> Ints:
+    """Indices of options that no other option equals or beats in both value and surplus."""
+    leads = np.ones(len(options.value), dtype=np.bool_)
+    leads[1:] = options.value[1:] > options.value[:-1]
+    index = np.flatnonzero(leads)
+    surplus = options.surplus[index]
+    later = np.full(len(index), np.iinfo(np.int64).min)
+    later[:-1] = np.maximum.accumulate(surplus[::-1])[::-1][1:]
+    return index[surplus > later]
+
+
+def _relax(classes: Sequence[Options]) -> _Relaxation:
+    """Price the surplus near the price that makes the bound tightest."""
+    multiplier = _tightest_multiplier(classes)
+    values = sum(int(options.value[-1]) for options in classes)
+    surpluses = sum(int(np.abs(options.surplus).max()) for options in classes)
+    bits = _SAFE_BITS - max(values.bit_length(), 1)
+    if multiplier > 0 and surpluses > 0:
+        price_bits = _SAFE_BITS - surpluses.bit_length()
+        bits = min(bits, int(np.floor(price_bits - np.log2(multiplier))))
+    scale = 1 << min(max(bits, 0), 52)
+    price = round(multiplier * scale)
+    weight = tuple(scale * options.value + price * options.surplus for options in classes)
+    best = tuple(int(each.max()) for each in weight)
+    return _Relaxation(scale=scale, price=price, bound=sum(best), weight=weight, best=best)
+
+
+def _tightest_multiplier(classes: Sequence[Options]) -> float:
+    """Minimise the Lagrangian bound over the price of surplus.
+
+    The bound is convex and piecewise linear in the price. Between a price whose choice overspends and
+    one whose choice does not, the next price is where their two lines meet; once that point lies on
+    the bound it is the minimum. A class's best option can only lie between its best at both ends.
+    """
+    value = [options.value.astype(np.float64) for options in classes]
+    surplus = [options.surplus.astype(np.float64) for options in classes]
+    low_at = [len(options.value) - 1 for options in classes]  # price 0: all value, most overspent
+    high_at = [0] * len(classes)  # infinite price: surplus only
+    price = 0.0
+    for _ in range(200):
+        low_value, low_surplus = _total(value, surplus, low_at)
+        if low_surplus >= 0:
+            break
+        high_value, high_surplus = _total(value, surplus, high_at)
+        price = (low_value - high_value) / (high_surplus - low_surplus)
+        at = [
+            high + int(np.argmax(v[high : low + 1] + price * w[high : low + 1]))
+            for v, w, high, low in zip(value, surplus, high_at, low_at, strict=True)
+        ]
+        here_value, here_surplus = _total(value, surplus, at)
+        chord = low_value + price * low_surplus
+        if here_value + price * here_surplus <= chord + 1e-12 * abs(chord) or at in (low_at, high_at):
+            break
+        if here_surplus >= 0:
+            high_at = at
+        else:
+            low_at = at
+    return price
+
+
+def _total(value: list[Floats], surplus: list[Floats], at: list[int]) -> tuple[float, float]:
+    return (
+        sum(float(v[i]) for v, i in zip(value, at, strict=True)),
+        sum(float(w[i]) for w, i in zip(surplus, at, strict=True)),
+    )
+
+
+def _best_reaching(
+    classes: Sequence[Options], relaxation: _Relaxation, target: int
+) -> tuple[int, ...] | None:
+    """Best choice whose value is at least the target, or None if there is none."""
+    target_weight = target * relaxation.scale
+    zero = np.zeros(1, dtype=np.int64)
+    partial = _Partial(value=zero, surplus=zero, rank=zero, parent=zero, option=zero)
+    levels: list[_Partial] = []
+    to_come = relaxation.bound
+    surplus_to_come = sum(int(options.surplus[0]) for options in classes)
+    for options, weight, best in zip(classes, relaxation.weight, relaxation.best, strict=True):
+        alive = np.flatnonzero(weight + (relaxation.bound - best) >= target_weight)
+        to_come -= best
+        surplus_to_come -= int(options.surplus[0])
+        needs = _Needs(
+            scale=relaxation.scale,
+            price=relaxation.price,
+            weight=target_weight - to_come,
+            surplus=-surplus_to_come,
+        )
+        partial = _extend(partial, options, alive, needs)
+        if len(partial.value) == 0:
+            return None
+        levels.append(partial)
+    return _trace(levels) if int(partial.value[0]) >= target else None
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Needs:
+    """What a partial choice must have for the target to stay in reach."""
+
+    scale: int
+    price: int
+    weight: int
+    surplus: int
+
+
+def _extend(partial: _Partial, options: Options, alive: Ints, needs: _Needs) -> _Partial:
+    """Add one class to every partial choice; keep what can reach the target and is undominated."""
+    parents, chosen = [], []
+    block = max(1, _BLOCK // max(len(alive), 1))
+    for start in range(0, len(partial.value), block):
+        part = slice(start, start + block)
+        value = partial.value[part, None] + options.value[None, alive]
+        surplus = partial.surplus[part, None] + options.surplus[None, alive]
+        reaches = (needs.scale * value + needs.price * surplus >= needs.weight) & (surplus >= needs.surplus)
+        parent, column = np.nonzero(reaches)
+        parents.append(parent + start)
+        chosen.append(alive[column])
+    parent, option = np.concatenate(parents), np.concatenate(chosen)
+    value = partial.value[parent] + options.value[option]
+    surplus = partial.surplus[parent] + options.surplus[option]
+    keep = _pareto(value, surplus, partial.rank[parent], option)
+    parent, option = parent[keep], option[keep]
+    rank = np.empty(len(keep), dtype=np.int64)
+    rank[np.lexsort((option, partial.rank[parent]))] = np.arange(len(keep))
+    return _Partial(value=value[keep], surplus=surplus[keep], rank=rank, parent=parent, option=option)
+
+
+def _pareto(value: Ints, surplus: Ints, parent_rank: Ints, option: Ints) -> Ints:
+    """Undominated positions, highest value first; of equal ones the lexicographically lowest choice."""
+    order = np.lexsort((option, parent_rank, -surplus, -value))
+    ordered = surplus[order]
+    best_before = np.full(len(order), np.iinfo(np.int64).min)
+    best_before[1:] = np.maximum.accumulate(ordered)[:-1]
+    return order[ordered > best_before]
+
+
+def _trace(levels: list[_Partial]) -> tuple[int, ...]:
+    """Follow the best final choice back to its option in each class."""
+    at = 0
+    options: list[int] = []
+    for level in reversed(levels):
+        options.append(int(level.option[at]))
+        at = int(level.parent[at])
+    return tuple(reversed(options))

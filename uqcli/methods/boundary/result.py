@@ -1,0 +1,103 @@
+"""A boundary found on a hold-out set: thresholds and what they select there."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from uqcli.counts import Bools, Cells, Floats
+from uqcli.errors import DataError
+from uqcli.methods.boundary.decide import decide
+from uqcli.methods.boundary.precision import PrecisionBound
+
+Tops = tuple[int, ...]
+"""For each uncertainty bin, how many cells are taken from the top."""
+
+Method = Callable[[Cells, PrecisionBound], Tops | None]
+"""An algorithm; None where nothing meets the bound with at least one true positive."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class FitCounts:
+    """What a boundary selects on the rows it was found on, by weight."""
+
+    selected: int
+    true_positives: int
+    rows: int
+    positives: int
+
+    @property
+    def precision(self) -> float | None:
+        """Share of selected rows that are positive; None if nothing is selected."""
+        return self.true_positives / self.selected if self.selected else None
+
+    @property
+    def recall(self) -> float | None:
+        """Share of positive rows that are selected; None without positives."""
+        return self.true_positives / self.positives if self.positives else None
+
+
+@dataclass(frozen=True, kw_only=True)
+class FittedBoundary:
+    """A row is positive iff its score reaches the threshold of its uncertainty bin.
+
+    Attributes
+    ----------
+    uncertainty_edges : float64, shape (K-1,)
+    thresholds : K numbers; None = never positive, the lowest finite double = always
+    fit : FitCounts
+    """
+
+    uncertainty_edges: Floats
+    thresholds: tuple[float | None, ...]
+    fit: FitCounts
+
+    def decide(self, score: ArrayLike, uncertainty: ArrayLike | None = None) -> Bools:
+        """Whether new rows are positive.
+
+        Parameters
+        ----------
+        score, uncertainty : array-like of finite numbers, shape (n,)
+            Uncertainty is needed where there is more than one threshold.
+
+        Returns
+        -------
+        bool, shape (n,)
+
+        Raises
+        ------
+        DataError
+            Uncertainty is missing.
+        """
+        if uncertainty is None and len(self.thresholds) > 1:
+            raise DataError("no uncertainty given", expected=f"values for {len(self.thresholds)} bins")
+        return decide(
+            np.asarray(score, dtype=np.float64),
+            None if uncertainty is None else np.asarray(uncertainty, dtype=np.float64),
+            uncertainty_edges=self.uncertainty_edges,
+            thresholds=self.thresholds,
+        )
+
+
+def boundary_at(cells: Cells, tops: Sequence[int]) -> FittedBoundary:
+    """Turn a number of top cells in each row into thresholds and counts.
+
+    Empty cells below the lowest counted one are not taken, which gives the highest thresholds that
+    select the same rows.
+    """
+    thresholds: list[float | None] = []
+    selected = true_positives = 0
+    for row, top in zip(cells.rows, tops, strict=True):
+        first = len(row.count) - top
+        while first < len(row.count) and row.count[first] == 0:
+            first += 1
+        thresholds.append(float(row.lower[first]) if first < len(row.count) else None)
+        selected += int(row.count[first:].sum())
+        true_positives += int(row.positives[first:].sum())
+    fit = FitCounts(
+        selected=selected, true_positives=true_positives, rows=cells.total, positives=cells.positives
+    )
+    return FittedBoundary(uncertainty_edges=cells.uncertainty_edges, thresholds=tuple(thresholds), fit=fit)

@@ -1,0 +1,59 @@
+"""Top runs: what the j highest cells of a row hold together, for every j."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+
+from uqcli.counts import CellRow, Cells, Ints
+
+
+@dataclass(frozen=True, kw_only=True)
+class TopRuns:
+    """Counts of the j highest cells of one row, j = 0 .. cells.
+
+    Attributes
+    ----------
+    true_positives, selected : int64, shape (cells+1,)
+        pi(i, j) and nu(i, j) of the paper.
+    """
+
+    true_positives: Ints
+    selected: Ints
+
+
+def top_runs(row: CellRow) -> TopRuns:
+    """Accumulate one row from its highest cell downwards."""
+    return TopRuns(true_positives=_accumulate(row.positives), selected=_accumulate(row.count))
+
+
+def _accumulate(ascending: Ints) -> Ints:
+    return np.concatenate([np.zeros(1, dtype=np.int64), np.cumsum(ascending[::-1])])
+
+
+def best_precision_tops(cells: Cells) -> tuple[int, ...] | None:
+    """Top runs that reach the highest precision of any boundary, with the most true positives.
+
+    A boundary's precision is a weighted mean of its rows' precisions, so the best of any single row's
+    run is the best of all, and every row that reaches it may join in. None without a positive row.
+    """
+    best_of_rows = [_best_run(top_runs(row)) for row in cells.rows]
+    best = max((precision for precision, _ in best_of_rows), default=Fraction(0))
+    if best == 0:
+        return None
+    return tuple(top if precision == best else 0 for precision, top in best_of_rows)
+
+
+def _best_run(runs: TopRuns) -> tuple[Fraction, int]:
+    """Highest precision of a top run, and the longest run that has it."""
+    n, d = runs.true_positives, np.maximum(runs.selected, 1)
+    at = int(np.argmax(n / d))
+    while True:  # the division rounds: exact comparison may find a better one
+        better = np.flatnonzero(n * d[at] > n[at] * d)
+        if len(better) == 0:
+            break
+        at = int(better[0])
+    longest = int(np.flatnonzero(n * d[at] == n[at] * d)[-1])
+    return Fraction(int(n[at]), int(d[at])), longest

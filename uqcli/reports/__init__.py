@@ -1,0 +1,1 @@
+"""Results as terminal text, JSON, Markdown and HTML; nothing is computed here."""

@@ -1,0 +1,78 @@
+"""The report of ``uqcli apply``."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import msgspec
+
+from uqcli.defaults import VERSION
+from uqcli.reports.document import Document, Metrics, Table, count
+
+
+class ApplySource(msgspec.Struct, frozen=True, kw_only=True):
+    """What was read: rows written, rows dropped, role to column name."""
+
+    rows: int
+    dropped: int
+    columns: dict[str, str]
+
+
+class ApplyParameters(msgspec.Struct, frozen=True, kw_only=True):
+    """The options that shape the output."""
+
+    kind: str
+    column: str
+    on_invalid: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class ApplyReport:
+    """What was written."""
+
+    source: ApplySource
+    parameters: ApplyParameters
+    selected: int
+    undecided: int
+
+    @property
+    def metrics(self) -> Metrics:
+        """Counts of the output."""
+        rows = self.source.rows
+        return {
+            "rows": rows,
+            "selected": self.selected,
+            "undecided": self.undecided,
+            "selected_share": self.selected / rows if rows else None,
+        }
+
+    @property
+    def gated(self) -> Mapping[str, Metrics]:
+        """One set of metrics."""
+        return {"": self.metrics}
+
+    def payload(self) -> dict[str, Any]:
+        """The JSON form."""
+        return {
+            "command": "apply",
+            "uqcli_version": VERSION,
+            "source": msgspec.to_builtins(self.source),
+            "parameters": msgspec.to_builtins(self.parameters),
+            "metrics": dict(self.metrics),
+        }
+
+    def document(self) -> Document:
+        """The readable form."""
+        rows = self.source.rows
+        percent = f"{100 * self.selected / rows:.2f} %" if rows else "-"
+        cells = (
+            count(rows),
+            count(self.selected),
+            percent,
+            count(self.source.dropped),
+            count(self.undecided),
+        )
+        header = ("rows written", self.parameters.column, "share", "dropped", "undecided")
+        return Document(title="Applied", tables=[Table(title="", header=header, rows=[cells], left=0)])

@@ -1,0 +1,102 @@
+"""What a report is made of, before anybody chooses a terminal, a page or JSON.
+
+A job fills a report of its command; the report states its JSON form (``payload``) and its readable form
+(``document``). Renderers know only these two.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+
+@dataclass(frozen=True, kw_only=True)
+class Estimate:
+    """A metric with its confidence interval; the value is None where it is undefined (0/0)."""
+
+    value: float | None
+    low: float
+    high: float
+
+
+Metric = int | float | None | Estimate | Mapping[str, Any]
+Metrics = Mapping[str, Metric]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Table:
+    """A titled table of text; columns after the first ``left`` ones are aligned right."""
+
+    title: str
+    header: Sequence[str]
+    rows: Sequence[Sequence[str]]
+    left: int = 1
+
+
+@dataclass(frozen=True, kw_only=True)
+class Document:
+    """A title, tables, and sentences for people."""
+
+    title: str
+    tables: Sequence[Table]
+    notes: Sequence[str] = ()
+
+
+class Report(Protocol):
+    """The outcome of a command."""
+
+    @property
+    def gated(self) -> Mapping[str, Metrics]:
+        """The metrics that gates ask for; by artifact name where there are several, else under ''."""
+
+    def payload(self) -> dict[str, Any]:
+        """The JSON form."""
+
+    def document(self) -> Document:
+        """The readable form."""
+
+
+def plain(metrics: Metrics) -> dict[str, Any]:
+    """Metrics as JSON values: an estimate becomes ``{value, low, high}``."""
+    result: dict[str, Any] = {}
+    for name, metric in metrics.items():
+        if isinstance(metric, Estimate):
+            result[name] = {"value": metric.value, "low": metric.low, "high": metric.high}
+        elif isinstance(metric, Mapping):
+            result[name] = plain(metric)
+        else:
+            result[name] = metric
+    return result
+
+
+def share(value: float | None) -> str:
+    """Format a proportion with four decimals; an undefined one is a dash.
+
+    Examples
+    --------
+    >>> share(0.5), share(None)
+    ('0.5000', '-')
+    """
+    return "-" if value is None else f"{value:.4f}"
+
+
+def count(value: int) -> str:
+    """Format a count with thousands separators."""
+    return f"{value:,}"
+
+
+def number(value: float) -> str:
+    """Format a score or an edge so that it stays recognisable, not exact."""
+    return f"{value:.6g}"
+
+
+def interval(estimate: Estimate) -> str:
+    """Format a proportion with its interval.
+
+    Examples
+    --------
+    >>> interval(Estimate(value=0.5, low=0.25, high=0.75))
+    '0.5000 [0.2500, 0.7500]'
+    """
+    return f"{share(estimate.value)} [{estimate.low:.4f}, {estimate.high:.4f}]"

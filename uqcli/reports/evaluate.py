@@ -1,0 +1,112 @@
+"""The report of ``uqcli evaluate``."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import msgspec
+
+from uqcli.artifacts.models import BoundaryArtifact, Source
+from uqcli.defaults import VERSION
+from uqcli.reports.document import Document, Estimate, Metrics, Table, count, interval, plain
+
+
+class EvaluateParameters(msgspec.Struct, frozen=True, kw_only=True):
+    """The options that shape the result."""
+
+    confidence: float
+    on_invalid: str
+    positive: str | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Confusion:
+    """What a boundary selects among labelled rows, by weight, with intervals of its rates."""
+
+    precision: Estimate
+    recall: Estimate
+    fpr: Estimate
+    selected: int
+    true_positives: int
+    rows: int
+    positives: int
+
+    def metrics(self) -> Metrics:
+        """By their contract names."""
+        return {
+            "precision": self.precision,
+            "recall": self.recall,
+            "fpr": self.fpr,
+            "selected": self.selected,
+            "true_positives": self.true_positives,
+            "rows": self.rows,
+            "positives": self.positives,
+        }
+
+
+@dataclass(frozen=True, kw_only=True)
+class EvaluateReport:
+    """How saved boundaries do on labelled rows.
+
+    Attributes
+    ----------
+    results
+        Artifact name, artifact and what it selects, in the order given.
+    verdicts
+        A sentence for each artifact on whether the promised precision held.
+    """
+
+    source: Source
+    parameters: EvaluateParameters
+    results: tuple[tuple[str, BoundaryArtifact, Confusion], ...]
+    verdicts: tuple[str, ...]
+
+    @property
+    def gated(self) -> Mapping[str, Metrics]:
+        """Metrics by artifact."""
+        if len(self.results) == 1:
+            return {"": self.results[0][2].metrics()}
+        return {name: confusion.metrics() for name, _, confusion in self.results}
+
+    def payload(self) -> dict[str, Any]:
+        """The JSON form: ``metrics`` for one artifact, ``results`` for several."""
+        head = {
+            "command": "evaluate",
+            "uqcli_version": VERSION,
+            "source": msgspec.to_builtins(self.source),
+            "parameters": msgspec.to_builtins(self.parameters),
+        }
+        if len(self.results) == 1:
+            return {**head, "metrics": plain(self.results[0][2].metrics()), "notes": list(self.verdicts)}
+        listed = [
+            {"artifact": name, "metrics": plain(confusion.metrics())} for name, _, confusion in self.results
+        ]
+        return {**head, "results": listed, "notes": list(self.verdicts)}
+
+    def document(self) -> Document:
+        """The readable form."""
+        columns = [_column(artifact, confusion) for _, artifact, confusion in self.results]
+        rows = [(name, *cells) for name, *cells in zip(_ROWS, *columns, strict=True)]
+        header = ("", *(name for name, _, _ in self.results))
+        _, _, first = self.results[0]
+        dropped = f", {count(self.source.dropped)} dropped" if self.source.dropped else ""
+        title = f"Evaluation on {count(first.rows)} rows, {count(first.positives)} positive{dropped}"
+        return Document(title=title, tables=[Table(title="", header=header, rows=rows)], notes=self.verdicts)
+
+
+_ROWS = ("algorithm", "promised precision", "precision", "recall", "fpr", "selected", "true positives")
+
+
+def _column(artifact: BoundaryArtifact, confusion: Confusion) -> tuple[str, ...]:
+    """The cells of one artifact, in the order of _ROWS."""
+    return (
+        str(artifact.algorithm),
+        artifact.constraint.value,
+        interval(confusion.precision),
+        interval(confusion.recall),
+        interval(confusion.fpr),
+        count(confusion.selected),
+        count(confusion.true_positives),
+    )

@@ -1,0 +1,124 @@
+"""Reports as terminal text, JSON, Markdown and HTML."""
+
+from __future__ import annotations
+
+import html
+import io
+import json
+from pathlib import Path
+from typing import TextIO
+
+from uqcli.errors import UsageError
+from uqcli.reports.document import Document, Report, Table
+
+_PIPE_WIDTH = 1000
+
+
+def to_terminal(document: Document, stream: TextIO) -> None:
+    """Print a document; colours and width follow the terminal, if it is one."""
+    from rich import box
+    from rich.console import Console
+    from rich.table import Table as RichTable
+
+    console = Console(file=stream, width=None if stream.isatty() else _PIPE_WIDTH, highlight=False)
+    console.print(document.title, style="bold", markup=False)
+    for table in document.tables:
+        shown = RichTable(title=table.title or None, title_justify="left", box=box.SIMPLE_HEAD)
+        for at, name in enumerate(table.header):
+            shown.add_column(name, justify="left" if at < table.left else "right", overflow="fold")
+        for row in table.rows:
+            shown.add_row(*(_literal(cell) for cell in row))
+        console.print(shown)
+    for note in document.notes:
+        console.print(note, markup=False)
+
+
+def _literal(cell: str) -> str:
+    from rich.markup import escape
+
+    return escape(cell)
+
+
+def to_json(report: Report) -> str:
+    """One JSON object, indented."""
+    return json.dumps(report.payload(), indent=2, allow_nan=False, ensure_ascii=False) + "\n"
+
+
+def to_markdown(document: Document) -> str:
+    """A Markdown page."""
+    out = io.StringIO()
+    out.write(f"# {document.title}\n")
+    for table in document.tables:
+        out.write(f"\n## {table.title}\n" if table.title else "")
+        aligned = [":--" if at < table.left else "--:" for at in range(len(table.header))]
+        for row in (table.header, aligned, *table.rows):
+            cells = " | ".join(cell.replace("|", "\\|") for cell in row)
+            out.write(f"\n| {cells} |")
+        out.write("\n")
+    for note in document.notes:
+        out.write(f"\n{note}\n")
+    return out.getvalue()
+
+
+def to_html(document: Document) -> str:
+    """A self-contained HTML page."""
+    body = "".join(_html_table(table) for table in document.tables)
+    notes = "".join(f"<p>{html.escape(note)}</p>\n" for note in document.notes)
+    title = html.escape(document.title)
+    return (
+        '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
+        f"<title>{title}</title>\n<style>{_STYLE}</style>\n</head>\n"
+        f"<body>\n<h1>{title}</h1>\n{body}{notes}</body>\n</html>\n"
+    )
+
+
+def _html_table(table: Table) -> str:
+    head = "".join(_html_cell("th", name, at, table.left) for at, name in enumerate(table.header))
+    rows = "".join(
+        "<tr>" + "".join(_html_cell("td", cell, at, table.left) for at, cell in enumerate(row)) + "</tr>\n"
+        for row in table.rows
+    )
+    title = f"<h2>{html.escape(table.title)}</h2>\n" if table.title else ""
+    return f"{title}<table>\n<tr>{head}</tr>\n{rows}</table>\n"
+
+
+def _html_cell(tag: str, text: str, at: int, left: int) -> str:
+    side = "" if at < left else ' class="n"'
+    return f"<{tag}{side}>{html.escape(text)}</{tag}>"
+
+
+_STYLE = (
+    "body{font:16px/1.5 system-ui,sans-serif;max-width:60rem;margin:2rem auto;padding:0 1rem;color:#1b1b1b}"
+    "h1{font-size:1.5rem}h2{font-size:1.15rem}table{border-collapse:collapse;margin:1rem 0}"
+    "th,td{padding:.35rem .9rem;border-bottom:1px solid #ddd;text-align:left}"
+    ".n{text-align:right;font-variant-numeric:tabular-nums}th{border-bottom:2px solid #888}"
+)
+
+
+def to_file_format(report: Report, name: str) -> str:
+    """A report in the form its file name asks for.
+
+    Raises
+    ------
+    UsageError
+        The name ends in none of .json, .md, .html.
+    """
+    suffix = check_report_name(name)
+    if suffix == ".json":
+        return to_json(report)
+    return to_markdown(report.document()) if suffix == ".md" else to_html(report.document())
+
+
+def check_report_name(name: str) -> str:
+    """Suffix of a report file.
+
+    Raises
+    ------
+    UsageError
+        It is none of .json, .md, .html.
+    """
+    suffix = Path(name).suffix.lower()
+    if suffix not in (".json", ".md", ".html"):
+        raise UsageError(f"--report '{name}' has no known ending", expected=".json, .md or .html")
+    return suffix
