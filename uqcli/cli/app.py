@@ -58,8 +58,8 @@ def _root(
     ] = False,
 ) -> None:
     if context.invoked_subcommand is None:
-        sys.stderr.write(context.get_help() + "\n")
-        raise UsageError("no command given", remedy="see uqcli --help")
+        context.get_help()  # typer prints it
+        raise typer.Exit(UsageError.exit_code)
 
 
 def run(arguments: Sequence[str]) -> int:

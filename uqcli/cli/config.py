@@ -32,13 +32,30 @@ def load_settings(context: typer.Context, value: str | None) -> str | None:
     if context.resilient_parsing:
         return value
     if value is not None and context.params.get("no_config"):
-        raise UsageError("--config and --no-config together", expected="one of them")
+        raise _both()
     settings: dict[str, Any] = {}
     if not context.params.get("no_config"):
         settings |= _from_file(context, value)
     settings |= _from_environment(context)
     context.default_map = settings
     return value
+
+
+def check_no_config(context: typer.Context, value: bool) -> bool:
+    """Refuse ``--no-config`` after ``--config`` (eager callbacks run in the order typed).
+
+    Raises
+    ------
+    UsageError
+        Both are given.
+    """
+    if value and context.params.get("config") is not None:
+        raise _both()
+    return value
+
+
+def _both() -> UsageError:
+    return UsageError("--config and --no-config together", expected="one of them")
 
 
 def _from_file(context: typer.Context, given: str | None) -> dict[str, Any]:

@@ -9,7 +9,7 @@ import typer
 
 from uqcli import defaults
 from uqcli.choices import EngineName, FileFormat, OnInvalid
-from uqcli.cli.config import load_settings
+from uqcli.cli.config import check_no_config, load_settings
 
 _INPUT, _COLUMNS, _OUTPUT, _RUN = "Input", "Columns", "Output", "Run"
 Inputs = list[str] | None
@@ -164,7 +164,13 @@ class RunOptions:
     ] = False
     no_config: Annotated[
         bool,
-        typer.Option("--no-config", is_eager=True, help="Read no configuration file.", rich_help_panel=_RUN),
+        typer.Option(
+            "--no-config",
+            is_eager=True,
+            callback=check_no_config,
+            help="Read no configuration file.",
+            rich_help_panel=_RUN,
+        ),
     ] = False
     config: Annotated[
         str | None,

@@ -118,7 +118,7 @@ def read_header(stream: BinaryIO, name: str, delimiter: str) -> tuple[tuple[str,
     while True:
         chunk = stream.read(1 << 16)
         text += chunk
-        ends = _record_ends(np.frombuffer(text, dtype=np.uint8))
+        ends = _record_ends(text)
         if len(ends) or not chunk:
             break
         _limit(text, name)
@@ -141,27 +141,29 @@ def read_blocks(stream: BinaryIO, rest: bytes, dialect: CsvDialect) -> Iterator[
         A record has too many fields, a quote is not closed, or the text is not UTF-8.
     """
     row = 0
-    for text in _complete_records(stream, rest, dialect.name):
-        block = _block(text, row, dialect)
+    for text, line_ends in _complete_records(stream, rest, dialect.name):
+        block = _block(text, line_ends, row, dialect)
         row += block.rows
         if block.rows:
             yield block
 
 
-def _complete_records(stream: BinaryIO, rest: bytes, name: str) -> Iterator[bytes]:
+def _complete_records(stream: BinaryIO, rest: bytes, name: str) -> Iterator[tuple[bytes, Ints]]:
+    """Text that ends at the end of a record, and where its records' newlines are."""
     carry = rest
     while chunk := stream.read(CSV_BLOCK_BYTES):
         text = carry + chunk
-        ends = _record_ends(np.frombuffer(text, dtype=np.uint8))
+        ends = _record_ends(text)
         cut = int(ends[-1]) + 1 if len(ends) else 0
         carry = text[cut:]
         _limit(carry, name)
         if cut:
-            yield text[:cut]
+            yield text[:cut], ends
     if carry.count(b'"') % 2:
         raise DataError(f"'{name}' ends inside quotes", remedy="check that it was written to its end")
     if carry:
-        yield carry if carry.endswith(b"\n") else carry + b"\n"
+        text = carry if carry.endswith(b"\n") else carry + b"\n"
+        yield text, _record_ends(text)
 
 
 def _limit(text: bytes, name: str) -> None:
@@ -172,55 +174,45 @@ def _limit(text: bytes, name: str) -> None:
         )
 
 
-def _record_ends(buffer: np.ndarray[tuple[int], np.dtype[np.uint8]]) -> Ints:
+def _record_ends(text: bytes) -> Ints:
     """Positions of the newlines outside quotes."""
-    newlines = np.flatnonzero(buffer == _NEWLINE)
-    return _outside_quotes(newlines, np.flatnonzero(buffer == _QUOTE))
+    return _outside_quotes(text, _NEWLINE)
 
 
-def _outside_quotes(positions: Ints, quotes: Ints) -> Ints:
-    if len(quotes) == 0:
+def _outside_quotes(text: bytes, byte: int) -> Ints:
+    """Positions of a byte with an even number of quotes before it."""
+    buffer = np.frombuffer(text, dtype=np.uint8)
+    positions = np.flatnonzero(buffer == byte)
+    if b'"' not in text:
         return positions
+    quotes = np.flatnonzero(buffer == _QUOTE)
     outside: Ints = positions[np.searchsorted(quotes, positions) % 2 == 0]
     return outside
 
 
-def _block(text: bytes, first_row: int, dialect: CsvDialect) -> CsvBlock:
+def _block(text: bytes, line_ends: Ints, first_row: int, dialect: CsvDialect) -> CsvBlock:
     _require_utf8(text, dialect.name, f"the text after data row {first_row}")
     buffer = np.frombuffer(text, dtype=np.uint8)
-    line_ends = _record_ends(buffer)
-    starts = np.concatenate([np.zeros(1, dtype=np.int64), line_ends[:-1] + 1])
+    starts = np.concatenate([np.zeros(min(len(line_ends), 1), dtype=np.int64), line_ends[:-1] + 1])
     ends = line_ends - (buffer[np.maximum(line_ends - 1, 0)] == _RETURN)
     ends = np.maximum(ends, starts)
     blank = ends == starts
     if blank.any():
         lines = zip(starts[~blank].tolist(), (line_ends[~blank] + 1).tolist(), strict=True)
         kept = b"".join(text[start:end] for start, end in lines)
-        if kept:
-            return _block(kept, first_row, dialect)
-        nothing = np.empty(0, dtype=np.int64)
-        return CsvBlock(
-            dialect=dialect, text=b"", starts=nothing, ends=nothing, fields=nothing, first_row=first_row
-        )
-    fields = _count_fields(buffer, starts, ends, dialect, first_row)
+        return _block(kept, _record_ends(kept), first_row, dialect)
+    fields = _count_fields(text, starts, ends, dialect, first_row)
     return CsvBlock(dialect=dialect, text=text, starts=starts, ends=ends, fields=fields, first_row=first_row)
 
 
-def _count_fields(
-    buffer: np.ndarray[tuple[int], np.dtype[np.uint8]],
-    starts: Ints,
-    ends: Ints,
-    dialect: CsvDialect,
-    first_row: int,
-) -> Ints:
+def _count_fields(text: bytes, starts: Ints, ends: Ints, dialect: CsvDialect, first_row: int) -> Ints:
     expected = len(dialect.columns)
-    delimiters = np.flatnonzero(buffer == ord(dialect.delimiter))
-    delimiters = _outside_quotes(delimiters, np.flatnonzero(buffer == _QUOTE))
+    delimiters = _outside_quotes(text, ord(dialect.delimiter))
     if expected > 1 and len(delimiters) == len(starts) * (expected - 1):
         table = delimiters.reshape(len(starts), expected - 1)
         if (table[:, 0] >= starts).all() and (table[:, -1] < ends).all():
             return np.full(len(starts), expected, dtype=np.int64)
-    bounds = np.searchsorted(delimiters, np.append(starts, len(buffer)))
+    bounds = np.searchsorted(delimiters, np.append(starts, len(text)))
     fields = np.diff(bounds) + 1
     if (fields > expected).any():
         at = int(np.argmax(fields > expected))

@@ -72,7 +72,7 @@ class CsvSink:
         tail = added.select(pl.concat_str(*fields, separator=self.delimiter)).to_series()
         filling = _missing_delimiters(block, self.delimiter)
         tails = (filling + self.delimiter + tail).to_arrow().cast(pa.large_binary())
-        lines = pc.binary_join_element_wise(records, tails, line_ends, b"")
+        lines = pc.binary_join_element_wise(records, tails, line_ends, pa.scalar(b"", pa.large_binary()))
         if kept is not None:
             lines = lines.filter(pa.array(kept))
         offsets = np.frombuffer(lines.buffers()[1], dtype=np.int64)[
@@ -144,13 +144,26 @@ def open_sink(output: str, output_format: FileFormat, schema: pa.Schema, delimit
                 yield ArrowSink(arrow)
 
 
+class _LeftOpen:
+    """A stream that stays open when a compressor on top of it is closed."""
+
+    closed = False
+
+    def __init__(self, stream: BinaryIO) -> None:
+        self.write = stream.write
+        self.flush = stream.flush
+
+    def close(self) -> None:
+        """Leave closing to the owner of the stream."""
+
+
 @contextmanager
 def _compressed(stream: BinaryIO, compression: str | None) -> Iterator[BinaryIO]:
     if compression == "gzip":
         with gzip.GzipFile(filename="", fileobj=stream, mode="wb", mtime=0) as packed:
             yield cast(BinaryIO, packed)
     elif compression == "zstd":
-        with pa.CompressedOutputStream(pa.PythonFile(stream, mode="w"), "zstd") as packed:
+        with pa.CompressedOutputStream(_LeftOpen(stream), "zstd") as packed:
             yield cast(BinaryIO, packed)
     else:
         yield stream

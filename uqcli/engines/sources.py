@@ -75,52 +75,62 @@ def open_sources(files: Sequence[InputFile], options: ReadOptions) -> Iterator[t
 
 def _open(file: InputFile, options: ReadOptions, stack: ExitStack) -> Source:
     if file.format is FileFormat.CSV:
-        return CsvSource(file, options)
+        return CsvSource(file, options, stack)
     if not file.regular:
         spool = stack.enter_context(temporary_path(None, suffix=f".{file.format}"))
-        with reading(file), spool.open("wb") as copy:
-            shutil.copyfileobj(_binary(file), copy, 1 << 20)
+        with reading(file), _bytes_of(file) as stream, spool.open("wb") as copy:
+            shutil.copyfileobj(stream, copy, 1 << 20)
         return ColumnarSource(file, spool)
     return ColumnarSource(file, cast(Path, file.path))
 
 
-def _binary(file: InputFile) -> BinaryIO:
+@contextmanager
+def _bytes_of(file: InputFile) -> Iterator[BinaryIO]:
+    """The file's bytes, decompressed."""
     if file.path is None:
-        return sys.stdin.buffer
-    if file.compression == "gzip":
-        return cast(BinaryIO, gzip.open(file.path, "rb"))
-    if file.compression == "zstd":
+        yield sys.stdin.buffer
+    elif file.compression == "gzip":
+        with gzip.open(file.path, "rb") as unpacked:
+            yield cast(BinaryIO, unpacked)
+    elif file.compression == "zstd":
         import pyarrow as pa
 
-        return cast(BinaryIO, pa.input_stream(str(file.path), compression="zstd"))
-    return file.path.open("rb")
+        with pa.input_stream(str(file.path), compression="zstd") as stream:
+            yield cast(BinaryIO, stream)
+    else:
+        with file.path.open("rb") as plain:
+            yield plain
 
 
 class CsvSource:
-    """A CSV file or stream; a stream is read once."""
+    """A CSV file, or a stream that is read once."""
 
-    def __init__(self, file: InputFile, options: ReadOptions) -> None:
+    def __init__(self, file: InputFile, options: ReadOptions, stack: ExitStack) -> None:
         self.file = file
         self._options = options
-        self._stream: BinaryIO | None = None
-        self._rest = b""
+        self._stack = stack
+        self._stream: tuple[BinaryIO, bytes] | None = None
 
     @cached_property
     def dialect(self) -> CsvDialect:
         """Column names and delimiter."""
         with reading(self.file):
-            stream = _binary(self.file)
-            columns, rest = read_header(stream, self.file.name, self.file.delimiter)
             if self.file.regular:
-                stream.close()
+                with _bytes_of(self.file) as stream:
+                    columns, _ = self._header(stream)
             else:
-                self._stream, self._rest = stream, rest
+                stream = self._stack.enter_context(_bytes_of(self.file))
+                columns, rest = self._header(stream)
+                self._stream = stream, rest
         return CsvDialect(
             name=self.file.name,
             columns=columns,
             delimiter=self.file.delimiter,
             null_values=self._options.null_values,
         )
+
+    def _header(self, stream: BinaryIO) -> tuple[tuple[str, ...], bytes]:
+        return read_header(stream, self.file.name, self.file.delimiter)
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -142,16 +152,13 @@ class CsvSource:
         """Records in order, as text."""
         dialect = self.dialect
         with reading(self.file):
-            stream = self._stream
-            rest = self._rest
-            if stream is None:
-                stream = _binary(self.file)
-                _, rest = read_header(stream, self.file.name, self.file.delimiter)
-            try:
+            if self._stream is not None:
+                stream, rest = self._stream
                 yield from read_blocks(stream, rest, dialect)
-            finally:
-                if stream is not sys.stdin.buffer:
-                    stream.close()
+                return
+            with _bytes_of(self.file) as stream:
+                _, rest = self._header(stream)
+                yield from read_blocks(stream, rest, dialect)
 
 
 class ColumnarSource:

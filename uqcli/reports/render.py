@@ -6,31 +6,41 @@ import html
 import io
 import json
 from pathlib import Path
-from typing import TextIO
+from typing import TYPE_CHECKING, TextIO
 
 from uqcli.errors import UsageError
 from uqcli.reports.document import Document, Report, Table
+
+if TYPE_CHECKING:
+    from rich.table import Table as RichTable
 
 _PIPE_WIDTH = 1000
 
 
 def to_terminal(document: Document, stream: TextIO) -> None:
     """Print a document; colours and width follow the terminal, if it is one."""
-    from rich import box
     from rich.console import Console
-    from rich.table import Table as RichTable
 
     console = Console(file=stream, width=None if stream.isatty() else _PIPE_WIDTH, highlight=False)
-    console.print(document.title, style="bold", markup=False)
-    for table in document.tables:
-        shown = RichTable(title=table.title or None, title_justify="left", box=box.SIMPLE_HEAD)
-        for at, name in enumerate(table.header):
-            shown.add_column(name, justify="left" if at < table.left else "right", overflow="fold")
-        for row in table.rows:
-            shown.add_row(*(_literal(cell) for cell in row))
-        console.print(shown)
-    for note in document.notes:
-        console.print(note, markup=False)
+    with console.capture() as capture:  # the console would exit by itself on a closed pipe
+        console.print(document.title, style="bold", markup=False)
+        for table in document.tables:
+            console.print(_rich_table(table))
+        for note in document.notes:
+            console.print(note, markup=False)
+    stream.write(capture.get())
+
+
+def _rich_table(table: Table) -> RichTable:
+    from rich import box
+    from rich.table import Table as RichTable
+
+    shown = RichTable(title=table.title or None, title_justify="left", box=box.SIMPLE_HEAD)
+    for at, name in enumerate(table.header):
+        shown.add_column(name, justify="left" if at < table.left else "right", overflow="fold")
+    for row in table.rows:
+        shown.add_row(*(_literal(cell) for cell in row))
+    return shown
 
 
 def _literal(cell: str) -> str:

@@ -1,0 +1,89 @@
+"""What the contract tests need to know of each command. A new command adds one entry and inherits them.
+
+``arguments`` gives the command line for an input (None where the command reads no data); the output
+place is put at ``-o``. A test fails if a registered command has no entry.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True)
+class Case:
+    """One command."""
+
+    name: str
+    arguments: Callable
+    reads_data: bool = True
+    reads_label: bool = True
+    reads_artifact: bool = False
+    writes: bool = False
+    json: bool = True
+    out_of_range: tuple[tuple[str, ...], ...] = field(default=())
+
+
+CASES = (
+    Case(
+        name="boundary",
+        arguments=lambda data, artifact: ["boundary", data, "--precision", "0.7", "--score-bins", "20"],
+        writes=True,
+        out_of_range=(
+            ("--precision", "0"),
+            ("--precision", "1.01"),
+            ("--precision", "-0.5"),
+            ("--precision", "nan"),
+            ("--precision", "high"),
+            ("--precision", "1/2"),
+            ("--uncertainty-bins", "0"),
+            ("--uncertainty-bins", "x"),
+            ("--score-bins", "0"),
+            ("--score-bins", "-3"),
+            ("--score-bins", "some"),
+            ("--algorithm", "best"),
+            ("--binning", "pretty"),
+            ("--on-invalid", "keep"),
+            ("--on-invalid", "ignore"),
+            ("--threads", "0"),
+        ),
+    ),
+    Case(
+        name="apply",
+        arguments=lambda data, artifact: ["apply", artifact, data],
+        reads_label=False,
+        reads_artifact=True,
+        writes=True,
+        json=False,
+        out_of_range=(("--output-format", "xlsx"), ("--on-invalid", "ignore"), ("--threads", "-1")),
+    ),
+    Case(
+        name="evaluate",
+        arguments=lambda data, artifact: ["evaluate", artifact, data],
+        reads_artifact=True,
+        out_of_range=(
+            ("--confidence", "1"),
+            ("--confidence", "0"),
+            ("--confidence", "many"),
+            ("--on-invalid", "keep"),
+        ),
+    ),
+    Case(
+        name="show",
+        arguments=lambda data, artifact: ["show", artifact],
+        reads_data=False,
+        reads_label=False,
+        reads_artifact=True,
+    ),
+    Case(
+        name="schema",
+        arguments=lambda data, artifact: ["schema", "boundary"],
+        reads_data=False,
+        reads_label=False,
+        json=False,
+        out_of_range=(("nothing",),),
+    ),
+)
+
+READ_DATA = [case for case in CASES if case.reads_data]
+READ_LABELS = [case for case in CASES if case.reads_label]
+READ_ARTIFACTS = [case for case in CASES if case.reads_artifact]
+WRITE = [case for case in CASES if case.writes]

@@ -1,0 +1,167 @@
+"""``uqcli boundary``: same rows, same bytes; the command equals the library."""
+
+import json
+
+import polars as pl
+import pytest
+
+from tests.cli.conftest import sample_frame
+from uqcli import find_boundary
+from uqcli.choices import Algorithm, Binning
+from uqcli.errors import InfeasibleError
+
+
+def fit(uqcli, path, *options):
+    outcome = uqcli("boundary", path, "--precision", "0.7", "--score-bins", "20", "-q", "-o", "-", *options)
+    assert outcome.code == 0, outcome.err
+    return outcome.out
+
+
+@pytest.mark.parametrize("algorithm", Algorithm)
+@pytest.mark.parametrize("binning", Binning)
+@pytest.mark.parametrize("score_bins", [20, "all"])
+def test_the_command_equals_the_library(uqcli, data, frame, algorithm, binning, score_bins):
+    options = ["--algorithm", algorithm, "--binning", binning, "--score-bins", score_bins]
+    artifact = json.loads(fit(uqcli, data, *options))
+    found = find_boundary(
+        frame["score"],
+        frame["label"],
+        None if algorithm is Algorithm.ST else frame["uncertainty"],
+        precision=0.7,
+        algorithm=algorithm,
+        binning=binning,
+        score_bins=score_bins,
+    )
+    assert artifact["thresholds"] == list(found.thresholds)
+    assert artifact["uncertainty_edges"] == found.uncertainty_edges.tolist()
+    assert artifact["fit"]["true_positives"] == found.fit.true_positives
+    assert artifact["fit"]["selected"] == found.fit.selected
+    assert artifact["fit"]["recall"] == found.fit.recall
+
+
+def test_format_order_split_and_threads_change_no_byte(uqcli, data, data_csv, frame, tmp_path):
+    expected = fit(uqcli, data)
+    frame.sample(fraction=1, shuffle=True, seed=1).write_parquet(tmp_path / "shuffled.parquet")
+    frame.write_ipc(tmp_path / "d.arrow", compression="zstd")
+    frame[:150].write_csv(tmp_path / "part1.csv")
+    frame[150:].write_parquet(tmp_path / "part2.parquet")
+    assert fit(uqcli, data_csv) == expected
+    assert fit(uqcli, tmp_path / "shuffled.parquet") == expected
+    assert fit(uqcli, tmp_path / "d.arrow") == expected
+    assert fit(uqcli, tmp_path / "part2.parquet", tmp_path / "part1.csv") == expected
+    assert fit(uqcli, data, "--threads", "1") == expected
+
+
+def test_weights_are_repeated_rows(uqcli, frame, tmp_path):
+    weight = pl.Series("w", [number % 3 for number in range(len(frame))])
+    frame.with_columns(weight).write_parquet(tmp_path / "weighted.parquet")
+    repeated = pl.concat([frame.filter(weight >= 1), frame.filter(weight == 2)])
+    repeated.write_parquet(tmp_path / "repeated.parquet")
+    one = json.loads(fit(uqcli, tmp_path / "weighted.parquet", "--weight", "w"))
+    other = json.loads(fit(uqcli, tmp_path / "repeated.parquet"))
+    assert (one["thresholds"], one["fit"]) == (other["thresholds"], other["fit"])
+    assert one["source"]["rows"] == 400
+
+
+SPELLINGS = {
+    "integers": ["1", "0"],
+    "floats": ["1.0", "0.0"],
+    "words": ["true", "false"],
+    "other case": ["TRUE", "False"],
+    "spaced": [" 1 ", "0 "],
+}
+
+
+@pytest.mark.parametrize("spelling", SPELLINGS)
+def test_labels_in_their_spellings(uqcli, frame, data, tmp_path, spelling):
+    positive, negative = SPELLINGS[spelling]
+    text = frame["label"].cast(pl.String).replace({"1": positive, "0": negative})
+    frame.with_columns(text.alias("label")).write_csv(tmp_path / "d.csv")
+    assert fit(uqcli, tmp_path / "d.csv") == fit(uqcli, data)
+
+
+@pytest.mark.parametrize("dtype", [pl.Boolean, pl.Int64, pl.Float32, pl.UInt8])
+def test_labels_in_their_types(uqcli, frame, data, tmp_path, dtype):
+    frame.with_columns(pl.col("label").cast(dtype)).write_parquet(tmp_path / "d.parquet")
+    assert fit(uqcli, tmp_path / "d.parquet") == fit(uqcli, data)
+
+
+def test_a_named_positive_label(uqcli, frame, tmp_path):
+    text = frame["label"].cast(pl.String).replace({"1": "fraud", "0": "fine"})
+    frame.with_columns(text.alias("label")).write_csv(tmp_path / "d.csv")
+    artifact = json.loads(fit(uqcli, tmp_path / "d.csv", "--positive", "fraud"))
+    assert artifact["parameters"]["positive"] == "fraud"
+    assert artifact["source"]["positives"] == frame["label"].sum()
+    absent = uqcli("boundary", tmp_path / "d.csv", "--precision", "0.7", "--positive", "Fraud")
+    assert absent.code == 3
+    assert "'Fraud' never appears" in absent.err
+
+
+def test_null_values_and_drop(uqcli, tmp_path):
+    (tmp_path / "d.csv").write_text("score,uncertainty,label\n0.9,1,1\nNA,1,1\n0.8,nan,1\n0.1,1,0\n0.2,1\n")
+    outcome = uqcli("boundary", "d.csv", "--precision", "0.7", "--null-value", "NA", "--json")
+    assert outcome.code == 3
+    for said in ("'score' has 1 null", "'uncertainty' has 1 NaN", "'label' has 1 null", "data row 2"):
+        assert said in outcome.err
+    dropped = uqcli(
+        "boundary", "d.csv", "--precision", "0.7", "--null-value", "NA", "--on-invalid", "drop", "--json"
+    )
+    assert dropped.json["source"] == {
+        "rows": 2,
+        "positives": 1,
+        "dropped": 3,
+        "columns": {"score": "score", "uncertainty": "uncertainty", "label": "label"},
+    }
+
+
+CORNERS = {
+    "one distinct score": {
+        "score": [0.5] * 6,
+        "uncertainty": [1.0, 2, 3, 4, 5, 6],
+        "label": [1, 1, 1, 1, 0, 0],
+    },
+    "constant uncertainty": {"score": [0.1, 0.2, 0.3, 0.9], "uncertainty": [1.0] * 4, "label": [0, 0, 1, 1]},
+    "fewer rows than bins": {"score": [0.2, 0.9], "uncertainty": [1.0, 2.0], "label": [0, 1]},
+    "one row": {"score": [0.2], "uncertainty": [1.0], "label": [1]},
+    "all positive": {"score": [0.2, 0.9], "uncertainty": [1.0, 2.0], "label": [1, 1]},
+    "huge values": {"score": [-1e300, 1e300], "uncertainty": [-5e-324, 0.0], "label": [0, 1]},
+}
+
+
+@pytest.mark.parametrize("corner", CORNERS)
+@pytest.mark.parametrize("algorithm", Algorithm)
+@pytest.mark.parametrize("binning", Binning)
+@pytest.mark.parametrize("score_bins", ["500", "all", "1"])
+def test_corners_apply_as_they_were_fitted(uqcli, tmp_path, corner, algorithm, binning, score_bins):
+    pl.DataFrame(CORNERS[corner]).write_parquet(tmp_path / "d.parquet")
+    options = ["--algorithm", algorithm, "--binning", binning, "--score-bins", score_bins]
+    artifact = json.loads(
+        uqcli("boundary", "d.parquet", "--precision", "0.5", *options, "-q", "-o", "b.json").out
+        or (tmp_path / "b.json").read_text()
+    )
+    applied = uqcli("apply", "b.json", "d.parquet", "-o", "o.csv", "--json").json
+    evaluated = uqcli("evaluate", "b.json", "d.parquet", "--json").json
+    assert applied["metrics"]["selected"] == artifact["fit"]["selected"]
+    assert evaluated["metrics"]["true_positives"] == artifact["fit"]["true_positives"]
+
+
+def test_all_negative_is_infeasible(uqcli, tmp_path):
+    (tmp_path / "d.csv").write_text("score,uncertainty,label\n0.9,1,0\n0.8,1,0\n")
+    outcome = uqcli("boundary", "d.csv", "--precision", "0.1")
+    assert outcome.code == 4
+    assert "no row is positive" in outcome.err
+    with pytest.raises(InfeasibleError, match="no row is positive"):
+        find_boundary([0.9, 0.8], [0, 0], precision="0.1")
+
+
+def test_an_empty_uncertainty_bin_is_reported(uqcli, tmp_path):
+    pl.DataFrame(CORNERS["constant uncertainty"]).write_csv(tmp_path / "d.csv")
+    report = uqcli("boundary", "d.csv", "--precision", "0.5", "--json").json
+    assert report["thresholds"][:2] == [None, None]
+    assert any("without any row" in note for note in report["notes"])
+
+
+
+
+def test_sample_frame_is_not_trivial():
+    assert 0.2 < sample_frame()["label"].mean() < 0.8

@@ -1,0 +1,81 @@
+"""Options from files and the environment, and who wins."""
+
+import pytest
+
+COMMAND = ("boundary", "data.parquet", "--json")
+
+
+def precision(outcome):
+    assert outcome.code == 0, outcome.err
+    return outcome.json["parameters"]["precision"]
+
+
+@pytest.mark.usefixtures("data")
+def test_flag_beats_environment_beats_file(uqcli, tmp_path, monkeypatch):
+    (tmp_path / "pyproject.toml").write_text("[tool.uqcli.boundary]\nprecision = 0.60\nscore-bins = 20\n")
+    assert precision(uqcli(*COMMAND)) == "0.60"
+    monkeypatch.setenv("UQCLI_BOUNDARY_PRECISION", "0.65")
+    assert precision(uqcli(*COMMAND)) == "0.65"
+    assert precision(uqcli(*COMMAND, "--precision", "0.7")) == "0.7"
+    monkeypatch.delenv("UQCLI_BOUNDARY_PRECISION")
+    assert uqcli(*COMMAND, "--no-config").code == 2
+
+
+@pytest.mark.usefixtures("data")
+def test_the_nearest_file_upwards_counts(uqcli, tmp_path, monkeypatch):
+    inner = tmp_path / "a" / "b"
+    inner.mkdir(parents=True)
+    (tmp_path / "uqcli.toml").write_text("[boundary]\nprecision = 0.6\n")
+    (inner / "pyproject.toml").write_text("[tool.other]\nx = 1\n")
+    monkeypatch.chdir(inner)
+    assert precision(uqcli("boundary", tmp_path / "data.parquet", "--json")) == "0.6"
+    (inner.parent / "uqcli.toml").write_text("[tool.uqcli.boundary]\nprecision = 0.55\n")
+    assert precision(uqcli("boundary", tmp_path / "data.parquet", "--json")) == "0.55"
+
+
+@pytest.mark.usefixtures("data")
+def test_config_option_and_lists(uqcli, tmp_path):
+    (tmp_path / "other.toml").write_text(
+        '[boundary]\nprecision = "0.5"\nfail_if = ["precision > 0.1"]\nquiet = true\n'
+    )
+    outcome = uqcli("boundary", "data.parquet", "--config", "other.toml")
+    assert (outcome.code, outcome.out) == (6, b"")
+
+
+@pytest.mark.usefixtures("data")
+def test_a_gate_from_the_environment_is_one_gate(uqcli, monkeypatch):
+    monkeypatch.setenv("UQCLI_BOUNDARY_FAIL_IF", "precision > 0.1")
+    assert uqcli("boundary", "data.parquet", "--precision", "0.5").code == 6
+
+
+BROKEN = {
+    "unknown option": ("[boundary]\nprecison = 0.6\n", "unknown option 'precison'", 2),
+    "unknown command": ("[bondary]\nprecision = 0.6\n", "unknown command 'bondary'", 2),
+    "no table": ("precision = 0.6\n", "table", 2),
+    "not TOML": ("[boundary\n", "not TOML", 2),
+    "bad value": ("[boundary]\nprecision = 2\n", "precision '2'", 2),
+    "bad choice": ('[boundary]\nprecision = 0.5\nalgorithm = "best"\n', "best", 2),
+}
+
+
+@pytest.mark.usefixtures("data")
+@pytest.mark.parametrize("problem", BROKEN)
+def test_broken_configuration(uqcli, tmp_path, problem):
+    content, said, code = BROKEN[problem]
+    (tmp_path / "uqcli.toml").write_text(content)
+    outcome = uqcli(*COMMAND)
+    assert outcome.code == code
+    assert said in outcome.err
+    assert len(outcome.err.splitlines()) == 1
+
+
+@pytest.mark.usefixtures("data")
+def test_unknown_variable_missing_file_and_both_options(uqcli, monkeypatch, tmp_path):
+    assert uqcli(*COMMAND, "--config", "nowhere.toml").code == 3
+    (tmp_path / "c.toml").write_text("[boundary]\nprecision = 0.5\n")
+    assert uqcli(*COMMAND, "--config", "c.toml", "--no-config").code == 2
+    assert uqcli(*COMMAND, "--no-config", "--config", "c.toml").code == 2
+    monkeypatch.setenv("UQCLI_BOUNDARY_PRECISON", "0.5")
+    outcome = uqcli(*COMMAND)
+    assert outcome.code == 2
+    assert "precison" in outcome.err

@@ -1,0 +1,219 @@
+"""Every command meets bad input with its exit code, one line, and nothing left behind."""
+
+import gzip
+import json
+
+import polars as pl
+import pytest
+
+from tests.cli.cases import CASES, READ_ARTIFACTS, READ_DATA, READ_LABELS, WRITE
+from uqcli.cli.app import app
+
+HEADER = "score,uncertainty,label\n"
+
+
+def name_of(value):
+    return getattr(value, "name", None)
+
+
+def registered():
+    return {command.name for command in app.registered_commands}
+
+
+def test_every_command_has_contract_tests():
+    assert {case.name for case in CASES} == registered()
+
+
+def refuse(uqcli, case, data, artifact, tmp_path, code, *more):
+    """Run a command that must fail, and check how it fails."""
+    arguments = case.arguments(data, artifact) + list(more)
+    output = tmp_path / "kept.out"
+    if case.writes and "-o" not in arguments:
+        output.write_text("old")
+        arguments += ["-o", output]
+    before = sorted(path.name for path in tmp_path.iterdir())
+    outcome = uqcli(*arguments)
+    assert outcome.code == code, outcome.err
+    lines = outcome.err.splitlines()
+    assert len(lines) == 1, outcome.err
+    assert lines[0].startswith("error: ")
+    assert "Traceback" not in outcome.err
+    assert "internal" not in outcome.err
+    assert outcome.out == b""
+    assert sorted(path.name for path in tmp_path.iterdir()) == before
+    if output.exists():
+        assert output.read_text() == "old"
+    return lines[0]
+
+
+def text_file(name, content):
+    def make(place, good):
+        (place / name).write_bytes(content)
+        return place / name
+
+    return make
+
+
+def truncated(suffix, keep):
+    def make(place, good):
+        path = place / f"cut{suffix}"
+        content = good.read_bytes() if suffix == ".parquet" else gzip.compress(HEADER.encode() * 5000)
+        path.write_bytes(content[: int(len(content) * keep)])
+        return path
+
+    return make
+
+
+BAD_DATA = {
+    "missing file": (lambda place, good: place / "nowhere.csv", "nowhere.csv"),
+    "glob without match": (lambda place, good: place / "none*.csv", "none"),
+    "directory without data": (lambda place, good: (place / "folder").mkdir() or place / "folder", "folder"),
+    "unknown ending": (text_file("data.xlsx", b"PK"), "--format"),
+    "truncated Parquet": (truncated(".parquet", 0.6), "cut.parquet"),
+    "Parquet cut to its magic": (truncated(".parquet", 0.001), "cut.parquet"),
+    "truncated gzip": (truncated(".csv.gz", 0.5), "cut.csv.gz"),
+    "text named Parquet": (text_file("bad.parquet", b"score,label\n1,2\n"), "bad.parquet"),
+    "text named Arrow": (text_file("bad.arrow", b"score,label\n1,2\n"), "bad.arrow"),
+    "Parquet named CSV": (lambda place, good: good.rename(place / "bad.csv"), "bad.csv"),
+    "empty CSV": (text_file("empty.csv", b""), "empty"),
+    "empty Parquet": (text_file("empty.parquet", b""), "empty"),
+    "blank lines only": (text_file("blank.csv", b"\n\n"), "header"),
+    "short row": (text_file("d.csv", (HEADER + "0.5,1,1\n0.7\n0.1,1,0\n").encode()), "data row 2"),
+    "long row": (text_file("d.csv", (HEADER + "0.5,1,1\n0.7,1,1,9\n").encode()), "data row 2"),
+    "open quote": (text_file("d.csv", (HEADER + '0.5,1,"1\n0.5,1,1\n').encode()), "quote"),
+    "text among scores": (text_file("d.csv", (HEADER + "0.5,1,1\nhigh,1,0\n").encode()), "'high'"),
+    "Latin-1": (text_file("d.csv", ("name," + HEADER + "caf\xe9,0.5,1,1\n").encode("latin-1")), "UTF-8"),
+    "UTF-16": (text_file("d.csv", (HEADER + "0.5,1,1\n").encode("utf-16")), "UTF-8"),
+    "null": (text_file("d.csv", (HEADER + "0.5,1,1\n,1,0\n").encode()), "column 'score' has 1 null"),
+    "NaN": (text_file("d.csv", (HEADER + "0.5,NaN,1\n0.5,1,0\n").encode()), "column 'uncertainty' has 1 NaN"),
+    "infinity": (
+        text_file("d.csv", (HEADER + "0.5,1,1\n-inf,1,0\n").encode()),
+        "column 'score' has 1 infinite",
+    ),
+    "number too large": (text_file("d.csv", (HEADER + "1e999,1,1\n").encode()), "infinite"),
+    "missing column": (text_file("d.csv", b"scores,uncertainty,label\n0.5,1,1\n"), "did you mean 'scores'"),
+    "score twice": (text_file("d.csv", b"score,score,uncertainty,label\n1,1,1,1\n"), "2 times"),
+    "score of booleans": (
+        lambda place, good: frame_file(place, {"score": [True], "uncertainty": [0.1], "label": [1]}),
+        "Boolean",
+    ),
+}
+
+BAD_LABELS = {
+    "label 2": (text_file("d.csv", (HEADER + "0.5,1,2\n0.5,1,0\n").encode()), "'2'"),
+    "label of words": (text_file("d.csv", (HEADER + "0.5,1,yes\n0.5,1,no\n").encode()), "--positive"),
+    "label null": (text_file("d.csv", (HEADER + "0.5,1,\n0.5,1,0\n").encode()), "column 'label' has 1 null"),
+    "header only": (text_file("d.csv", HEADER.encode()), "no rows"),
+    "no label column": (text_file("d.csv", b"score,uncertainty,lable\n0.5,1,1\n"), "did you mean 'lable'"),
+}
+
+
+def frame_file(place, columns):
+    path = place / "frame.parquet"
+    pl.DataFrame(columns).write_parquet(path)
+    return path
+
+
+@pytest.mark.parametrize("problem", BAD_DATA)
+@pytest.mark.parametrize("case", READ_DATA, ids=name_of)
+def test_bad_data(uqcli, case, problem, data, artifact, tmp_path):
+    make, said = BAD_DATA[problem]
+    message = refuse(uqcli, case, make(tmp_path, data), artifact, tmp_path, 3)
+    assert said in message
+
+
+@pytest.mark.parametrize("problem", BAD_LABELS)
+@pytest.mark.parametrize("case", READ_LABELS, ids=name_of)
+def test_bad_labels(uqcli, case, problem, data, artifact, tmp_path):
+    make, said = BAD_LABELS[problem]
+    message = refuse(uqcli, case, make(tmp_path, data), artifact, tmp_path, 3)
+    assert said in message
+
+
+def changed(artifact, **keys):
+    content = json.loads(artifact.read_text())
+    content.update(keys)
+    return json.dumps({key: value for key, value in content.items() if value is not ...})
+
+
+BAD_ARTIFACTS = {
+    "not JSON": (lambda good: "thresholds: 0.5", "not JSON"),
+    "empty": (lambda good: "", "not JSON"),
+    "binary": (lambda good: "\x00\x01", "not JSON"),
+    "no object": (lambda good: "[1, 2]", "no uqcli artifact"),
+    "not ours": (lambda good: '{"a": 1}', "no uqcli artifact"),
+    "newer format": (lambda good: changed(good, format_version=2), "format version 2"),
+    "wrong kind": (lambda good: changed(good, kind="forest"), "'forest'"),
+    "kind of another type": (lambda good: changed(good, kind=[1]), "kind"),
+    "missing key": (lambda good: changed(good, thresholds=...), "thresholds"),
+    "wrong type": (lambda good: changed(good, thresholds=["a"]), "thresholds"),
+    "too few thresholds": (lambda good: changed(good, thresholds=[0.5]), "inconsistent"),
+    "falling edges": (lambda good: changed(good, uncertainty_edges=[2.0, 1.0]), "ascending"),
+    "number out of range": (
+        lambda good: good.read_text().replace('"thresholds": [', '"thresholds": [1e999, '),
+        "out of range",
+    ),
+}
+
+
+@pytest.mark.parametrize("problem", BAD_ARTIFACTS)
+@pytest.mark.parametrize("case", READ_ARTIFACTS, ids=name_of)
+def test_bad_artifact(uqcli, case, problem, data, artifact, tmp_path):
+    make, said = BAD_ARTIFACTS[problem]
+    bad = tmp_path / "bad.json"
+    bad.write_text(make(artifact))
+    assert said in refuse(uqcli, case, data, bad, tmp_path, 5)
+
+
+@pytest.mark.parametrize("case", READ_ARTIFACTS, ids=name_of)
+def test_missing_artifact(uqcli, case, data, tmp_path):
+    assert "nowhere.json" in refuse(uqcli, case, data, tmp_path / "nowhere.json", tmp_path, 3)
+
+
+@pytest.mark.parametrize(
+    ("case", "option"),
+    [(case, option) for case in CASES for option in case.out_of_range],
+    ids=lambda value: name_of(value) or " ".join(value),
+)
+def test_option_out_of_range(uqcli, case, option, data, artifact, tmp_path):
+    refuse(uqcli, case, data, artifact, tmp_path, 2, *option)
+
+
+@pytest.mark.parametrize("case", CASES, ids=name_of)
+def test_unknown_option(uqcli, case, data, artifact, tmp_path):
+    assert "--no-such-option" in refuse(uqcli, case, data, artifact, tmp_path, 2, "--no-such-option")
+
+
+@pytest.mark.parametrize("gate", ["precision", "precision < high", "precision < nan", "< 0.5"])
+@pytest.mark.parametrize("case", [case for case in CASES if case.json], ids=name_of)
+def test_unreadable_gate(uqcli, case, gate, data, artifact, tmp_path):
+    refuse(uqcli, case, data, artifact, tmp_path, 2, "--fail-if", gate)
+
+
+@pytest.mark.parametrize("case", [case for case in CASES if case.json], ids=name_of)
+def test_unknown_metric_of_a_gate(uqcli, case, data, artifact, tmp_path):
+    message = refuse(uqcli, case, data, artifact, tmp_path, 2, "--fail-if", "happiness < 1")
+    assert "happiness" in message
+    assert "precision" in message
+
+
+@pytest.mark.parametrize("case", READ_DATA, ids=name_of)
+def test_no_input(uqcli, case, data, artifact, tmp_path):
+    without = [each for each in case.arguments(data, artifact) if each != data]
+    outcome = uqcli(*without)
+    assert outcome.code == 2
+    assert outcome.err.startswith("error: no INPUT")
+
+
+@pytest.mark.parametrize("place", ["missing/out", "folder", "/dev/full"])
+@pytest.mark.parametrize("case", WRITE, ids=name_of)
+def test_unwritable_output(uqcli, case, place, data, artifact, tmp_path):
+    (tmp_path / "folder").mkdir()
+    message = refuse(uqcli, case, data, artifact, tmp_path, 3, "-o", place)
+    assert place in message
+
+
+@pytest.mark.parametrize("case", [case for case in CASES if case.json], ids=name_of)
+def test_unwritable_report_and_its_unknown_ending(uqcli, case, data, artifact, tmp_path):
+    refuse(uqcli, case, data, artifact, tmp_path, 3, "--report", tmp_path / "missing" / "r.md")
+    refuse(uqcli, case, data, artifact, tmp_path, 2, "--report", tmp_path / "r.docx")

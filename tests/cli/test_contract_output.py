@@ -1,0 +1,205 @@
+"""What every command writes, and where."""
+
+import json
+
+import polars as pl
+import pytest
+
+from tests.cli.cases import CASES, READ_ARTIFACTS, READ_DATA, WRITE
+
+JSON = [case for case in CASES if case.json]
+
+
+def name_of(case):
+    return case.name
+
+
+@pytest.mark.parametrize("case", CASES, ids=name_of)
+def test_help_names_every_option_and_exits_zero(uqcli, case):
+    outcome = uqcli(case.name, "--help")
+    assert outcome.code == 0
+    assert outcome.err == ""
+    assert b"Usage:" in outcome.out
+
+
+@pytest.mark.parametrize("case", JSON, ids=name_of)
+def test_json_is_one_strict_object_on_stdout(uqcli, case, data, artifact):
+    outcome = uqcli(*case.arguments(data, artifact), "--json")
+    assert outcome.code == 0, outcome.err
+    assert outcome.err == ""
+    report = outcome.json
+    if case.name != "show":
+        assert report["command"] == case.name
+        assert report["uqcli_version"]
+        assert isinstance(report["source"], dict)
+        assert isinstance(report["parameters"], dict)
+        assert isinstance(report["metrics"], dict)
+
+
+@pytest.mark.parametrize("case", JSON, ids=name_of)
+def test_quiet_silences_the_table_but_not_json(uqcli, case, data, artifact):
+    assert uqcli(*case.arguments(data, artifact), "-q").out == b""
+    assert uqcli(*case.arguments(data, artifact), "-q", "--json").json
+
+
+@pytest.mark.parametrize("case", JSON, ids=name_of)
+def test_a_table_without_colour_codes_when_no_terminal_looks(uqcli, case, data, artifact):
+    outcome = uqcli(*case.arguments(data, artifact))
+    assert outcome.code == 0
+    assert outcome.err == ""
+    assert b"\x1b[" not in outcome.out
+    assert len(outcome.out.splitlines()) > 3
+
+
+@pytest.mark.parametrize("case", JSON, ids=name_of)
+def test_report_files(uqcli, case, data, artifact, tmp_path):
+    names = [tmp_path / f"report.{ending}" for ending in ("json", "md", "html")]
+    for name in names:
+        assert uqcli(*case.arguments(data, artifact), "-q", "--report", name).code == 0
+    stdout = uqcli(*case.arguments(data, artifact), "--json").out
+    assert names[0].read_bytes() == stdout
+    assert names[1].read_text().startswith("# ")
+    assert names[2].read_text().startswith("<!doctype html>")
+
+
+@pytest.mark.parametrize("case", JSON, ids=name_of)
+def test_a_gate_that_holds_exits_six_after_everything_is_written(uqcli, case, data, artifact, tmp_path):
+    arguments = case.arguments(data, artifact)
+    if case.writes:
+        arguments += ["-o", tmp_path / "out.json"]
+    outcome = uqcli(*arguments, "--json", "--fail-if", "precision >= 0.1", "--fail-if", "selected < 0")
+    assert outcome.code == 6
+    assert outcome.err.startswith("gate: precision >= 0.1 holds")
+    assert len(outcome.err.splitlines()) == 1
+    assert outcome.json
+    assert not case.writes or (tmp_path / "out.json").exists()
+
+
+@pytest.mark.parametrize("case", JSON, ids=name_of)
+def test_a_gate_that_does_not_hold_changes_nothing(uqcli, case, data, artifact):
+    plain = uqcli(*case.arguments(data, artifact), "--json")
+    gated = uqcli(*case.arguments(data, artifact), "--json", "--fail-if", "precision < 0.01")
+    assert (gated.code, gated.out, gated.err) == (0, plain.out, "")
+
+
+@pytest.mark.parametrize("case", READ_DATA, ids=name_of)
+def test_standard_input_gives_what_the_file_gives(uqcli, case, data, data_csv, artifact, tmp_path, frame):
+    frame.write_ipc(tmp_path / "data.arrow")
+    inputs = {
+        "csv": data_csv.read_bytes(),
+        "parquet": data.read_bytes(),
+        "arrow": (tmp_path / "data.arrow").read_bytes(),
+    }
+    outputs = set()
+    for kind, content in inputs.items():
+        more = [] if kind == "csv" else ["--format", kind]
+        json_option = ["--json"] if case.json else ["-q"]
+        outcome = uqcli(*case.arguments("-", artifact), *more, *json_option, stdin=content)
+        assert outcome.code == 0, outcome.err
+        outputs.add(outcome.out)
+    assert len(outputs) == 1
+
+
+@pytest.mark.parametrize("case", READ_DATA, ids=name_of)
+def test_a_split_input_gives_what_the_whole_gives(uqcli, case, data, artifact, tmp_path, frame):
+    json_option = ["--json"] if case.json else ["-q"]
+    whole = uqcli(*case.arguments(data, artifact), *json_option)
+    parts = tmp_path / "parts"
+    parts.mkdir()
+    frame[:100].write_parquet(parts / "a.parquet")
+    frame[100:101].write_parquet(parts / "b.parquet")
+    frame[101:].write_parquet(parts / "c.parquet")
+    (parts / "_SUCCESS").write_text("")
+    (parts / ".hidden.parquet").write_text("no Parquet")
+    (parts / "notes.txt").write_text("no data")
+    for place in (parts, parts / "*.parquet"):
+        split = uqcli(*case.arguments(place, artifact), *json_option)
+        assert (split.code, split.out) == (0, whole.out)
+
+
+@pytest.mark.parametrize("case", READ_DATA, ids=name_of)
+def test_standard_input_only_once(uqcli, case, artifact):
+    assert uqcli(*case.arguments("-", artifact), "-").code == 2
+
+
+@pytest.mark.parametrize("case", READ_ARTIFACTS, ids=name_of)
+def test_debug_shows_the_traceback(uqcli, case, data):
+    outcome = uqcli(*case.arguments(data, "nowhere.json"), "--debug")
+    assert outcome.code == 3
+    assert "Traceback" in outcome.err
+
+
+@pytest.mark.parametrize("case", WRITE, ids=name_of)
+def test_output_to_stdout_and_json_exclude_each_other(uqcli, case, data, artifact):
+    outcome = uqcli(*case.arguments(data, artifact), "-o", "-", "--json")
+    assert outcome.code == 2
+    assert outcome.out == b""
+
+
+@pytest.mark.parametrize("case", WRITE, ids=name_of)
+def test_a_replaced_output_keeps_its_mode_and_its_link(uqcli, case, data, artifact, tmp_path):
+    target = tmp_path / "target.out"
+    target.write_text("old")
+    target.chmod(0o640)
+    link = tmp_path / "link.out"
+    link.symlink_to(target)
+    assert uqcli(*case.arguments(data, artifact), "-q", "-o", link).code == 0
+    assert link.is_symlink()
+    assert target.stat().st_mode & 0o777 == 0o640
+    assert target.read_bytes() != b"old"
+
+
+@pytest.mark.parametrize("case", WRITE, ids=name_of)
+def test_a_new_output_has_the_usual_mode(uqcli, case, data, artifact, tmp_path):
+    assert uqcli(*case.arguments(data, artifact), "-q", "-o", tmp_path / "new.out").code == 0
+    (tmp_path / "touched").touch()
+    assert (tmp_path / "new.out").stat().st_mode == (tmp_path / "touched").stat().st_mode
+
+
+def test_boundary_to_stdout_is_the_artifact_and_the_report_goes_to_stderr(uqcli, data):
+    outcome = uqcli("boundary", data, "--precision", "0.7", "-o", "-")
+    assert outcome.code == 0
+    assert outcome.json["kind"] == "boundary"
+    assert "Boundary (vw-dpmt)" in outcome.err
+
+
+def test_infeasible_is_exit_four_with_a_report_and_the_old_output(uqcli, tmp_path):
+    path, output = tmp_path / "d.csv", tmp_path / "kept.json"
+    path.write_text("score,uncertainty,label\n0.9,1,0\n0.9,1,1\n0.5,1,0\n")
+    output.write_text("old")
+    outcome = uqcli("boundary", path, "--precision", "0.75", "-o", output, "--json")
+    assert outcome.code == 4
+    assert outcome.err.startswith("error: no boundary reaches precision 0.75; the best is 0.5000 at recall 1")
+    report = outcome.json
+    assert report["feasible"] is False
+    assert report["metrics"]["recall"] is None
+    assert report["metrics"]["best_precision"] == 0.5
+    assert report["metrics"]["recall_at_best_precision"] == 1.0
+    assert output.read_text() == "old"
+
+
+def test_version_and_bare_program(uqcli):
+    assert uqcli("--version").out.startswith(b"uqcli ")
+    bare = uqcli()
+    assert (bare.code, bare.err) == (2, "")
+    assert b"Usage:" in bare.out
+
+
+def test_artifact_validates_against_the_shipped_schema(uqcli, artifact):
+    import jsonschema
+
+    schema = uqcli("schema", "boundary").json
+    jsonschema.Draft202012Validator.check_schema(schema)
+    jsonschema.validate(json.loads(artifact.read_text()), schema)
+
+
+def test_show_speaks_of_always_and_never(uqcli, tmp_path):
+    path = tmp_path / "d.csv"
+    pl.DataFrame(
+        {"score": [0.1, 0.2, 0.3, 0.4], "uncertainty": [0.0, 0.0, 1.0, 1.0], "label": [1, 1, 0, 0]}
+    ).write_csv(path)
+    arguments = ["--precision", "1", "--uncertainty-bins", 2, "--score-bins", "all", "-q"]
+    assert uqcli("boundary", path, *arguments, "-o", tmp_path / "b.json").code == 0
+    text = uqcli("show", tmp_path / "b.json").out.decode()
+    assert "always" in text
+    assert "never" in text

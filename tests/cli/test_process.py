@@ -1,0 +1,142 @@
+"""The program as a process: pipes, signals, import time, real terminals."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import numpy as np
+import polars as pl
+import pytest
+
+PROGRAM = [sys.executable, "-m", "uqcli"]
+
+
+@pytest.fixture
+def single(tmp_path):
+    """A boundary on the score alone."""
+    (tmp_path / "fit.csv").write_text("score,label\n0.9,1\n0.1,0\n")
+    arguments = ["boundary", "fit.csv", "--precision", "1", "--algorithm", "st", "-q", "-o", "b.json"]
+    subprocess.run([*PROGRAM, *arguments], check=True)
+    return tmp_path / "b.json"
+
+
+def start(*arguments, **options):
+    return subprocess.Popen([*PROGRAM, *map(str, arguments)], stderr=subprocess.PIPE, **options)
+
+
+@pytest.fixture
+def large(tmp_path):
+    """A file large enough that a signal or a closed pipe meets the program at work."""
+    random = np.random.default_rng(1)
+    path = tmp_path / "large.csv"
+    pl.DataFrame({"score": random.random(4_000_000), "pad": "x" * 20}).write_csv(path)
+    return path
+
+
+def test_a_closed_pipe_is_silent(single, large):
+    process = start("apply", single, large, stdout=subprocess.PIPE)
+    assert process.stdout.readline() == b"score,pad,decision\n"
+    process.stdout.close()
+    assert process.stderr.read() == b""
+    process.stderr.close()
+    assert process.wait(30) == 0
+
+
+def test_a_reader_that_is_gone_before_the_first_byte(single):
+    read_end, write_end = os.pipe()
+    os.close(read_end)
+    process = start("show", single, stdout=write_end)
+    os.close(write_end)
+    _, errors = process.communicate(timeout=30)
+    assert (process.returncode, errors) == (0, b"")
+
+
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_a_signal_ends_the_run_and_leaves_nothing(single, large, tmp_path, number, code):
+    output = tmp_path / "out" / "o.parquet"
+    output.parent.mkdir()
+    output.write_text("old")
+    process = start("apply", single, large, "-o", output)
+    while len(list(output.parent.iterdir())) < 2:
+        time.sleep(0.01)
+        assert process.poll() is None, "the run ended before the signal"
+    process.send_signal(number)
+    _, errors = process.communicate(timeout=30)
+    assert process.returncode == code
+    assert len(errors.splitlines()) == 1
+    assert [path.name for path in output.parent.iterdir()] == ["o.parquet"]
+    assert output.read_text() == "old"
+
+
+def test_an_ignored_signal_stays_ignored(single, large, tmp_path):
+    def ignore():
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+
+    process = start("apply", single, large, "-q", "-o", tmp_path / "o.parquet", preexec_fn=ignore)
+    time.sleep(0.5)
+    process.send_signal(signal.SIGINT)
+    process.communicate(timeout=60)
+    assert process.returncode == 0
+
+
+def test_a_fifo_in_and_a_fifo_out(single, tmp_path):
+    os.mkfifo(tmp_path / "in")
+    os.mkfifo(tmp_path / "out")
+    process = start("apply", single, tmp_path / "in", "-q", "-o", tmp_path / "out")
+    (tmp_path / "in").write_text("score\n0.95\n")
+    assert (tmp_path / "out").read_text() == "score,decision\n0.95,true\n"
+    assert process.communicate(timeout=30)[1] == b""
+    assert process.returncode == 0
+
+
+def test_parquet_through_pipes(single, tmp_path):
+    pl.DataFrame({"score": [0.95, 0.05]}).write_parquet(tmp_path / "d.parquet")
+    options = ["--format", "parquet", "--output-format", "parquet"]
+    done = subprocess.run(
+        [*PROGRAM, "apply", str(single), "-", *options],
+        input=(tmp_path / "d.parquet").read_bytes(),
+        capture_output=True,
+        check=True,
+    )
+    (tmp_path / "o.parquet").write_bytes(done.stdout)
+    assert pl.read_parquet(tmp_path / "o.parquet")["decision"].to_list() == [True, False]
+
+
+def test_a_full_device_is_an_error_not_a_bug(single, large):
+    with open("/dev/full", "wb") as full:  # noqa: PTH123
+        for arguments in (["apply", single, large], ["show", single]):
+            process = start(*arguments, stdout=full)
+            _, errors = process.communicate(timeout=60)
+            assert process.returncode == 3
+            assert errors.startswith(b"error: cannot write")
+            assert len(errors.splitlines()) == 1
+
+
+def test_a_terminal_gets_a_table_that_fits(single):
+    import pty
+
+    primary, secondary = pty.openpty()
+    process = subprocess.Popen(
+        [*PROGRAM, "show", str(single)], stdout=secondary, env={**os.environ, "COLUMNS": "80"}
+    )
+    process.wait(30)
+    os.close(secondary)
+    text = os.read(primary, 1 << 16).decode()
+    os.close(primary)
+    assert "score >=" in text
+    assert "\x1b[" in text
+
+
+@pytest.mark.parametrize("arguments", [["--help"], ["boundary", "--help"], ["--version"]])
+def test_help_loads_no_heavy_library(arguments):
+    code = (
+        "import sys, json\nfrom uqcli.cli.app import run\n"
+        f"run({arguments!r})\n"
+        "heavy = {'polars', 'numba', 'scipy', 'numpy', 'pyarrow', 'msgspec'} & set(sys.modules)\n"
+        "print(json.dumps(sorted(heavy)))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True)
+    assert json.loads(done.stdout.splitlines()[-1]) == []

@@ -1,0 +1,21 @@
+"""Fixtures and the hypothesis profile shared by all tests."""
+
+import os
+
+import pytest
+from hypothesis import HealthCheck, settings
+
+settings.register_profile(
+    "uqcli", derandomize=True, deadline=None, suppress_health_check=[HealthCheck.too_slow]
+)
+settings.register_profile("explore", deadline=None, max_examples=2000)
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "uqcli"))
+
+
+@pytest.fixture(autouse=True)
+def _clean_surroundings(monkeypatch, tmp_path):
+    """No configuration of the machine reaches a test."""
+    for name in list(os.environ):
+        if name.startswith("UQCLI_"):
+            monkeypatch.delenv(name)
+    monkeypatch.chdir(tmp_path)

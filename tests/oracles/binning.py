@@ -1,0 +1,44 @@
+"""Grids by sorting and counting row by row."""
+
+
+def equi_weight_edges(values, bins):
+    ordered = sorted(values)
+    return [ordered[r * len(ordered) // bins] for r in range(1, bins)]
+
+
+def equi_span_edges(values, bins):
+    low, high = min(values), max(values)
+    return [low + (high - low) * (r / bins) for r in range(1, bins)]
+
+
+def bin_of(value, edges):
+    return sum(edge <= value for edge in edges)
+
+
+def expand(data):
+    """Rows of weight 2 twice, of weight 0 not at all; data are (score, uncertainty, positive, weight)."""
+    return [(s, u, y) for s, u, y, w in data for _ in range(w)]
+
+
+def grid(data, binning, uncertainty_bins, score_bins):
+    """Uncertainty edges, and for each uncertainty bin its score edges and (n, p) cells."""
+    rows = expand(data)
+    edges_of = {"equi-weight": equi_weight_edges, "equi-span": equi_span_edges}[binning]
+    all_scores = [s for s, _, _ in rows]
+    u_edges = edges_of([u for _, u, _ in rows], uncertainty_bins) if uncertainty_bins > 1 else []
+    result = []
+    for number in range(uncertainty_bins):
+        inside = [(s, y) for s, u, y in rows if uncertainty_bins == 1 or bin_of(u, u_edges) == number]
+        if score_bins == "all":
+            distinct = sorted({s for s, _ in inside})
+            cells = [(sum(s == v for s, _ in inside), sum(s == v and y for s, y in inside)) for v in distinct]
+            result.append((distinct, cells))
+            continue
+        pooled = binning == "equi-span" or not inside
+        s_edges = edges_of(all_scores if pooled else [s for s, _ in inside], score_bins)
+        cells = [[0, 0] for _ in range(score_bins)]
+        for s, y in inside:
+            cells[bin_of(s, s_edges)][0] += 1
+            cells[bin_of(s, s_edges)][1] += y
+        result.append((s_edges, [tuple(cell) for cell in cells]))
+    return u_edges, result

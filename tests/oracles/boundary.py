@@ -1,0 +1,110 @@
+"""Boundaries by trying everything, and by the paper's dense table."""
+
+from fractions import Fraction
+from itertools import product
+
+
+def run_counts(rows):
+    """(true positives, selected) of the j highest cells of each row; rows are lists of (n, p), ascending."""
+    result = []
+    for row in rows:
+        counts = [(0, 0)]
+        for n, p in reversed(row):
+            counts.append((counts[-1][0] + p, counts[-1][1] + n))
+        result.append(counts)
+    return result
+
+
+def is_feasible(true_positives, selected, precision):
+    return true_positives > 0 and Fraction(true_positives, selected) >= precision
+
+
+def brute_force(rows, precision):
+    """Most true positives, then fewest selected, then highest thresholds (fewest cells in early rows)."""
+    runs = run_counts(rows)
+    best = None
+    for tops in product(*(range(len(row)) for row in runs)):
+        tp = sum(row[j][0] for row, j in zip(runs, tops, strict=True))
+        selected = sum(row[j][1] for row, j in zip(runs, tops, strict=True))
+        if is_feasible(tp, selected, precision):
+            key = (-tp, selected, tops)
+            best = key if best is None else min(best, key)
+    return None if best is None else best[2]
+
+
+def dense_table(rows, precision):
+    """The paper's Algorithm 4: most true positives for every number of selected samples."""
+    total = sum(n for row in rows for n, _ in row)
+    most = [0] + [None] * total
+    for row in run_counts(rows):
+        new = [None] * (total + 1)
+        for m, before in enumerate(most):
+            if before is None:
+                continue
+            for tp, selected in row:
+                if new[m + selected] is None or new[m + selected] < before + tp:
+                    new[m + selected] = before + tp
+        most = new
+    feasible = [tp for m, tp in enumerate(most) if tp and is_feasible(tp, m, precision)]
+    return max(feasible, default=0)
+
+
+def isotonic_values(row):
+    """Isotonic fit of p/n by pooling until nothing violates; (cells in block, value) or None if empty."""
+    blocks = [[[index], n, p] for index, (n, p) in enumerate(row) if n]
+    changed = True
+    while changed:
+        changed = False
+        for i in range(len(blocks) - 1):
+            (left, n1, p1), (right, n2, p2) = blocks[i], blocks[i + 1]
+            if Fraction(p1, n1) >= Fraction(p2, n2):
+                blocks[i : i + 2] = [[left + right, n1 + n2, p1 + p2]]
+                changed = True
+                break
+    values = [None] * len(row)
+    for cells, n, p in blocks:
+        for cell in cells:
+            values[cell] = Fraction(p, n)
+    return values
+
+
+def mist(rows, precision):
+    """Lower one threshold on the isotonic value while the precision keeps the bound."""
+    values = [isotonic_values(row) for row in rows]
+    best = 0
+    for threshold in sorted({v for row in values for v in row if v is not None}, reverse=True):
+        taken = [
+            (n, p)
+            for row, row_values in zip(rows, values, strict=True)
+            for (n, p), value in zip(row, row_values, strict=True)
+            if value is not None and value >= threshold
+        ]
+        tp, selected = sum(p for _, p in taken), sum(n for n, _ in taken)
+        if threshold == 0 or not is_feasible(tp, selected, precision):
+            break
+        best = tp
+    return best
+
+
+def single_threshold(data, precision):
+    """Every distinct score as threshold; data are (score, positive, weight)."""
+    best = 0
+    for threshold in {score for score, _, _ in data}:
+        taken = [(positive, weight) for score, positive, weight in data if score >= threshold]
+        tp = sum(weight for positive, weight in taken if positive)
+        selected = sum(weight for _, weight in taken)
+        if is_feasible(tp, selected, precision):
+            best = max(best, tp)
+    return best
+
+
+def best_precision(rows):
+    """Highest precision of any boundary and the most true positives at it, by trying everything."""
+    runs = run_counts(rows)
+    best = (Fraction(0), 0)
+    for tops in product(*(range(len(row)) for row in runs)):
+        tp = sum(row[j][0] for row, j in zip(runs, tops, strict=True))
+        selected = sum(row[j][1] for row, j in zip(runs, tops, strict=True))
+        if tp:
+            best = max(best, (Fraction(tp, selected), tp))
+    return best

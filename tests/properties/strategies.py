@@ -1,0 +1,65 @@
+"""Small labelled data sets with all the ties and corners that real ones have."""
+
+from fractions import Fraction
+
+import numpy as np
+from hypothesis import strategies as st
+
+from uqcli.counts import LOWEST, CellRow, Cells
+from uqcli.methods.binning.grid import HoldOut
+
+PRECISIONS = st.one_of(
+    st.sampled_from(
+        [Fraction(text) for text in ("0.5", "0.7", "0.9", "1", "0.25", "0.333333333333", "1e-9")]
+    ),
+    st.fractions(min_value=Fraction(1, 1000), max_value=1, max_denominator=10**12),
+)
+
+
+@st.composite
+def cell_rows(draw, max_rows=3, max_cells=6, most=6):
+    """Rows of (n, p) cells, some empty."""
+    cell = st.integers(0, most).flatmap(lambda n: st.tuples(st.just(n), st.integers(0, n)))
+    row = st.lists(cell, min_size=1, max_size=max_cells)
+    return draw(st.lists(row, min_size=1, max_size=max_rows))
+
+
+def as_cells(rows):
+    """The same cells as the library's table, with scores 0, 1, 2, ... as edges."""
+    table = []
+    for row in rows:
+        lower = np.arange(len(row), dtype=np.float64)
+        lower[0] = LOWEST
+        counts = np.array(row, dtype=np.int64).reshape(-1, 2)
+        table.append(CellRow(lower=lower, count=counts[:, 0].copy(), positives=counts[:, 1].copy()))
+    return Cells(uncertainty_edges=np.arange(len(rows) - 1, dtype=np.float64), rows=tuple(table))
+
+
+@st.composite
+def data_sets(draw, weighted=True, max_size=24):
+    """Lists of (score, uncertainty, positive, weight); coarse values, so that ties abound."""
+    score = draw(
+        st.sampled_from(
+            [
+                st.integers(0, 3).map(lambda v: v / 3),
+                st.floats(-2, 2, width=32),
+                st.just(0.5),
+                st.floats(0, 1),
+            ]
+        )
+    )
+    uncertainty = draw(st.sampled_from([st.integers(0, 2).map(float), st.just(-1.5), st.floats(-5, 5)]))
+    label = draw(st.sampled_from([st.booleans(), st.just(True), st.just(False)]))
+    weight = st.integers(0, 3) if weighted else st.just(1)
+    row = st.tuples(score.map(lambda v: v + 0.0), uncertainty.map(lambda v: v + 0.0), label, weight)
+    return draw(st.lists(row, min_size=1, max_size=max_size).filter(lambda rows: any(r[3] for r in rows)))
+
+
+def as_hold_out(data, weighted=True):
+    """The same rows as the library's arrays."""
+    return HoldOut(
+        score=np.array([row[0] for row in data]),
+        uncertainty=np.array([row[1] for row in data]),
+        positive=np.array([row[2] for row in data]),
+        weight=np.array([row[3] for row in data], dtype=np.int64) if weighted else None,
+    )

@@ -1,0 +1,90 @@
+"""The grid against row-by-row counting, and its invariances."""
+
+import numpy as np
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tests.oracles import binning as oracle
+from tests.properties.strategies import PRECISIONS, as_hold_out, data_sets
+from uqcli.choices import Algorithm, Binning
+from uqcli.methods.binning.grid import GridSpec, HoldOut, build_cells
+from uqcli.methods.boundary.decide import decide
+from uqcli.methods.boundary.fit import search
+
+SPECS = st.builds(
+    GridSpec,
+    binning=st.sampled_from(Binning),
+    uncertainty_bins=st.integers(1, 5),
+    score_bins=st.sampled_from([None, 1, 2, 3, 7, 40]),
+)
+
+
+def equal(one, other):
+    return np.array_equal(one.uncertainty_edges, other.uncertainty_edges) and all(
+        np.array_equal(a.lower, b.lower)
+        and np.array_equal(a.count, b.count)
+        and np.array_equal(a.positives, b.positives)
+        for a, b in zip(one.rows, other.rows, strict=True)
+    )
+
+
+@settings(max_examples=400)
+@given(data_sets(), SPECS)
+def test_grid_equals_counting_row_by_row(data, spec):
+    cells = build_cells(as_hold_out(data), spec)
+    score_bins = "all" if spec.score_bins is None else spec.score_bins
+    u_edges, rows = oracle.grid(data, str(spec.binning), spec.uncertainty_bins, score_bins)
+    assert cells.uncertainty_edges.tolist() == u_edges
+    for row, (edges, counts) in zip(cells.rows, rows, strict=True):
+        assert list(zip(row.count.tolist(), row.positives.tolist(), strict=True)) == counts
+        expected_lower = edges[1:] if spec.score_bins is None else edges
+        assert row.lower[1:].tolist() == expected_lower
+
+
+@given(data_sets(), SPECS, st.randoms(use_true_random=False))
+def test_row_order_does_not_matter(data, spec, random):
+    shuffled = random.sample(data, len(data))
+    assert equal(build_cells(as_hold_out(data), spec), build_cells(as_hold_out(shuffled), spec))
+
+
+@given(data_sets(), SPECS)
+def test_weight_two_is_two_rows(data, spec):
+    repeated = [(s, u, y, 1) for s, u, y, w in data for _ in range(w)]
+    assert equal(
+        build_cells(as_hold_out(data), spec), build_cells(as_hold_out(repeated, weighted=False), spec)
+    )
+
+
+@settings(max_examples=300)
+@given(data_sets(), SPECS, PRECISIONS, st.sampled_from(Algorithm))
+def test_applying_a_boundary_to_its_own_rows_gives_its_own_counts(data, spec, precision, algorithm):
+    hold_out = as_hold_out(data)
+    if algorithm is Algorithm.ST:
+        spec = GridSpec(binning=spec.binning, uncertainty_bins=1, score_bins=None)
+    found = search(build_cells(hold_out, spec), algorithm, precision).found
+    if found is None:
+        return
+    decided = decide(
+        hold_out.score,
+        hold_out.uncertainty,
+        uncertainty_edges=found.uncertainty_edges,
+        thresholds=found.thresholds,
+    )
+    assert int(hold_out.weight[decided].sum()) == found.fit.selected
+    assert int(hold_out.weight[decided & hold_out.positive].sum()) == found.fit.true_positives
+
+
+@given(data_sets(weighted=False), PRECISIONS)
+def test_a_monotone_relabelling_of_scores_changes_no_decision(data, precision):
+    spec = GridSpec(binning=Binning.EQUI_WEIGHT, uncertainty_bins=2, score_bins=3)
+    hold_out = as_hold_out(data, weighted=False)
+    ranks = np.unique(hold_out.score, return_inverse=True)[1].astype(np.float64)
+    relabelled = HoldOut(score=ranks, uncertainty=hold_out.uncertainty, positive=hold_out.positive)
+    one = search(build_cells(hold_out, spec), Algorithm.VW_DPMT, precision).found
+    other = search(build_cells(relabelled, spec), Algorithm.VW_DPMT, precision).found
+    assert (one is None) == (other is None)
+    if one is not None:
+        assert one.fit == other.fit
+        assert one.decide(hold_out.score, hold_out.uncertainty).tolist() == (
+            other.decide(ranks, hold_out.uncertainty).tolist()
+        )
