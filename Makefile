@@ -7,7 +7,7 @@ UQCLI := $(BIN)/uqcli
 SAMPLE := sample_data/digits
 
 .DEFAULT_GOAL := help
-.PHONY: help install format lint types imports test coverage bench demo sample-data schemas check clean
+.PHONY: help install format lint types imports test coverage bench demo sample-data readme schemas check clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -53,6 +53,9 @@ demo: $(STAMP) ## run the main job on the sample data
 
 sample-data: $(STAMP) ## make sample_data/ again, identically
 	$(BIN)/python sample_data/make.py
+
+readme: $(STAMP) ## write the command reference into the README
+	$(BIN)/python -m tests.documentation.reference
 
 schemas: $(STAMP) ## write the JSON Schemas of the artifacts
 	$(BIN)/python -c "from uqcli.artifacts.schemas import write_schemas; write_schemas()"

@@ -29,7 +29,8 @@ MILLION = 1_000_000
 
 def thumbnails(images: Floats) -> Floats:
     """Sum 2 x 2 blocks of pixels: shape (n, 8, 8) to (n, 16)."""
-    return images.reshape(-1, 4, 2, 4, 2).sum(axis=(2, 4)).reshape(-1, 16)
+    blocks: Floats = images.reshape(-1, 4, 2, 4, 2).sum(axis=(2, 4))
+    return blocks.reshape(-1, 16)
 
 
 def undersample(rows: Ints, label: Ints, rng: np.random.Generator) -> Ints:

@@ -23,7 +23,7 @@ def decisions(artifact, frame):
     """Decisions of the library on the sample rows."""
     content = json.loads(artifact.read_text())
     found = find_boundary(
-        frame["score"], frame["label"], frame["uncertainty"], precision="0.7", score_bins=20
+        frame["score"], frame["label"], uncertainty=frame["uncertainty"], precision="0.7", score_bins=20
     )
     assert list(found.thresholds) == content["thresholds"]
     return found.decide(frame["score"], frame["uncertainty"]).tolist()

@@ -26,7 +26,7 @@ def test_the_command_equals_the_library(uqcli, data, frame, algorithm, binning, 
     found = find_boundary(
         frame["score"],
         frame["label"],
-        None if algorithm is Algorithm.ST else frame["uncertainty"],
+        uncertainty=None if algorithm is Algorithm.ST else frame["uncertainty"],
         precision=0.7,
         algorithm=algorithm,
         binning=binning,
@@ -159,8 +159,6 @@ def test_an_empty_uncertainty_bin_is_reported(uqcli, tmp_path):
     report = uqcli("boundary", "d.csv", "--precision", "0.5", "--json").json
     assert report["thresholds"][:2] == [None, None]
     assert any("without any row" in note for note in report["notes"])
-
-
 
 
 def test_sample_frame_is_not_trivial():

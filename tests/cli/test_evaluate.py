@@ -61,9 +61,10 @@ def test_verdicts(uqcli, artifact, tmp_path):
         (tmp_path / "d.csv").write_text("\n".join(["score,uncertainty,label", *rows, ""]))
         return uqcli("evaluate", artifact, "d.csv", "--json").json["notes"][0]
 
-    assert "is met" in notes(7, 3)
-    assert "within what chance explains" in notes(6, 4)
-    assert "by more than chance explains" in notes(10, 90)
+    assert "is met, by more than chance explains" in notes(95, 5)
+    assert "is met, within what chance explains" in notes(7, 3)
+    assert "is missed, within what chance explains" in notes(6, 4)
+    assert "is missed by more than chance explains" in notes(10, 90)
 
 
 def test_weights_and_drop(uqcli, artifact, tmp_path):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Annotated
 
 import typer
@@ -21,16 +22,15 @@ def apply(
         typer.Argument(metavar="INPUT...", help="Files, globs, directories, or - for standard input."),
     ] = None,
     output: Annotated[
-        str,
+        str | None,
         typer.Option(
             "--output",
             "-o",
             metavar="FILE",
-            help="Where the rows go; the name tells the format. [default: CSV on standard output]",
+            help="Where the rows go; the name tells the format. (default: CSV on standard output)",
             rich_help_panel="Output",
-            show_default=False,
         ),
-    ] = STDIO,
+    ] = None,
     output_format: Annotated[
         FileFormat | None,
         typer.Option(help="Format of the rows, whatever the name says.", rich_help_panel="Output"),
@@ -55,7 +55,7 @@ def apply(
 ) -> None:
     """Stream files through a saved model: a decision for each row, other columns and order kept."""
     prepare(running)
-    check_outputs(reporting, output)
+    check_outputs(reporting, output or STDIO)
     from uqcli.jobs.apply import ApplyOptions, run
     from uqcli.jobs.models import ColumnOverrides
 
@@ -63,7 +63,7 @@ def apply(
         ApplyOptions(
             artifact=artifact,
             inputs=tuple(inputs or ()),
-            output=output,
+            output=output or STDIO,
             output_format=output_format,
             columns=ColumnOverrides(score=columns.score, uncertainty=columns.uncertainty),
             read=read_options(reading),
@@ -74,4 +74,6 @@ def apply(
             engine=running.engine,
         )
     )
+    if output is None:  # a filter in a pipe says nothing of itself
+        reporting = replace(reporting, quiet=True)
     deliver(report, reporting, output=output)

@@ -12,7 +12,6 @@ from uqcli.choices import EngineName, FileFormat, OnInvalid
 from uqcli.cli.config import check_no_config, load_settings
 
 _INPUT, _COLUMNS, _OUTPUT, _RUN = "Input", "Columns", "Output", "Run"
-Inputs = list[str] | None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -22,21 +21,24 @@ class InputOptions:
     format: Annotated[
         FileFormat | None,
         typer.Option(
-            help="Format of inputs whose name does not tell it, such as standard input. [default: csv]",
+            help="Format of inputs whose name does not tell it, such as standard input. (default: csv)",
             rich_help_panel=_INPUT,
         ),
     ] = None
     delimiter: Annotated[
         str | None,
         typer.Option(
-            help="Field separator of CSV inputs: one character, or 'tab'. [default: by name]",
+            metavar="CHAR",
+            help="Field separator of CSV inputs: one character, or 'tab'. (default: by name)",
             rich_help_panel=_INPUT,
         ),
     ] = None
     null_value: Annotated[
         list[str] | None,
         typer.Option(
-            help="Text in CSV that means null, beside the empty field (repeatable).", rich_help_panel=_INPUT
+            metavar="TEXT",
+            help="Text in CSV that means null, beside the empty field (repeatable).",
+            rich_help_panel=_INPUT,
         ),
     ] = None
     on_invalid: Annotated[
@@ -67,7 +69,7 @@ class FitColumns:
         str | None,
         typer.Option(
             metavar="COL",
-            help="Weight column: non-negative integers, 2 means the row twice. [default: none]",
+            help="Weight column: non-negative integers, 2 means the row twice. (default: none)",
             rich_help_panel=_COLUMNS,
         ),
     ] = None
@@ -85,12 +87,12 @@ class ModelColumns:
 
     score: Annotated[
         str | None,
-        typer.Option(metavar="COL", help="Score column. [default: the artifact's]", rich_help_panel=_COLUMNS),
+        typer.Option(metavar="COL", help="Score column. (default: the artifact's)", rich_help_panel=_COLUMNS),
     ] = None
     uncertainty: Annotated[
         str | None,
         typer.Option(
-            metavar="COL", help="Uncertainty column. [default: the artifact's]", rich_help_panel=_COLUMNS
+            metavar="COL", help="Uncertainty column. (default: the artifact's)", rich_help_panel=_COLUMNS
         ),
     ] = None
 
@@ -101,19 +103,19 @@ class LabelColumns:
 
     label: Annotated[
         str | None,
-        typer.Option(metavar="COL", help="Label column. [default: the artifact's]", rich_help_panel=_COLUMNS),
+        typer.Option(metavar="COL", help="Label column. (default: the artifact's)", rich_help_panel=_COLUMNS),
     ] = None
     weight: Annotated[
         str | None,
         typer.Option(
-            metavar="COL", help="Weight column. [default: the artifact's]", rich_help_panel=_COLUMNS
+            metavar="COL", help="Weight column. (default: the artifact's)", rich_help_panel=_COLUMNS
         ),
     ] = None
     positive: Annotated[
         str | None,
         typer.Option(
             metavar="VALUE",
-            help="Text of the positive label. [default: the artifact's]",
+            help="Text of the positive label. (default: the artifact's)",
             rich_help_panel=_COLUMNS,
         ),
     ] = None
@@ -154,7 +156,7 @@ class RunOptions:
 
     threads: Annotated[
         int | None,
-        typer.Option(min=1, help="Threads to use. [default: one a core]", rich_help_panel=_RUN),
+        typer.Option(metavar="N", min=1, help="Threads to use. (default: one a core)", rich_help_panel=_RUN),
     ] = None
     engine: Annotated[EngineName, typer.Option(help="What reads and counts.", rich_help_panel=_RUN)] = (
         EngineName.POLARS
@@ -178,7 +180,7 @@ class RunOptions:
             metavar="FILE",
             is_eager=True,
             callback=load_settings,
-            help="Configuration file. [default: the nearest uqcli.toml or pyproject.toml upwards]",
+            help="Configuration file. (default: the nearest uqcli.toml or pyproject.toml upwards)",
             rich_help_panel=_RUN,
         ),
     ] = None

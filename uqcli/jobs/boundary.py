@@ -99,8 +99,8 @@ def run(request: BoundaryRequest) -> BoundaryOutcome:
 def find_boundary(
     score: ArrayLike,
     label: ArrayLike,
-    uncertainty: ArrayLike | None = None,
     *,
+    uncertainty: ArrayLike | None = None,
     precision: str | float,
     weight: ArrayLike | None = None,
     algorithm: str = Algorithm.VW_DPMT,

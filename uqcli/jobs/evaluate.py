@@ -177,8 +177,12 @@ def _verdict(name: str, artifact: BoundaryArtifact, confusion: Confusion) -> str
     promised = artifact.constraint.value
     if confusion.selected == 0:
         return f"{name}: nothing is selected, so its precision is undefined."
+    low = Fraction(confusion.precision.low)
     if Fraction(confusion.true_positives, confusion.selected) >= Fraction(promised):
-        return f"{name}: the promised precision {promised} is met."
+        surely = (
+            "by more than chance explains" if low >= Fraction(promised) else "within what chance explains"
+        )
+        return f"{name}: the promised precision {promised} is met, {surely}."
     if Fraction(confusion.precision.high) >= Fraction(promised):
         return f"{name}: the promised precision {promised} is missed, within what chance explains."
     return f"{name}: the promised precision {promised} is missed by more than chance explains."

@@ -1,0 +1,61 @@
+"""True positives on generated data, pinned; the optimum is confirmed by the dense table."""
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from tests.oracles.boundary import dense_table
+from uqcli.choices import Algorithm, Binning
+from uqcli.methods.binning.grid import GridSpec, HoldOut, build_cells
+from uqcli.methods.boundary.fit import search
+
+
+def lattice(rows):
+    """Rows from integer arithmetic alone, so that they are the same on every machine."""
+    state = 12345
+    drawn = []
+    for _ in range(3 * rows):
+        state = (6364136223846793005 * state + 1442695040888963407) % 2**64
+        drawn.append(state >> 40)
+    a, b, c = (np.array(drawn[start::3]) for start in range(3))
+    score, uncertainty = a % 1009 / 1009, b % 997 / 997
+    return HoldOut(
+        score=score,
+        uncertainty=uncertainty,
+        positive=(c % 1000) / 1000 < score * (1.1 - 0.7 * uncertainty),
+    )
+
+
+ROWS = lattice(2000)
+
+PINNED = {
+    (Algorithm.VW_DPMT, 3, 100): {"0.5": 692, "0.6": 558, "0.7": 361, "0.8": 216, "0.9": 115},
+    (Algorithm.VW_DPMT, 5, 40): {"0.5": 694, "0.6": 573, "0.7": 403, "0.8": 242, "0.9": 137},
+    (Algorithm.VW_DPMT, 3, None): {"0.5": 693, "0.6": 559, "0.7": 364, "0.8": 225, "0.9": 118},
+    (Algorithm.MIST, 3, 100): {"0.5": 681, "0.6": 537, "0.7": 361, "0.8": 216, "0.9": 115},
+    (Algorithm.MIST, 5, 40): {"0.5": 691, "0.6": 570, "0.7": 402, "0.8": 204, "0.9": 120},
+    (Algorithm.MIST, 3, None): {"0.5": 682, "0.6": 542, "0.7": 362, "0.8": 220, "0.9": 111},
+    (Algorithm.ST, 1, None): {"0.5": 676, "0.6": 470, "0.7": 224, "0.8": 0, "0.9": 0},
+}
+
+
+@pytest.mark.parametrize(("algorithm", "uncertainty_bins", "score_bins"), PINNED)
+def test_true_positives(algorithm, uncertainty_bins, score_bins):
+    spec = GridSpec(binning=Binning.EQUI_WEIGHT, uncertainty_bins=uncertainty_bins, score_bins=score_bins)
+    cells = build_cells(ROWS, spec)
+    reached = {}
+    for precision in PINNED[algorithm, uncertainty_bins, score_bins]:
+        found = search(cells, algorithm, Fraction(precision)).found
+        reached[precision] = found.fit.true_positives if found else 0
+    assert reached == PINNED[algorithm, uncertainty_bins, score_bins]
+
+
+@pytest.mark.parametrize("precision", ["0.6", "0.75", "0.9"])
+@pytest.mark.parametrize("score_bins", [20, 60])
+def test_the_optimum_is_the_dense_tables(precision, score_bins):
+    spec = GridSpec(binning=Binning.EQUI_WEIGHT, uncertainty_bins=3, score_bins=score_bins)
+    cells = build_cells(ROWS, spec)
+    rows = [list(zip(row.count.tolist(), row.positives.tolist(), strict=True)) for row in cells.rows]
+    found = search(cells, Algorithm.VW_DPMT, Fraction(precision)).found
+    assert (found.fit.true_positives if found else 0) == dense_table(rows, Fraction(precision))

@@ -1,0 +1,86 @@
+"""Isotonic blocks: against the oracle, compiled like plain, whatever becomes of the cache."""
+
+import os
+import stat
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.optimize import isotonic_regression
+
+from tests.oracles.boundary import isotonic_values
+from uqcli.kernels import pava
+
+CELLS = st.lists(st.integers(1, 5).flatmap(lambda n: st.tuples(st.integers(0, n), st.just(n))), min_size=1)
+
+
+def fitted(cells):
+    positives, count = (np.array(column, dtype=np.int64) for column in zip(*cells, strict=True))
+    starts = pava.isotonic_blocks(positives, count)
+    sizes = np.diff(starts, append=len(count))
+    return np.repeat(np.add.reduceat(positives, starts) / np.add.reduceat(count, starts), sizes)
+
+
+@given(CELLS)
+def test_blocks_are_the_oracles(cells):
+    expected = [float(value) for value in isotonic_values([(n, p) for p, n in cells])]
+    assert fitted(cells).tolist() == expected
+
+
+@given(CELLS)
+def test_fit_equals_scipy(cells):
+    rates, weights = [p / n for p, n in cells], [n for _, n in cells]
+    np.testing.assert_allclose(fitted(cells), isotonic_regression(rates, weights=weights).x, atol=1e-12)
+
+
+def test_no_cells_no_blocks():
+    empty = np.empty(0, dtype=np.int64)
+    assert len(pava.isotonic_blocks(empty, empty)) == 0
+
+
+def blocks_of(run):
+    random = np.random.default_rng(3)
+    count = random.integers(1, 9, 5000)
+    positives = random.binomial(count, np.linspace(0.1, 0.9, 5000))
+    stacks = [np.zeros(5000, dtype=np.int64) for _ in range(3)]
+    blocks = run(positives, count, *stacks)
+    return blocks, stacks[0][:blocks].tolist()
+
+
+def test_compiled_equals_plain():
+    assert blocks_of(pava._pava.compiled) == blocks_of(pava._pava.python)
+
+
+SCRIPT = """
+import numpy as np
+from uqcli.kernels import pava
+n = 600_000
+starts = pava.isotonic_blocks(np.arange(n) % 2, np.ones(n, dtype=np.int64))
+print(len(starts))
+"""
+
+
+def run_script(cache):
+    environment = {**os.environ, "NUMBA_CACHE_DIR": str(cache)}
+    return subprocess.run(
+        [sys.executable, "-c", SCRIPT], env=environment, capture_output=True, text=True, check=False
+    )
+
+
+@pytest.mark.parametrize("trouble", ["truncated index", "truncated code", "no place"])
+def test_trouble_with_the_cache_never_breaks_a_run(tmp_path, trouble):
+    cache = tmp_path / "cache"
+    assert run_script(cache).stdout == "3\n"
+    files = [path for path in cache.rglob("*") if path.suffix in (".nbi", ".nbc")]
+    assert files, "the kernel was not cached"
+    if trouble == "no place":
+        cache = "/proc/nowhere"
+    for path in files:
+        if trouble.endswith({".nbi": "index", ".nbc": "code"}[path.suffix]):
+            path.write_bytes(path.read_bytes()[:20])
+            path.chmod(stat.S_IRUSR)
+    outcome = run_script(cache)
+    assert (outcome.stdout, outcome.stderr) == ("3\n", "")
