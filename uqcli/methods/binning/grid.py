@@ -93,7 +93,8 @@ def _split_by_uncertainty(rows: HoldOut, spec: GridSpec) -> tuple[Floats, tuple[
     """Uncertainty edges, and the tie-pooled scores of each uncertainty bin."""
     if spec.uncertainty_bins == 1 or rows.uncertainty is None:
         return np.empty(0), (pool(rows.score, rows.positive, rows.weight),)
-    pooled = pool(rows.uncertainty, rows.positive, rows.weight)
+    unlabelled = np.zeros(len(rows.positive), dtype=np.bool_)  # edges do not look at labels
+    pooled = pool(rows.uncertainty, unlabelled, rows.weight)
     edges = BINNINGS[spec.binning].edges(pooled, spec.uncertainty_bins)
     bins = bin_of(rows.uncertainty, edges)
     parts = []
