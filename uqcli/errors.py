@@ -10,10 +10,11 @@
     ├── GateError             6   a gate of --fail-if holds
     ├── MissingExtraError     7   an optional part is not installed
     ├── ClosedPipeError       0   the reader of our output went away: not an error of the run
+    ├── HungUpRunError      129   SIGHUP
     ├── InterruptedRunError 130   SIGINT
     └── TerminatedRunError  143   SIGTERM
 
-Everything below the command line raises; only ``uqcli.cli.app.main`` exits.
+Everything below the command line raises; only ``uqcli.__main__`` exits.
 """
 
 from __future__ import annotations
@@ -90,6 +91,12 @@ class ClosedPipeError(UqcliError):
     """The reader of our output went away (``| head``)."""
 
     exit_code = 0
+
+
+class HungUpRunError(UqcliError):
+    """SIGHUP."""
+
+    exit_code = 129
 
 
 class InterruptedRunError(UqcliError):

@@ -14,13 +14,27 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import BinaryIO, Final
+from typing import BinaryIO, Final, TextIO
 
 from uqcli.errors import DataError
 
 STDIO: Final = "-"
 
 _temporaries: set[str] = set()
+
+
+def stdin_bytes() -> BinaryIO:
+    """Standard input as bytes.
+
+    Raises
+    ------
+    DataError
+        It is closed.
+    """
+    stream: TextIO | None = sys.stdin
+    if stream is None:
+        raise DataError("standard input is closed", remedy="give a file, or redirect from /dev/null")
+    return stream.buffer
 
 
 def remove_temporaries() -> None:
@@ -55,6 +69,14 @@ def check_writable(target: str) -> None:
     """
     if target == STDIO:
         return
+    try:
+        _check_place(target)
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or str(error)
+        raise DataError(f"cannot write '{target}': {reason}", remedy="choose another place") from error
+
+
+def _check_place(target: str) -> None:
     if Path(target).is_dir():
         raise DataError(f"output '{target}' is a directory", expected="a file name")
     path = _final_path(target)
@@ -85,8 +107,8 @@ def open_output(target: str) -> Iterator[BinaryIO]:
         yield sys.stdout.buffer
         sys.stdout.buffer.flush()
         return
-    path = _final_path(target)
     try:
+        path = _final_path(target)
         if _is_replaceable(path):
             with _replacing(path) as stream:
                 yield stream
@@ -122,7 +144,7 @@ def _is_replaceable(path: Path) -> bool:
 
     ``/dev/stdout`` may be a regular file when the shell redirects it; it is still a stream to us.
     """
-    if path.is_absolute() and path.parts[1:2] in (("dev",), ("proc",)):
+    if str(path).startswith(("/dev/std", "/dev/fd/", "/proc/")):
         return False
     try:
         return stat.S_ISREG(path.stat().st_mode)

@@ -52,10 +52,10 @@ def test_dialects_stay(uqcli, artifact, tmp_path):
     outcome = uqcli("apply", artifact, path, "--delimiter", ";")
     assert outcome.code == 0, outcome.err
     assert outcome.out == (
-        b"id;score;note;uncertainty;decision\n"
+        b'"id";score;note;uncertainty;decision\r\n'
         b'00123; 0.95 ;"a; b";-1;true\r\n'
         b'"7";"0.95";"two\r\nlines";"-1";true\r\n'
-        b'8;0.1;"";9;false\n'
+        b'8;0.1;"";9;false\r\n'
     )
 
 
@@ -177,6 +177,17 @@ def test_a_decision_column_that_exists(uqcli, artifact, tmp_path):
     )
     assert uqcli("apply", artifact, "d.csv", "--overwrite").out == (
         b"score,decision,uncertainty\n0.95,true,-1\n"
+    )
+
+
+def test_text_stays_when_columns_are_replaced_or_reordered(uqcli, artifact, tmp_path):
+    (tmp_path / "a.csv").write_bytes(
+        b'score,uncertainty,note,decision\r\n0.95,-1,NA,old\r\n0.1,9,"00123",x\r\n'
+    )
+    (tmp_path / "b.csv").write_bytes(b'decision,"note",uncertainty,score\n,"NA", -1,0.99')
+    outcome = uqcli("apply", artifact, "a.csv", "b.csv", "--overwrite", "--null-value", "NA")
+    assert outcome.out == (
+        b'score,uncertainty,note,decision\r\n0.95,-1,NA,true\r\n0.1,9,"00123",false\r\n0.99, -1,"NA",true\n'
     )
 
 

@@ -64,6 +64,18 @@ def truncated(suffix, keep):
     return make
 
 
+def damaged_arrow(place, good):
+    """An Arrow file whose string offsets point outside the data."""
+    frame = pl.read_parquet(good)
+    path = place / "damaged.arrow"
+    frame.write_ipc(path, compat_level=pl.CompatLevel.oldest())
+    content = bytearray(path.read_bytes())
+    at = content.index(frame["id"].str.join("").item().encode()[:40])
+    content[at - 3000 : at - 2000] = b"\xff" * 1000
+    path.write_bytes(content)
+    return path
+
+
 BAD_DATA = {
     "missing file": (lambda place, good: place / "nowhere.csv", "nowhere.csv"),
     "glob without match": (lambda place, good: place / "none*.csv", "none"),
@@ -81,6 +93,15 @@ BAD_DATA = {
     "short row": (text_file("d.csv", (HEADER + "0.5,1,1\n0.7\n0.1,1,0\n").encode()), "data row 2"),
     "long row": (text_file("d.csv", (HEADER + "0.5,1,1\n0.7,1,1,9\n").encode()), "data row 2"),
     "open quote": (text_file("d.csv", (HEADER + '0.5,1,"1\n0.5,1,1\n').encode()), "quote"),
+    "stray quotes": (
+        text_file("d.csv", (HEADER.strip() + ',note\n0.9,1,1,5" pipe\n0.2,1,0,6" y\n0.3,1,0,z\n').encode()),
+        "data row 1",
+    ),
+    "bare carriage returns": (text_file("d.csv", b"score,uncertainty,label\r0.5,1,1\r"), "carriage"),
+    "header without end": (text_file("d.csv", b"x" * (5 << 20)), "end of line"),
+    "huge field in the header": (text_file("d.csv", b"x" * 200_000 + b",score\n1,1\n"), "header"),
+    "name too long": (lambda place, good: place / ("n" * 300 + ".csv"), "cannot read"),
+    "damaged Arrow": (damaged_arrow, "damaged.arrow"),
     "text among scores": (text_file("d.csv", (HEADER + "0.5,1,1\nhigh,1,0\n").encode()), "'high'"),
     "Latin-1": (text_file("d.csv", ("name," + HEADER + "caf\xe9,0.5,1,1\n").encode("latin-1")), "UTF-8"),
     "UTF-16": (text_file("d.csv", (HEADER + "0.5,1,1\n").encode("utf-16")), "UTF-8"),
@@ -217,3 +238,42 @@ def test_unwritable_output(uqcli, case, place, data, artifact, tmp_path):
 def test_unwritable_report_and_its_unknown_ending(uqcli, case, data, artifact, tmp_path):
     refuse(uqcli, case, data, artifact, tmp_path, 3, "--report", tmp_path / "missing" / "r.md")
     refuse(uqcli, case, data, artifact, tmp_path, 2, "--report", tmp_path / "r.docx")
+
+
+@pytest.mark.parametrize("case", READ_DATA, ids=name_of)
+def test_a_closed_standard_input(uqcli, case, artifact, monkeypatch):
+    import sys
+
+    from uqcli.cli.app import run
+
+    monkeypatch.setattr(sys, "stdin", None)
+    assert run([str(argument) for argument in case.arguments("-", artifact)]) == 3
+
+
+@pytest.mark.parametrize("case", WRITE, ids=name_of)
+def test_output_and_report_in_one_place(uqcli, case, data, artifact, tmp_path):
+    place = tmp_path / "same.json"
+    refuse(uqcli, case, data, artifact, tmp_path, 2, "-o", place, "--report", tmp_path / "." / "same.json")
+
+
+@pytest.mark.parametrize("case", [case for case in WRITE if case.reads_artifact], ids=name_of)
+def test_the_artifact_is_not_an_output(uqcli, case, data, artifact, tmp_path):
+    refuse(uqcli, case, data, artifact, tmp_path, 2, "-o", artifact)
+
+
+@pytest.mark.parametrize("case", [case for case in READ_LABELS if case.reads_data], ids=name_of)
+def test_weights_that_cannot_be_added_up(uqcli, case, artifact, tmp_path):
+    weights = {"score": [0.9] * 2048, "uncertainty": [0.0] * 2048, "label": [1] * 2048}
+    path = frame_file(tmp_path, weights | {"w": [2**53] * 2048})
+    assert "weights" in refuse(uqcli, case, path, artifact, tmp_path, 3, "--weight", "w")
+    path = frame_file(tmp_path, weights | {"w": [0] * 2048})
+    assert "weight 0" in refuse(uqcli, case, path, artifact, tmp_path, 3, "--weight", "w")
+    path = frame_file(tmp_path, weights | {"w": [1.5] * 2048})
+    assert "non-negative integers" in refuse(uqcli, case, path, artifact, tmp_path, 3, "--weight", "w")
+
+
+@pytest.mark.parametrize("value", [float("nan"), float("inf"), None])
+@pytest.mark.parametrize("case", READ_LABELS, ids=name_of)
+def test_an_unusable_label_beside_a_named_positive(uqcli, case, value, artifact, tmp_path):
+    path = frame_file(tmp_path, {"score": [0.9, 0.8], "uncertainty": [0.0, 1.0], "label": [1.0, value]})
+    assert "'label' has 1 null" in refuse(uqcli, case, path, artifact, tmp_path, 3, "--positive", "1")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import math
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -13,8 +12,9 @@ import msgspec
 from uqcli.artifacts.models import MODELS, Artifact, BoundaryArtifact
 from uqcli.choices import ArtifactKind
 from uqcli.defaults import FORMAT_VERSION
-from uqcli.errors import ArtifactError, DataError
-from uqcli.files import STDIO
+from uqcli.errors import ArtifactError, DataError, UsageError
+from uqcli.files import STDIO, stdin_bytes
+from uqcli.methods.boundary.precision import parse_precision
 
 
 def encode(artifact: Artifact) -> bytes:
@@ -34,7 +34,7 @@ def encode_object(content: dict[str, Any]) -> bytes:
         f"  {json.dumps(key)}: {json.dumps(value, allow_nan=False, ensure_ascii=False)}"
         for key, value in content.items()
     )
-    return ("{\n" + ",\n".join(lines) + "\n}\n").encode()
+    return ("{\n" + ",\n".join(lines) + "\n}\n").encode("utf-8", "backslashreplace")
 
 
 def load(name: str) -> Artifact:
@@ -48,7 +48,7 @@ def load(name: str) -> Artifact:
         It is not an artifact, or of a newer format.
     """
     try:
-        content = sys.stdin.buffer.read() if name == STDIO else Path(name).read_bytes()
+        content = stdin_bytes().read() if name == STDIO else Path(name).read_bytes()
     except OSError as error:
         raise DataError(
             f"cannot read artifact '{name}': {error.strerror}", expected="an existing file"
@@ -107,7 +107,7 @@ def _kind_of(content: bytes, name: str) -> ArtifactKind:
 
 
 def _check_boundary(artifact: BoundaryArtifact, name: str) -> None:
-    edges, thresholds = artifact.uncertainty_edges, artifact.thresholds
+    edges, thresholds, fit = artifact.uncertainty_edges, artifact.thresholds, artifact.fit
     numbers = edges + [threshold for threshold in thresholds if threshold is not None]
     problem = ""
     if len(thresholds) != len(edges) + 1:
@@ -118,5 +118,19 @@ def _check_boundary(artifact: BoundaryArtifact, name: str) -> None:
         problem = "its uncertainty edges are not ascending"
     elif "score" not in artifact.source.columns:
         problem = "it does not name its score column"
+    elif edges and "uncertainty" not in artifact.source.columns:
+        problem = "it has uncertainty edges and names no uncertainty column"
+    elif (
+        not fit.true_positives
+        <= min(fit.selected, fit.positives)
+        <= max(fit.selected, fit.positives)
+        <= fit.rows
+    ):
+        problem = "its fit counts contradict each other"
+    else:
+        try:
+            parse_precision(artifact.constraint.value)
+        except UsageError as error:
+            problem = str(error)
     if problem:
         raise ArtifactError(f"'{name}' is inconsistent: {problem}", remedy="make it again")

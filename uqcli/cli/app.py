@@ -1,12 +1,11 @@
-"""The program: commands registered, errors printed, exit codes set. Nothing else exits."""
+"""The program: commands registered, errors printed, exit codes chosen."""
 
 from __future__ import annotations
 
-import os
 import sys
 import traceback
 from collections.abc import Sequence
-from typing import Annotated, Any, NoReturn
+from typing import Annotated, Any
 
 import typer
 from typer.core import TyperGroup
@@ -17,7 +16,6 @@ from uqcli.cli.evaluate import evaluate
 from uqcli.cli.groups import with_groups
 from uqcli.cli.schema import schema
 from uqcli.cli.show import show
-from uqcli.cli.signals import answer_signals
 from uqcli.defaults import VERSION
 from uqcli.errors import ClosedPipeError, DataError, GateError, UqcliError, UsageError
 
@@ -83,7 +81,8 @@ def _as_ours(error: Exception) -> UqcliError:
     if isinstance(error, typer.TyperException):
         return UsageError(error.format_message(), remedy=_where_help_is(error))
     if isinstance(error, OSError):
-        return DataError(f"cannot write to standard output: {error.strerror}")
+        place = f"cannot use '{error.filename}'" if error.filename else "cannot write to standard output"
+        return DataError(f"{place}: {error.strerror}")
     return UqcliError(
         f"internal error: {type(error).__name__}: {error}", remedy="please report it (--debug shows where)"
     )
@@ -100,16 +99,3 @@ def _report(error: UqcliError, *, debug: bool) -> None:
 def _where_help_is(error: typer.TyperException) -> str:
     context = getattr(error, "ctx", None)
     return f"see {context.command_path} --help" if context else "see uqcli --help"
-
-
-def main() -> NoReturn:
-    """Run the program as a process: signals answered, a closed pipe left in silence."""
-    answer_signals()
-    code = run(sys.argv[1:])
-    try:
-        sys.stdout.flush()
-        sys.stderr.flush()
-    except OSError:
-        null = os.open(os.devnull, os.O_WRONLY)  # so that the interpreter's own last flush stays silent
-        os.dup2(null, sys.stdout.fileno())
-    sys.exit(code)

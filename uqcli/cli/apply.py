@@ -9,7 +9,13 @@ import typer
 
 from uqcli.choices import FileFormat
 from uqcli.cli.deliver import check_outputs, deliver
-from uqcli.cli.options import InputOptions, ModelColumns, ReportOptions, RunOptions
+from uqcli.cli.options import (
+    InputOptions,
+    ModelColumns,
+    ReportOptions,
+    RunOptions,
+    stdout_by_its_names,
+)
 from uqcli.cli.requests import prepare, read_options
 from uqcli.files import STDIO
 
@@ -27,6 +33,7 @@ def apply(
             "--output",
             "-o",
             metavar="FILE",
+            callback=stdout_by_its_names,
             help="Where the rows go; the name tells the format. (default: CSV on standard output)",
             rich_help_panel="Output",
         ),
@@ -55,7 +62,11 @@ def apply(
 ) -> None:
     """Stream files through a saved model: a decision for each row, other columns and order kept."""
     prepare(running)
-    check_outputs(reporting, output or STDIO)
+    from uqcli.reports.apply import metrics_of
+
+    check_outputs(
+        reporting, output or STDIO, artifact=artifact, metrics=metrics_of(rows=0, selected=0, undecided=0)
+    )
     from uqcli.jobs.apply import ApplyOptions, run
     from uqcli.jobs.models import ColumnOverrides
 

@@ -9,7 +9,7 @@ import typer
 from uqcli import defaults
 from uqcli.choices import Algorithm, Binning
 from uqcli.cli.deliver import check_outputs, deliver
-from uqcli.cli.options import FitColumns, InputOptions, ReportOptions, RunOptions
+from uqcli.cli.options import FitColumns, InputOptions, ReportOptions, RunOptions, stdout_by_its_names
 from uqcli.cli.requests import prepare, read_options
 from uqcli.errors import UsageError
 
@@ -59,6 +59,7 @@ def boundary(
             "--output",
             "-o",
             metavar="FILE",
+            callback=stdout_by_its_names,
             help="Write the boundary artifact here; - is standard output.",
             rich_help_panel="Output",
         ),

@@ -74,7 +74,10 @@ def _from_file(context: typer.Context, given: str | None) -> dict[str, Any]:
 
 
 def _candidates() -> Iterator[Path]:
-    here = Path.cwd()
+    try:
+        here = Path.cwd()
+    except OSError:  # the working directory is gone
+        return
     for directory in (here, *here.parents):
         for name in ("uqcli.toml", "pyproject.toml"):
             path = directory / name

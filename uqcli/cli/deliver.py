@@ -2,27 +2,46 @@
 
 from __future__ import annotations
 
+import os
 import sys
 
 from uqcli.cli.options import ReportOptions
 from uqcli.errors import GateError, UqcliError, UsageError
 from uqcli.files import STDIO, check_writable, write_bytes
-from uqcli.reports.document import Report
+from uqcli.reports.document import Metrics, Report
 
 
-def check_outputs(options: ReportOptions, output: str | None) -> None:
+def check_outputs(
+    options: ReportOptions, output: str | None, *, artifact: str | None = None, metrics: Metrics | None = None
+) -> None:
     """Refuse impossible outputs before any work is done.
+
+    Parameters
+    ----------
+    output
+        Where rows or the artifact go.
+    artifact
+        A saved model that is read and must not be overwritten.
+    metrics
+        What gates may ask for, where that is known beforehand.
 
     Raises
     ------
     UsageError
-        Two things for standard output, an unknown kind of report, an unreadable gate.
+        Two things for one place, an unknown kind of report, an unreadable gate.
     DataError
         A place that cannot be written.
     """
-    from uqcli.jobs.gates import parse_gate
+    from uqcli.jobs.gates import failed_gates, parse_gate
     from uqcli.reports.render import check_report_name
 
+    places = [
+        os.path.realpath(place) for place in (output, options.report, artifact) if place not in (None, STDIO)
+    ]
+    if len(set(places)) < len(places):
+        raise UsageError(
+            "two of the artifact, the output and the report are one file", expected="different files"
+        )
     if output == STDIO and options.json:
         raise UsageError("-o - and --json both want standard output", remedy="give -o FILE")
     if options.report is not None:
@@ -30,8 +49,9 @@ def check_outputs(options: ReportOptions, output: str | None) -> None:
     for place in (output, options.report):
         if place is not None:
             check_writable(place)
-    for gate in options.fail_if or []:
-        parse_gate(gate)
+    gates = [parse_gate(gate) for gate in options.fail_if or []]
+    if metrics is not None:
+        failed_gates(gates, {"": metrics})
 
 
 def deliver(
@@ -63,11 +83,17 @@ def deliver(
 
     gates = [parse_gate(text) for text in options.fail_if or []]
     failed = failed_gates(gates, report.gated)
+    if options.report is not None:
+        write_bytes(
+            options.report, to_file_format(report, options.report).encode("utf-8", "backslashreplace")
+        )
     if output is not None and artifact is not None:
         write_bytes(output, artifact)
-    if options.report is not None:
-        write_bytes(options.report, to_file_format(report, options.report).encode())
-    show(report, options, to_stderr=output == STDIO)
+    try:
+        show(report, options, to_stderr=output == STDIO)
+    except BrokenPipeError:
+        if failure is None and not failed:  # nobody reads the report; the exit code still counts
+            raise
     if failure is not None:
         raise failure
     if failed:

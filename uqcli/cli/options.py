@@ -10,8 +10,14 @@ import typer
 from uqcli import defaults
 from uqcli.choices import EngineName, FileFormat, OnInvalid
 from uqcli.cli.config import check_no_config, load_settings
+from uqcli.files import STDIO
 
 _INPUT, _COLUMNS, _OUTPUT, _RUN = "Input", "Columns", "Output", "Run"
+
+
+def stdout_by_its_names(output: str | None) -> str | None:
+    """Standard output under whatever name is ``-`` (a callback of ``--output``)."""
+    return STDIO if output in ("/dev/stdout", "/dev/fd/1", "/proc/self/fd/1") else output
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -156,7 +162,9 @@ class RunOptions:
 
     threads: Annotated[
         int | None,
-        typer.Option(metavar="N", min=1, help="Threads to use. (default: one a core)", rich_help_panel=_RUN),
+        typer.Option(
+            metavar="N", min=1, max=1024, help="Threads to use. (default: one a core)", rich_help_panel=_RUN
+        ),
     ] = None
     engine: Annotated[EngineName, typer.Option(help="What reads and counts.", rich_help_panel=_RUN)] = (
         EngineName.POLARS

@@ -1,4 +1,4 @@
-"""SIGINT and SIGTERM: no temporary file stays, and the answer comes at once.
+"""SIGINT, SIGTERM and SIGHUP: no temporary file stays, and the answer comes at once.
 
 A Python-level handler would wait for the running kernel. The interpreter writes the signal's number to
 a wake-up file descriptor instead; a daemon thread reads it, removes temporaries and ends the process.
@@ -10,10 +10,11 @@ import os
 import signal
 import threading
 
-from uqcli.errors import InterruptedRunError, TerminatedRunError
+from uqcli.errors import HungUpRunError, InterruptedRunError, TerminatedRunError
 from uqcli.files import remove_temporaries
 
 _EXIT_CODES = {
+    signal.SIGHUP: (HungUpRunError.exit_code, "hung up"),
     signal.SIGINT: (InterruptedRunError.exit_code, "interrupted"),
     signal.SIGTERM: (TerminatedRunError.exit_code, "terminated"),
 }

@@ -9,6 +9,7 @@ import polars as pl
 
 from uqcli.choices import OnInvalid
 from uqcli.counts import Bools, Floats, Ints
+from uqcli.defaults import MOST_ROWS
 from uqcli.engines.columns import Roles
 from uqcli.engines.sources import Batch
 from uqcli.errors import DataError
@@ -65,6 +66,7 @@ class RowChecker:
     invalid: int = 0
     _tallies: dict[tuple[str, str], _Tally] = field(default_factory=dict)
     _saw_positive: bool = False
+    _weight: int = 0
 
     def check(self, batch: Batch) -> CheckedRows:
         """Check one batch.
@@ -99,7 +101,7 @@ class RowChecker:
         """
         if self._tallies and self.on_invalid is OnInvalid.ERROR:
             found = ", ".join(
-                f"column '{column}' has {tally.count} {kind}" if column else f"{tally.count} rows are {kind}"
+                f"column '{column}' has {tally.count} {kind}" if column else f"rows: {tally.count} {kind}"
                 for (column, kind), tally in self._tallies.items()
             )
             first = next(iter(self._tallies.values())).first
@@ -143,6 +145,13 @@ class RowChecker:
                 f"column '{column}' has weight {usable[at]:g} in {_place(batch, at)}",
                 expected="non-negative integers",
                 remedy="a weight of 2 means the row twice, 0 means it is absent",
+            )
+        self._weight += int(usable.sum(where=valid))
+        if self._weight > MOST_ROWS:
+            raise DataError(
+                f"column '{column}' adds up to more than {MOST_ROWS}",
+                expected="fewer rows by weight",
+                remedy="divide the weights by a common factor",
             )
         return usable.astype(np.int64)
 
@@ -209,7 +218,9 @@ def _labels_by_text(series: pl.Series, positive_value: str) -> tuple[Bools, Bool
     text = series.cast(pl.String).str.strip_chars()
     null = text.is_null() | (text == "").fill_null(value=False)
     positive = (text == positive_value).fill_null(value=False)
-    if series.dtype.is_float():  # a reader may have turned the labels 0 and 1 into 0.0 and 1.0
+    if series.dtype.is_float():
+        null |= ~series.is_finite().fill_null(value=False)
+        # a reader may have turned the labels 0 and 1 into 0.0 and 1.0
         positive |= (text == f"{positive_value}.0").fill_null(value=False)
     return positive.to_numpy(), null.to_numpy()
 

@@ -1,8 +1,9 @@
 """CSV as text: complete records, block by block, without touching a byte of them.
 
-Records end at newlines outside quotes; a quote counts wherever it stands, as in polars' own reader,
-which then parses the fields. Lines without any character are skipped. A record with more fields than
-the header is an error; one with fewer is marked, because polars would fill it with nulls silently.
+Records end at newlines outside quotes, and polars then parses the fields. Both count a quote wherever
+it stands, so a quote inside an unquoted field would silently join records: it is an error instead.
+Lines without any character are skipped. A record with more fields than the header is an error; one
+with fewer is marked, because polars would fill it with nulls silently.
 """
 
 from __future__ import annotations
@@ -15,23 +16,37 @@ from typing import BinaryIO, Final
 
 import numpy as np
 import polars as pl
+import pyarrow as pa
 
-from uqcli.counts import Ints
+from uqcli.counts import Bools, Ints
 from uqcli.defaults import CSV_BLOCK_BYTES
 from uqcli.errors import DataError
 
 _NEWLINE, _RETURN, _QUOTE = 10, 13, 34
 _BOM: Final = b"\xef\xbb\xbf"
 _LONGEST_RECORD: Final = 256 << 20
+_LONGEST_HEADER: Final = 4 << 20
 
 
 @dataclass(frozen=True, kw_only=True)
 class CsvDialect:
-    """What is needed to read a record: the file's name for messages, its columns and delimiter."""
+    """What is needed to read a record, and to write one alike.
+
+    Attributes
+    ----------
+    name
+        The file's name, for messages.
+    header, line_end
+        The header as it stands in the file, and what ends it.
+    null_values
+        Texts that mean null in columns that are read as numbers or labels.
+    """
 
     name: str
     columns: tuple[str, ...]
     delimiter: str
+    header: bytes
+    line_end: bytes
     null_values: tuple[str, ...] = ()
 
 
@@ -63,16 +78,41 @@ class CsvBlock:
         """Number of records."""
         return len(self.starts)
 
-    def frame(self, columns: Sequence[str] | None = None) -> pl.DataFrame:
-        """Parse columns (all by default) as text.
+    @property
+    def short(self) -> Bools | None:
+        """Records with fewer fields than the header; None if there are none."""
+        short: Bools = self.fields < len(self.dialect.columns)
+        return short if short.any() else None
 
-        Raises
-        ------
-        DataError
-            The text is not well-formed CSV.
-        """
+    def values(self, columns: Sequence[str]) -> pl.DataFrame:
+        """Parse columns as text, with the texts that mean null as nulls."""
+        return self._parsed(columns, self.dialect.null_values)
+
+    def texts(self) -> pl.DataFrame:
+        """Parse all columns as text; only empty fields are null."""
+        return self._parsed(self.dialect.columns, ())
+
+    def raw_fields(self) -> list[pa.LargeBinaryArray]:
+        """The bytes of every field as they stand, quotes included; missing fields are empty."""
+        width = len(self.dialect.columns)
+        delimiters = _outside_quotes(self.text, ord(self.dialect.delimiter))
+        stops = np.repeat(self.ends[:, None], width, axis=1)
+        record = np.repeat(np.arange(self.rows), self.fields - 1)
+        first_of_record = np.repeat(np.cumsum(self.fields - 1) - (self.fields - 1), self.fields - 1)
+        stops[record, np.arange(len(delimiters)) - first_of_record] = delimiters
+        begins = np.concatenate([self.starts[:, None], stops[:, :-1] + 1], axis=1)
+        return [_slices(self.text, np.minimum(begins[:, k], stops[:, k]), stops[:, k]) for k in range(width)]
+
+    def line_ends(self) -> pa.LargeBinaryArray:
+        """The bytes that end every record."""
+        return _slices(self.text, self.ends, np.append(self.starts[1:], len(self.text)))
+
+    def records(self) -> pa.LargeBinaryArray:
+        """The bytes of every record without its line end."""
+        return _slices(self.text, self.starts, self.ends)
+
+    def _parsed(self, names: Sequence[str], null_values: Sequence[str]) -> pl.DataFrame:
         dialect = self.dialect
-        names = dialect.columns if columns is None else columns
         at = [dialect.columns.index(name) for name in names]
         try:
             frame = pl.read_csv(
@@ -81,7 +121,7 @@ class CsvBlock:
                 separator=dialect.delimiter,
                 columns=at,
                 schema={f"field_{number}": pl.String for number in range(len(dialect.columns))},
-                null_values=list(dialect.null_values) or None,
+                null_values=list(null_values) or None,
                 raise_if_empty=False,
             )
         except pl.exceptions.PolarsError as error:
@@ -96,40 +136,73 @@ class CsvBlock:
         first = self.first_row + 1
         return DataError(
             f"'{self.dialect.name}' is not well-formed CSV in data rows {first} to {first + self.rows - 1}",
-            expected='quotes around whole fields only, doubled inside ("5"" pipe")',
+            expected="quotes around whole fields, doubled inside",
             remedy="fix the quoting there",
         )
 
 
-def read_header(stream: BinaryIO, name: str, delimiter: str) -> tuple[tuple[str, ...], bytes]:
-    """Read the header record.
+def _slices(text: bytes, begins: Ints, stops: Ints) -> pa.LargeBinaryArray:
+    """Pieces of a text that do not overlap and come in order."""
+    bounds = np.empty(2 * len(begins), dtype=np.int64)
+    bounds[0::2], bounds[1::2] = begins, stops
+    if len(begins) == 0:
+        return pa.array([], pa.large_binary())
+    buffers = [None, pa.py_buffer(bounds), pa.py_buffer(text)]
+    pieces = pa.LargeBinaryArray.from_buffers(pa.large_binary(), 2 * len(begins) - 1, buffers)
+    return pieces.take(pa.array(np.arange(0, 2 * len(begins) - 1, 2)))
 
-    Returns
-    -------
-    columns, rest
-        The column names, and the bytes read after the header.
+
+@dataclass(frozen=True, kw_only=True)
+class CsvHeader:
+    """The header record: its bytes, its line end, its names, and the bytes read after it."""
+
+    text: bytes
+    line_end: bytes
+    columns: tuple[str, ...]
+    rest: bytes
+
+
+def read_header(stream: BinaryIO, name: str, delimiter: str) -> CsvHeader:
+    """Read the header record, after any blank lines.
 
     Raises
     ------
     DataError
-        There is no header, or it is not UTF-8.
+        There is no header, it is not UTF-8, or lines do not end in newlines.
     """
+    line, rest = _first_record(stream, name)
+    text = line.rstrip(b"\r\n")
+    _require_utf8(text, name, "the header")
+    try:
+        columns = next(csv.reader(io.StringIO(text.decode("utf-8"), newline=""), delimiter=delimiter))
+    except csv.Error as error:
+        raise DataError(f"the header of '{name}' cannot be read: {error}", expected="column names") from error
+    if b"\r" in text and b'"' not in text:
+        raise DataError(f"lines of '{name}' end in bare carriage returns", expected="newlines")
+    return CsvHeader(text=text, line_end=line[len(text) :] or b"\n", columns=tuple(columns), rest=rest)
+
+
+def _first_record(stream: BinaryIO, name: str) -> tuple[bytes, bytes]:
+    """The first record that is not blank, and the bytes read after it."""
     text = b""
-    while True:
-        chunk = stream.read(1 << 16)
-        text += chunk
+    size = 1 << 16
+    while len(text) <= _LONGEST_HEADER:
+        chunk = stream.read(size)
+        text = (text + chunk).removeprefix(_BOM).lstrip(b"\r\n")
         ends = _record_ends(text)
-        if len(ends) or not chunk:
+        if len(ends):
+            return text[: int(ends[0]) + 1], text[int(ends[0]) + 1 :]
+        if not chunk:
             break
-        _limit(text, name)
-    end = int(ends[0]) + 1 if len(ends) else len(text)
-    header, rest = text[:end].removeprefix(_BOM), text[end:]
-    if not header.strip():
+        size = len(text) + size
+    if len(text) > _LONGEST_HEADER:
+        raise DataError(
+            f"'{name}' has no end of line within {_LONGEST_HEADER >> 20} MiB",
+            expected="a line of column names",
+        )
+    if not text.strip():
         raise DataError(f"'{name}' is empty or has no header", expected="a line of column names")
-    _require_utf8(header, name, "the header")
-    line = header.decode("utf-8")
-    columns = next(csv.reader(io.StringIO(line, newline=""), delimiter=delimiter))
-    return tuple(columns), rest
+    return text, b""
 
 
 def read_blocks(stream: BinaryIO, rest: bytes, dialect: CsvDialect) -> Iterator[CsvBlock]:
@@ -141,14 +214,14 @@ def read_blocks(stream: BinaryIO, rest: bytes, dialect: CsvDialect) -> Iterator[
         A record has too many fields, a quote is not closed, or the text is not UTF-8.
     """
     row = 0
-    for text, line_ends in _complete_records(stream, rest, dialect.name):
+    for text, line_ends in _complete_records(stream, rest, dialect):
         block = _block(text, line_ends, row, dialect)
         row += block.rows
         if block.rows:
             yield block
 
 
-def _complete_records(stream: BinaryIO, rest: bytes, name: str) -> Iterator[tuple[bytes, Ints]]:
+def _complete_records(stream: BinaryIO, rest: bytes, dialect: CsvDialect) -> Iterator[tuple[bytes, Ints]]:
     """Text that ends at the end of a record, and where its records' newlines are."""
     carry = rest
     while chunk := stream.read(CSV_BLOCK_BYTES):
@@ -156,22 +229,24 @@ def _complete_records(stream: BinaryIO, rest: bytes, name: str) -> Iterator[tupl
         ends = _record_ends(text)
         cut = int(ends[-1]) + 1 if len(ends) else 0
         carry = text[cut:]
-        _limit(carry, name)
+        if len(carry) > _LONGEST_RECORD:
+            raise _open_quote(carry, dialect)
         if cut:
             yield text[:cut], ends
     if carry.count(b'"') % 2:
-        raise DataError(f"'{name}' ends inside quotes", remedy="check that it was written to its end")
+        raise _open_quote(carry, dialect)
     if carry:
-        text = carry if carry.endswith(b"\n") else carry + b"\n"
+        text = carry if carry.endswith(b"\n") else carry + dialect.line_end
         yield text, _record_ends(text)
 
 
-def _limit(text: bytes, name: str) -> None:
-    if len(text) > _LONGEST_RECORD:
-        raise DataError(
-            f"'{name}' has no end of record within {_LONGEST_RECORD >> 20} MiB",
-            expected="closed quotes and lines that end in a newline",
-        )
+def _open_quote(text: bytes, dialect: CsvDialect) -> DataError:
+    begin = text[:60].decode("utf-8", "replace").splitlines()[0]
+    return DataError(
+        f"a quote is not closed in '{dialect.name}', in or after the record that begins {begin!r}",
+        expected="quotes around whole fields, doubled inside",
+        remedy="fix the quoting there, or check that the file was written to its end",
+    )
 
 
 def _record_ends(text: bytes) -> Ints:
@@ -196,6 +271,7 @@ def _block(text: bytes, line_ends: Ints, first_row: int, dialect: CsvDialect) ->
     starts = np.concatenate([np.zeros(min(len(line_ends), 1), dtype=np.int64), line_ends[:-1] + 1])
     ends = line_ends - (buffer[np.maximum(line_ends - 1, 0)] == _RETURN)
     ends = np.maximum(ends, starts)
+    _require_whole_quotes(text, starts, dialect, first_row)
     blank = ends == starts
     if blank.any():
         lines = zip(starts[~blank].tolist(), (line_ends[~blank] + 1).tolist(), strict=True)
@@ -203,6 +279,27 @@ def _block(text: bytes, line_ends: Ints, first_row: int, dialect: CsvDialect) ->
         return _block(kept, _record_ends(kept), first_row, dialect)
     fields = _count_fields(text, starts, ends, dialect, first_row)
     return CsvBlock(dialect=dialect, text=text, starts=starts, ends=ends, fields=fields, first_row=first_row)
+
+
+def _require_whole_quotes(text: bytes, starts: Ints, dialect: CsvDialect, first_row: int) -> None:
+    """Refuse quotes that do not stand around a whole field."""
+    if b'"' not in text:
+        return
+    buffer = np.frombuffer(text, dtype=np.uint8)
+    quotes = np.flatnonzero(buffer == _QUOTE)
+    delimiter = ord(dialect.delimiter)
+    opening, closing = quotes[0::2], quotes[1::2]
+    before, after = buffer[opening - 1], buffer[np.minimum(closing + 1, len(text) - 1)]
+    opens = np.isin(before, (delimiter, _NEWLINE, _QUOTE)) | (opening == 0)
+    closes = np.isin(after, (delimiter, _NEWLINE, _RETURN, _QUOTE))
+    stray = np.concatenate([opening[~opens], closing[~closes]])
+    if len(stray):
+        row = first_row + int(np.searchsorted(starts, stray.min(), side="right"))
+        raise DataError(
+            f"data row {row} of '{dialect.name}' has a quote inside a field",
+            expected='quotes around whole fields, doubled inside ("5"" pipe")',
+            remedy="fix the quoting there",
+        )
 
 
 def _count_fields(text: bytes, starts: Ints, ends: Ints, dialect: CsvDialect, first_row: int) -> Ints:

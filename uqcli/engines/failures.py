@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from uqcli.choices import FileFormat
 from uqcli.errors import DataError
 
 if TYPE_CHECKING:
@@ -35,6 +36,29 @@ def reading(file: InputFile) -> Iterator[None]:
             f"cannot read '{file.name}' as {file.format}: {reason}",
             expected=f"a complete {file.format} file",
             remedy=_remedy(file),
+        ) from error
+
+
+@contextmanager
+def writing(file: InputFile, output_format: FileFormat) -> Iterator[None]:
+    """Raise what a format cannot hold as a DataError that names the rows' file.
+
+    Raises
+    ------
+    DataError
+        A column's type has no place in the output format.
+    """
+    import polars as pl
+    import pyarrow as pa
+
+    try:
+        yield
+    except (pl.exceptions.PolarsError, pa.ArrowException, pl.exceptions.PanicException) as error:
+        reason = str(error).strip().split("\n", maxsplit=1)[0]
+        raise DataError(
+            f"rows of '{file.name}' cannot be written as {output_format}: {reason}",
+            expected="column types that the format has",
+            remedy="choose another --output-format",
         ) from error
 
 

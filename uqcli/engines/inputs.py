@@ -112,7 +112,14 @@ def resolve_inputs(arguments: Sequence[str], options: ReadOptions) -> tuple[Inpu
         )
     if list(arguments).count(STDIO) > 1:
         raise UsageError("standard input is named twice", expected="at most one -")
-    return tuple(file for argument in arguments for file in _expand(argument, options))
+    files: list[InputFile] = []
+    for argument in arguments:
+        try:
+            files += _expand(argument, options)
+        except (OSError, ValueError) as error:
+            reason = getattr(error, "strerror", None) or str(error)
+            raise DataError(f"cannot read '{argument}': {reason}", remedy="check the path") from error
+    return tuple(files)
 
 
 def _expand(argument: str, options: ReadOptions) -> Iterator[InputFile]:

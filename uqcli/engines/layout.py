@@ -36,10 +36,6 @@ class Layout:
     added: str
     numbers: Roles | None
 
-    def copies_text(self, columns: tuple[str, ...]) -> bool:
-        """Whether records with these columns only need the new field appended."""
-        return (*columns, self.added) == tuple(self.schema.names)
-
     def table(self, block: CsvBlock | pa.RecordBatch, rows: CheckedRows, added: pl.DataFrame) -> pa.Table:
         """One block in the output's columns and types."""
         part = self._arrow(block, rows)
@@ -59,7 +55,7 @@ class Layout:
     def _arrow(self, block: CsvBlock | pa.RecordBatch, rows: CheckedRows) -> pa.Table | pa.RecordBatch:
         if not isinstance(block, CsvBlock):
             return block
-        frame = block.frame()
+        frame = block.texts()
         if self.numbers is not None:
             valid = pl.Series(rows.valid)
             values = {self.numbers.score: rows.score, self.numbers.uncertainty: rows.uncertainty}
@@ -82,6 +78,8 @@ def plan_layout(sources: Sequence[Source], request: ApplyRequest, output_format:
     numbers = None if output_format is FileFormat.CSV else request.data.roles
     schemas = [_schema(source, numbers) for source in sources]
     schema = _united(schemas, sources, union=request.union, typed=numbers is not None)
+    if output_format is FileFormat.ARROW:
+        schema = _without_dictionaries(schema)
     field = pa.field(request.column, pa.bool_())
     if request.column in schema.names:
         if not request.overwrite:
@@ -141,3 +139,11 @@ def _all_names(schemas: Sequence[pa.Schema]) -> pa.Schema:
     fields = {field.name: field for schema in reversed(schemas) for field in schema}
     names = dict.fromkeys(name for schema in schemas for name in schema.names)
     return pa.schema([fields[name] for name in names])
+
+
+def _without_dictionaries(schema: pa.Schema) -> pa.Schema:
+    """Plain values: an Arrow file cannot change a dictionary from batch to batch."""
+    for at, field in enumerate(schema):
+        if pa.types.is_dictionary(field.type):
+            schema = schema.set(at, field.with_type(field.type.value_type))
+    return schema

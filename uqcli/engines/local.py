@@ -10,6 +10,7 @@ import numpy as np
 
 from uqcli.engines.checks import CheckedRows, RowChecker
 from uqcli.engines.columns import require_columns
+from uqcli.engines.failures import reading
 from uqcli.engines.inputs import resolve_inputs
 from uqcli.engines.protocol import ApplyFacts, ApplyRequest, DataRequest, LabelledRows, SourceFacts
 from uqcli.engines.sources import Source, open_sources
@@ -81,7 +82,8 @@ class LocalBatches:
         with _sources(request) as sources:
             for source in sources:
                 for batch in source.batches(columns):
-                    rows = checker.check(batch)
+                    with reading(source.file):
+                        rows = checker.check(batch)
                     yield rows if rows.valid.all() else _select(rows)
         checker.finish()
         self.dropped = checker.invalid

@@ -5,8 +5,9 @@ from __future__ import annotations
 import csv
 import gzip
 import io
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import BinaryIO, Protocol, cast
 
 import numpy as np
@@ -19,7 +20,6 @@ from uqcli.choices import FileFormat
 from uqcli.counts import Bools
 from uqcli.engines.csv_text import CsvBlock
 from uqcli.engines.inputs import facts_of_name
-from uqcli.errors import DataError
 from uqcli.files import open_output
 
 
@@ -30,35 +30,45 @@ class Sink(Protocol):
         """Append rows."""
 
 
-class CsvSink:
-    """Writes CSV; records that come from CSV of the same form are copied as text."""
+@dataclass(frozen=True, kw_only=True)
+class CsvForm:
+    """How CSV is written.
 
-    def __init__(self, stream: BinaryIO, schema: pa.Schema, delimiter: str) -> None:
+    Attributes
+    ----------
+    header
+        Bytes of a header that only lacks the added column, or None to write one afresh.
+    """
+
+    delimiter: str
+    line_end: bytes
+    header: bytes | None
+
+
+class CsvSink:
+    """Writes CSV; fields that come from CSV of the same delimiter are copied as they stand."""
+
+    def __init__(self, stream: BinaryIO, names: Sequence[str], form: CsvForm) -> None:
         self._stream = stream
-        self.delimiter = delimiter
-        header = io.StringIO(newline="")
-        csv.writer(header, delimiter=delimiter, lineterminator="\n").writerow(schema.names)
-        stream.write(header.getvalue().encode())
+        self._names = tuple(names)
+        self._form = form
+        self.delimiter = form.delimiter
+        self._between = pa.scalar(form.delimiter.encode(), pa.large_binary())
+        if form.header is None:
+            stream.write(self._record(self._names))
+        else:
+            stream.write(form.header + form.delimiter.encode() + self._record(self._names[-1:]))
 
     def write(self, table: pa.Table) -> None:
-        """Append rows.
-
-        Raises
-        ------
-        DataError
-            A column holds lists or structs, which CSV cannot.
-        """
+        """Append rows."""
         frame = cast(pl.DataFrame, pl.from_arrow(table))
-        try:
-            text = frame.write_csv(include_header=False, separator=self.delimiter)
-        except pl.exceptions.ComputeError as error:
-            raise DataError(
-                f"these rows cannot be written as CSV: {error}", remedy="use --output-format parquet"
-            ) from error
+        text = frame.write_csv(
+            include_header=False, separator=self.delimiter, line_terminator=self._form.line_end.decode()
+        )
         self._stream.write(text.encode())
 
-    def write_records(self, block: CsvBlock, added: pl.DataFrame, kept: Bools | None) -> None:
-        """Append records as they stand, the added fields before each line end.
+    def write_block(self, block: CsvBlock, added: pl.DataFrame, kept: Bools | None) -> None:
+        """Append records with the added fields in their places.
 
         Parameters
         ----------
@@ -67,38 +77,33 @@ class CsvSink:
         kept : bool, shape (rows,), or None
             Records to write; None for all.
         """
-        records, line_ends = _split_records(block)
-        fields = [pl.col(name).cast(pl.String).fill_null("") for name in added.columns]
-        tail = added.select(pl.concat_str(*fields, separator=self.delimiter)).to_series()
-        filling = _missing_delimiters(block, self.delimiter)
-        tails = (filling + self.delimiter + tail).to_arrow().cast(pa.large_binary())
-        lines = pc.binary_join_element_wise(records, tails, line_ends, pa.scalar(b"", pa.large_binary()))
-        if kept is not None:
-            lines = lines.filter(pa.array(kept))
-        offsets = np.frombuffer(lines.buffers()[1], dtype=np.int64)[
-            lines.offset : lines.offset + len(lines) + 1
-        ]
-        if len(lines):
-            self._stream.write(memoryview(lines.buffers()[2])[int(offsets[0]) : int(offsets[-1])])
+        new = {name: _as_bytes(added[name]) for name in added.columns}
+        if block.short is None and (*block.dialect.columns, *new) == self._names:
+            fields = [block.records(), *new.values()]
+        else:
+            old = dict(zip(block.dialect.columns, block.raw_fields(), strict=True))
+            empty = pa.array([b""] * block.rows, pa.large_binary())
+            fields = [(old | new).get(name, empty) for name in self._names]
+        lines = pc.binary_join_element_wise(*fields, self._between)
+        lines = pc.binary_join_element_wise(lines, block.line_ends(), pa.scalar(b"", pa.large_binary()))
+        _write_bytes(self._stream, lines if kept is None else lines.filter(pa.array(kept)))
+
+    def _record(self, names: Sequence[str]) -> bytes:
+        text = io.StringIO(newline="")
+        csv.writer(text, delimiter=self.delimiter, lineterminator="").writerow(names)
+        return text.getvalue().encode() + self._form.line_end
 
 
-def _split_records(block: CsvBlock) -> tuple[pa.LargeBinaryArray, pa.LargeBinaryArray]:
-    """The text of each record, and of its line end."""
-    bounds = np.empty(2 * block.rows + 1, dtype=np.int64)
-    bounds[0:-1:2], bounds[1::2], bounds[-1] = block.starts, block.ends, len(block.text)
-    pieces = pa.LargeBinaryArray.from_buffers(
-        pa.large_binary(), 2 * block.rows, [None, pa.py_buffer(bounds), pa.py_buffer(block.text)]
-    )
-    even = np.arange(0, 2 * block.rows, 2)
-    return pieces.take(pa.array(even)), pieces.take(pa.array(even + 1))
+def _as_bytes(column: pl.Series) -> pa.LargeBinaryArray:
+    return column.cast(pl.String).fill_null("").to_arrow().cast(pa.large_binary())
 
 
-def _missing_delimiters(block: CsvBlock, delimiter: str) -> pl.Series:
-    """Delimiters that short records lack, so that added fields fall under their header."""
-    missing = len(block.dialect.columns) - block.fields
-    if not missing.any():
-        return pl.Series([""]).new_from_index(0, block.rows)
-    return pl.Series([delimiter * count for count in missing.tolist()], dtype=pl.String)
+def _write_bytes(stream: BinaryIO, values: pa.LargeBinaryArray) -> None:
+    """Write values one after the other, in one piece."""
+    if len(values):
+        _, offsets, content = values.buffers()
+        bounds = np.frombuffer(offsets, dtype=np.int64)[[values.offset, values.offset + len(values)]]
+        stream.write(memoryview(content)[int(bounds[0]) : int(bounds[1])])
 
 
 class ParquetSink:
@@ -124,7 +129,7 @@ class ArrowSink:
 
 
 @contextmanager
-def open_sink(output: str, output_format: FileFormat, schema: pa.Schema, delimiter: str) -> Iterator[Sink]:
+def open_sink(output: str, output_format: FileFormat, schema: pa.Schema, form: CsvForm) -> Iterator[Sink]:
     """Open a place for rows; a regular file appears only when the block ends well.
 
     Raises
@@ -135,7 +140,7 @@ def open_sink(output: str, output_format: FileFormat, schema: pa.Schema, delimit
     with open_output(output) as stream:
         if output_format is FileFormat.CSV:
             with _compressed(stream, facts_of_name(output).compression) as text:
-                yield CsvSink(text, schema, delimiter)
+                yield CsvSink(text, schema.names, form)
         elif output_format is FileFormat.PARQUET:
             with pq.ParquetWriter(stream, schema) as parquet:
                 yield ParquetSink(parquet)

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import gzip
 import shutil
-import sys
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
@@ -21,10 +20,10 @@ import polars as pl
 from uqcli.choices import FileFormat
 from uqcli.counts import Bools
 from uqcli.defaults import ROWS_PER_BATCH
-from uqcli.engines.csv_text import CsvBlock, CsvDialect, read_blocks, read_header
+from uqcli.engines.csv_text import CsvBlock, CsvDialect, CsvHeader, read_blocks, read_header
 from uqcli.engines.failures import reading
 from uqcli.engines.inputs import InputFile, ReadOptions
-from uqcli.files import temporary_path
+from uqcli.files import stdin_bytes, temporary_path
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -88,14 +87,14 @@ def _open(file: InputFile, options: ReadOptions, stack: ExitStack) -> Source:
 def _bytes_of(file: InputFile) -> Iterator[BinaryIO]:
     """The file's bytes, decompressed."""
     if file.path is None:
-        yield sys.stdin.buffer
+        yield stdin_bytes()
     elif file.compression == "gzip":
         with gzip.open(file.path, "rb") as unpacked:
             yield cast(BinaryIO, unpacked)
     elif file.compression == "zstd":
         import pyarrow as pa
 
-        with pa.input_stream(str(file.path), compression="zstd") as stream:
+        with file.path.open("rb") as packed, pa.CompressedInputStream(packed, "zstd") as stream:
             yield cast(BinaryIO, stream)
     else:
         with file.path.open("rb") as plain:
@@ -117,19 +116,21 @@ class CsvSource:
         with reading(self.file):
             if self.file.regular:
                 with _bytes_of(self.file) as stream:
-                    columns, _ = self._header(stream)
+                    header = self._header(stream)
             else:
                 stream = self._stack.enter_context(_bytes_of(self.file))
-                columns, rest = self._header(stream)
-                self._stream = stream, rest
+                header = self._header(stream)
+                self._stream = stream, header.rest
         return CsvDialect(
             name=self.file.name,
-            columns=columns,
+            columns=header.columns,
             delimiter=self.file.delimiter,
+            header=header.text,
+            line_end=header.line_end,
             null_values=self._options.null_values,
         )
 
-    def _header(self, stream: BinaryIO) -> tuple[tuple[str, ...], bytes]:
+    def _header(self, stream: BinaryIO) -> CsvHeader:
         return read_header(stream, self.file.name, self.file.delimiter)
 
     @property
@@ -140,12 +141,8 @@ class CsvSource:
     def batches(self, columns: Sequence[str]) -> Iterator[Batch]:
         """Rows in order, of some columns, as text."""
         for block in self.blocks():
-            short = block.fields < len(self.dialect.columns)
             yield Batch(
-                frame=block.frame(columns),
-                short=short if short.any() else None,
-                first_row=block.first_row,
-                file=self.file,
+                frame=block.values(columns), short=block.short, first_row=block.first_row, file=self.file
             )
 
     def blocks(self) -> Iterator[CsvBlock]:
@@ -157,8 +154,7 @@ class CsvSource:
                 yield from read_blocks(stream, rest, dialect)
                 return
             with _bytes_of(self.file) as stream:
-                _, rest = self._header(stream)
-                yield from read_blocks(stream, rest, dialect)
+                yield from read_blocks(stream, self._header(stream).rest, dialect)
 
 
 class ColumnarSource:
@@ -209,11 +205,13 @@ class ColumnarSource:
             if self.file.format is FileFormat.PARQUET:
                 import pyarrow.parquet as pq
 
-                with pq.ParquetFile(self._path) as parquet:
+                with pq.ParquetFile(self._path, pre_buffer=False) as parquet:  # buffers grow with the file
                     yield from parquet.iter_batches(batch_size=ROWS_PER_BATCH)
                 return
             with self._open_arrow() as batches:
-                yield from batches
+                for batch in batches:
+                    batch.validate(full=True)  # a damaged file must not reach code that trusts it
+                    yield batch
 
     def _scan(self) -> pl.LazyFrame:
         return pl.scan_parquet(self._path, hive_partitioning=False, glob=False)

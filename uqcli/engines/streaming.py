@@ -14,10 +14,11 @@ from uqcli.choices import FileFormat, OnInvalid
 from uqcli.counts import Bools
 from uqcli.engines.checks import CheckedRows, RowChecker
 from uqcli.engines.csv_text import CsvBlock
+from uqcli.engines.failures import reading, writing
 from uqcli.engines.inputs import facts_of_name
 from uqcli.engines.layout import Layout, plan_layout
 from uqcli.engines.protocol import ApplyFacts, ApplyRequest
-from uqcli.engines.sinks import CsvSink, Sink, open_sink
+from uqcli.engines.sinks import CsvForm, CsvSink, Sink, open_sink
 from uqcli.engines.sources import Batch, CsvSource, Source
 from uqcli.files import STDIO
 
@@ -35,17 +36,19 @@ def stream_through(sources: Sequence[Source], request: ApplyRequest) -> ApplyFac
     output_format = _output_format(request)
     layout = plan_layout(sources, request, output_format)
     facts = ApplyFacts(rows=0, selected=0, dropped=0, undecided=0)
-    delimiter = _output_delimiter(sources, request)
-    with open_sink(request.output, output_format, layout.schema, delimiter) as sink:
+    form = _csv_form(sources, request, layout)
+    with open_sink(request.output, output_format, layout.schema, form) as sink:
         for source in sources:
             checker = RowChecker(
                 roles=request.data.roles, positive_value=None, on_invalid=request.data.on_invalid
             )
             row = 0
             for block in source.blocks():
-                part = _decided(source, block, row, checker, request)
+                with reading(source.file):
+                    part = _decided(source, block, row, checker, request)
                 row += len(part.rows.valid)
-                _write(sink, source, block, part, layout)
+                with writing(source.file, output_format):
+                    _write(sink, block, part, layout)
                 facts = _add(facts, part)
     return facts
 
@@ -85,27 +88,20 @@ def _needed(source: Source, block: CsvBlock | pa.RecordBatch, row: int, request:
     """The columns the model reads, of one block."""
     columns = list(dict.fromkeys(request.data.roles.named().values()))
     if isinstance(block, CsvBlock):
-        short = block.fields < len(block.dialect.columns)
         return Batch(
-            frame=block.frame(columns),
-            short=short if short.any() else None,
-            first_row=block.first_row,
-            file=source.file,
+            frame=block.values(columns), short=block.short, first_row=block.first_row, file=source.file
         )
     frame = cast(pl.DataFrame, pl.from_arrow(block.select(columns)))
     return Batch(frame=frame, short=None, first_row=row, file=source.file)
 
 
-def _write(
-    sink: Sink, source: Source, block: CsvBlock | pa.RecordBatch, part: _Decided, layout: Layout
-) -> None:
+def _write(sink: Sink, block: CsvBlock | pa.RecordBatch, part: _Decided, layout: Layout) -> None:
     if (
         isinstance(sink, CsvSink)
         and isinstance(block, CsvBlock)
         and block.dialect.delimiter == sink.delimiter
-        and layout.copies_text(source.columns)
     ):
-        sink.write_records(block, part.added, part.kept)
+        sink.write_block(block, part.added, part.kept)
         return
     table = layout.table(block, part.rows, part.added)
     sink.write(table if part.kept is None else table.filter(pa.array(part.kept)))
@@ -129,13 +125,14 @@ def _output_format(request: ApplyRequest) -> FileFormat:
     return facts_of_name(request.output).format or FileFormat.CSV
 
 
-def _output_delimiter(sources: Sequence[Source], request: ApplyRequest) -> str:
-    """Tab for .tsv, comma for .csv from .tsv, otherwise what the first CSV input has."""
+def _csv_form(sources: Sequence[Source], request: ApplyRequest, layout: Layout) -> CsvForm:
+    """As the first CSV input, but tabs for .tsv, and commas for .csv made from tabs."""
     named = facts_of_name(request.output)
-    if request.output != STDIO and named.delimiter == "\t":
-        return "\t"
-    for source in sources:
-        if isinstance(source, CsvSource):
-            delimiter = source.dialect.delimiter
-            return named.delimiter if delimiter == "\t" and named.format is FileFormat.CSV else delimiter
-    return ","
+    first = next((source.dialect for source in sources if isinstance(source, CsvSource)), None)
+    delimiter = first.delimiter if first else ","
+    if request.output != STDIO and named.format is FileFormat.CSV and "\t" in (delimiter, named.delimiter):
+        delimiter = named.delimiter
+    line_end = first.line_end if first else b"\n"
+    extends = first is not None and (*first.columns, layout.added) == tuple(layout.schema.names)
+    header = first.header if first and extends and delimiter == first.delimiter else None
+    return CsvForm(delimiter=delimiter, line_end=line_end, header=header)

@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from uqcli.counts import Bools, Floats, Ints
+from uqcli.defaults import MOST_ROWS
 from uqcli.errors import DataError
 
 
@@ -58,4 +59,6 @@ def checked_weights(name: str, values: ArrayLike, rows: int) -> Ints:
     if wrong.any():
         at = int(np.argmax(wrong))
         raise DataError(f"{name} holds {array[at]:g} at position {at}", expected="non-negative integers")
+    if array.sum() > MOST_ROWS:
+        raise DataError(f"{name} adds up to more than {MOST_ROWS}", expected="fewer rows by weight")
     return array.astype(np.int64)

@@ -12,7 +12,6 @@ from numpy.typing import ArrayLike
 from uqcli import defaults
 from uqcli.artifacts.models import BoundaryArtifact, BoundaryParameters, Constraint, Fit, Source
 from uqcli.choices import Algorithm, ArtifactKind, Binning, ConstraintKind, EngineName, OnInvalid
-from uqcli.counts import Cells
 from uqcli.engines.open import open_engine
 from uqcli.engines.protocol import DataRequest, LabelledRows
 from uqcli.errors import DataError, InfeasibleError, UsageError
@@ -77,8 +76,8 @@ def run(request: BoundaryRequest) -> BoundaryOutcome:
         raise UsageError("--on-invalid keep is for apply", expected="error or drop")
     rows = open_engine(request.engine).labelled_rows(_needed(request.data, grid))
     hold_out = _hold_out(rows)
+    _refuse_weightless(hold_out)
     cells = build_cells(hold_out, grid)
-    _refuse_weightless(cells)
     result = search(cells, options.algorithm, precision)
     report = BoundaryReport(
         source=_source(rows),
@@ -155,8 +154,8 @@ def find_boundary(
         positive=checked_labels("label", label, len(scores)),
         weight=None if weight is None else checked_weights("weight", weight, len(scores)),
     )
+    _refuse_weightless(hold_out)
     cells = build_cells(hold_out, grid)
-    _refuse_weightless(cells)
     result = search(cells, options.algorithm, target)
     if result.found is None:
         reached = f"the best is {result.best.fit.precision:.4f}" if result.best else "no row is positive"
@@ -183,8 +182,8 @@ def _hold_out(rows: LabelledRows) -> HoldOut:
     return HoldOut(score=rows.score, uncertainty=rows.uncertainty, positive=rows.positive, weight=rows.weight)
 
 
-def _refuse_weightless(cells: Cells) -> None:
-    if cells.total == 0:
+def _refuse_weightless(rows: HoldOut) -> None:
+    if rows.weight is not None and not rows.weight.any():
         raise DataError("every row has weight 0", expected="a positive weight in some row")
 
 

@@ -16,7 +16,7 @@ from uqcli.engines.checks import CheckedRows
 from uqcli.engines.inputs import ReadOptions
 from uqcli.engines.open import open_engine
 from uqcli.engines.protocol import DataRequest
-from uqcli.errors import UsageError
+from uqcli.errors import DataError, UsageError
 from uqcli.jobs.models import ColumnOverrides, decision_of, roles_of
 from uqcli.methods.metrics.proportion import clopper_pearson
 from uqcli.reports.document import Estimate
@@ -81,6 +81,8 @@ def run(options: EvaluateOptions) -> EvaluateReport:
         positive_value=positive_value,
     )
     tally, dropped = _count(request, artifacts, options.engine)
+    if tally.rows == 0:
+        raise DataError("every row has weight 0", expected="a positive weight in some row")
     confusions = _confusions(tally, confidence)
     results = tuple(zip(options.artifacts, artifacts, confusions, strict=True))
     return EvaluateReport(

@@ -28,6 +28,16 @@ class ApplyParameters(msgspec.Struct, frozen=True, kw_only=True):
     on_invalid: str
 
 
+def metrics_of(*, rows: int, selected: int, undecided: int) -> Metrics:
+    """Counts of the output by their contract names."""
+    return {
+        "rows": rows,
+        "selected": selected,
+        "undecided": undecided,
+        "selected_share": selected / rows if rows else None,
+    }
+
+
 @dataclass(frozen=True, kw_only=True)
 class ApplyReport:
     """What was written."""
@@ -40,13 +50,7 @@ class ApplyReport:
     @property
     def metrics(self) -> Metrics:
         """Counts of the output."""
-        rows = self.source.rows
-        return {
-            "rows": rows,
-            "selected": self.selected,
-            "undecided": self.undecided,
-            "selected_share": self.selected / rows if rows else None,
-        }
+        return metrics_of(rows=self.source.rows, selected=self.selected, undecided=self.undecided)
 
     @property
     def gated(self) -> Mapping[str, Metrics]:

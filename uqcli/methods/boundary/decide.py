@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from uqcli.counts import Bools, Floats, bin_of
+from uqcli.errors import DataError
 
 
 def decide(
@@ -29,15 +30,22 @@ def decide(
     -------
     bool, shape (n,)
 
+    Raises
+    ------
+    DataError
+        Uncertainty is missing.
+
     Examples
     --------
     >>> decide(np.array([0.2, 0.9]), None, uncertainty_edges=[], thresholds=[0.5]).tolist()
     [False, True]
     """
     reach = np.array([np.inf if threshold is None else threshold for threshold in thresholds])
-    if len(reach) == 1 or uncertainty is None:
+    if len(reach) == 1:
         alone: Bools = score >= reach[0]
         return alone
+    if uncertainty is None:
+        raise DataError("no uncertainty given", expected=f"values for {len(reach)} uncertainty bins")
     edges = np.asarray(uncertainty_edges, dtype=np.float64)
     decisions: Bools = score >= reach[bin_of(uncertainty, edges)]
     return decisions

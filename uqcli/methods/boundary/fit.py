@@ -7,13 +7,10 @@ from fractions import Fraction
 
 from uqcli.choices import Algorithm
 from uqcli.counts import Cells
-from uqcli.errors import DataError
 from uqcli.methods.boundary.precision import precision_bound
 from uqcli.methods.boundary.registry import ALGORITHMS
 from uqcli.methods.boundary.result import FittedBoundary, boundary_at
 from uqcli.methods.boundary.runs import best_precision_tops
-
-_MOST_ROWS = 3_000_000_000
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -38,21 +35,11 @@ def search(cells: Cells, algorithm: Algorithm, precision: Fraction) -> Search:
     Parameters
     ----------
     cells
-        One row of all distinct scores for the single threshold, else the grid.
+        One row of all distinct scores for the single threshold, else the grid; at most
+        ``defaults.MOST_ROWS`` rows by weight.
     precision
         In (0, 1].
-
-    Raises
-    ------
-    DataError
-        The weights add up to more than exact 64-bit arithmetic holds.
     """
-    if cells.total > _MOST_ROWS:
-        raise DataError(
-            f"the weights add up to {cells.total}",
-            expected=f"at most {_MOST_ROWS} rows by weight",
-            remedy="divide the weights by a common factor",
-        )
     tops = ALGORITHMS[algorithm].method(cells, precision_bound(precision, cells.total))
     if tops is not None:
         return Search(found=boundary_at(cells, tops), best=None)

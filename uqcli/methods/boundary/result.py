@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from uqcli.counts import Bools, Cells, Floats
-from uqcli.errors import DataError
 from uqcli.methods.boundary.decide import decide
 from uqcli.methods.boundary.precision import PrecisionBound
 
@@ -72,8 +71,6 @@ class FittedBoundary:
         DataError
             Uncertainty is missing.
         """
-        if uncertainty is None and len(self.thresholds) > 1:
-            raise DataError("no uncertainty given", expected=f"values for {len(self.thresholds)} bins")
         return decide(
             np.asarray(score, dtype=np.float64),
             None if uncertainty is None else np.asarray(uncertainty, dtype=np.float64),
