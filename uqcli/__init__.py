@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Any
 from uqcli.defaults import VERSION
 
 if TYPE_CHECKING:
-    from uqcli.jobs.boundary import find_boundary
+    from uqcli.jobs.search import find_boundary
     from uqcli.methods.boundary.result import FittedBoundary
 
 __version__ = VERSION
 __all__ = ["FittedBoundary", "__version__", "find_boundary"]
 
-_HOMES = {"find_boundary": "uqcli.jobs.boundary", "FittedBoundary": "uqcli.methods.boundary.result"}
+_HOMES = {"find_boundary": "uqcli.jobs.search", "FittedBoundary": "uqcli.methods.boundary.result"}
 
 
 def __getattr__(name: str) -> Any:

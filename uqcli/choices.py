@@ -9,12 +9,38 @@ class Algorithm(StrEnum):
     """How a boundary is found (methods/boundary/registry.py has one entry each)."""
 
     VW_DPMT = "vw-dpmt"
+    EW_DPMT = "ew-dpmt"
     MIST = "mist"
+    GMT = "gmt"
+    HR = "hr"
     ST = "st"
+
+
+class AlgorithmChoice(StrEnum):
+    """An algorithm, or all of them side by side."""
+
+    VW_DPMT = "vw-dpmt"
+    EW_DPMT = "ew-dpmt"
+    MIST = "mist"
+    GMT = "gmt"
+    HR = "hr"
+    ST = "st"
+    ALL = "all"
 
 
 class Binning(StrEnum):
     """How score and uncertainty are cut into bins (methods/binning/registry.py)."""
+
+    EQUI_WEIGHT = "equi-weight"
+    EQUI_SPAN = "equi-span"
+    QUANTILE = "quantile"
+    PAVA = "pava"
+    PAVA_BC = "pava-bc"
+    EQUISPACED = "equispaced"
+
+
+class GridBinning(StrEnum):
+    """The binnings that cut both score and uncertainty."""
 
     EQUI_WEIGHT = "equi-weight"
     EQUI_SPAN = "equi-span"
@@ -24,6 +50,10 @@ class ConstraintKind(StrEnum):
     """What a boundary has to keep."""
 
     PRECISION = "precision"
+    RECALL = "recall"
+    MAX_SELECTED = "max-selected"
+    MAX_FPR = "max-fpr"
+    UTILITY = "utility"
 
 
 class OnInvalid(StrEnum):
@@ -51,4 +81,5 @@ class EngineName(StrEnum):
 class ArtifactKind(StrEnum):
     """Kinds of saved models."""
 
+    GRID = "grid"
     BOUNDARY = "boundary"

@@ -18,6 +18,9 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Bools = NDArray[np.bool_]
 
+LOWEST_EDGE = np.array([LOWEST])
+"""Where the lowest cell of every row begins."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class ValueCounts:
@@ -166,7 +169,7 @@ def binned_cells(counts: ValueCounts, edges: Floats) -> CellRow:
     cell = bin_of(counts.value, edges)
     cells = len(edges) + 1
     return CellRow(
-        lower=np.concatenate([np.array([LOWEST]), edges]),
+        lower=np.concatenate([LOWEST_EDGE, edges]),
         count=_sum_by(cell, counts.count, cells),
         positives=_sum_by(cell, counts.positives, cells),
     )

@@ -14,6 +14,7 @@ LABEL: Final = "label"
 
 UNCERTAINTY_BINS: Final = 3
 SCORE_BINS: Final = 500
+SINGLE_SCORE_BINS: Final = 10
 MOST_ROWS: Final = 3_000_000_000
 """Rows by weight up to which every 64-bit product of two counts is exact."""
 

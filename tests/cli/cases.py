@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 
 @dataclass(frozen=True)
 class Case:
-    """One command."""
+    """One command; ``gate`` names a metric that is above 0.1 on the sample rows."""
 
     name: str
     arguments: Callable
@@ -19,10 +19,29 @@ class Case:
     reads_artifact: bool = False
     writes: bool = False
     json: bool = True
+    gate: str = "precision"
     out_of_range: tuple[tuple[str, ...], ...] = field(default=())
 
 
 CASES = (
+    Case(
+        name="bin",
+        arguments=lambda data, artifact: ["bin", data, "--score-bins", "20"],
+        writes=True,
+        gate="rows",
+        out_of_range=(
+            ("--binning", "pretty"),
+            ("--score-bins", "0"),
+            ("--score-bins", "all"),
+            ("--uncertainty-bins", "0"),
+            ("--uncertainty-bins", "2", "--binning", "pava"),
+            ("--n-min", "3"),
+            ("--n-min", "100", "--n-max", "10", "--binning", "pava-bc"),
+            ("--n-min", "100000", "--binning", "pava-bc"),
+            ("--edges", "nowhere.json"),
+            ("--on-invalid", "keep"),
+        ),
+    ),
     Case(
         name="boundary",
         arguments=lambda data, artifact: ["boundary", data, "--precision", "0.7", "--score-bins", "20"],
@@ -44,6 +63,10 @@ CASES = (
             ("--on-invalid", "keep"),
             ("--on-invalid", "ignore"),
             ("--threads", "0"),
+            ("--recall", "0.5"),
+            ("--gain", "1"),
+            ("--algorithm", "ew-dpmt", "--score-bins", "all"),
+            ("--grid", "nowhere.json"),
         ),
     ),
     Case(

@@ -276,7 +276,7 @@ def _single(threshold):
                 "binning": None,
                 "uncertainty_bins": 1,
                 "score_bins": "all",
-                "precision": "1",
+                "constraint": {"kind": "precision", "value": "1"},
                 "on_invalid": "error",
                 "positive": None,
             },

@@ -7,7 +7,7 @@ COMMAND = ("boundary", "data.parquet", "--json")
 
 def precision(outcome):
     assert outcome.code == 0, outcome.err
-    return outcome.json["parameters"]["precision"]
+    return outcome.json["parameters"]["constraint"]["value"]
 
 
 @pytest.mark.usefixtures("data")

@@ -67,9 +67,9 @@ def test_a_gate_that_holds_exits_six_after_everything_is_written(uqcli, case, da
     arguments = case.arguments(data, artifact)
     if case.writes:
         arguments += ["-o", tmp_path / "out.json"]
-    outcome = uqcli(*arguments, "--json", "--fail-if", "precision >= 0.1", "--fail-if", "selected < 0")
+    outcome = uqcli(*arguments, "--json", "--fail-if", f"{case.gate} >= 0.1", "--fail-if", f"{case.gate} < 0")
     assert outcome.code == 6
-    assert outcome.err.startswith("gate: precision >= 0.1 holds")
+    assert outcome.err.startswith(f"gate: {case.gate} >= 0.1 holds")
     assert len(outcome.err.splitlines()) == 1
     assert outcome.json
     assert not case.writes or (tmp_path / "out.json").exists()
@@ -78,7 +78,7 @@ def test_a_gate_that_holds_exits_six_after_everything_is_written(uqcli, case, da
 @pytest.mark.parametrize("case", JSON, ids=name_of)
 def test_a_gate_that_does_not_hold_changes_nothing(uqcli, case, data, artifact):
     plain = uqcli(*case.arguments(data, artifact), "--json")
-    gated = uqcli(*case.arguments(data, artifact), "--json", "--fail-if", "precision < 0.01")
+    gated = uqcli(*case.arguments(data, artifact), "--json", "--fail-if", f"{case.gate} < 0.01")
     assert (gated.code, gated.out, gated.err) == (0, plain.out, "")
 
 

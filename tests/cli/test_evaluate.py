@@ -64,7 +64,7 @@ def test_verdicts(uqcli, artifact, tmp_path):
     assert "is met, by more than chance explains" in notes(95, 5)
     assert "is met, within what chance explains" in notes(7, 3)
     assert "is missed, within what chance explains" in notes(6, 4)
-    assert "is missed by more than chance explains" in notes(10, 90)
+    assert "is missed, by more than chance explains" in notes(10, 90)
 
 
 def test_weights_and_drop(uqcli, artifact, tmp_path):

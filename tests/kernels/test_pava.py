@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from scipy.optimize import isotonic_regression
 
 from tests.oracles.boundary import isotonic_values
+from tests.oracles.pava_bc import blocks as bounded
 from uqcli.kernels import pava
 
 CELLS = st.lists(st.integers(1, 5).flatmap(lambda n: st.tuples(st.integers(0, n), st.just(n))), min_size=1)
@@ -41,6 +42,18 @@ def test_no_cells_no_blocks():
     assert len(pava.isotonic_blocks(empty, empty)) == 0
 
 
+@given(CELLS, st.data())
+def test_bounded_blocks_are_the_oracles(cells, data):
+    positives, count = (np.array(column, dtype=np.int64) for column in zip(*cells, strict=True))
+    n_min = data.draw(st.integers(1, int(count.sum())))
+    n_max = data.draw(st.integers(n_min, int(count.sum()) + 3))
+    starts = pava.bounded_blocks(positives, count, n_min, n_max).tolist()
+    expected = bounded(cells, n_min, n_max)
+    assert starts == [block[0] for block in expected]
+    for block in expected[:-1]:
+        assert sum(count[block]) >= n_min
+
+
 def blocks_of(run):
     random = np.random.default_rng(3)
     count = random.integers(1, 9, 5000)
@@ -52,6 +65,13 @@ def blocks_of(run):
 
 def test_compiled_equals_plain():
     assert blocks_of(pava._pava.compiled) == blocks_of(pava._pava.python)
+
+
+def test_bounded_compiled_equals_plain():
+    def bounds(run):
+        return lambda positives, count, *stacks: run(positives, count, 40, 900, *stacks)
+
+    assert blocks_of(bounds(pava._pava_bc.compiled)) == blocks_of(bounds(pava._pava_bc.python))
 
 
 SCRIPT = """

@@ -1,6 +1,7 @@
 """Every algorithm against its oracle, and the order between them."""
 
 from fractions import Fraction
+from itertools import product
 
 import numpy as np
 from hypothesis import given, settings
@@ -8,22 +9,25 @@ from hypothesis import strategies as st
 
 from tests.oracles import boundary as oracle
 from tests.properties.strategies import PRECISIONS, as_cells, as_hold_out, cell_rows, data_sets
-from uqcli.choices import Algorithm, Binning
+from uqcli.choices import Algorithm, Binning, ConstraintKind
 from uqcli.methods.binning.grid import GridSpec, build_cells
-from uqcli.methods.boundary.fit import search
+from uqcli.methods.boundary.constraint import Constraint, parse_constraint, utility
+from uqcli.methods.boundary.fit import search, search_recalibrated
 from uqcli.methods.boundary.knapsack import Options, solve
 from uqcli.methods.boundary.precision import precision_bound
-from uqcli.methods.boundary.registry import ALGORITHMS
 from uqcli.methods.boundary.result import boundary_at
 
 
-def found(cells, algorithm, precision):
-    tops = ALGORITHMS[algorithm].method(cells, precision_bound(precision, cells.total))
-    return None if tops is None else boundary_at(cells, tops)
+def keep(precision):
+    return Constraint(kind=ConstraintKind.PRECISION, value=str(precision), amounts=(precision,))
+
+
+def found(cells, algorithm, constraint):
+    return search(cells, algorithm, constraint).found
 
 
 def true_positives(cells, algorithm, precision):
-    boundary = found(cells, algorithm, precision)
+    boundary = found(cells, algorithm, keep(precision))
     return 0 if boundary is None else boundary.fit.true_positives
 
 
@@ -32,7 +36,7 @@ def true_positives(cells, algorithm, precision):
 def test_vw_dpmt_is_the_brute_force_boundary_with_all_its_tie_breaks(rows, precision):
     cells = as_cells(rows)
     expected = oracle.brute_force(rows, precision)
-    boundary = found(cells, Algorithm.VW_DPMT, precision)
+    boundary = found(cells, Algorithm.VW_DPMT, keep(precision))
     if expected is None:
         assert boundary is None
     else:
@@ -65,7 +69,10 @@ def test_st_equals_trying_every_score(data, precision):
     assert true_positives(cells, Algorithm.ST, precision) == expected
 
 
-@given(data_sets(), PRECISIONS, st.sampled_from(Binning), st.integers(1, 4), st.sampled_from([None, 1, 2, 5]))
+GRIDS = [Binning.EQUI_WEIGHT, Binning.EQUI_SPAN]
+
+
+@given(data_sets(), PRECISIONS, st.sampled_from(GRIDS), st.integers(1, 4), st.sampled_from([None, 1, 2, 5]))
 def test_vw_dpmt_is_never_below_mist_or_with_all_scores_below_st(data, precision, binning, k, score_bins):
     hold_out = as_hold_out(data)
     cells = build_cells(hold_out, GridSpec(binning=binning, uncertainty_bins=k, score_bins=score_bins))
@@ -76,9 +83,12 @@ def test_vw_dpmt_is_never_below_mist_or_with_all_scores_below_st(data, precision
         assert optimum >= true_positives(single, Algorithm.ST, precision)
 
 
-@given(cell_rows(), st.lists(PRECISIONS, min_size=2, max_size=4), st.sampled_from(Algorithm))
+ON_CELLS = [algorithm for algorithm in Algorithm if algorithm is not Algorithm.HR]
+
+
+@given(cell_rows(), st.lists(PRECISIONS, min_size=2, max_size=4), st.sampled_from(ON_CELLS))
 def test_recall_never_rises_with_the_precision_bound(rows, precisions, algorithm):
-    cells = as_cells(rows[:1] if algorithm is Algorithm.ST else rows)
+    cells = as_cells(equally_long(rows[:1] if algorithm is Algorithm.ST else rows))
     reached = [true_positives(cells, algorithm, precision) for precision in sorted(precisions)]
     assert reached == sorted(reached, reverse=True)
 
@@ -88,11 +98,11 @@ def test_the_best_precision_of_an_infeasible_search_is_the_best_of_all(rows):
     cells = as_cells(rows)
     expected, most = oracle.best_precision(rows)
     if expected == 0:
-        assert search(cells, Algorithm.VW_DPMT, Fraction(1)).best is None
+        assert search(cells, Algorithm.VW_DPMT, keep(Fraction(1))).closest is None
     elif expected < 1:
-        result = search(cells, Algorithm.VW_DPMT, Fraction(1))
+        result = search(cells, Algorithm.VW_DPMT, keep(Fraction(1)))
         assert result.found is None
-        assert (result.best.fit.precision, result.best.fit.true_positives) == (float(expected), most)
+        assert (result.closest.fit.precision, result.closest.fit.true_positives) == (float(expected), most)
 
 
 @settings(max_examples=300)
@@ -113,8 +123,6 @@ def test_the_knapsack_is_exact_for_values_and_surpluses_of_any_size(data):
 
 
 def exhaustive(classes):
-    from itertools import product
-
     best = None
     for choice in product(*(range(len(options.value)) for options in classes)):
         value = sum(int(o.value[i]) for o, i in zip(classes, choice, strict=True))
@@ -133,3 +141,142 @@ def test_a_precision_is_met_exactly_when_its_bounded_fraction_is(target, rows):
         for tp in range(selected + 1):
             meets = Fraction(tp, selected) >= target
             assert (int(bound.surplus(np.int64(tp), np.int64(selected))) >= 0) == meets
+
+
+def equally_long(rows):
+    width = max(len(row) for row in rows)
+    return [row + [(0, 0)] * (width - len(row)) for row in rows]
+
+
+@settings(max_examples=300)
+@given(cell_rows(), PRECISIONS)
+def test_gmt_takes_the_best_run_of_each_row(rows, precision):
+    expected = sum(oracle.dense_table([row], precision) for row in rows)
+    assert true_positives(as_cells(rows), Algorithm.GMT, precision) == expected
+
+
+@settings(max_examples=300)
+@given(cell_rows(), PRECISIONS)
+def test_vw_dpmt_is_never_below_ew_mist_and_gmt(rows, precision):
+    cells = as_cells(equally_long(rows))
+    optimum = true_positives(cells, Algorithm.VW_DPMT, precision)
+    for algorithm in (Algorithm.EW_DPMT, Algorithm.MIST, Algorithm.GMT):
+        assert optimum >= true_positives(cells, algorithm, precision)
+
+
+@settings(max_examples=300)
+@given(st.integers(1, 3), st.integers(1, 5), st.integers(1, 4), PRECISIONS, st.data())
+def test_ew_dpmt_is_the_brute_force_boundary_on_equal_cells(k, width, size, precision, data):
+    positives = st.lists(st.integers(0, size), min_size=width, max_size=width)
+    rows = [[(size, p) for p in data.draw(positives)] for _ in range(k)]
+    expected = oracle.brute_force(rows, precision)
+    got = found(as_cells(rows), Algorithm.EW_DPMT, keep(precision))
+    assert (got is None) == (expected is None)
+    if got is not None:
+        best = boundary_at(as_cells(rows), expected)
+        assert (got.fit.true_positives, got.fit.selected) == (best.fit.true_positives, best.fit.selected)
+
+
+@st.composite
+def constraints(draw):
+    """A constraint and the same as a test and an objective on (true positives, selected, rows, positives)."""
+    text = draw(st.sampled_from(["0.1", "0.25", "0.5", "0.75", "1"]))
+    kind = draw(st.sampled_from(ConstraintKind))
+    number = Fraction(text)
+    match kind:
+        case ConstraintKind.PRECISION:
+            rule = (lambda tp, s, n, p: Fraction(tp, s) >= number, lambda tp, s: tp)
+        case ConstraintKind.RECALL:
+            rule = (lambda tp, s, n, p: Fraction(tp, p) >= number, Fraction)
+        case ConstraintKind.MAX_FPR:
+            rule = (lambda tp, s, n, p: s - tp <= number * (n - p), lambda tp, s: tp)
+        case ConstraintKind.MAX_SELECTED:
+            if draw(st.booleans()):
+                text = f"{100 * number}%"
+                rule = (lambda tp, s, n, p: s <= number * n, lambda tp, s: tp)
+            else:
+                limit = draw(st.integers(1, 30))
+                text = str(limit)
+                rule = (lambda tp, s, n, p: s <= limit, lambda tp, s: tp)
+        case ConstraintKind.UTILITY:
+            gain, cost = draw(st.sampled_from([("1", "1"), ("0.5", "1"), ("3", "0.7"), ("1", "100")]))
+            worth = lambda tp, s: Fraction(gain) * tp - Fraction(cost) * (s - tp)  # noqa: E731
+            return utility(gain, cost), lambda tp, s, n, p: worth(tp, s) > 0, worth
+    return parse_constraint(kind, text), *rule
+
+
+def best_of_all(rows, allowed, objective):
+    """Highest objective, then most true positives, then fewest selected, then highest thresholds."""
+    runs = oracle.run_counts(rows)
+    n, p = sum(row[-1][1] for row in runs), sum(row[-1][0] for row in runs)
+    best = None
+    for tops in product(*(range(len(row)) for row in runs)):
+        tp = sum(row[j][0] for row, j in zip(runs, tops, strict=True))
+        s = sum(row[j][1] for row, j in zip(runs, tops, strict=True))
+        if tp and allowed(tp, s, n, p):
+            key = (-objective(tp, s), -tp, s, tops)
+            best = key if best is None else min(best, key)
+    return None if best is None else best[3]
+
+
+@settings(max_examples=800)
+@given(cell_rows(), constraints())
+def test_vw_dpmt_is_the_brute_force_boundary_under_every_constraint(rows, rule):
+    constraint, allowed, objective = rule
+    cells = as_cells(rows)
+    expected = best_of_all(rows, allowed, objective)
+    got = found(cells, Algorithm.VW_DPMT, constraint)
+    assert (got is None) == (expected is None)
+    assert got is None or same(got, boundary_at(cells, expected))
+
+
+@settings(max_examples=400)
+@given(cell_rows(max_rows=1), constraints())
+def test_st_is_the_brute_force_boundary_under_every_constraint(rows, rule):
+    constraint, allowed, objective = rule
+    cells = as_cells(rows)
+    expected = best_of_all(rows, allowed, objective)
+    got = found(cells, Algorithm.ST, constraint)
+    assert (got is None) == (expected is None)
+    assert got is None or same(got, boundary_at(cells, expected))
+
+
+@settings(max_examples=400)
+@given(cell_rows(), constraints())
+def test_mist_is_the_best_isotonic_threshold_under_every_constraint(rows, rule):
+    constraint, allowed, objective = rule
+    values = [oracle.isotonic_values(row) for row in rows]
+    n, p = sum(n for row in rows for n, _ in row), sum(p for row in rows for _, p in row)
+    best = None
+    for threshold in sorted({v for row in values for v in row if v is not None}, reverse=True):
+        taken = [
+            cell
+            for row, of_row in zip(rows, values, strict=True)
+            for cell, value in zip(row, of_row, strict=True)
+            if value is not None and value >= threshold
+        ]
+        tp, s = sum(c[1] for c in taken), sum(c[0] for c in taken)
+        if tp and allowed(tp, s, n, p):
+            key = (-objective(tp, s), -tp, s)
+            best = key if best is None else min(best, key)
+    got = found(as_cells(rows), Algorithm.MIST, constraint)
+    assert (None if got is None else (-got.fit.true_positives, got.fit.selected)) == (best and best[1:])
+
+
+@given(data_sets(), PRECISIONS)
+def test_hr_is_the_best_of_all_coefficients_and_thresholds(data, precision):
+    rows = as_hold_out(data)
+    result = search_recalibrated(rows.score, rows.uncertainty, rows.positive, rows.weight, keep(precision))
+    low, high = min(u for _, u, _, _ in data), max(u for _, u, _, _ in data)
+    place = [(u - low) / (high - low) if high > low else 0.0 for _, u, _, _ in data]
+    best = max(
+        oracle.single_threshold(
+            [
+                (s + c / 100 * (at if high > low else 0), y, w)
+                for (s, _, y, w), at in zip(data, place, strict=True)
+            ],
+            precision,
+        )
+        for c in range(101)
+    )
+    assert (result.found.fit.true_positives if result.found else 0) == best

@@ -7,12 +7,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.properties.strategies import data_sets
-from uqcli.choices import Algorithm, Binning
+from uqcli.choices import Algorithm, GridBinning
 from uqcli.cli.app import run
 
 OPTIONS = st.tuples(
     st.sampled_from(Algorithm),
-    st.sampled_from(Binning),
+    st.sampled_from(GridBinning),
     st.sampled_from(["1", "2", "3"]),
     st.sampled_from(["1", "4", "500", "all"]),
     st.sampled_from(["0.3", "0.5", "0.75", "1"]),
@@ -62,7 +62,7 @@ def test_format_order_and_split_change_no_byte_and_apply_agrees(tmp_path_factory
     expected = artifact_of(folder, options, folder / "d.parquet")
     assert artifact_of(folder, options, folder / "d.csv") == expected
     assert artifact_of(folder, options, folder / "b.arrow", folder / "a.csv.gz") == expected
-    if expected == 4:
+    if expected in (2, 4):
         return
     fit = json.loads(expected)["fit"]
     applied = folder / "o.parquet"

@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 
 from tests.oracles import binning as oracle
 from tests.properties.strategies import PRECISIONS, as_hold_out, data_sets
+from tests.properties.test_boundary_algorithms import GRIDS, ON_CELLS, keep
 from uqcli.choices import Algorithm, Binning
 from uqcli.methods.binning.grid import GridSpec, HoldOut, build_cells
 from uqcli.methods.boundary.decide import decide
@@ -13,7 +14,7 @@ from uqcli.methods.boundary.fit import search
 
 SPECS = st.builds(
     GridSpec,
-    binning=st.sampled_from(Binning),
+    binning=st.sampled_from(GRIDS),
     uncertainty_bins=st.integers(1, 5),
     score_bins=st.sampled_from([None, 1, 2, 3, 7, 40]),
 )
@@ -56,12 +57,12 @@ def test_weight_two_is_two_rows(data, spec):
 
 
 @settings(max_examples=300)
-@given(data_sets(), SPECS, PRECISIONS, st.sampled_from(Algorithm))
+@given(data_sets(), SPECS, PRECISIONS, st.sampled_from(ON_CELLS))
 def test_applying_a_boundary_to_its_own_rows_gives_its_own_counts(data, spec, precision, algorithm):
     hold_out = as_hold_out(data)
-    if algorithm is Algorithm.ST:
+    if algorithm is Algorithm.ST or (algorithm is Algorithm.EW_DPMT and spec.score_bins is None):
         spec = GridSpec(binning=spec.binning, uncertainty_bins=1, score_bins=None)
-    found = search(build_cells(hold_out, spec), algorithm, precision).found
+    found = search(build_cells(hold_out, spec), algorithm, keep(precision)).found
     if found is None:
         return
     decided = decide(
@@ -80,8 +81,8 @@ def test_a_monotone_relabelling_of_scores_changes_no_decision(data, precision):
     hold_out = as_hold_out(data, weighted=False)
     ranks = np.unique(hold_out.score, return_inverse=True)[1].astype(np.float64)
     relabelled = HoldOut(score=ranks, uncertainty=hold_out.uncertainty, positive=hold_out.positive)
-    one = search(build_cells(hold_out, spec), Algorithm.VW_DPMT, precision).found
-    other = search(build_cells(relabelled, spec), Algorithm.VW_DPMT, precision).found
+    one = search(build_cells(hold_out, spec), Algorithm.VW_DPMT, keep(precision)).found
+    other = search(build_cells(relabelled, spec), Algorithm.VW_DPMT, keep(precision)).found
     assert (one is None) == (other is None)
     if one is not None:
         assert one.fit == other.fit

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import json
-import math
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import msgspec
 
-from uqcli.artifacts.models import MODELS, Artifact, BoundaryArtifact
+from uqcli.artifacts.consistency import contradiction_in
+from uqcli.artifacts.models import MODELS, Artifact, Saved
 from uqcli.choices import ArtifactKind
 from uqcli.defaults import FORMAT_VERSION
-from uqcli.errors import ArtifactError, DataError, UsageError
+from uqcli.errors import ArtifactError, DataError
 from uqcli.files import STDIO, stdin_bytes
-from uqcli.methods.boundary.precision import parse_precision
 
 
 def encode(artifact: Artifact) -> bytes:
@@ -56,6 +55,24 @@ def load(name: str) -> Artifact:
     return decode(content, name)
 
 
+Kind = TypeVar("Kind", bound=Saved)
+
+
+def load_kind(name: str, model: type[Kind]) -> Kind:
+    """Read an artifact of one kind (see load).
+
+    Raises
+    ------
+    ArtifactError
+        Also: it is of another kind.
+    """
+    artifact = load(name)
+    if not isinstance(artifact, model):
+        wanted = next(kind for kind, each in MODELS.items() if each is model)
+        raise ArtifactError(f"'{name}' is a {artifact.kind} artifact", expected=f"a {wanted} artifact")
+    return artifact
+
+
 def decode(content: bytes, name: str) -> Artifact:
     """Read an artifact from JSON.
 
@@ -78,7 +95,9 @@ def decode(content: bytes, name: str) -> Artifact:
         raise ArtifactError(
             f"'{name}' is not a valid {kind} artifact: {error}", remedy="make it again"
         ) from error
-    _check_boundary(artifact, name)
+    contradiction = contradiction_in(artifact)
+    if contradiction is not None:
+        raise ArtifactError(f"'{name}' is inconsistent: {contradiction}", remedy="make it again")
     return artifact
 
 
@@ -104,33 +123,3 @@ def _kind_of(content: bytes, name: str) -> ArtifactKind:
         known = ", ".join(MODELS)
         raise ArtifactError(f"'{name}' is of unknown kind {header['kind']!r}", expected=f"one of: {known}")
     return ArtifactKind(header["kind"])
-
-
-def _check_boundary(artifact: BoundaryArtifact, name: str) -> None:
-    edges, thresholds, fit = artifact.uncertainty_edges, artifact.thresholds, artifact.fit
-    numbers = edges + [threshold for threshold in thresholds if threshold is not None]
-    problem = ""
-    if len(thresholds) != len(edges) + 1:
-        problem = f"{len(thresholds)} thresholds for {len(edges)} uncertainty edges"
-    elif not all(map(math.isfinite, numbers)):
-        problem = "an edge or threshold is not finite"
-    elif edges != sorted(edges):
-        problem = "its uncertainty edges are not ascending"
-    elif "score" not in artifact.source.columns:
-        problem = "it does not name its score column"
-    elif edges and "uncertainty" not in artifact.source.columns:
-        problem = "it has uncertainty edges and names no uncertainty column"
-    elif (
-        not fit.true_positives
-        <= min(fit.selected, fit.positives)
-        <= max(fit.selected, fit.positives)
-        <= fit.rows
-    ):
-        problem = "its fit counts contradict each other"
-    else:
-        try:
-            parse_precision(artifact.constraint.value)
-        except UsageError as error:
-            problem = str(error)
-    if problem:
-        raise ArtifactError(f"'{name}' is inconsistent: {problem}", remedy="make it again")

@@ -7,10 +7,11 @@ from typing import Annotated, Literal
 import msgspec
 from msgspec import Meta
 
-from uqcli.choices import Algorithm, ArtifactKind, Binning, ConstraintKind, OnInvalid
+from uqcli.choices import Algorithm, AlgorithmChoice, ArtifactKind, Binning, ConstraintKind, OnInvalid
 from uqcli.defaults import FORMAT_VERSION, VERSION
 
 Count = Annotated[int, Meta(ge=0)]
+Bins = Annotated[int, Meta(ge=1)]
 
 
 class Source(msgspec.Struct, frozen=True, kw_only=True):
@@ -22,7 +23,39 @@ class Source(msgspec.Struct, frozen=True, kw_only=True):
     columns: dict[str, str]
 
 
-class Constraint(msgspec.Struct, frozen=True, kw_only=True):
+class Saved(msgspec.Struct, frozen=True, kw_only=True):
+    """What every artifact says of itself."""
+
+    kind: ArtifactKind
+    format_version: Annotated[int, Meta(ge=1)] = FORMAT_VERSION
+    uqcli_version: str = VERSION
+    source: Source
+
+
+class GridParameters(msgspec.Struct, frozen=True, kw_only=True):
+    """The options that shaped a grid."""
+
+    binning: Binning
+    uncertainty_bins: Bins
+    score_bins: Bins | None
+    n_min: Bins | None
+    n_max: Bins | None
+    on_invalid: OnInvalid
+    positive: str | None
+
+
+class GridArtifact(Saved, frozen=True, kw_only=True):
+    """Counts of rows in score x uncertainty cells; a value v is in bin #{edges <= v}."""
+
+    parameters: GridParameters
+    binning: Binning
+    uncertainty_edges: list[float]
+    score_edges: Annotated[list[list[float]], Meta(min_length=1)]
+    count: Annotated[list[list[Count]], Meta(min_length=1)]
+    positives: Annotated[list[list[Count]], Meta(min_length=1)]
+
+
+class SavedConstraint(msgspec.Struct, frozen=True, kw_only=True):
     """What the boundary had to keep; the value as it was typed."""
 
     kind: ConstraintKind
@@ -32,13 +65,21 @@ class Constraint(msgspec.Struct, frozen=True, kw_only=True):
 class BoundaryParameters(msgspec.Struct, frozen=True, kw_only=True):
     """The options that shaped the boundary; null where the algorithm does not use one."""
 
-    algorithm: Algorithm
+    algorithm: AlgorithmChoice
     binning: Binning | None
-    uncertainty_bins: Annotated[int, Meta(ge=1)]
-    score_bins: Annotated[int, Meta(ge=1)] | Literal["all"]
-    precision: str
+    uncertainty_bins: Bins
+    score_bins: Bins | Literal["all"]
+    constraint: SavedConstraint
     on_invalid: OnInvalid
     positive: str | None
+
+
+class SavedRecalibration(msgspec.Struct, frozen=True, kw_only=True):
+    """Scores are raised by coefficient * clip((uncertainty - low) / (high - low), 0, 1)."""
+
+    coefficient: float
+    low: float
+    high: float
 
 
 class Fit(msgspec.Struct, frozen=True, kw_only=True):
@@ -52,21 +93,26 @@ class Fit(msgspec.Struct, frozen=True, kw_only=True):
     recall: float
 
 
-class BoundaryArtifact(msgspec.Struct, frozen=True, kw_only=True):
+class BoundaryArtifact(Saved, frozen=True, kw_only=True):
     """A decision boundary: a row is positive iff its score reaches its uncertainty bin's threshold."""
 
-    kind: ArtifactKind
-    format_version: Annotated[int, Meta(ge=1)] = FORMAT_VERSION
-    uqcli_version: str = VERSION
-    source: Source
     parameters: BoundaryParameters
     algorithm: Algorithm
-    constraint: Constraint
+    constraint: SavedConstraint
     uncertainty_edges: list[float]
     thresholds: Annotated[list[float | None], Meta(min_length=1)]
+    recalibration: SavedRecalibration | msgspec.UnsetType = msgspec.UNSET
     fit: Fit
 
+    @property
+    def needs_uncertainty(self) -> bool:
+        """Whether decisions look at the uncertainty."""
+        return len(self.thresholds) > 1 or self.recalibration is not msgspec.UNSET
 
-Artifact = BoundaryArtifact
 
-MODELS: dict[ArtifactKind, type[Artifact]] = {ArtifactKind.BOUNDARY: BoundaryArtifact}
+Artifact = BoundaryArtifact | GridArtifact
+
+MODELS: dict[ArtifactKind, type[Artifact]] = {
+    ArtifactKind.GRID: GridArtifact,
+    ArtifactKind.BOUNDARY: BoundaryArtifact,
+}

@@ -11,6 +11,7 @@ import typer
 from typer.core import TyperGroup
 
 from uqcli.cli.apply import apply
+from uqcli.cli.bin import bin_
 from uqcli.cli.boundary import boundary
 from uqcli.cli.evaluate import evaluate
 from uqcli.cli.groups import with_groups
@@ -38,8 +39,8 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
     help="Decision boundaries on score x uncertainty, from files of scores, uncertainties and labels.",
 )
-for _command in (boundary, apply, evaluate, show, schema):
-    app.command(_command.__name__)(with_groups(_command))
+for _command in (bin_, boundary, apply, evaluate, show, schema):
+    app.command(_command.__name__.rstrip("_"))(with_groups(_command))
 
 
 def _print_version(value: bool) -> None:

@@ -2,18 +2,117 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from uqcli import defaults
-from uqcli.choices import Algorithm, Binning
+from uqcli.choices import AlgorithmChoice, Binning, ConstraintKind, GridBinning
 from uqcli.cli.deliver import check_outputs, deliver
 from uqcli.cli.options import FitColumns, InputOptions, ReportOptions, RunOptions, stdout_by_its_names
-from uqcli.cli.requests import prepare, read_options
+from uqcli.cli.requests import bins, labelled_data, prepare
 from uqcli.errors import UsageError
 
-_METHOD = "Boundary"
+if TYPE_CHECKING:
+    from uqcli.jobs.search import GridOptions
+    from uqcli.methods.boundary.constraint import Constraint
+
+_CONSTRAINT, _METHOD = "Constraint: exactly one", "Boundary"
+
+
+@dataclass(frozen=True, kw_only=True)
+class ConstraintOptions:
+    """What the boundary must keep."""
+
+    precision: Annotated[
+        str | None,
+        typer.Option(
+            metavar="S", help="Highest recall at this precision at least.", rich_help_panel=_CONSTRAINT
+        ),
+    ] = None
+    recall: Annotated[
+        str | None,
+        typer.Option(
+            metavar="R", help="Highest precision at this recall at least.", rich_help_panel=_CONSTRAINT
+        ),
+    ] = None
+    max_selected: Annotated[
+        str | None,
+        typer.Option(
+            metavar="M|P%",
+            help="Highest recall with at most M rows selected, or P percent of them.",
+            rich_help_panel=_CONSTRAINT,
+        ),
+    ] = None
+    max_fpr: Annotated[
+        str | None,
+        typer.Option(
+            metavar="F",
+            help="Highest recall at this false-positive rate at most.",
+            rich_help_panel=_CONSTRAINT,
+        ),
+    ] = None
+    gain: Annotated[
+        str | None,
+        typer.Option(
+            metavar="G",
+            help="With --cost: highest utility, G for a true positive.",
+            rich_help_panel=_CONSTRAINT,
+        ),
+    ] = None
+    cost: Annotated[
+        str | None,
+        typer.Option(
+            metavar="C", help="With --gain: what a false positive costs.", rich_help_panel=_CONSTRAINT
+        ),
+    ] = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class MethodOptions:
+    """How the boundary is found."""
+
+    algorithm: Annotated[
+        AlgorithmChoice,
+        typer.Option(
+            help="vw-dpmt: the optimum on the grid; ew-dpmt: the optimum for equal cells; mist: isotonic "
+            "regression in each uncertainty bin; gmt: each uncertainty bin by itself; hr: score raised "
+            "with the uncertainty; st: one score threshold; all: side by side, the best is written.",
+            rich_help_panel=_METHOD,
+        ),
+    ] = AlgorithmChoice.VW_DPMT
+    binning: Annotated[
+        GridBinning | None,
+        typer.Option(
+            help="Bins of equal weight or of equal width. (default: equi-weight)", rich_help_panel=_METHOD
+        ),
+    ] = None
+    uncertainty_bins: Annotated[
+        str | None,
+        typer.Option(
+            metavar="K",
+            help=f"Uncertainty bins. (default: {defaults.UNCERTAINTY_BINS})",
+            rich_help_panel=_METHOD,
+        ),
+    ] = None
+    score_bins: Annotated[
+        str | None,
+        typer.Option(
+            metavar="L|all",
+            help="Score bins in each uncertainty bin; all makes every distinct score its own. "
+            f"(default: {defaults.SCORE_BINS})",
+            rich_help_panel=_METHOD,
+        ),
+    ] = None
+    grid: Annotated[
+        str | None,
+        typer.Option(
+            metavar="GRID.json",
+            help="Work on the counts of a saved grid instead of rows.",
+            rich_help_panel=_METHOD,
+        ),
+    ] = None
 
 
 def boundary(
@@ -22,37 +121,6 @@ def boundary(
         list[str] | None,
         typer.Argument(metavar="INPUT...", help="Labelled hold-out files, globs, directories, or -."),
     ] = None,
-    precision: Annotated[
-        str | None,
-        typer.Option(
-            metavar="S",
-            help="Precision to keep, above 0 and at most 1, compared exactly.",
-            rich_help_panel=_METHOD,
-        ),
-    ] = None,
-    algorithm: Annotated[
-        Algorithm,
-        typer.Option(
-            help="vw-dpmt: the optimum on the grid; mist: isotonic regression in each uncertainty bin; "
-            "st: one score threshold.",
-            rich_help_panel=_METHOD,
-        ),
-    ] = Algorithm.VW_DPMT,
-    binning: Annotated[
-        Binning,
-        typer.Option(help="Bins of equal weight or of equal width.", rich_help_panel=_METHOD),
-    ] = Binning.EQUI_WEIGHT,
-    uncertainty_bins: Annotated[
-        int, typer.Option(metavar="K", help="Uncertainty bins.", rich_help_panel=_METHOD)
-    ] = defaults.UNCERTAINTY_BINS,
-    score_bins: Annotated[
-        str,
-        typer.Option(
-            metavar="L|all",
-            help="Score bins in each uncertainty bin; all makes every distinct score its own.",
-            rich_help_panel=_METHOD,
-        ),
-    ] = str(defaults.SCORE_BINS),
     output: Annotated[
         str | None,
         typer.Option(
@@ -64,6 +132,8 @@ def boundary(
             rich_help_panel="Output",
         ),
     ] = None,
+    constraint: ConstraintOptions,
+    method: MethodOptions,
     columns: FitColumns,
     reading: InputOptions,
     reporting: ReportOptions,
@@ -71,35 +141,18 @@ def boundary(
 ) -> None:
     """Find the decision boundary on score x uncertainty that flags the most positives at a precision."""
     prepare(running)
-    check_outputs(reporting, output)
+    check_outputs(reporting, output, artifact=method.grid)
     from uqcli.artifacts.codec import encode
-    from uqcli.engines.columns import Roles
-    from uqcli.engines.protocol import DataRequest
-    from uqcli.jobs.boundary import BoundaryOptions, BoundaryRequest, run
+    from uqcli.jobs.boundary import BoundaryRequest, run
 
-    if precision is None:
-        raise UsageError("no constraint given", expected="--precision S, such as --precision 0.7")
+    _refuse_options_of_rows(inputs, method)
     outcome = run(
         BoundaryRequest(
-            data=DataRequest(
-                inputs=tuple(inputs or ()),
-                roles=Roles(
-                    score=columns.score,
-                    uncertainty=columns.uncertainty,
-                    label=columns.label,
-                    weight=columns.weight,
-                ),
-                read=read_options(reading),
-                on_invalid=reading.on_invalid,
-                positive_value=columns.positive,
-            ),
-            options=BoundaryOptions(
-                precision=precision,
-                algorithm=algorithm,
-                binning=binning,
-                uncertainty_bins=uncertainty_bins,
-                score_bins=_score_bins(score_bins),
-            ),
+            data=labelled_data(inputs, columns, reading),
+            constraint=_constraint(constraint),
+            algorithm=method.algorithm,
+            saved_grid=method.grid,
+            grid=_grid(method),
             engine=running.engine,
         )
     )
@@ -107,9 +160,55 @@ def boundary(
     deliver(outcome.report, reporting, output=output, artifact=artifact, failure=outcome.failure)
 
 
-def _score_bins(text: str) -> int | Literal["all"]:
-    if text == "all":
-        return "all"
-    if not (text.isascii() and text.isdigit()):
-        raise UsageError(f"--score-bins '{text}'", expected="a positive integer or all")
-    return int(text)
+def _refuse_options_of_rows(inputs: list[str] | None, method: MethodOptions) -> None:
+    """A saved grid has its bins, and stands in the place of rows."""
+    if method.grid is None:
+        return
+    given = {
+        "INPUT": inputs,
+        "--binning": method.binning,
+        "--uncertainty-bins": method.uncertainty_bins,
+        "--score-bins": method.score_bins,
+    }
+    for name, value in given.items():
+        if value:
+            raise UsageError(
+                f"{name} beside --grid", expected="one of them: the grid has its own rows and bins"
+            )
+
+
+def _constraint(options: ConstraintOptions) -> Constraint:
+    from uqcli.methods.boundary.constraint import parse_constraint, utility
+
+    given = {
+        ConstraintKind.PRECISION: options.precision,
+        ConstraintKind.RECALL: options.recall,
+        ConstraintKind.MAX_SELECTED: options.max_selected,
+        ConstraintKind.MAX_FPR: options.max_fpr,
+        ConstraintKind.UTILITY: options.gain or options.cost,
+    }
+    chosen = [(kind, value) for kind, value in given.items() if value is not None]
+    if len(chosen) != 1:
+        found = "no constraint given" if not chosen else "more than one constraint given"
+        names = "--precision, --recall, --max-selected, --max-fpr, or --gain and --cost"
+        raise UsageError(found, expected=f"exactly one of {names}", remedy="for example --precision 0.7")
+    kind, value = chosen[0]
+    if kind is not ConstraintKind.UTILITY:
+        return parse_constraint(kind, value)
+    if options.gain is None or options.cost is None:
+        raise UsageError("--gain and --cost belong together", expected="both")
+    return utility(options.gain, options.cost)
+
+
+def _grid(method: MethodOptions) -> GridOptions:
+    from uqcli.jobs.search import GridOptions, ScoreBins
+
+    score_bins: ScoreBins = defaults.SCORE_BINS
+    if method.score_bins is not None:
+        score_bins = "all" if method.score_bins == "all" else bins(method.score_bins, "--score-bins")
+    uncertainty_bins = method.uncertainty_bins or str(defaults.UNCERTAINTY_BINS)
+    return GridOptions(
+        binning=Binning(method.binning or GridBinning.EQUI_WEIGHT),
+        uncertainty_bins=bins(uncertainty_bins, "--uncertainty-bins"),
+        score_bins=score_bins,
+    )

@@ -6,11 +6,12 @@ import os
 from typing import TYPE_CHECKING
 
 from uqcli.choices import FileFormat
-from uqcli.cli.options import InputOptions, RunOptions
+from uqcli.cli.options import FitColumns, InputOptions, RunOptions
 from uqcli.errors import UsageError
 
 if TYPE_CHECKING:
     from uqcli.engines.inputs import ReadOptions
+    from uqcli.engines.protocol import DataRequest
 
 
 def prepare(run: RunOptions) -> None:
@@ -36,6 +37,37 @@ def read_options(options: InputOptions) -> ReadOptions:
         delimiter=None if options.delimiter is None else _delimiter(options.delimiter),
         null_values=tuple(options.null_value or ()),
     )
+
+
+def labelled_data(inputs: list[str] | None, columns: FitColumns, reading: InputOptions) -> DataRequest:
+    """Labelled rows to learn from."""
+    from uqcli.engines.columns import Roles
+    from uqcli.engines.protocol import DataRequest
+
+    return DataRequest(
+        inputs=tuple(inputs or ()),
+        roles=Roles(
+            numbers={"score": columns.score, "uncertainty": columns.uncertainty},
+            label=columns.label,
+            weight=columns.weight,
+        ),
+        read=read_options(reading),
+        on_invalid=reading.on_invalid,
+        positive_value=columns.positive,
+    )
+
+
+def bins(text: str, name: str) -> int:
+    """Read a number of bins.
+
+    Raises
+    ------
+    UsageError
+        Not a positive integer.
+    """
+    if not (text.isascii() and text.isdigit() and len(text) < 10 and int(text)):
+        raise UsageError(f"{name} '{text}'", expected="a positive integer")
+    return int(text)
 
 
 def _delimiter(text: str) -> str:

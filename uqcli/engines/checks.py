@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -26,15 +27,37 @@ class CheckedRows:
     ----------
     valid : bool, shape (rows,)
         Rows whose needed values can be used; values in other rows mean nothing.
-    score, uncertainty : float64; positive : bool; weight : int64
+    numbers : float64, by role
+    positive : bool; weight : int64
         None where the role was not asked for.
     """
 
     valid: Bools
-    score: Floats
-    uncertainty: Floats | None
+    numbers: Mapping[str, Floats]
     positive: Bools | None
     weight: Ints | None
+
+    @property
+    def score(self) -> Floats:
+        """The score of every row."""
+        return self.numbers["score"]
+
+    @property
+    def uncertainty(self) -> Floats | None:
+        """The uncertainty of every row, where it was asked for."""
+        return self.numbers.get("uncertainty")
+
+    def usable(self) -> CheckedRows:
+        """The valid rows only."""
+        mask = self.valid
+        if mask.all():
+            return self
+        return CheckedRows(
+            valid=mask[mask],
+            numbers={role: value[mask] for role, value in self.numbers.items()},
+            positive=None if self.positive is None else self.positive[mask],
+            weight=None if self.weight is None else self.weight[mask],
+        )
 
 
 @dataclass
@@ -77,8 +100,7 @@ class RowChecker:
             A value cannot be read at all: text that is no number, a label out of range, a bad weight.
         """
         valid = np.ones(batch.frame.height, dtype=np.bool_)
-        score = self._finite(batch, self.roles.score, valid)
-        uncertainty = self._finite(batch, self.roles.uncertainty, valid) if self.roles.uncertainty else None
+        numbers = {role: self._finite(batch, column, valid) for role, column in self.roles.numbers.items()}
         positive = self._labels(batch, self.roles.label, valid) if self.roles.label else None
         weight = self._weights(batch, self.roles.weight, valid) if self.roles.weight else None
         if batch.short is not None:
@@ -87,9 +109,7 @@ class RowChecker:
             self._note(batch, "", "too short (fewer fields than the header)", whole & batch.short)
         self.rows += len(valid)
         self.invalid += int(len(valid) - valid.sum())
-        return CheckedRows(
-            valid=valid, score=score, uncertainty=uncertainty, positive=positive, weight=weight
-        )
+        return CheckedRows(valid=valid, numbers=numbers, positive=positive, weight=weight)
 
     def finish(self) -> None:
         """Raise what was met, unless such rows are dropped or kept.

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import difflib
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 
 from uqcli.engines.sources import Source
 from uqcli.errors import DataError
@@ -11,22 +12,32 @@ from uqcli.errors import DataError
 
 @dataclass(frozen=True, kw_only=True)
 class Roles:
-    """Column names by role; None where a command does not need the role."""
+    """The columns a command needs, by role.
 
-    score: str
-    uncertainty: str | None = None
+    Attributes
+    ----------
+    numbers
+        Role to column name of the columns read as finite numbers, such as score and uncertainty.
+    label, weight
+        Column names; None where a command does not need the role.
+    """
+
+    numbers: Mapping[str, str]
     label: str | None = None
     weight: str | None = None
 
     def named(self) -> dict[str, str]:
         """Role to column name, of the roles that are needed."""
-        pairs = (
-            ("score", self.score),
-            ("uncertainty", self.uncertainty),
-            ("label", self.label),
-            ("weight", self.weight),
-        )
-        return {role: name for role, name in pairs if name is not None}
+        others = (("label", self.label), ("weight", self.weight))
+        return {**self.numbers, **{role: name for role, name in others if name is not None}}
+
+    def columns(self) -> list[str]:
+        """The columns' names, each once."""
+        return list(dict.fromkeys(self.named().values()))
+
+    def without(self, role: str) -> Roles:
+        """The same without one of the numbers."""
+        return replace(self, numbers={key: name for key, name in self.numbers.items() if key != role})
 
 
 def require_columns(source: Source, roles: Roles) -> None:

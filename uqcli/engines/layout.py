@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Final
 
 import polars as pl
 import pyarrow as pa
@@ -16,6 +17,8 @@ from uqcli.engines.protocol import ApplyRequest
 from uqcli.engines.sources import ColumnarSource, Source
 from uqcli.errors import DataError, UsageError
 
+_TYPES: Final = {"bool": pa.bool_(), "int64": pa.int64(), "float64": pa.float64()}
+
 
 @dataclass(frozen=True, kw_only=True)
 class Layout:
@@ -24,16 +27,16 @@ class Layout:
     Attributes
     ----------
     schema
-        All columns with the added one at the end, or in its old place when it replaces one.
+        All columns with the added ones at the end, or in their old places where they replace some.
     added
-        Name of the added column.
+        Names of the added columns.
     numbers
         Columns of CSV inputs that become numbers in Parquet and Arrow; all others stay text. None
         for CSV output, where types do not matter.
     """
 
     schema: pa.Schema
-    added: str
+    added: tuple[str, ...]
     numbers: Roles | None
 
     def table(self, block: CsvBlock | pa.RecordBatch, rows: CheckedRows, added: pl.DataFrame) -> pa.Table:
@@ -41,8 +44,8 @@ class Layout:
         part = self._arrow(block, rows)
         columns = []
         for field in self.schema:
-            if field.name == self.added:
-                columns.append(added.to_series().to_arrow())
+            if field.name in self.added:
+                columns.append(added[field.name].to_arrow())
             elif field.name in part.schema.names:
                 column = part.column(field.name)
                 columns.append(column if self.numbers is None else column.cast(field.type))
@@ -58,10 +61,8 @@ class Layout:
         frame = block.texts()
         if self.numbers is not None:
             valid = pl.Series(rows.valid)
-            values = {self.numbers.score: rows.score, self.numbers.uncertainty: rows.uncertainty}
-            for name, value in values.items():
-                if name is not None and value is not None:
-                    frame = frame.with_columns(pl.Series(name, value).set(~valid, None))
+            for role, name in self.numbers.numbers.items():
+                frame = frame.with_columns(pl.Series(name, rows.numbers[role]).set(~valid, None))
         return frame.to_arrow(compat_level=pl.CompatLevel.oldest())
 
 
@@ -71,7 +72,7 @@ def plan_layout(sources: Sequence[Source], request: ApplyRequest, output_format:
     Raises
     ------
     UsageError
-        The added column exists already.
+        An added column exists already.
     DataError
         Inputs have different columns or types.
     """
@@ -80,17 +81,20 @@ def plan_layout(sources: Sequence[Source], request: ApplyRequest, output_format:
     schema = _united(schemas, sources, union=request.union, typed=numbers is not None)
     if output_format is FileFormat.ARROW:
         schema = _without_dictionaries(schema)
-    field = pa.field(request.column, pa.bool_())
-    if request.column in schema.names:
-        if not request.overwrite:
-            raise UsageError(
-                f"column '{request.column}' exists already in the input",
-                remedy="give --prefix P for another name, or --overwrite to replace it",
-            )
-        schema = schema.set(schema.names.index(request.column), field)
-    else:
-        schema = schema.append(field)
-    return Layout(schema=schema, added=request.column, numbers=numbers)
+    for name, kind in request.added.types.items():
+        schema = _with_added(schema, pa.field(name, _TYPES[kind]), overwrite=request.overwrite)
+    return Layout(schema=schema, added=tuple(request.added.types), numbers=numbers)
+
+
+def _with_added(schema: pa.Schema, field: pa.Field, *, overwrite: bool) -> pa.Schema:
+    if field.name not in schema.names:
+        return schema.append(field)
+    if not overwrite:
+        raise UsageError(
+            f"column '{field.name}' exists already in the input",
+            remedy="give --prefix P for another name, or --overwrite to replace it",
+        )
+    return schema.set(schema.names.index(field.name), field)
 
 
 def _schema(source: Source, numbers: Roles | None) -> pa.Schema:
@@ -102,7 +106,7 @@ def _schema(source: Source, numbers: Roles | None) -> pa.Schema:
         )
     if isinstance(source, ColumnarSource):
         return source.arrow_schema
-    number_names = set() if numbers is None else {numbers.score, numbers.uncertainty}
+    number_names = set() if numbers is None else set(numbers.numbers.values())
     types = (pa.float64() if name in number_names else pa.large_string() for name in source.columns)
     return pa.schema(list(zip(source.columns, types, strict=True)))
 

@@ -36,7 +36,9 @@ class LocalEngine:
         positive = np.concatenate([rows.positive for rows in batches if rows.positive is not None])
         return LabelledRows(
             score=np.concatenate([rows.score for rows in batches]),
-            uncertainty=_join([rows.uncertainty for rows in batches]) if roles.uncertainty else None,
+            uncertainty=_join([rows.uncertainty for rows in batches])
+            if "uncertainty" in roles.numbers
+            else None,
             positive=positive,
             weight=_join([rows.weight for rows in batches]) if roles.weight else None,
             facts=SourceFacts(
@@ -78,13 +80,13 @@ class LocalBatches:
         checker = RowChecker(
             roles=request.roles, positive_value=request.positive_value, on_invalid=request.on_invalid
         )
-        columns = list(dict.fromkeys(request.roles.named().values()))
+        columns = request.roles.columns()
         with _sources(request) as sources:
             for source in sources:
                 for batch in source.batches(columns):
                     with reading(source.file):
                         rows = checker.check(batch)
-                    yield rows if rows.valid.all() else _select(rows)
+                    yield rows.usable()
         checker.finish()
         self.dropped = checker.invalid
         if checker.rows == checker.invalid:
@@ -100,17 +102,6 @@ def _sources(request: DataRequest) -> Iterator[tuple[Source, ...]]:
         for source in sources:
             require_columns(source, request.roles)
         yield sources
-
-
-def _select(rows: CheckedRows) -> CheckedRows:
-    mask = rows.valid
-    return CheckedRows(
-        valid=mask[mask],
-        score=rows.score[mask],
-        uncertainty=None if rows.uncertainty is None else rows.uncertainty[mask],
-        positive=None if rows.positive is None else rows.positive[mask],
-        weight=None if rows.weight is None else rows.weight[mask],
-    )
 
 
 def _join(parts: list[np.ndarray[Any, np.dtype[Number]] | None]) -> np.ndarray[Any, np.dtype[Number]]:

@@ -6,9 +6,9 @@ protocol only, so another engine gives the same answers by passing the same test
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Literal, Protocol
 
 from uqcli.choices import FileFormat, OnInvalid
 from uqcli.counts import Bools, Floats, Ints
@@ -47,7 +47,7 @@ class SourceFacts:
     rows
         Rows that were used, each counted once whatever its weight.
     positives
-        Positive ones among them; None where no label was read.
+        Positive ones among them.
     dropped
         Rows left out by ``--on-invalid drop``.
     columns
@@ -55,9 +55,12 @@ class SourceFacts:
     """
 
     rows: int
-    positives: int | None
+    positives: int
     dropped: int
     columns: dict[str, str]
+
+
+ColumnType = Literal["bool", "int64", "float64"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -72,6 +75,23 @@ class LabelledRows:
 
 
 @dataclass(frozen=True, kw_only=True)
+class AddedColumns:
+    """What a model adds to every row.
+
+    Attributes
+    ----------
+    types
+        Name, prefix included, to type, in the order they are added.
+    compute
+        From checked rows to arrays of shape (rows,) by name; what it gives for rows that are not valid
+        means nothing.
+    """
+
+    types: Mapping[str, ColumnType]
+    compute: Callable[[CheckedRows], Mapping[str, Bools | Ints | Floats]]
+
+
+@dataclass(frozen=True, kw_only=True)
 class ApplyRequest:
     """Files to stream through a model.
 
@@ -79,23 +99,20 @@ class ApplyRequest:
     ----------
     data
         Rows to read; no label is needed.
-    decide
-        From checked rows to decisions, bool of shape (rows,).
-    column
-        Name of the added column, prefix included.
+    added
+        The columns to add.
     output
         Path, or ``-`` for standard output.
     output_format
         None means what the output's name says.
     overwrite
-        Whether an existing column of that name is replaced.
+        Whether existing columns of those names are replaced.
     union
         Whether inputs may differ in other columns.
     """
 
     data: DataRequest
-    decide: Callable[[CheckedRows], Bools]
-    column: str
+    added: AddedColumns
     output: str
     output_format: FileFormat | None = None
     overwrite: bool = False
@@ -104,7 +121,7 @@ class ApplyRequest:
 
 @dataclass(frozen=True, kw_only=True)
 class ApplyFacts:
-    """What was written: rows, decisions that are positive, and rows dropped or without a decision."""
+    """What was written: rows, true values added, rows dropped, and rows kept with nulls added."""
 
     rows: int
     selected: int

@@ -37,12 +37,15 @@ class CsvForm:
     Attributes
     ----------
     header
-        Bytes of a header that only lacks the added column, or None to write one afresh.
+        Bytes of a header that only lacks the added columns, or None to write one afresh.
+    added
+        How many columns are added.
     """
 
     delimiter: str
     line_end: bytes
     header: bytes | None
+    added: int
 
 
 class CsvSink:
@@ -57,7 +60,7 @@ class CsvSink:
         if form.header is None:
             stream.write(self._record(self._names))
         else:
-            stream.write(form.header + form.delimiter.encode() + self._record(self._names[-1:]))
+            stream.write(form.header + form.delimiter.encode() + self._record(self._names[-form.added :]))
 
     def write(self, table: pa.Table) -> None:
         """Append rows."""

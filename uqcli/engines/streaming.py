@@ -31,7 +31,7 @@ def stream_through(sources: Sequence[Source], request: ApplyRequest) -> ApplyFac
     DataError
         An input is unusable or inputs differ; a regular output file is then left as it was.
     UsageError
-        The added column exists already.
+        An added column exists already.
     """
     output_format = _output_format(request)
     layout = plan_layout(sources, request, output_format)
@@ -45,7 +45,7 @@ def stream_through(sources: Sequence[Source], request: ApplyRequest) -> ApplyFac
             row = 0
             for block in source.blocks():
                 with reading(source.file):
-                    part = _decided(source, block, row, checker, request)
+                    part = _computed(source, block, row, checker, request)
                 row += len(part.rows.valid)
                 with writing(source.file, output_format):
                     _write(sink, block, part, layout)
@@ -54,13 +54,13 @@ def stream_through(sources: Sequence[Source], request: ApplyRequest) -> ApplyFac
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Decided:
-    """Checked rows of a block and their decisions.
+class _Computed:
+    """Checked rows of a block and what the model adds to them.
 
     Attributes
     ----------
     added
-        The column to add; null where a row has no decision.
+        The columns to add; null where a row could not be used.
     kept : bool, shape (rows,), or None
         Rows to write; None for all.
     """
@@ -70,23 +70,25 @@ class _Decided:
     kept: Bools | None
 
 
-def _decided(
+def _computed(
     source: Source, block: CsvBlock | pa.RecordBatch, row: int, checker: RowChecker, request: ApplyRequest
-) -> _Decided:
+) -> _Computed:
     rows = checker.check(_needed(source, block, row, request))
     if request.data.on_invalid is OnInvalid.ERROR:
         checker.finish()
-    decision = pl.Series(request.column, request.decide(rows))
+    computed = request.added.compute(rows)
+    added = pl.DataFrame({name: computed[name] for name in request.added.types})
     if rows.valid.all():
-        return _Decided(rows=rows, added=decision.to_frame(), kept=None)
-    decision = decision.set(pl.Series(~rows.valid), None)
+        return _Computed(rows=rows, added=added, kept=None)
+    valid = pl.lit(pl.Series(rows.valid))
+    added = added.select(pl.when(valid).then(pl.col(name)).alias(name) for name in added.columns)
     kept = rows.valid if request.data.on_invalid is OnInvalid.DROP else None
-    return _Decided(rows=rows, added=decision.to_frame(), kept=kept)
+    return _Computed(rows=rows, added=added, kept=kept)
 
 
 def _needed(source: Source, block: CsvBlock | pa.RecordBatch, row: int, request: ApplyRequest) -> Batch:
     """The columns the model reads, of one block."""
-    columns = list(dict.fromkeys(request.data.roles.named().values()))
+    columns = request.data.roles.columns()
     if isinstance(block, CsvBlock):
         return Batch(
             frame=block.values(columns), short=block.short, first_row=block.first_row, file=source.file
@@ -95,7 +97,7 @@ def _needed(source: Source, block: CsvBlock | pa.RecordBatch, row: int, request:
     return Batch(frame=frame, short=None, first_row=row, file=source.file)
 
 
-def _write(sink: Sink, block: CsvBlock | pa.RecordBatch, part: _Decided, layout: Layout) -> None:
+def _write(sink: Sink, block: CsvBlock | pa.RecordBatch, part: _Computed, layout: Layout) -> None:
     if (
         isinstance(sink, CsvSink)
         and isinstance(block, CsvBlock)
@@ -107,16 +109,20 @@ def _write(sink: Sink, block: CsvBlock | pa.RecordBatch, part: _Decided, layout:
     sink.write(table if part.kept is None else table.filter(pa.array(part.kept)))
 
 
-def _add(facts: ApplyFacts, part: _Decided) -> ApplyFacts:
+def _add(facts: ApplyFacts, part: _Computed) -> ApplyFacts:
     invalid = int(np.count_nonzero(~part.rows.valid))
     written = len(part.rows.valid) if part.kept is None else int(np.count_nonzero(part.kept))
     dropped = len(part.rows.valid) - written
     return ApplyFacts(
         rows=facts.rows + written,
-        selected=facts.selected + int(part.added.to_series().sum() or 0),
+        selected=facts.selected + _count_true(part.added),
         dropped=facts.dropped + dropped,
         undecided=facts.undecided + invalid - dropped,
     )
+
+
+def _count_true(added: pl.DataFrame) -> int:
+    return sum(int(column.sum()) for column in added if column.dtype == pl.Boolean)
 
 
 def _output_format(request: ApplyRequest) -> FileFormat:
@@ -133,6 +139,6 @@ def _csv_form(sources: Sequence[Source], request: ApplyRequest, layout: Layout) 
     if request.output != STDIO and named.format is FileFormat.CSV and "\t" in (delimiter, named.delimiter):
         delimiter = named.delimiter
     line_end = first.line_end if first else b"\n"
-    extends = first is not None and (*first.columns, layout.added) == tuple(layout.schema.names)
+    extends = first is not None and (*first.columns, *layout.added) == tuple(layout.schema.names)
     header = first.header if first and extends and delimiter == first.delimiter else None
-    return CsvForm(delimiter=delimiter, line_end=line_end, header=header)
+    return CsvForm(delimiter=delimiter, line_end=line_end, header=header, added=len(layout.added))

@@ -11,10 +11,8 @@ from uqcli.engines.open import open_engine
 from uqcli.engines.protocol import ApplyRequest, DataRequest
 from uqcli.errors import UsageError
 from uqcli.files import STDIO
-from uqcli.jobs.models import ColumnOverrides, decision_of, roles_of
+from uqcli.jobs.models import ColumnOverrides, added_by, roles_of
 from uqcli.reports.apply import ApplyParameters, ApplyReport, ApplySource
-
-DECISION = "decision"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -26,7 +24,7 @@ class ApplyOptions:
     artifact
         Path, or ``-`` for standard input.
     prefix
-        Put before the added column's name.
+        Put before the added columns' names.
     """
 
     artifact: str
@@ -53,7 +51,7 @@ def run(options: ApplyOptions) -> ApplyReport:
     if options.artifact == STDIO and STDIO in options.inputs:
         raise UsageError("both the artifact and an input are standard input", expected="at most one -")
     artifact = load(options.artifact)
-    column = options.prefix + DECISION
+    added = added_by(artifact, options.prefix)
     data = DataRequest(
         inputs=options.inputs,
         roles=roles_of([artifact], options.columns, labelled=False),
@@ -63,8 +61,7 @@ def run(options: ApplyOptions) -> ApplyReport:
     facts = open_engine(options.engine).apply(
         ApplyRequest(
             data=data,
-            decide=decision_of(artifact),
-            column=column,
+            added=added,
             output=options.output,
             output_format=options.output_format,
             overwrite=options.overwrite,
@@ -73,7 +70,9 @@ def run(options: ApplyOptions) -> ApplyReport:
     )
     return ApplyReport(
         source=ApplySource(rows=facts.rows, dropped=facts.dropped, columns=data.roles.named()),
-        parameters=ApplyParameters(kind=artifact.kind, column=column, on_invalid=options.on_invalid),
+        parameters=ApplyParameters(
+            kind=artifact.kind, columns=list(added.types), on_invalid=options.on_invalid
+        ),
         selected=facts.selected,
         undecided=facts.undecided,
     )

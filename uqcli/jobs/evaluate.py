@@ -8,9 +8,9 @@ from fractions import Fraction
 
 import numpy as np
 
-from uqcli.artifacts.codec import load
+from uqcli.artifacts.codec import load_kind
 from uqcli.artifacts.models import BoundaryArtifact, Source
-from uqcli.choices import EngineName, OnInvalid
+from uqcli.choices import ConstraintKind, EngineName, OnInvalid
 from uqcli.defaults import CONFIDENCE, LABEL
 from uqcli.engines.checks import CheckedRows
 from uqcli.engines.inputs import ReadOptions
@@ -18,6 +18,7 @@ from uqcli.engines.open import open_engine
 from uqcli.engines.protocol import DataRequest
 from uqcli.errors import DataError, UsageError
 from uqcli.jobs.models import ColumnOverrides, decision_of, roles_of
+from uqcli.methods.boundary.constraint import Constraint, parse_constraint
 from uqcli.methods.metrics.proportion import clopper_pearson
 from uqcli.reports.document import Estimate
 from uqcli.reports.evaluate import Confusion, EvaluateParameters, EvaluateReport
@@ -70,7 +71,7 @@ def run(options: EvaluateOptions) -> EvaluateReport:
         raise UsageError("--on-invalid keep is for apply", expected="error or drop")
     if not options.artifacts:
         raise UsageError("no artifact given", expected="at least one argument that ends in .json")
-    artifacts = [load(name) for name in options.artifacts]
+    artifacts = [load_kind(name, BoundaryArtifact) for name in options.artifacts]
     roles = roles_of(artifacts, options.columns, labelled=True)
     positive_value = _positive_value(options, artifacts)
     request = DataRequest(
@@ -176,15 +177,38 @@ def _estimate(successes: int, trials: int, confidence: float) -> Estimate:
 
 def _verdict(name: str, artifact: BoundaryArtifact, confusion: Confusion) -> str:
     """Say whether the promise held, exactly, and whether chance can explain a miss."""
-    promised = artifact.constraint.value
-    if confusion.selected == 0:
-        return f"{name}: nothing is selected, so its precision is undefined."
-    low = Fraction(confusion.precision.low)
-    if Fraction(confusion.true_positives, confusion.selected) >= Fraction(promised):
-        surely = (
-            "by more than chance explains" if low >= Fraction(promised) else "within what chance explains"
-        )
-        return f"{name}: the promised precision {promised} is met, {surely}."
-    if Fraction(confusion.precision.high) >= Fraction(promised):
-        return f"{name}: the promised precision {promised} is missed, within what chance explains."
-    return f"{name}: the promised precision {promised} is missed by more than chance explains."
+    constraint = parse_constraint(artifact.constraint.kind, artifact.constraint.value)
+    (bound, *_) = constraint.amounts
+    match constraint.kind:
+        case ConstraintKind.PRECISION:
+            counts = (confusion.true_positives, confusion.selected)
+            return _kept(name, constraint, confusion.precision, counts, bound)
+        case ConstraintKind.RECALL:
+            counts = (confusion.true_positives, confusion.positives)
+            return _kept(name, constraint, confusion.recall, counts, bound)
+        case ConstraintKind.MAX_FPR:
+            counts = (confusion.selected - confusion.true_positives, confusion.rows - confusion.positives)
+            return _kept(name, constraint, confusion.fpr, counts, bound)
+        case ConstraintKind.MAX_SELECTED:
+            share = 100 * confusion.selected / confusion.rows
+            promised = f"promised on the hold-out: {constraint.promise()}"
+            return f"{name}: {confusion.selected} selected here, {share:.2f}% of the rows; {promised}."
+        case ConstraintKind.UTILITY:
+            value = float(constraint.objective(confusion.true_positives, confusion.selected))
+            return f"{name}: utility {value:,.6g} here ({constraint.value})."
+
+
+def _kept(
+    name: str, constraint: Constraint, estimate: Estimate, counts: tuple[int, int], bound: Fraction
+) -> str:
+    successes, trials = counts
+    if trials == 0:
+        return f"{name}: {constraint.promise()} cannot be judged here: there is nothing to judge it by."
+    value, low, high = Fraction(successes, trials), Fraction(estimate.low), Fraction(estimate.high)
+    if constraint.kind is ConstraintKind.MAX_FPR:
+        met, surely = value <= bound, high <= bound or low > bound
+    else:
+        met, surely = value >= bound, low >= bound or high < bound
+    word = "is met" if met else "is missed"
+    chance = "by more than chance explains" if surely else "within what chance explains"
+    return f"{name}: {constraint.promise()} {word}, {chance}."

@@ -1,16 +1,22 @@
-"""The columns a saved model reads, and what it decides."""
+"""The columns a saved model reads, and what it adds to a row."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from uqcli.artifacts.models import BoundaryArtifact
-from uqcli.counts import Bools
+import msgspec
+import numpy as np
+
+from uqcli.artifacts.models import Artifact, BoundaryArtifact, GridArtifact
+from uqcli.counts import Bools, Cells, Ints, bin_of
 from uqcli.engines.checks import CheckedRows
 from uqcli.engines.columns import Roles
-from uqcli.errors import UsageError
+from uqcli.engines.protocol import AddedColumns
+from uqcli.errors import DataError, UsageError
+from uqcli.jobs.grids import cells_of
 from uqcli.methods.boundary.decide import decide
+from uqcli.methods.boundary.hr import Recalibration, recalibrated
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -23,7 +29,7 @@ class ColumnOverrides:
     weight: str | None = None
 
 
-def roles_of(artifacts: Sequence[BoundaryArtifact], overrides: ColumnOverrides, *, labelled: bool) -> Roles:
+def roles_of(artifacts: Sequence[Artifact], overrides: ColumnOverrides, *, labelled: bool) -> Roles:
     """The columns to read for all artifacts together.
 
     Raises
@@ -31,16 +37,25 @@ def roles_of(artifacts: Sequence[BoundaryArtifact], overrides: ColumnOverrides, 
     UsageError
         The artifacts name different columns for one role.
     """
-    needs_uncertainty = any(len(artifact.thresholds) > 1 for artifact in artifacts)
+    numbers = {"score": _column(artifacts, "score", overrides.score) or ""}
+    uncertain = [artifact for artifact in artifacts if _needs_uncertainty(artifact)]
+    uncertainty = _column(uncertain, "uncertainty", overrides.uncertainty) if uncertain else None
+    if uncertainty is not None:
+        numbers["uncertainty"] = uncertainty
     return Roles(
-        score=_column(artifacts, "score", overrides.score) or "",
-        uncertainty=_column(artifacts, "uncertainty", overrides.uncertainty) if needs_uncertainty else None,
+        numbers=numbers,
         label=_column(artifacts, "label", overrides.label) if labelled else None,
         weight=_column(artifacts, "weight", overrides.weight) if labelled else None,
     )
 
 
-def _column(artifacts: Sequence[BoundaryArtifact], role: str, override: str | None) -> str | None:
+def _needs_uncertainty(artifact: Artifact) -> bool:
+    if isinstance(artifact, BoundaryArtifact):
+        return artifact.needs_uncertainty
+    return bool(artifact.uncertainty_edges)
+
+
+def _column(artifacts: Sequence[Artifact], role: str, override: str | None) -> str | None:
     if override is not None:
         return override
     names = {artifact.source.columns[role] for artifact in artifacts if role in artifact.source.columns}
@@ -48,20 +63,56 @@ def _column(artifacts: Sequence[BoundaryArtifact], role: str, override: str | No
         raise UsageError(
             f"the artifacts read different {role} columns: {', '.join(sorted(names))}",
             expected="one",
-            remedy=f"give --{role} or evaluate them one by one",
+            remedy=f"give --{role} or take them one by one",
         )
     return next(iter(names), None)
 
 
 def decision_of(artifact: BoundaryArtifact) -> Callable[[CheckedRows], Bools]:
-    """The artifact as a function of checked rows."""
+    """A boundary as a function of checked rows."""
+    saved = artifact.recalibration
+    raised = None if isinstance(saved, msgspec.UnsetType) else Recalibration(**msgspec.structs.asdict(saved))
 
     def decided(rows: CheckedRows) -> Bools:
+        score = rows.score
+        if raised is not None:
+            if rows.uncertainty is None:
+                raise DataError("no uncertainty read", expected="a column that recalibrates the score")
+            score = recalibrated(score, rows.uncertainty, raised)
         return decide(
-            rows.score,
+            score,
             rows.uncertainty,
             uncertainty_edges=artifact.uncertainty_edges,
             thresholds=artifact.thresholds,
         )
 
     return decided
+
+
+def added_by(artifact: Artifact, prefix: str) -> AddedColumns:
+    """The columns an artifact adds: a decision, or the bins of a grid."""
+    if isinstance(artifact, GridArtifact):
+        return _bins(artifact, prefix)
+    name, decided = f"{prefix}decision", decision_of(artifact)
+    return AddedColumns(types={name: "bool"}, compute=lambda rows: {name: decided(rows)})
+
+
+def _bins(grid: GridArtifact, prefix: str) -> AddedColumns:
+    uncertainty_bin, score_bin = f"{prefix}uncertainty_bin", f"{prefix}score_bin"
+    cells = cells_of(grid)
+
+    def binned(rows: CheckedRows) -> dict[str, Ints]:
+        row = _row_of(rows, cells)
+        column = np.zeros(len(rows.score), dtype=np.int64)
+        for number, each in enumerate(cells.rows):
+            inside = row == number
+            column[inside] = bin_of(rows.score[inside], each.lower[1:])
+        return {uncertainty_bin: row, score_bin: column}
+
+    return AddedColumns(types={uncertainty_bin: "int64", score_bin: "int64"}, compute=binned)
+
+
+def _row_of(rows: CheckedRows, cells: Cells) -> Ints:
+    if rows.uncertainty is None:
+        return np.zeros(len(rows.score), dtype=np.int64)
+    return bin_of(rows.uncertainty, cells.uncertainty_edges)

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from uqcli.artifacts.codec import load
+from uqcli.artifacts.models import GridArtifact
+from uqcli.jobs.bin import saved_report
+from uqcli.reports.document import Report
 from uqcli.reports.show import ShowReport
 
 
-def run(artifact: str) -> ShowReport:
+def run(artifact: str) -> Report:
     """Read an artifact.
 
     Raises
@@ -14,4 +17,5 @@ def run(artifact: str) -> ShowReport:
     DataError, ArtifactError
         It is missing, or is not an artifact.
     """
-    return ShowReport(artifact=load(artifact))
+    saved = load(artifact)
+    return saved_report(saved) if isinstance(saved, GridArtifact) else ShowReport(artifact=saved)

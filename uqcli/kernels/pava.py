@@ -47,3 +47,69 @@ def _pava(positives: Ints, count: Ints, start: Ints, block_positives: Ints, bloc
             block_positives[blocks - 1] += block_positives[blocks]
             block_count[blocks - 1] += block_count[blocks]
     return blocks
+
+
+def bounded_blocks(positives: Ints, count: Ints, n_min: int, n_max: int) -> Ints:
+    """Blocks of PAVA-BC, the isotonic fit whose blocks keep between n_min and n_max rows [TCE].
+
+    Parameters
+    ----------
+    positives, count : int64, shape (m,)
+        Tie-pooled counts in ascending order of score; ``count > 0``.
+    n_min, n_max
+        With ``1 <= n_min <= sum of count`` and ``n_min <= n_max``.
+
+    Returns
+    -------
+    int64, shape (blocks,)
+        Position of the first element of each block, ascending. A forced merge, the last elements or
+        one large element may exceed n_max.
+    """
+    starts = np.empty(len(count), dtype=np.int64)
+    stacks = np.empty_like(starts), np.empty_like(starts)
+    blocks = _pava_bc.run(4 * len(count), positives, count, n_min, n_max, starts, *stacks)
+    return starts[:blocks].copy()
+
+
+@kernel
+def _pava_bc(
+    positives: Ints,
+    count: Ints,
+    n_min: int,
+    n_max: int,
+    start: Ints,
+    block_positives: Ints,
+    block_count: Ints,
+) -> int:
+    """Fill the block stacks and return how many blocks there are."""
+    tail = len(count)
+    tail_count = 0
+    tail_positives = 0
+    while tail > 0 and tail_count < n_min:  # held back: the fewest last elements with n_min rows
+        tail -= 1
+        tail_count += count[tail]
+        tail_positives += positives[tail]
+    blocks = 0
+    for i in range(tail):
+        start[blocks] = i
+        block_positives[blocks] = positives[i]
+        block_count[blocks] = count[i]
+        blocks += 1
+        while blocks > 1:
+            both = block_count[blocks - 2] + block_count[blocks - 1]
+            if block_count[blocks - 2] >= n_min:
+                if both > n_max:
+                    break
+                rises = (
+                    block_positives[blocks - 2] * block_count[blocks - 1]
+                    < block_positives[blocks - 1] * block_count[blocks - 2]
+                )
+                if rises:
+                    break
+            blocks -= 1
+            block_positives[blocks - 1] += block_positives[blocks]
+            block_count[blocks - 1] = both
+    if blocks > 0 and (block_count[blocks - 1] < n_min or block_count[blocks - 1] + tail_count <= n_max):
+        return blocks
+    start[blocks] = tail
+    return blocks + 1

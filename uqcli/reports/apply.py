@@ -24,7 +24,7 @@ class ApplyParameters(msgspec.Struct, frozen=True, kw_only=True):
     """The options that shape the output."""
 
     kind: str
-    column: str
+    columns: list[str]
     on_invalid: str
 
 
@@ -71,6 +71,7 @@ class ApplyReport:
         """The readable form."""
         rows = self.source.rows
         percent = f"{100 * self.selected / rows:.2f} %" if rows else "-"
+        counted = "positive" if self.parameters.kind == "boundary" else "counted"
         cells = (
             count(rows),
             count(self.selected),
@@ -78,5 +79,5 @@ class ApplyReport:
             count(self.source.dropped),
             count(self.undecided),
         )
-        header = ("rows written", self.parameters.column, "share", "dropped", "undecided")
+        header = ("rows written", counted, "share", "dropped", "undecided")
         return Document(title="Applied", tables=[Table(title="", header=header, rows=[cells], left=0)])

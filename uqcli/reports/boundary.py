@@ -9,11 +9,34 @@ from typing import Any
 import msgspec
 
 from uqcli.artifacts.models import BoundaryParameters, Source
-from uqcli.choices import Algorithm
+from uqcli.choices import Algorithm, AlgorithmChoice, ConstraintKind
 from uqcli.defaults import VERSION
+from uqcli.methods.boundary.constraint import Constraint
+from uqcli.methods.boundary.fit import Search
 from uqcli.methods.boundary.result import FitCounts, FittedBoundary
 from uqcli.reports.document import Document, Metrics, Table, count, plain, share
 from uqcli.reports.thresholds import threshold_table
+
+
+@dataclass(frozen=True, kw_only=True)
+class Candidate:
+    """What one algorithm found, or why it does not apply.
+
+    Attributes
+    ----------
+    seconds
+        How long the search took; for people only, it changes from run to run.
+    """
+
+    algorithm: Algorithm
+    search: Search | None
+    obstacle: str | None
+    seconds: float
+
+    @property
+    def found(self) -> FittedBoundary | None:
+        """The boundary, if there is one."""
+        return self.search.found if self.search else None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -22,22 +45,23 @@ class BoundaryReport:
 
     Attributes
     ----------
-    found
-        The boundary, or None where the constraint cannot be met.
-    best
-        The boundary of highest precision, where nothing was found and there is a positive row.
+    chosen
+        The best of the candidates; it may have found nothing.
     score_only
-        What a single score threshold reaches on the same rows; None if the algorithm is that one or
-        nothing meets the constraint.
+        What a single score threshold reaches on the same rows; None if that is the algorithm, if it
+        cannot be told, or if nothing was found.
+    empty_bins
+        Uncertainty bins without a row.
     rows, positives
         By weight.
     """
 
     source: Source
     parameters: BoundaryParameters
-    found: FittedBoundary | None
-    best: FittedBoundary | None
-    score_only: FittedBoundary | None
+    constraint: Constraint
+    chosen: Candidate
+    candidates: tuple[Candidate, ...]
+    score_only: Search | None
     empty_bins: tuple[int, ...]
     rows: int
     positives: int
@@ -45,17 +69,18 @@ class BoundaryReport:
     @property
     def metrics(self) -> Metrics:
         """Recall, precision and counts on the hold-out rows."""
-        fit = self.found.fit if self.found else self._nothing()
+        fit = self.chosen.found.fit if self.chosen.found else None
+        closest, single = self._closest, self.score_only.found if self.score_only else None
         return {
-            "recall": fit.recall if self.found else None,
-            "precision": fit.precision,
-            "selected": fit.selected,
-            "true_positives": fit.true_positives,
+            "recall": fit.recall if fit else None,
+            "precision": fit.precision if fit else None,
+            "selected": fit.selected if fit else 0,
+            "true_positives": fit.true_positives if fit else 0,
             "rows": self.rows,
             "positives": self.positives,
-            "score_only_recall": self.score_only.fit.recall if self.score_only else None,
-            "best_precision": self._closest.precision if self._closest else None,
-            "recall_at_best_precision": self._closest.recall if self._closest else None,
+            "score_only_recall": single.fit.recall if single else None,
+            "best_precision": closest.precision if closest else None,
+            "recall_at_best_precision": closest.recall if closest else None,
         }
 
     @property
@@ -65,69 +90,116 @@ class BoundaryReport:
 
     def payload(self) -> dict[str, Any]:
         """The JSON form."""
-        return {
+        found = self.chosen.found
+        content = {
             "command": "boundary",
             "uqcli_version": VERSION,
             "source": msgspec.to_builtins(self.source),
             "parameters": msgspec.to_builtins(self.parameters),
             "metrics": plain(self.metrics),
-            "feasible": self.found is not None,
-            "uncertainty_edges": self.found.uncertainty_edges.tolist() if self.found else None,
-            "thresholds": list(self.found.thresholds) if self.found else None,
-            "notes": list(self._notes()),
+            "feasible": found is not None,
+            "algorithm": str(self.chosen.algorithm),
+            "uncertainty_edges": found.uncertainty_edges.tolist() if found else None,
+            "thresholds": list(found.thresholds) if found else None,
+            "notes": self._notes(),
         }
+        if self.parameters.algorithm is AlgorithmChoice.ALL:
+            content["algorithms"] = [_as_json(candidate) for candidate in self.candidates]
+        return content
 
     def document(self) -> Document:
         """The readable form."""
-        title = f"Boundary ({self.parameters.algorithm}) for precision >= {self.parameters.precision}"
-        if self.found is None:
-            return Document(title=title, tables=[], notes=self._notes())
-        rows = [(str(self.parameters.algorithm), *_cells(self.found.fit))]
-        if self.score_only:
-            rows.append(("score only", *_cells(self.score_only.fit)))
-        header = ("on the hold-out rows", "recall", "precision", "selected", "true positives")
-        tables = [
-            Table(title="", header=header, rows=rows),
-            threshold_table(self.found.uncertainty_edges.tolist(), self.found.thresholds),
-        ]
+        found = self.chosen.found
+        title = f"Boundary ({self.chosen.algorithm}) for {self.constraint.promise()}"
+        tables = [self._table()] if found or len(self.candidates) > 1 else []
+        if found:
+            tables.append(threshold_table(found.uncertainty_edges.tolist(), found.thresholds))
         return Document(title=title, tables=tables, notes=self._notes())
+
+    def _table(self) -> Table:
+        header = ["on the hold-out rows", "recall", "precision", "selected", "true positives"]
+        if len(self.candidates) > 1:
+            every = [(str(each.algorithm), *_cells(each), _seconds(each)) for each in self.candidates]
+            return Table(title="", header=[*header, "seconds"], rows=every)
+        rows: list[tuple[str, ...]] = [(str(self.chosen.algorithm), *_cells(self.chosen))]
+        if self.score_only and self.score_only.found:
+            rows.append(("score only", *_fit_cells(self.score_only.found.fit)))
+        return Table(title="", header=header, rows=rows)
 
     @property
     def _closest(self) -> FitCounts | None:
-        return self.best.fit if self.best else None
-
-    def _nothing(self) -> FitCounts:
-        return FitCounts(selected=0, true_positives=0, rows=self.rows, positives=self.positives)
+        closest = self.chosen.search.closest if self.chosen.search else None
+        return closest.fit if closest else None
 
     def _notes(self) -> list[str]:
+        dropped = f", {count(self.source.dropped)} dropped" if self.source.dropped else ""
         notes = [
-            f"Hold-out: {count(self.source.rows)} rows, {count(self.source.positives)} positive"
-            f"{f', {count(self.source.dropped)} dropped' if self.source.dropped else ''}."
+            f"Hold-out: {count(self.source.rows)} rows, {count(self.source.positives)} positive{dropped}."
         ]
         if self.empty_bins:
             listed = ", ".join(str(number + 1) for number in self.empty_bins)
             notes.append(f"Uncertainty bins without any row (never positive): {listed}.")
-        if self.found is None:
-            notes.append(self.shortfall())
-        else:
+        notes += [
+            f"{each.algorithm} does not apply: it {each.obstacle}."
+            for each in self.candidates
+            if each.obstacle
+        ]
+        search = self.chosen.search
+        if search and search.recalibration:
+            by = search.recalibration
             notes.append(
-                "Measured on the rows it was chosen on: expect less on new rows; "
-                "check with uqcli evaluate on labelled data not used here."
+                f"Scores are raised by {by.coefficient:g} x the uncertainty's place between "
+                f"{by.low:.6g} and {by.high:.6g}."
             )
-        if self.found is not None and self.parameters.algorithm is not Algorithm.ST and not self.score_only:
-            notes.append("No single score threshold meets the bound on these rows.")
+        if self.chosen.found is None:
+            return [*notes, f"Infeasible: {self.shortfall()}."]
+        if self.score_only and self.score_only.found is None:
+            notes.append("No single score threshold meets the constraint on these rows.")
+        notes.append(
+            "Measured on the rows it was chosen on: expect less on new rows; "
+            "check with uqcli evaluate on labelled data not used here."
+        )
         return notes
 
     def shortfall(self) -> str:
         """Say how close the best boundary comes."""
+        if self.positives == 0:
+            return "no row is positive"
         if self._closest is None:
-            return "Infeasible: no row is positive."
+            return f"no boundary gives {self.constraint.promise()} with a positive result"
+        if self.constraint.kind is ConstraintKind.PRECISION:
+            return (
+                f"no boundary reaches precision {self.constraint.value}; the best is "
+                f"{share(self._closest.precision)} at recall {share(self._closest.recall)} "
+                f"({count(self._closest.selected)} selected)"
+            )
         return (
-            f"Infeasible: no boundary reaches precision {self.parameters.precision}; the best is "
-            f"{share(self._closest.precision)} at recall {share(self._closest.recall)} "
-            f"({count(self._closest.selected)} selected)."
+            f"no boundary finds a positive row with {self.constraint.promise()}; the closest selects "
+            f"{count(self._closest.selected)}, {count(self._closest.true_positives)} of them positive"
         )
 
 
-def _cells(fit: FitCounts) -> tuple[str, str, str, str]:
+def _as_json(candidate: Candidate) -> dict[str, Any]:
+    fit = candidate.found.fit if candidate.found else None
+    metrics = fit and {
+        "recall": fit.recall,
+        "precision": fit.precision,
+        "selected": fit.selected,
+        "true_positives": fit.true_positives,
+    }
+    return {"algorithm": str(candidate.algorithm), "metrics": metrics, "obstacle": candidate.obstacle}
+
+
+def _cells(candidate: Candidate) -> tuple[str, str, str, str]:
+    if candidate.found is None:
+        word = "does not apply" if candidate.obstacle else "infeasible"
+        return (word, "", "", "")
+    return _fit_cells(candidate.found.fit)
+
+
+def _fit_cells(fit: FitCounts) -> tuple[str, str, str, str]:
     return share(fit.recall), share(fit.precision), count(fit.selected), count(fit.true_positives)
+
+
+def _seconds(candidate: Candidate) -> str:
+    return "" if candidate.obstacle else f"{candidate.seconds:.3f}"

@@ -96,14 +96,14 @@ class EvaluateReport:
         return Document(title=title, tables=[Table(title="", header=header, rows=rows)], notes=self.verdicts)
 
 
-_ROWS = ("algorithm", "promised precision", "precision", "recall", "fpr", "selected", "true positives")
+_ROWS = ("algorithm", "promised", "precision", "recall", "fpr", "selected", "true positives")
 
 
 def _column(artifact: BoundaryArtifact, confusion: Confusion) -> tuple[str, ...]:
     """The cells of one artifact, in the order of _ROWS."""
     return (
         str(artifact.algorithm),
-        artifact.constraint.value,
+        f"{artifact.constraint.kind} {artifact.constraint.value}",
         interval(confusion.precision),
         interval(confusion.recall),
         interval(confusion.fpr),

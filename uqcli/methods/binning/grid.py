@@ -19,7 +19,7 @@ from uqcli.counts import (
     merge,
     pool,
 )
-from uqcli.methods.binning.registry import BINNINGS
+from uqcli.methods.binning.registry import BINNINGS, BinSizes
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -34,11 +34,15 @@ class GridSpec:
         K, at least 1; with 1 the uncertainty is not looked at.
     score_bins
         L for each uncertainty bin, or None for one cell at each distinct score.
+    n_min, n_max
+        Rows in a bin of pava-bc, or None for its defaults.
     """
 
     binning: Binning
     uncertainty_bins: int
     score_bins: int | None
+    n_min: int | None = None
+    n_max: int | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -75,31 +79,51 @@ def build_cells(rows: HoldOut, spec: GridSpec) -> Cells:
         Under the one bin rule (#{edges <= value}), so applying the edges to the same rows gives the
         same counts. An uncertainty bin that stays empty takes the score edges of all rows pooled.
     """
-    uncertainty_edges, parts = _split_by_uncertainty(rows, spec)
+    uncertainty_edges, parts = split_by_uncertainty(rows, spec)
+    return cells_from(uncertainty_edges, parts, spec)
+
+
+def cells_from(uncertainty_edges: Floats, parts: tuple[ValueCounts, ...], spec: GridSpec) -> Cells:
+    """Cells from the tie-pooled scores of each uncertainty bin (see build_cells)."""
     if spec.score_bins is None:
         return Cells(uncertainty_edges=uncertainty_edges, rows=tuple(distinct_cells(part) for part in parts))
     rule = BINNINGS[spec.binning]
     needs_pooled = rule.global_score_range or any(part.rows == 0 for part in parts)
-    pooled_edges = rule.edges(merge(parts), spec.score_bins) if needs_pooled else None
+    sizes = BinSizes(bins=spec.score_bins, n_min=spec.n_min, n_max=spec.n_max)
+    pooled_edges = rule.edges(merge(parts), sizes) if needs_pooled else None
     cells = []
     for part in parts:
         use_pooled = pooled_edges is not None and (rule.global_score_range or part.rows == 0)
-        edges = pooled_edges if use_pooled and pooled_edges is not None else rule.edges(part, spec.score_bins)
+        edges = pooled_edges if use_pooled and pooled_edges is not None else rule.edges(part, sizes)
         cells.append(binned_cells(part, edges))
     return Cells(uncertainty_edges=uncertainty_edges, rows=tuple(cells))
 
 
-def _split_by_uncertainty(rows: HoldOut, spec: GridSpec) -> tuple[Floats, tuple[ValueCounts, ...]]:
+def recount(rows: HoldOut, old: Cells) -> Cells:
+    """Count rows under the edges of an old table."""
+    if len(old.rows) == 1 or rows.uncertainty is None:
+        bins = np.zeros(len(rows.score), dtype=np.int64)
+    else:
+        bins = bin_of(rows.uncertainty, old.uncertainty_edges)
+    parts = _pool_by(rows, bins, len(old.rows))
+    cells = tuple(binned_cells(part, row.lower[1:]) for part, row in zip(parts, old.rows, strict=True))
+    return Cells(uncertainty_edges=old.uncertainty_edges, rows=cells)
+
+
+def split_by_uncertainty(rows: HoldOut, spec: GridSpec) -> tuple[Floats, tuple[ValueCounts, ...]]:
     """Uncertainty edges, and the tie-pooled scores of each uncertainty bin."""
     if spec.uncertainty_bins == 1 or rows.uncertainty is None:
         return np.empty(0), (pool(rows.score, rows.positive, rows.weight),)
     unlabelled = np.zeros(len(rows.positive), dtype=np.bool_)  # edges do not look at labels
     pooled = pool(rows.uncertainty, unlabelled, rows.weight)
-    edges = BINNINGS[spec.binning].edges(pooled, spec.uncertainty_bins)
-    bins = bin_of(rows.uncertainty, edges)
+    edges = BINNINGS[spec.binning].edges(pooled, BinSizes(bins=spec.uncertainty_bins))
+    return edges, _pool_by(rows, bin_of(rows.uncertainty, edges), spec.uncertainty_bins)
+
+
+def _pool_by(rows: HoldOut, bins: Ints, number_of_bins: int) -> tuple[ValueCounts, ...]:
     parts = []
-    for number in range(spec.uncertainty_bins):
+    for number in range(number_of_bins):
         inside = bins == number
         weight = None if rows.weight is None else rows.weight[inside]
         parts.append(pool(rows.score[inside], rows.positive[inside], weight))
-    return edges, tuple(parts)
+    return tuple(parts)

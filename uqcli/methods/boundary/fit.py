@@ -1,16 +1,16 @@
-"""From labelled rows to a boundary, whatever the algorithm."""
+"""From cells, or rows, to a boundary, whatever the algorithm."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from fractions import Fraction
 
 from uqcli.choices import Algorithm
-from uqcli.counts import Cells
-from uqcli.methods.boundary.precision import precision_bound
+from uqcli.counts import Bools, Cells, Floats, Ints
+from uqcli.methods.boundary.constraint import Constraint
+from uqcli.methods.boundary.hr import Recalibration, heuristic_recalibration
 from uqcli.methods.boundary.registry import ALGORITHMS
 from uqcli.methods.boundary.result import FittedBoundary, boundary_at
-from uqcli.methods.boundary.runs import best_precision_tops
+from uqcli.methods.boundary.runs import top_runs
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -20,28 +20,38 @@ class Search:
     Attributes
     ----------
     found
-        None where no boundary meets the bound with at least one true positive.
-    best
-        The boundary of highest precision, where ``found`` is None and a row is positive.
+        None where no boundary meets the constraint with at least one true positive.
+    closest
+        The boundary that comes closest, where ``found`` is None and there is such a thing.
+    recalibration
+        How scores are raised before they are compared (hr only).
     """
 
     found: FittedBoundary | None
-    best: FittedBoundary | None
+    closest: FittedBoundary | None = None
+    recalibration: Recalibration | None = None
 
 
-def search(cells: Cells, algorithm: Algorithm, precision: Fraction) -> Search:
-    """Find the boundary of highest recall that an algorithm reaches at a precision.
+def search(cells: Cells, algorithm: Algorithm, constraint: Constraint) -> Search:
+    """Find the best boundary that an algorithm reaches under a constraint.
 
     Parameters
     ----------
     cells
         One row of all distinct scores for the single threshold, else the grid; at most
         ``defaults.MOST_ROWS`` rows by weight.
-    precision
-        In (0, 1].
     """
-    tops = ALGORITHMS[algorithm].method(cells, precision_bound(precision, cells.total))
+    goal = constraint.goal(cells)
+    tops = ALGORITHMS[algorithm].method(cells, goal)
     if tops is not None:
-        return Search(found=boundary_at(cells, tops), best=None)
-    closest = best_precision_tops(cells)
-    return Search(found=None, best=boundary_at(cells, closest) if closest else None)
+        return Search(found=boundary_at(cells, tops))
+    closest = goal.closest([top_runs(row) for row in cells.rows])
+    return Search(found=None, closest=boundary_at(cells, closest) if closest else None)
+
+
+def search_recalibrated(
+    score: Floats, uncertainty: Floats, positive: Bools, weight: Ints | None, constraint: Constraint
+) -> Search:
+    """Find the best single threshold on recalibrated scores (hr); arrays of shape (n,)."""
+    best = heuristic_recalibration(score, uncertainty, positive, weight, constraint)
+    return Search(found=None) if best is None else Search(found=best[0], recalibration=best[1])

@@ -9,8 +9,7 @@ import numpy as np
 
 from uqcli.counts import CellRow, Cells
 from uqcli.kernels.pava import isotonic_blocks
-from uqcli.methods.boundary.precision import PrecisionBound
-from uqcli.methods.boundary.result import Tops
+from uqcli.methods.boundary.goals import Goal, Tops
 
 
 class _Block(NamedTuple):
@@ -22,8 +21,8 @@ class _Block(NamedTuple):
     positives: int
 
 
-def isotonic_single_threshold(cells: Cells, bound: PrecisionBound) -> Tops | None:
-    """Take cells in descending calibrated value while the precision keeps the bound.
+def isotonic_single_threshold(cells: Cells, goal: Goal) -> Tops | None:
+    """Take cells in descending calibrated value, as far as is best for the goal.
 
     The paper's Algorithm 3 with its comparison corrected: cells of equal calibrated value, compared as
     exact fractions, are taken together over all rows; empty cells have no value; a last group without
@@ -31,22 +30,21 @@ def isotonic_single_threshold(cells: Cells, bound: PrecisionBound) -> Tops | Non
     """
     blocks = [block for number, row in enumerate(cells.rows) for block in _blocks(number, row)]
     blocks.sort(key=cmp_to_key(_by_falling_value))
+    group_ends = [
+        at + 1
+        for at, block in enumerate(blocks)
+        if at + 1 == len(blocks) or _by_falling_value(block, blocks[at + 1]) != 0
+    ]
+    last = np.array(group_ends, dtype=np.int64) - 1
+    true_positives = np.cumsum([block.positives for block in blocks])[last]
+    selected = np.cumsum([block.total for block in blocks])[last]
+    best = goal.best_of(true_positives, selected)
+    if best is None:
+        return None
     tops = [0] * len(cells.rows)
-    true_positives = selected = start = 0
-    while start < len(blocks):
-        end = start + 1
-        while end < len(blocks) and _by_falling_value(blocks[start], blocks[end]) == 0:
-            end += 1
-        group = blocks[start:end]
-        true_positives += sum(block.positives for block in group)
-        selected += sum(block.total for block in group)
-        surplus = bound.denominator * true_positives - bound.numerator * selected
-        if surplus < 0 or group[0].positives == 0:
-            break
-        for block in group:
-            tops[block.row] = len(cells.rows[block.row].count) - block.first_cell
-        start = end
-    return tuple(tops) if any(tops) else None
+    for block in blocks[: group_ends[best]]:
+        tops[block.row] = max(tops[block.row], len(cells.rows[block.row].count) - block.first_cell)
+    return tuple(tops)
 
 
 def _blocks(number: int, row: CellRow) -> list[_Block]:

@@ -2,15 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Final
 
 from uqcli.counts import Ints
-from uqcli.errors import UsageError
-
-_DECIMAL: Final = re.compile(r"\d{0,30}\.?\d{0,30}([eE][+-]?\d{1,2})?", re.ASCII)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -27,30 +22,6 @@ class PrecisionBound:
     def surplus(self, true_positives: Ints, selected: Ints) -> Ints:
         """Surplus of each selection, in int64."""
         return self.denominator * true_positives - self.numerator * selected
-
-
-def parse_precision(text: str) -> Fraction:
-    """Read a precision as an exact fraction of the decimal that was typed.
-
-    Raises
-    ------
-    UsageError
-        Not a decimal number in (0, 1].
-
-    Examples
-    --------
-    >>> parse_precision("0.7")
-    Fraction(7, 10)
-    """
-    try:
-        value = Fraction(text) if _DECIMAL.fullmatch(text) else Fraction(0)
-    except ValueError:
-        value = Fraction(0)
-    if not 0 < value <= 1:
-        raise UsageError(
-            f"precision '{text}'", expected="a decimal number above 0 and at most 1, such as 0.7"
-        )
-    return value
 
 
 def precision_bound(target: Fraction, rows: int) -> PrecisionBound:
@@ -76,6 +47,19 @@ def precision_bound(target: Fraction, rows: int) -> PrecisionBound:
     """
     tight = target if target.denominator <= rows else _ceiling_fraction(target, max(rows, 1))
     return PrecisionBound(numerator=tight.numerator, denominator=tight.denominator)
+
+
+def next_fraction(value: Fraction, limit: int) -> Fraction:
+    """Smallest fraction above a value whose denominator is at most limit, as the value's is.
+
+    Examples
+    --------
+    >>> next_fraction(Fraction(1, 2), 5)
+    Fraction(3, 5)
+    """
+    if value >= 1:
+        return Fraction(value.numerator * limit + value.denominator, value.denominator * limit)
+    return _ceiling_fraction(value + Fraction(1, 2 * limit * limit), limit)
 
 
 def _ceiling_fraction(target: Fraction, limit: int) -> Fraction:

@@ -2,38 +2,68 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from enum import StrEnum
 from types import MappingProxyType
 from typing import Final
 
-from uqcli.choices import Algorithm
+from uqcli.choices import Algorithm, ConstraintKind
+from uqcli.counts import Cells
+from uqcli.methods.boundary.ew_dpmt import equal_weight_frontier
+from uqcli.methods.boundary.gmt import greedy_multiple_thresholds
+from uqcli.methods.boundary.goals import Goal, Tops
 from uqcli.methods.boundary.mist import isotonic_single_threshold
-from uqcli.methods.boundary.result import Method
 from uqcli.methods.boundary.st import single_threshold
 from uqcli.methods.boundary.vw_dpmt import variable_weight_optimum
 
 
+class WorksOn(StrEnum):
+    """The cells an algorithm takes."""
+
+    GRID = "the score x uncertainty grid"
+    SCORES = "all distinct scores of all rows"
+    RAISED_SCORES = "all distinct recalibrated scores of all rows"
+
+
 @dataclass(frozen=True, kw_only=True)
 class AlgorithmEntry:
-    """One algorithm and the cells it works on.
+    """One algorithm.
 
     Attributes
     ----------
     method
-        From cells and a precision bound to top cells.
-    uses_uncertainty
-        Whether it works on the grid; if not, on all distinct scores of all rows.
+        From cells and a goal to top cells; None where nothing will do.
+    kinds
+        The constraints it can keep.
+    equal_rows
+        Whether all rows of cells must be equally long.
     """
 
-    method: Method
-    uses_uncertainty: bool
+    method: Callable[[Cells, Goal], Tops | None]
+    works_on: WorksOn
+    kinds: frozenset[ConstraintKind]
+    equal_rows: bool = False
 
+
+_EVERY: Final = frozenset(ConstraintKind)
+_PRECISION: Final = frozenset({ConstraintKind.PRECISION})
 
 ALGORITHMS: Final[Mapping[Algorithm, AlgorithmEntry]] = MappingProxyType(
     {
-        Algorithm.VW_DPMT: AlgorithmEntry(method=variable_weight_optimum, uses_uncertainty=True),
-        Algorithm.MIST: AlgorithmEntry(method=isotonic_single_threshold, uses_uncertainty=True),
-        Algorithm.ST: AlgorithmEntry(method=single_threshold, uses_uncertainty=False),
+        Algorithm.VW_DPMT: AlgorithmEntry(
+            method=variable_weight_optimum, works_on=WorksOn.GRID, kinds=_EVERY
+        ),
+        Algorithm.EW_DPMT: AlgorithmEntry(
+            method=equal_weight_frontier, works_on=WorksOn.GRID, kinds=_PRECISION, equal_rows=True
+        ),
+        Algorithm.MIST: AlgorithmEntry(method=isotonic_single_threshold, works_on=WorksOn.GRID, kinds=_EVERY),
+        Algorithm.GMT: AlgorithmEntry(
+            method=greedy_multiple_thresholds, works_on=WorksOn.GRID, kinds=_PRECISION
+        ),
+        Algorithm.HR: AlgorithmEntry(
+            method=single_threshold, works_on=WorksOn.RAISED_SCORES, kinds=_PRECISION
+        ),
+        Algorithm.ST: AlgorithmEntry(method=single_threshold, works_on=WorksOn.SCORES, kinds=_EVERY),
     }
 )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,13 +10,6 @@ from numpy.typing import ArrayLike
 
 from uqcli.counts import Bools, Cells, Floats
 from uqcli.methods.boundary.decide import decide
-from uqcli.methods.boundary.precision import PrecisionBound
-
-Tops = tuple[int, ...]
-"""For each uncertainty bin, how many cells are taken from the top."""
-
-Method = Callable[[Cells, PrecisionBound], Tops | None]
-"""An algorithm; None where nothing meets the bound with at least one true positive."""
 
 
 @dataclass(frozen=True, kw_only=True)

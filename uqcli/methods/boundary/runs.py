@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
 
-from uqcli.counts import CellRow, Cells, Ints
+from uqcli.counts import CellRow, Ints
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -33,13 +34,13 @@ def _accumulate(ascending: Ints) -> Ints:
     return np.concatenate([np.zeros(1, dtype=np.int64), np.cumsum(ascending[::-1])])
 
 
-def best_precision_tops(cells: Cells) -> tuple[int, ...] | None:
+def best_precision_tops(runs: Sequence[TopRuns]) -> tuple[int, ...] | None:
     """Top runs that reach the highest precision of any boundary, with the most true positives.
 
     A boundary's precision is a weighted mean of its rows' precisions, so the best of any single row's
     run is the best of all, and every row that reaches it may join in. None without a positive row.
     """
-    best_of_rows = [_best_run(top_runs(row)) for row in cells.rows]
+    best_of_rows = [_best_run(run) for run in runs]
     best = max((precision for precision, _ in best_of_rows), default=Fraction(0))
     if best == 0:
         return None

@@ -1,0 +1,142 @@
+"""``uqcli bin``: grids that add up, and boundaries found on them."""
+
+import json
+
+import numpy as np
+import polars as pl
+import pytest
+
+from tests.oracles import binning as oracle
+from uqcli.choices import Binning
+
+
+def grid_of(uqcli, *arguments):
+    outcome = uqcli("bin", *arguments, "-q", "-o", "-")
+    assert outcome.code == 0, outcome.err
+    return outcome.json
+
+
+@pytest.mark.parametrize("binning", ["equi-weight", "equi-span"])
+def test_counts_are_those_of_the_oracle(uqcli, data, frame, binning):
+    grid = grid_of(uqcli, data, "--binning", binning, "--score-bins", 7, "--uncertainty-bins", 4)
+    rows = frame.select("score", "uncertainty", "label").rows()
+    edges, cells = oracle.grid([(s, u, y, 1) for s, u, y in rows], binning, 4, 7)
+    assert grid["uncertainty_edges"] == edges
+    assert grid["score_edges"] == [row_edges for row_edges, _ in cells]
+    assert grid["count"] == [[n for n, _ in row] for _, row in cells]
+    assert grid["positives"] == [[p for _, p in row] for _, row in cells]
+
+
+@pytest.mark.parametrize(
+    "constraint", [["--precision", "0.7"], ["--recall", "0.6"], ["--max-selected", "7%"]]
+)
+def test_a_boundary_on_the_grid_is_the_boundary_on_the_rows(uqcli, data, constraint):
+    shape = ["--score-bins", "30", "--uncertainty-bins", "2"]
+    assert uqcli("bin", data, *shape, "-q", "-o", "g.json").code == 0
+    from_rows = uqcli("boundary", data, *constraint, *shape, "-q", "-o", "-").out
+    assert uqcli("boundary", "--grid", "g.json", *constraint, "-q", "-o", "-").out == from_rows
+
+
+def test_merging_days_is_one_grid_over_all_days(uqcli, data, frame, tmp_path):
+    whole = grid_of(uqcli, data, "--score-bins", 12)
+    (tmp_path / "whole.json").write_text(json.dumps(whole))
+    names = []
+    for day, rows in enumerate((frame[:100], frame[100:130], frame[130:])):
+        rows.write_parquet(tmp_path / f"{day}.parquet")
+        names.append(f"day{day}.json")
+        outcome = uqcli("bin", f"{day}.parquet", "--edges", "whole.json", "-q", "-o", names[-1])
+        assert outcome.code == 0, outcome.err
+    assert grid_of(uqcli, "--merge", *names) == whole
+    assert grid_of(uqcli, data, "--edges", "whole.json") == whole
+
+
+def test_grids_that_do_not_fit_are_not_merged(uqcli, data, tmp_path):
+    for bins in ("5", "6"):
+        assert uqcli("bin", data, "--score-bins", bins, "-q", "-o", f"{bins}.json").code == 0
+    assert uqcli("bin", "--merge", "5.json", "6.json").code == 2
+    assert uqcli("bin", "--merge").code == 2
+    assert uqcli("bin", "--merge", "5.json", "--score-bins", "5").code == 2
+    assert uqcli("boundary", "--grid", "5.json", "--precision", "0.5", "--score-bins", "5").code == 2
+    assert uqcli("boundary", data, "--grid", "5.json", "--precision", "0.5").code == 2
+    assert uqcli("boundary", "--grid", "5.json", "--precision", "0.5", "--algorithm", "hr").code == 2
+    assert uqcli("boundary", "--grid", "5.json", "--precision", "0.5", "--algorithm", "st").code == 2
+    assert uqcli("evaluate", "5.json", data).code == 5
+
+
+def test_apply_adds_the_bins_of_the_grid(uqcli, data, frame, tmp_path):
+    grid = grid_of(uqcli, data, "--score-bins", 5)
+    (tmp_path / "g.json").write_text(json.dumps(grid))
+    assert uqcli("apply", "g.json", data, "-o", "o.parquet").code == 0
+    result = pl.read_parquet("o.parquet")
+    counted = np.zeros((3, 5), dtype=int)
+    np.add.at(counted, (result["uncertainty_bin"].to_numpy(), result["score_bin"].to_numpy()), 1)
+    assert counted.tolist() == grid["count"]
+    assert result.drop("uncertainty_bin", "score_bin").equals(frame)
+
+
+@pytest.mark.parametrize("binning", [b for b in Binning if b not in ("equi-weight", "equi-span")])
+def test_binnings_of_the_score_alone(uqcli, data, frame, binning):
+    grid = grid_of(uqcli, data, "--binning", binning)
+    edges = grid["score_edges"][0]
+    assert grid["uncertainty_edges"] == []
+    assert edges == sorted(edges)
+    assert sum(grid["count"][0]) == len(frame)
+    assert sum(grid["positives"][0]) == frame["label"].sum()
+    if binning is Binning.EQUISPACED:
+        assert edges == [b / 10 for b in range(1, 10)]
+    if binning is Binning.QUANTILE:
+        assert edges == oracle.equi_weight_edges(frame["score"].to_list(), 10)
+    if binning in (Binning.PAVA, Binning.PAVA_BC):
+        rates = [p / n for p, n in zip(grid["positives"][0], grid["count"][0], strict=True)]
+        assert binning is Binning.PAVA_BC or rates == sorted(set(rates))
+
+
+def test_equispaced_needs_probabilities(uqcli, tmp_path):
+    (tmp_path / "d.csv").write_text("score,label\n1.5,1\n0.2,0\n")
+    assert uqcli("bin", "d.csv", "--binning", "equispaced").code == 3
+
+
+def test_report_shows_positivity_and_errors(uqcli, data):
+    report = uqcli("bin", data, "--score-bins", 10, "--json").json
+    assert report["metrics"]["rows"] == 400
+    for name in ("ist", "mist"):
+        errors, cumulative = report["ece_at"][name], report["cumulative_ece_at"][name]
+        assert len(errors) == 10
+        np.testing.assert_allclose(cumulative[0], np.mean(errors))
+        np.testing.assert_allclose(cumulative[-1], errors[-1])
+    assert report["metrics"]["mist_ece"] < report["metrics"]["ist_ece"]
+    text = uqcli("bin", data, "--score-bins", 10).out.decode()
+    assert "uncertainty bin 3" in text
+    assert "MIST" in text
+
+
+def test_every_algorithm_side_by_side(uqcli, data, tmp_path):
+    report = uqcli(
+        "boundary", data, "--precision", "0.7", "--algorithm", "all", "--json", "-o", "b.json"
+    ).json
+    reached = {row["algorithm"]: row["metrics"]["true_positives"] for row in report["algorithms"]}
+    assert set(reached) == {"vw-dpmt", "ew-dpmt", "mist", "gmt", "hr", "st"}
+    artifact = json.loads((tmp_path / "b.json").read_text())
+    assert artifact["fit"]["true_positives"] == max(reached.values())
+    alone = uqcli("boundary", data, "--precision", "0.7", "--algorithm", "gmt", "--json").json
+    assert alone["metrics"]["true_positives"] == reached["gmt"]
+    recall = uqcli("boundary", data, "--recall", "0.7", "--algorithm", "all", "--json").json
+    assert [row["algorithm"] for row in recall["algorithms"] if row["obstacle"]] == ["ew-dpmt", "gmt", "hr"]
+    again = uqcli("boundary", data, "--recall", "0.7", "--algorithm", "all", "--json").json
+    assert again == recall
+
+
+def test_hr_raises_the_score_when_it_is_applied(uqcli, tmp_path):
+    score = np.linspace(0, 1, 200)
+    uncertainty = np.tile([0.0, 1.0], 100)
+    label = score + 0.4 * uncertainty > 0.7
+    pl.DataFrame({"score": score, "uncertainty": uncertainty, "label": label}).write_csv(tmp_path / "d.csv")
+    options = ["--precision", "1", "--algorithm", "hr", "-q", "-o", "hr.json"]
+    assert uqcli("boundary", "d.csv", *options).code == 0
+    artifact = json.loads((tmp_path / "hr.json").read_text())
+    assert artifact["recalibration"] == {"coefficient": 0.39, "low": 0.0, "high": 1.0}
+    assert artifact["fit"]["recall"] == 1.0
+    metrics = uqcli("evaluate", "hr.json", "d.csv", "--json").json["metrics"]
+    assert metrics["selected"] == artifact["fit"]["selected"]
+    (tmp_path / "n.csv").write_text("score\n0.5\n")
+    assert uqcli("apply", "hr.json", "n.csv").code == 3

@@ -1,0 +1,37 @@
+"""PAVA-BC as the method page tells it, on lists of (positives, count)."""
+
+from fractions import Fraction
+
+
+def blocks(atoms, n_min, n_max):
+    """Lists of atom positions."""
+    tail, held = [], 0
+    body = list(range(len(atoms)))
+    while body and held < n_min:
+        tail.insert(0, body.pop())
+        held += atoms[tail[0]][1]
+    stack = []
+    for atom in body:
+        stack.append([atom])
+        while len(stack) > 1:
+            previous, last = stack[-2:]
+            if size(atoms, previous) >= n_min:
+                if size(atoms, previous) + size(atoms, last) > n_max:
+                    break
+                if mean(atoms, previous) < mean(atoms, last):
+                    break
+            stack[-2:] = [previous + last]
+    joins = stack and (size(atoms, stack[-1]) < n_min or size(atoms, stack[-1]) + held <= n_max)
+    if joins:
+        stack[-1] += tail
+    elif tail:
+        stack.append(tail)
+    return stack
+
+
+def size(atoms, block):
+    return sum(atoms[atom][1] for atom in block)
+
+
+def mean(atoms, block):
+    return Fraction(sum(atoms[atom][0] for atom in block), size(atoms, block))

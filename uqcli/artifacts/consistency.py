@@ -1,0 +1,64 @@
+"""What a schema cannot say: whether the parts of an artifact fit together."""
+
+from __future__ import annotations
+
+import math
+
+import msgspec
+
+from uqcli.artifacts.models import Artifact, BoundaryArtifact, GridArtifact
+from uqcli.errors import UsageError
+from uqcli.methods.boundary.constraint import parse_constraint
+
+
+def contradiction_in(artifact: Artifact) -> str | None:
+    """The first contradiction, or None."""
+    found = _in_grid(artifact) if isinstance(artifact, GridArtifact) else _in_boundary(artifact)
+    if found is None and "score" not in artifact.source.columns:
+        return "it does not name its score column"
+    needs_uncertainty = bool(artifact.uncertainty_edges) or (
+        isinstance(artifact, BoundaryArtifact) and artifact.needs_uncertainty
+    )
+    if found is None and needs_uncertainty and "uncertainty" not in artifact.source.columns:
+        return "it does not name its uncertainty column"
+    return found
+
+
+def _in_boundary(artifact: BoundaryArtifact) -> str | None:
+    edges, thresholds, fit = artifact.uncertainty_edges, artifact.thresholds, artifact.fit
+    numbers = edges + [threshold for threshold in thresholds if threshold is not None]
+    raised = artifact.recalibration
+    if not isinstance(raised, msgspec.UnsetType):
+        numbers += [raised.coefficient, raised.low, raised.high]
+    if len(thresholds) != len(edges) + 1:
+        return f"{len(thresholds)} thresholds for {len(edges)} uncertainty edges"
+    if not all(map(math.isfinite, numbers)) or edges != sorted(edges):
+        return "its edges and thresholds are not finite and ascending"
+    if (
+        not fit.true_positives
+        <= min(fit.selected, fit.positives)
+        <= max(fit.selected, fit.positives)
+        <= fit.rows
+    ):
+        return "its fit counts contradict each other"
+    try:
+        parse_constraint(artifact.constraint.kind, artifact.constraint.value)
+    except UsageError as error:
+        return str(error)
+    return None
+
+
+def _in_grid(artifact: GridArtifact) -> str | None:
+    rows = len(artifact.uncertainty_edges) + 1
+    if not rows == len(artifact.score_edges) == len(artifact.count) == len(artifact.positives):
+        return "its matrices do not have a row for each uncertainty bin"
+    widths = {len(row) for row in (*artifact.count, *artifact.positives)}
+    if widths | {len(row) + 1 for row in artifact.score_edges} != widths or len(widths) != 1:
+        return "its rows differ in length"
+    for edges in (artifact.uncertainty_edges, *artifact.score_edges):
+        if not all(map(math.isfinite, edges)) or edges != sorted(edges):
+            return "its edges are not finite and ascending"
+    pairs = zip(artifact.count, artifact.positives, strict=True)
+    if any(p > n for counts, positives in pairs for n, p in zip(counts, positives, strict=True)):
+        return "a cell has more positives than rows"
+    return None

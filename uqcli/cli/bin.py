@@ -1,0 +1,146 @@
+"""``uqcli bin``."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from uqcli import defaults
+from uqcli.choices import Binning, GridBinning
+from uqcli.cli.deliver import check_outputs, deliver
+from uqcli.cli.options import FitColumns, InputOptions, ReportOptions, RunOptions, stdout_by_its_names
+from uqcli.cli.requests import bins, labelled_data, prepare
+from uqcli.errors import UsageError
+
+if TYPE_CHECKING:
+    from uqcli.methods.binning.grid import GridSpec
+
+_BINS = "Bins"
+
+
+def bin_(
+    *,
+    inputs: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="INPUT...", help="Labelled files, globs, directories, or -; with --merge, saved grids."
+        ),
+    ] = None,
+    binning: Annotated[
+        Binning | None,
+        typer.Option(
+            help="equi-weight and equi-span cut score and uncertainty; quantile, pava, pava-bc and "
+            "equispaced cut the score alone. (default: equi-weight)",
+            rich_help_panel=_BINS,
+        ),
+    ] = None,
+    uncertainty_bins: Annotated[
+        str | None,
+        typer.Option(
+            metavar="K",
+            help=f"Uncertainty bins. (default: {defaults.UNCERTAINTY_BINS}, or 1 for the score alone)",
+            rich_help_panel=_BINS,
+        ),
+    ] = None,
+    score_bins: Annotated[
+        str | None,
+        typer.Option(
+            metavar="L",
+            help=f"Score bins. (default: {defaults.SCORE_BINS}, or {defaults.SINGLE_SCORE_BINS} for the "
+            "score alone)",
+            rich_help_panel=_BINS,
+        ),
+    ] = None,
+    n_min: Annotated[
+        str | None,
+        typer.Option(
+            metavar="N", help="pava-bc: rows in a bin at least. (default: N/20)", rich_help_panel=_BINS
+        ),
+    ] = None,
+    n_max: Annotated[
+        str | None,
+        typer.Option(
+            metavar="N", help="pava-bc: rows in a bin at most. (default: N/5)", rich_help_panel=_BINS
+        ),
+    ] = None,
+    edges: Annotated[
+        str | None,
+        typer.Option(
+            metavar="GRID.json", help="Count rows under the edges of a saved grid.", rich_help_panel=_BINS
+        ),
+    ] = None,
+    merge: Annotated[
+        bool,
+        typer.Option("--merge", help="Add up saved grids with equal edges.", rich_help_panel=_BINS),
+    ] = False,
+    output: Annotated[
+        str | None,
+        typer.Option(
+            "--output",
+            "-o",
+            metavar="FILE",
+            callback=stdout_by_its_names,
+            help="Write the grid artifact here; - is standard output.",
+            rich_help_panel="Output",
+        ),
+    ] = None,
+    columns: FitColumns,
+    reading: InputOptions,
+    reporting: ReportOptions,
+    running: RunOptions,
+) -> None:
+    """Count rows in a grid of score x uncertainty cells."""
+    prepare(running)
+    check_outputs(reporting, output, artifact=edges)
+    from uqcli.artifacts.codec import encode
+    from uqcli.jobs.bin import bin_rows, count_under, merge_grids
+
+    shape = {
+        "--binning": binning,
+        "--uncertainty-bins": uncertainty_bins,
+        "--score-bins": score_bins,
+        "--n-min": n_min,
+        "--n-max": n_max,
+    }
+    if merge or edges is not None:
+        _refuse_shape({**shape, "--edges": edges if merge else None})
+    data = labelled_data(inputs, columns, reading)
+    if merge:
+        outcome = merge_grids(inputs or [])
+    elif edges is not None:
+        outcome = count_under(edges, data, running.engine)
+    else:
+        spec = _spec(
+            binning or Binning.EQUI_WEIGHT, {name: str(value) for name, value in shape.items() if value}
+        )
+        outcome = bin_rows(data, spec, running.engine)
+    deliver(outcome.report, reporting, output=output, artifact=encode(outcome.artifact))
+
+
+def _refuse_shape(given: dict[str, str | Binning | None]) -> None:
+    for name, value in given.items():
+        if value is not None:
+            raise UsageError(f"{name} beside --edges or --merge", expected="none: the bins are given")
+
+
+def _spec(binning: Binning, given: dict[str, str]) -> GridSpec:
+    from uqcli.jobs.search import GridOptions
+    from uqcli.methods.binning.grid import GridSpec
+
+    both = binning.value in [each.value for each in GridBinning]
+    if binning is not Binning.PAVA_BC and ("--n-min" in given or "--n-max" in given):
+        raise UsageError(f"--n-min and --n-max with {binning}", expected="--binning pava-bc")
+    numbers = {name: bins(value, name) for name, value in given.items() if name != "--binning"}
+    shape = GridOptions(
+        binning=binning,
+        uncertainty_bins=numbers.get("--uncertainty-bins", defaults.UNCERTAINTY_BINS if both else 1),
+        score_bins=numbers.get("--score-bins", defaults.SCORE_BINS if both else defaults.SINGLE_SCORE_BINS),
+    ).spec()
+    return GridSpec(
+        binning=binning,
+        uncertainty_bins=shape.uncertainty_bins,
+        score_bins=shape.score_bins,
+        n_min=numbers.get("--n-min"),
+        n_max=numbers.get("--n-max"),
+    )

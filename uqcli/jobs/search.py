@@ -1,0 +1,213 @@
+"""Looking for boundaries in rows or in a saved grid: which algorithm applies, on which cells."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from numpy.typing import ArrayLike
+
+from uqcli import defaults
+from uqcli.choices import Algorithm, Binning, ConstraintKind
+from uqcli.counts import Cells
+from uqcli.errors import DataError, InfeasibleError, UsageError
+from uqcli.jobs.arrays import checked_labels, checked_numbers, checked_weights
+from uqcli.methods.binning.grid import GridSpec, HoldOut, build_cells
+from uqcli.methods.boundary.constraint import Constraint, parse_constraint
+from uqcli.methods.boundary.fit import Search, search, search_recalibrated
+from uqcli.methods.boundary.registry import ALGORITHMS, WorksOn
+from uqcli.methods.boundary.result import FittedBoundary
+
+ScoreBins = int | Literal["all"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class GridOptions:
+    """The grid to look on, as given.
+
+    Attributes
+    ----------
+    score_bins
+        Cells in each uncertainty bin, or "all" for one at each distinct score.
+    """
+
+    binning: Binning = Binning.EQUI_WEIGHT
+    uncertainty_bins: int = defaults.UNCERTAINTY_BINS
+    score_bins: ScoreBins = defaults.SCORE_BINS
+
+    def spec(self) -> GridSpec:
+        """The grid's shape.
+
+        Raises
+        ------
+        UsageError
+            A number of bins is out of range.
+        """
+        for name, bins in (("uncertainty", self.uncertainty_bins), ("score", self.score_bins)):
+            if isinstance(bins, int) and not 1 <= bins <= defaults.MOST_BINS:
+                raise UsageError(f"{bins} {name} bins", expected=f"1 to {defaults.MOST_BINS}")
+        return GridSpec(
+            binning=self.binning,
+            uncertainty_bins=self.uncertainty_bins,
+            score_bins=None if self.score_bins == "all" else self.score_bins,
+        )
+
+
+SINGLE_ROW = GridSpec(binning=Binning.EQUI_WEIGHT, uncertainty_bins=1, score_bins=None)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Rows:
+    """Labelled rows and the grid to cut them into."""
+
+    hold_out: HoldOut
+    spec: GridSpec
+
+    def obstacle(self, algorithm: Algorithm, kind: ConstraintKind) -> str | None:
+        """Why an algorithm does not apply; None if it does."""
+        entry = ALGORITHMS[algorithm]
+        if kind not in entry.kinds:
+            return f"works for {' and '.join(sorted(entry.kinds))} only"
+        if entry.equal_rows and self.spec.score_bins is None:
+            return "needs a number of score bins, not all"
+        if entry.works_on is WorksOn.RAISED_SCORES and self.hold_out.uncertainty is None:
+            return "needs the uncertainty"
+        return None
+
+    def search(self, algorithm: Algorithm, constraint: Constraint) -> Search:
+        """The best boundary of an algorithm that applies."""
+        rows = self.hold_out
+        if ALGORITHMS[algorithm].works_on is WorksOn.RAISED_SCORES and rows.uncertainty is not None:
+            return search_recalibrated(rows.score, rows.uncertainty, rows.positive, rows.weight, constraint)
+        return search(self.cells(algorithm), algorithm, constraint)
+
+    def cells(self, algorithm: Algorithm) -> Cells:
+        """The cells an algorithm works on."""
+        on_grid = ALGORITHMS[algorithm].works_on is WorksOn.GRID
+        return build_cells(self.hold_out, self.spec if on_grid else SINGLE_ROW)
+
+
+@dataclass(frozen=True, kw_only=True)
+class SavedCells:
+    """The cells of a saved grid."""
+
+    saved: Cells
+
+    def obstacle(self, algorithm: Algorithm, kind: ConstraintKind) -> str | None:
+        """Why an algorithm does not apply; None if it does."""
+        entry = ALGORITHMS[algorithm]
+        if kind not in entry.kinds:
+            return f"works for {' and '.join(sorted(entry.kinds))} only"
+        if entry.works_on is WorksOn.RAISED_SCORES:
+            return "needs the rows, not a grid"
+        if entry.works_on is WorksOn.SCORES and len(self.saved.rows) > 1:
+            return "needs a grid of one uncertainty bin"
+        return None
+
+    def search(self, algorithm: Algorithm, constraint: Constraint) -> Search:
+        """The best boundary of an algorithm that applies."""
+        return search(self.saved, algorithm, constraint)
+
+    def cells(self, algorithm: Algorithm) -> Cells:
+        """The cells an algorithm works on."""
+        del algorithm
+        return self.saved
+
+
+Material = Rows | SavedCells
+
+
+def require_applicable(material: Material, algorithm: Algorithm, constraint: Constraint) -> None:
+    """Refuse an algorithm that does not apply.
+
+    Raises
+    ------
+    UsageError
+        It says why.
+    """
+    obstacle = material.obstacle(algorithm, constraint.kind)
+    if obstacle is not None:
+        raise UsageError(f"--algorithm {algorithm} does not apply: it {obstacle}", remedy="use vw-dpmt")
+
+
+def refuse_weightless(rows: HoldOut) -> None:
+    """Refuse rows that all weigh nothing.
+
+    Raises
+    ------
+    DataError
+        Every weight is 0.
+    """
+    if rows.weight is not None and not rows.weight.any():
+        raise DataError("every row has weight 0", expected="a positive weight in some row")
+
+
+def find_boundary(
+    score: ArrayLike,
+    label: ArrayLike,
+    *,
+    uncertainty: ArrayLike | None = None,
+    precision: str | float | None = None,
+    constraint: Constraint | None = None,
+    weight: ArrayLike | None = None,
+    algorithm: str = Algorithm.VW_DPMT,
+    binning: str = Binning.EQUI_WEIGHT,
+    uncertainty_bins: int = defaults.UNCERTAINTY_BINS,
+    score_bins: ScoreBins = defaults.SCORE_BINS,
+) -> FittedBoundary:
+    """Find the boundary of highest recall on score x uncertainty that keeps a precision.
+
+    The same work as ``uqcli boundary`` on arrays [UB sec. 5].
+
+    Parameters
+    ----------
+    score, uncertainty : array-like of finite numbers, shape (n,)
+        Without uncertainty there is a single uncertainty bin.
+    label : array-like of 0/1 or bool, shape (n,)
+    precision
+        Bound in (0, 1], best as the text of a decimal; a float is read as it prints.
+    constraint
+        Another constraint instead (see ``parse_constraint``).
+    weight : array-like of non-negative integers, shape (n,), optional
+
+    Returns
+    -------
+    FittedBoundary
+        Thresholds, counts on these rows, and ``decide`` for new rows.
+
+    Raises
+    ------
+    UsageError, DataError
+        An option or a value is out of range.
+    InfeasibleError
+        No boundary meets the bound.
+
+    Examples
+    --------
+    >>> found = find_boundary([0.1, 0.4, 0.6, 0.9], [0, 1, 0, 1], precision="0.6", score_bins="all")
+    >>> found.thresholds, found.fit.recall
+    ((0.4,), 1.0)
+    """
+    if (precision is None) == (constraint is None):
+        raise UsageError("no constraint or two", expected="precision or constraint")
+    asked = constraint or parse_constraint(ConstraintKind.PRECISION, str(precision))
+    grid = GridOptions(
+        binning=Binning(binning),
+        uncertainty_bins=1 if uncertainty is None else uncertainty_bins,
+        score_bins=score_bins,
+    )
+    scores = checked_numbers("score", score)
+    rows = HoldOut(
+        score=scores,
+        uncertainty=None if uncertainty is None else checked_numbers("uncertainty", uncertainty, len(scores)),
+        positive=checked_labels("label", label, len(scores)),
+        weight=None if weight is None else checked_weights("weight", weight, len(scores)),
+    )
+    refuse_weightless(rows)
+    material = Rows(hold_out=rows, spec=grid.spec())
+    require_applicable(material, Algorithm(algorithm), asked)
+    result = material.search(Algorithm(algorithm), asked)
+    if result.found is None:
+        reason = "" if rows.positive.any() else "; no row is positive"
+        raise InfeasibleError(f"no boundary gives {asked.promise()}{reason}")
+    return result.found

@@ -1,0 +1,58 @@
+"""The recall frontier over a number of bins: max-plus convolution of the rows' top runs."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from uqcli.counts import Ints
+from uqcli.kernels.compile import kernel
+
+
+def bin_frontier(gains: Ints) -> Ints:
+    """For every number of bins, how many each row takes in the best boundary of that many bins.
+
+    Parameters
+    ----------
+    gains : int64, shape (K, L+1)
+        Gain of the j highest bins of each row; column 0 is 0.
+
+    Returns
+    -------
+    int32, shape (K, K*L+1)
+        Column m holds the bins each row takes; the columns add up to m. Among equal gains a row
+        takes as few bins as it can, later rows first.
+    """
+    rows, width = gains.shape
+    bins = width - 1
+    total = np.zeros(rows * bins + 1, dtype=np.int64)
+    taken = np.zeros((rows, rows * bins + 1), dtype=np.int32)
+    work = rows * (rows + 1) // 2 * bins * width
+    _convolve.run(work, np.ascontiguousarray(gains), total, taken)
+    chosen = np.empty((rows, rows * bins + 1), dtype=np.int32)
+    left = np.arange(rows * bins + 1)
+    for row in range(rows - 1, -1, -1):
+        chosen[row] = taken[row, left]
+        left = left - chosen[row]
+    return chosen
+
+
+@kernel
+def _convolve(gains: Ints, total: Ints, taken: np.ndarray[tuple[int, int], np.dtype[np.int32]]) -> None:
+    """Fill, row by row, the best total for every number of bins and what the row takes for it."""
+    rows, width = gains.shape
+    bins = width - 1
+    before = np.empty_like(total)
+    reach = 0
+    for row in range(rows):
+        for m in range(reach + 1):
+            before[m] = total[m]
+        for m in range(reach + bins + 1):
+            total[m] = -(2**62)
+        for j in range(width):
+            gain = gains[row, j]
+            for m in range(reach + 1):
+                candidate = before[m] + gain
+                if candidate > total[m + j]:
+                    total[m + j] = candidate
+                    taken[row, m + j] = j
+        reach += bins

@@ -1,0 +1,34 @@
+"""EW-DPMT: the recall frontier over a number of equal bins [UB Alg. 1]."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from uqcli.counts import Cells, Ints
+from uqcli.kernels.frontier import bin_frontier
+from uqcli.methods.boundary.goals import Goal, Tops
+from uqcli.methods.boundary.runs import top_runs
+
+
+def equal_weight_frontier(cells: Cells, goal: Goal) -> Tops | None:
+    """Take the best for the goal among the boundaries of highest recall for each number of bins.
+
+    Optimal where all cells hold equally many rows. With ties, or rows that do not divide evenly, they
+    do not: every number of bins is traced back, and the candidates are judged on their true counts.
+
+    Parameters
+    ----------
+    cells
+        Rows of equal length.
+    """
+    runs = [top_runs(row) for row in cells.rows]
+    # one number ranks by true positives, then by fewest selected; both stay below 3e9
+    gains = np.stack([run.true_positives * (cells.total + 1) - run.selected for run in runs])
+    chosen = bin_frontier(gains)
+    true_positives: Ints = np.zeros(chosen.shape[1], dtype=np.int64)
+    selected: Ints = np.zeros(chosen.shape[1], dtype=np.int64)
+    for run, taken in zip(runs, chosen, strict=True):
+        true_positives += run.true_positives[taken]
+        selected += run.selected[taken]
+    best = goal.best_of(true_positives, selected)
+    return None if best is None else tuple(int(top) for top in chosen[:, best])

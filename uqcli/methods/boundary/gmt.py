@@ -1,0 +1,18 @@
+"""GMT: the best top run of each uncertainty bin by itself [UB Alg. 2]."""
+
+from __future__ import annotations
+
+from uqcli.counts import Cells
+from uqcli.methods.boundary.goals import Goal, Tops
+from uqcli.methods.boundary.runs import top_runs
+
+
+def greedy_multiple_thresholds(cells: Cells, goal: Goal) -> Tops | None:
+    """Take in each row the top run of most true positives whose own precision keeps the bound.
+
+    The paper's Algorithm 2 with its result corrected: it returns how many cells are left below, the
+    boundary is above them.
+    """
+    runs = [top_runs(row) for row in cells.rows]
+    tops = tuple(goal.best_of(run.true_positives, run.selected) or 0 for run in runs)
+    return tops if any(tops) else None

@@ -1,0 +1,216 @@
+"""What a boundary is asked for besides a precision, each exact and in integers.
+
+A goal chooses among candidates given by their counts (``best_of``: single thresholds, isotonic groups)
+and finds the optimum over top runs of all rows (``optimum``: the knapsack or what it reduces to). In
+every goal ties go to the highest recall, then the fewest selected rows, then the highest thresholds,
+and at least one true positive must be selected.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Protocol
+
+import numpy as np
+
+from uqcli.counts import Bools, Ints
+from uqcli.methods.boundary.knapsack import Options, solve
+from uqcli.methods.boundary.precision import PrecisionBound, next_fraction, precision_bound
+from uqcli.methods.boundary.runs import TopRuns, best_precision_tops
+
+Tops = tuple[int, ...]
+"""For each uncertainty bin, how many cells are taken from the top."""
+
+
+class Goal(Protocol):
+    """What a boundary is asked for."""
+
+    def best_of(self, true_positives: Ints, selected: Ints) -> int | None:
+        """Index of the best candidate; None if none will do. Earlier ones have higher thresholds."""
+
+    def optimum(self, runs: Sequence[TopRuns]) -> Tops | None:
+        """Best choice of one top run in each row; None if none will do."""
+
+    def closest(self, runs: Sequence[TopRuns]) -> Tops | None:
+        """Where nothing will do: the choice that comes closest; None without a positive row."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class KeepPrecision:
+    """Highest recall at a precision."""
+
+    bound: PrecisionBound
+
+    def best_of(self, true_positives: Ints, selected: Ints) -> int | None:
+        """See Goal."""
+        return most_positives(self.bound.surplus(true_positives, selected) >= 0, true_positives, selected)
+
+    def optimum(self, runs: Sequence[TopRuns]) -> Tops | None:
+        """See Goal."""
+        return _choice(
+            [
+                Options(
+                    value=run.true_positives, surplus=self.bound.surplus(run.true_positives, run.selected)
+                )
+                for run in runs
+            ]
+        )
+
+    def closest(self, runs: Sequence[TopRuns]) -> Tops | None:
+        """Highest precision."""
+        return best_precision_tops(runs)
+
+
+@dataclass(frozen=True, kw_only=True)
+class KeepBudget:
+    """Highest recall with at most ``limit`` selected rows, or false positives if ``false_only``."""
+
+    limit: int
+    false_only: bool
+
+    def best_of(self, true_positives: Ints, selected: Ints) -> int | None:
+        """See Goal."""
+        spent = self._spent(true_positives, selected)
+        return most_positives(spent <= self.limit, true_positives, selected)
+
+    def optimum(self, runs: Sequence[TopRuns]) -> Tops | None:
+        """See Goal."""
+        options = []
+        for number, run in enumerate(runs):
+            start = self.limit if number == 0 else 0
+            spent = self._spent(run.true_positives, run.selected)
+            options.append(Options(value=run.true_positives, surplus=start - spent))
+        return _choice(options)
+
+    def closest(self, runs: Sequence[TopRuns]) -> Tops | None:
+        """Least spent for a true positive: one run of one row."""
+        best: tuple[int, int, int] | None = None
+        for number, run in enumerate(runs):
+            hits = np.flatnonzero(run.true_positives)
+            if len(hits):
+                top = int(hits[0])
+                spent = int(self._spent(run.true_positives, run.selected)[top])
+                best = min(best or (spent, number, top), (spent, number, top))
+        return None if best is None else tuple(best[2] if i == best[1] else 0 for i in range(len(runs)))
+
+    def _spent(self, true_positives: Ints, selected: Ints) -> Ints:
+        return selected - true_positives if self.false_only else selected
+
+
+@dataclass(frozen=True, kw_only=True)
+class KeepRecall:
+    """Highest precision with at least ``minimum`` true positives."""
+
+    minimum: int
+
+    def best_of(self, true_positives: Ints, selected: Ints) -> int | None:
+        """See Goal."""
+        enough = np.flatnonzero((true_positives >= self.minimum) & (true_positives > 0))
+        if len(enough) == 0:
+            return None
+        n, d = true_positives[enough], selected[enough]
+        at = int(np.argmax(n / d))
+        while len(better := np.flatnonzero(n * d[at] > n[at] * d)):  # the division rounds
+            at = int(better[0])
+        equal = n * d[at] == n[at] * d
+        best = most_positives(equal, n, d)
+        return None if best is None else int(enough[best])
+
+    def optimum(self, runs: Sequence[TopRuns]) -> Tops | None:
+        """See Goal; the highest precision bound at which the recall can be kept, by bisection.
+
+        Every precision is a fraction with a denominator of at most the number of rows. Bounds known
+        to be reached and known not to be close in until no such fraction lies between them.
+        """
+        rows = sum(int(run.selected[-1]) for run in runs)
+        positives = sum(int(run.true_positives[-1]) for run in runs)
+        if positives < max(self.minimum, 1):
+            return None
+        reached, missed = Fraction(positives, rows), Fraction(2)
+        best = self._at(reached, runs, rows)
+        while best is not None:
+            reached = _precision(best, runs)
+            lowest = next_fraction(reached, rows)
+            if lowest >= missed or lowest > 1:
+                return best
+            middle = precision_bound((reached + min(missed, Fraction(1))) / 2, rows)
+            asked = max(lowest, Fraction(middle.numerator, middle.denominator))
+            asked = asked if asked < missed else lowest
+            found = self._at(asked, runs, rows)
+            if found is None:
+                missed = asked
+            else:
+                best = found
+        return None
+
+    def closest(self, runs: Sequence[TopRuns]) -> Tops | None:
+        """Nothing is close: a recall can always be kept if there is a positive row."""
+        del runs
+        return None
+
+    def _at(self, precision: Fraction, runs: Sequence[TopRuns], rows: int) -> Tops | None:
+        tops = KeepPrecision(bound=precision_bound(precision, rows)).optimum(runs)
+        if tops is None:
+            return None
+        kept = sum(int(run.true_positives[top]) for run, top in zip(runs, tops, strict=True))
+        return tops if kept >= self.minimum else None
+
+
+@dataclass(frozen=True, kw_only=True)
+class MaximiseUtility:
+    """Highest ``gain * true positives - cost * false positives``, above zero; integers."""
+
+    gain: int
+    cost: int
+
+    def best_of(self, true_positives: Ints, selected: Ints) -> int | None:
+        """See Goal."""
+        utility = self._utility(true_positives, selected)
+        best = utility.max(initial=0)
+        return most_positives(utility == best, true_positives, selected) if best > 0 else None
+
+    def optimum(self, runs: Sequence[TopRuns]) -> Tops | None:
+        """See Goal; rows do not depend on each other."""
+        tops = []
+        for run in runs:
+            utility = self._utility(run.true_positives, run.selected)
+            equal = np.flatnonzero(utility == utility.max())
+            order = np.lexsort((equal, run.selected[equal], -run.true_positives[equal]))
+            tops.append(int(equal[order[0]]))
+        total = sum(
+            int(self._utility(run.true_positives, run.selected)[top])
+            for run, top in zip(runs, tops, strict=True)
+        )
+        return tuple(tops) if total > 0 else None
+
+    def closest(self, runs: Sequence[TopRuns]) -> Tops | None:
+        """Nothing is close: selecting nothing is better."""
+        del runs
+        return None
+
+    def _utility(self, true_positives: Ints, selected: Ints) -> Ints:
+        return self.gain * true_positives - self.cost * (selected - true_positives)
+
+
+def most_positives(feasible: Bools, true_positives: Ints, selected: Ints) -> int | None:
+    """Feasible candidate of most true positives, then fewest selected, then the first."""
+    candidates = np.flatnonzero(feasible & (true_positives > 0))
+    if len(candidates) == 0:
+        return None
+    most = candidates[true_positives[candidates] == true_positives[candidates].max()]
+    return int(most[np.argmin(selected[most])])
+
+
+def _choice(options: list[Options]) -> Tops | None:
+    tops = solve(options)
+    return tops if any(int(each.value[top]) for each, top in zip(options, tops, strict=True)) else None
+
+
+def _precision(tops: Tops, runs: Sequence[TopRuns]) -> Fraction:
+    pairs = list(zip(runs, tops, strict=True))
+    return Fraction(
+        sum(int(run.true_positives[top]) for run, top in pairs),
+        sum(int(run.selected[top]) for run, top in pairs),
+    )
