@@ -72,6 +72,12 @@ class FileFormat(StrEnum):
     ARROW = "arrow"
 
 
+class Simulation(StrEnum):
+    """What ``simulate`` can draw."""
+
+    POSTERIOR = "posterior"
+
+
 class EngineName(StrEnum):
     """What reads the files and counts."""
 

@@ -21,7 +21,7 @@ def test_reference_is_fresh():
 
 def test_every_command_has_an_entry_with_every_option():
     text = reference()
-    for command in ("bin", "boundary", "apply", "evaluate", "show", "schema"):
+    for command in ("bin", "boundary", "apply", "evaluate", "uncertainty", "simulate", "show", "schema"):
         assert f"### `uqcli {command} " in text
     for option in ("--precision", "--on-invalid", "--fail-if", "--no-config", "--union", "--confidence"):
         assert f"`{option}`" in text

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from dataclasses import replace
 
 from uqcli.cli.options import ReportOptions
 from uqcli.errors import GateError, UqcliError, UsageError
@@ -52,6 +53,11 @@ def check_outputs(
     gates = [parse_gate(gate) for gate in options.fail_if or []]
     if metrics is not None:
         failed_gates(gates, {"": metrics})
+
+
+def report_of_filter(options: ReportOptions, output: str | None) -> ReportOptions:
+    """A command that writes rows to a pipe says nothing of itself."""
+    return replace(options, quiet=True) if output is None else options
 
 
 def deliver(

@@ -128,6 +128,40 @@ class LabelColumns:
 
 
 @dataclass(frozen=True, kw_only=True)
+class RowOutput:
+    """Where rows go, and what becomes of their columns."""
+
+    output: Annotated[
+        str | None,
+        typer.Option(
+            "--output",
+            "-o",
+            metavar="FILE",
+            callback=stdout_by_its_names,
+            help="Where the rows go; the name tells the format. (default: CSV on standard output)",
+            rich_help_panel=_OUTPUT,
+        ),
+    ] = None
+    output_format: Annotated[
+        FileFormat | None,
+        typer.Option(help="Format of the rows, whatever the name says.", rich_help_panel=_OUTPUT),
+    ] = None
+    prefix: Annotated[
+        str, typer.Option(metavar="P", help="Put before the added columns' names.", rich_help_panel=_OUTPUT)
+    ] = ""
+    overwrite: Annotated[
+        bool,
+        typer.Option("--overwrite", help="Replace columns of those names.", rich_help_panel=_OUTPUT),
+    ] = False
+    union: Annotated[
+        bool,
+        typer.Option(
+            "--union", help="Let inputs differ in columns; missing ones are null.", rich_help_panel=_OUTPUT
+        ),
+    ] = False
+
+
+@dataclass(frozen=True, kw_only=True)
 class ReportOptions:
     """What becomes of the report."""
 

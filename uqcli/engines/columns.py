@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import fnmatch
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
@@ -20,11 +21,33 @@ class Roles:
         Role to column name of the columns read as finite numbers, such as score and uncertainty.
     label, weight
         Column names; None where a command does not need the role.
+    pattern
+        Further numbers: all columns of the first input that match, by their own names.
     """
 
     numbers: Mapping[str, str]
     label: str | None = None
     weight: str | None = None
+    pattern: str | None = None
+
+    def expanded(self, source: Source) -> Roles:
+        """With the columns that the pattern matches in a source, in alphabetical order.
+
+        Raises
+        ------
+        DataError
+            It matches none.
+        """
+        if self.pattern is None:
+            return self
+        matched = sorted(fnmatch.filter(source.columns, self.pattern))
+        if not matched:
+            raise DataError(
+                f"no column of '{source.file.name}' matches '{self.pattern}'",
+                expected=f"columns such as {_listing(source.columns)}",
+                remedy="check the pattern and its quoting",
+            )
+        return replace(self, numbers={**self.numbers, **{name: name for name in matched}}, pattern=None)
 
     def named(self) -> dict[str, str]:
         """Role to column name, of the roles that are needed."""

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
+from dataclasses import replace
 from typing import Any, TypeVar
 
 import numpy as np
 
 from uqcli.engines.checks import CheckedRows, RowChecker
-from uqcli.engines.columns import require_columns
+from uqcli.engines.columns import Roles, require_columns
 from uqcli.engines.failures import reading
 from uqcli.engines.inputs import resolve_inputs
 from uqcli.engines.protocol import ApplyFacts, ApplyRequest, DataRequest, LabelledRows, SourceFacts
@@ -57,8 +58,8 @@ class LocalEngine:
         """Stream files through a model (see uqcli.engines.streaming)."""
         from uqcli.engines.streaming import stream_through
 
-        with _sources(request.data) as sources:
-            return stream_through(sources, request)
+        with _sources(request.data) as (sources, roles):
+            return stream_through(sources, replace(request, data=replace(request.data, roles=roles)))
 
 
 class LocalBatches:
@@ -77,11 +78,11 @@ class LocalBatches:
             At the end: what made rows unusable, or that none is left.
         """
         request = self._request
-        checker = RowChecker(
-            roles=request.roles, positive_value=request.positive_value, on_invalid=request.on_invalid
-        )
-        columns = request.roles.columns()
-        with _sources(request) as sources:
+        with _sources(request) as (sources, roles):
+            checker = RowChecker(
+                roles=roles, positive_value=request.positive_value, on_invalid=request.on_invalid
+            )
+            columns = roles.columns()
             for source in sources:
                 for batch in source.batches(columns):
                     with reading(source.file):
@@ -95,13 +96,15 @@ class LocalBatches:
 
 
 @contextmanager
-def _sources(request: DataRequest) -> Iterator[tuple[Source, ...]]:
+def _sources(request: DataRequest) -> Iterator[tuple[tuple[Source, ...], Roles]]:
+    """Open the inputs, and check that each has every needed column."""
     with ExitStack() as stack:
         files = resolve_inputs(request.inputs, request.read)
         sources = stack.enter_context(open_sources(files, request.read))
+        roles = request.roles.expanded(sources[0])
         for source in sources:
-            require_columns(source, request.roles)
-        yield sources
+            require_columns(source, roles)
+        yield sources, roles
 
 
 def _join(parts: list[np.ndarray[Any, np.dtype[Number]] | None]) -> np.ndarray[Any, np.dtype[Number]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from uqcli.artifacts.codec import load
-from uqcli.choices import EngineName, FileFormat, OnInvalid
+from uqcli.choices import ArtifactKind, EngineName, FileFormat, OnInvalid
 from uqcli.engines.inputs import ReadOptions
 from uqcli.engines.open import open_engine
 from uqcli.engines.protocol import ApplyRequest, DataRequest
@@ -73,6 +73,6 @@ def run(options: ApplyOptions) -> ApplyReport:
         parameters=ApplyParameters(
             kind=artifact.kind, columns=list(added.types), on_invalid=options.on_invalid
         ),
-        selected=facts.selected,
+        selected=facts.selected if artifact.kind is ArtifactKind.BOUNDARY else None,
         undecided=facts.undecided,
     )

@@ -23,13 +23,15 @@ class ApplySource(msgspec.Struct, frozen=True, kw_only=True):
 class ApplyParameters(msgspec.Struct, frozen=True, kw_only=True):
     """The options that shape the output."""
 
-    kind: str
+    kind: str | None
     columns: list[str]
     on_invalid: str
 
 
-def metrics_of(*, rows: int, selected: int, undecided: int) -> Metrics:
-    """Counts of the output by their contract names."""
+def metrics_of(*, rows: int, selected: int | None, undecided: int) -> Metrics:
+    """Counts of the output by their contract names; ``selected`` is None where nothing is decided."""
+    if selected is None:
+        return {"rows": rows, "undecided": undecided}
     return {
         "rows": rows,
         "selected": selected,
@@ -40,11 +42,13 @@ def metrics_of(*, rows: int, selected: int, undecided: int) -> Metrics:
 
 @dataclass(frozen=True, kw_only=True)
 class ApplyReport:
-    """What was written."""
+    """What was written, by ``apply`` or another command that adds columns."""
+
+    command: str = "apply"
 
     source: ApplySource
     parameters: ApplyParameters
-    selected: int
+    selected: int | None
     undecided: int
 
     @property
@@ -60,7 +64,7 @@ class ApplyReport:
     def payload(self) -> dict[str, Any]:
         """The JSON form."""
         return {
-            "command": "apply",
+            "command": self.command,
             "uqcli_version": VERSION,
             "source": msgspec.to_builtins(self.source),
             "parameters": msgspec.to_builtins(self.parameters),
@@ -69,15 +73,11 @@ class ApplyReport:
 
     def document(self) -> Document:
         """The readable form."""
-        rows = self.source.rows
-        percent = f"{100 * self.selected / rows:.2f} %" if rows else "-"
-        counted = "positive" if self.parameters.kind == "boundary" else "counted"
-        cells = (
-            count(rows),
-            count(self.selected),
-            percent,
-            count(self.source.dropped),
-            count(self.undecided),
-        )
-        header = ("rows written", counted, "share", "dropped", "undecided")
-        return Document(title="Applied", tables=[Table(title="", header=header, rows=[cells], left=0)])
+        cells = {"rows written": count(self.source.rows)}
+        if self.selected is not None:
+            cells["positive"] = count(self.selected)
+            cells["share"] = f"{100 * self.selected / self.source.rows:.2f} %" if self.source.rows else "-"
+        cells |= {"dropped": count(self.source.dropped), "without values": count(self.undecided)}
+        added = f"Columns added: {', '.join(self.parameters.columns)}."
+        table = Table(title="", header=list(cells), rows=[list(cells.values())], left=0)
+        return Document(title="Applied", tables=[table], notes=[added])

@@ -1,0 +1,70 @@
+"""``uqcli uncertainty`` and ``uqcli simulate``: streaming columns in and out."""
+
+import numpy as np
+import polars as pl
+
+from uqcli.methods.uncertainty.beta import of_beta
+from uqcli.methods.uncertainty.members import of_members
+
+
+def test_beta_parameters_to_columns(uqcli, tmp_path):
+    (tmp_path / "d.csv").write_text("id,a1,a0\n007,2,3\n008,0.5,9.25\n")
+    outcome = uqcli("uncertainty", "d.csv", "--alpha1", "a1", "--alpha0", "a0", "-o", "o.parquet")
+    assert outcome.code == 0, outcome.err
+    result = pl.read_parquet("o.parquet")
+    made = of_beta(np.array([2, 0.5]), np.array([3, 9.25]))
+    assert result["id"].to_list() == ["007", "008"]
+    assert result["score"].to_list() == made.score.tolist()
+    assert result["uncertainty"].to_list() == made.beta_entropy.tolist()
+    assert result.columns[3:] == [
+        "score",
+        "uncertainty",
+        "uncertainty_std",
+        "uncertainty_entropy",
+        "uncertainty_mutual_information",
+    ]
+
+
+def test_members_to_columns_and_on_to_a_boundary(uqcli, tmp_path):
+    random = np.random.default_rng(2)
+    truth = random.random(500)
+    members = {f"m_{i}": np.clip(truth + random.normal(0, 0.1, 500), 0, 1) for i in (10, 2, 1)}
+    pl.DataFrame({"label": random.random(500) < truth, **members}).write_parquet("d.parquet")
+    assert uqcli("uncertainty", "d.parquet", "--members", "m_*", "-o", "o.csv").code == 0
+    made = of_members([members["m_1"], members["m_10"], members["m_2"]])
+    assert pl.read_csv("o.csv")["uncertainty"].to_list() == made.beta_entropy.tolist()
+    assert uqcli("boundary", "o.csv", "--precision", "0.7").code == 0
+
+
+def test_bad_parameters(uqcli, tmp_path):
+    (tmp_path / "d.csv").write_text("a1,a0,m_1,m_2\n2,0,0.5,1.5\n")
+    assert uqcli("uncertainty", "d.csv", "--alpha1", "a1").code == 2
+    assert uqcli("uncertainty", "d.csv").code == 2
+    assert uqcli("uncertainty", "d.csv", "--alpha1", "a1", "--alpha0", "a0", "--members", "m_*").code == 2
+    assert "positive Beta" in uqcli("uncertainty", "d.csv", "--alpha1", "a1", "--alpha0", "a0").err
+    assert "between 0 and 1" in uqcli("uncertainty", "d.csv", "--members", "m_*").err
+    assert "at least two" in uqcli("uncertainty", "d.csv", "--members", "m_1").err
+    assert uqcli("uncertainty", "d.csv", "--members", "x_*").code == 3
+
+
+def test_keep_and_drop(uqcli, tmp_path):
+    (tmp_path / "d.csv").write_text("a1,a0\n1,1\n,1\n")
+    options = ["--alpha1", "a1", "--alpha0", "a0"]
+    assert uqcli("uncertainty", "d.csv", *options).code == 3
+    assert uqcli("uncertainty", "d.csv", *options, "--on-invalid", "keep").out.splitlines()[2] == b",1,,,,,"
+    assert len(uqcli("uncertainty", "d.csv", *options, "--on-invalid", "drop").out.splitlines()) == 2
+
+
+def test_simulated_rows_have_their_columns_and_their_seed(uqcli, tmp_path):
+    options = ["simulate", "posterior", "--rows", "70000", "--gamma", "0.1,0.5"]
+    assert uqcli(*options, "-o", "a.parquet", "-q").code == 0
+    assert uqcli(*options, "-o", "b.csv", "-q", "--threads", "1").code == 0
+    assert uqcli(*options, "--seed", "1", "-o", "c.parquet", "-q").code == 0
+    a, b, c = pl.read_parquet("a.parquet"), pl.read_csv("b.csv"), pl.read_parquet("c.parquet")
+    assert a.columns[:2] == ["score", "uncertainty"]
+    assert a.equals(b)
+    assert not a.equals(c)
+    again = of_beta(a["alpha1"].to_numpy(), a["alpha0"].to_numpy())
+    np.testing.assert_array_equal(a["uncertainty"], again.beta_entropy)
+    assert uqcli("boundary", "a.parquet", "--precision", "0.6", "-q").code == 0
+    assert uqcli("simulate", "posterior", "--rows", "0").out.startswith(b"score,uncertainty")

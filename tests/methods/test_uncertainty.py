@@ -1,0 +1,58 @@
+"""Uncertainties against numerical integration and plain definitions."""
+
+import numpy as np
+import pytest
+from scipy import integrate, stats
+
+from uqcli.methods.uncertainty.beta import beta_entropy, of_beta
+from uqcli.methods.uncertainty.members import of_members
+
+
+def coin_entropy(p):
+    return float(stats.bernoulli(p).entropy())
+
+
+@pytest.mark.parametrize(("a", "b"), [(1.0, 1.0), (2.5, 0.7), (0.8, 0.6), (40.0, 3.0), (900.0, 1200.0)])
+def test_beta_against_scipy_and_integration(a, b):
+    made = of_beta(np.array([a]), np.array([b]))
+    law = stats.beta(a, b)
+    assert made.score[0] == pytest.approx(law.mean())
+    assert made.std[0] == pytest.approx(law.std())
+    assert made.beta_entropy[0] == pytest.approx(law.entropy(), abs=1e-9)
+    assert made.entropy[0] == pytest.approx(coin_entropy(law.mean()))
+    expected = law.expect(lambda p: -p * np.log(p) - (1 - p) * np.log1p(-p))
+    assert made.mutual_information[0] == pytest.approx(made.entropy[0] - expected, abs=1e-6)
+
+
+def test_beta_entropy_is_minus_the_mean_log_density():
+    law = stats.beta(2.5, 4.0)
+    direct = integrate.quad(lambda p: -law.pdf(p) * law.logpdf(p), 0, 1)[0]
+    assert beta_entropy(np.array([2.5]), np.array([4.0]))[0] == pytest.approx(direct, abs=1e-8)
+
+
+def test_the_normal_limit_joins_smoothly():
+    below, above = (beta_entropy(np.array([x]), np.array([3 * x]))[0] for x in (0.9999e7, 1.0001e7))
+    assert below == pytest.approx(above, abs=2e-4)
+    assert np.isfinite(beta_entropy(np.array([1e15]), np.array([1e15]))).all()
+
+
+def test_members_by_definition():
+    members = np.array([[0.2, 0.9], [0.4, 0.9], [0.6, 0.6]])
+    made = of_members(list(members))
+    np.testing.assert_allclose(made.score, members.mean(axis=0))
+    np.testing.assert_allclose(made.std, members.std(axis=0))
+    whole = [coin_entropy(p) for p in members.mean(axis=0)]
+    each = np.array([[coin_entropy(p) for p in row] for row in members])
+    np.testing.assert_allclose(made.entropy, whole)
+    np.testing.assert_allclose(made.mutual_information, whole - each.mean(axis=0))
+    mean, variance = members.mean(axis=0), members.var(axis=0)
+    strength = mean * (1 - mean) / variance - 1
+    matching = stats.beta(mean * strength, (1 - mean) * strength)
+    np.testing.assert_allclose(made.beta_entropy, matching.entropy())
+
+
+def test_members_that_match_no_beta_stay_finite():
+    corners = [np.array([0.0, 1.0, 0.3, 0.0]), np.array([0.0, 1.0, 0.3, 1.0])]
+    made = of_members(corners)
+    for part in (made.score, made.beta_entropy, made.std, made.entropy, made.mutual_information):
+        assert np.isfinite(part).all()

@@ -1,0 +1,67 @@
+"""``uqcli uncertainty``."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from uqcli.cli.deliver import check_outputs, deliver, report_of_filter
+from uqcli.cli.options import InputOptions, ReportOptions, RowOutput, RunOptions
+from uqcli.cli.requests import prepare, read_options
+from uqcli.files import STDIO
+
+_MODEL = "Model"
+
+
+def uncertainty(
+    *,
+    inputs: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="INPUT...", help="Files, globs, directories, or - for standard input."),
+    ] = None,
+    alpha1: Annotated[
+        str | None,
+        typer.Option(metavar="COL", help="Beta parameter of the positive class.", rich_help_panel=_MODEL),
+    ] = None,
+    alpha0: Annotated[
+        str | None,
+        typer.Option(metavar="COL", help="Beta parameter of the negative class.", rich_help_panel=_MODEL),
+    ] = None,
+    members: Annotated[
+        str | None,
+        typer.Option(
+            metavar="PATTERN",
+            help="Columns of the members' probabilities, such as 'm_*'.",
+            rich_help_panel=_MODEL,
+        ),
+    ] = None,
+    rows: RowOutput,
+    reading: InputOptions,
+    reporting: ReportOptions,
+    running: RunOptions,
+) -> None:
+    """Add score and uncertainty columns from Beta parameters or from an ensemble's members."""
+    prepare(running)
+    from uqcli.reports.apply import metrics_of
+
+    check_outputs(reporting, rows.output or STDIO, metrics=metrics_of(rows=0, selected=None, undecided=0))
+    from uqcli.jobs.uncertainty import UncertaintyOptions, run
+
+    report = run(
+        UncertaintyOptions(
+            inputs=tuple(inputs or ()),
+            output=rows.output or STDIO,
+            alpha1=alpha1,
+            alpha0=alpha0,
+            members=members,
+            output_format=rows.output_format,
+            read=read_options(reading),
+            on_invalid=reading.on_invalid,
+            prefix=rows.prefix,
+            overwrite=rows.overwrite,
+            union=rows.union,
+            engine=running.engine,
+        )
+    )
+    deliver(report, report_of_filter(reporting, rows.output), output=rows.output)

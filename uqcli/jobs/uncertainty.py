@@ -1,0 +1,120 @@
+"""``uqcli uncertainty``: score and uncertainty columns from what a model gives."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from uqcli.choices import EngineName, FileFormat, OnInvalid
+from uqcli.counts import Bools, Floats, Ints
+from uqcli.engines.checks import CheckedRows
+from uqcli.engines.columns import Roles
+from uqcli.engines.inputs import ReadOptions
+from uqcli.engines.open import open_engine
+from uqcli.engines.protocol import AddedColumns, ApplyRequest, DataRequest
+from uqcli.errors import DataError, UsageError
+from uqcli.methods.uncertainty.beta import Uncertainties, of_beta
+from uqcli.methods.uncertainty.members import of_members
+from uqcli.reports.apply import ApplyParameters, ApplyReport, ApplySource
+
+_NAMES = {
+    "score": "score",
+    "uncertainty": "beta_entropy",
+    "uncertainty_std": "std",
+    "uncertainty_entropy": "entropy",
+    "uncertainty_mutual_information": "mutual_information",
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class UncertaintyOptions:
+    """A run of the command.
+
+    Attributes
+    ----------
+    alpha1, alpha0
+        Columns of Beta parameters, both or none.
+    members
+        Pattern of the members' columns, instead.
+    """
+
+    inputs: tuple[str, ...]
+    output: str
+    alpha1: str | None = None
+    alpha0: str | None = None
+    members: str | None = None
+    output_format: FileFormat | None = None
+    read: ReadOptions = ReadOptions()
+    on_invalid: OnInvalid = OnInvalid.ERROR
+    prefix: str = ""
+    overwrite: bool = False
+    union: bool = False
+    engine: EngineName = EngineName.POLARS
+
+
+def run(options: UncertaintyOptions) -> ApplyReport:
+    """Add score and uncertainties to every row of the inputs.
+
+    Raises
+    ------
+    UsageError, DataError
+        See the parts.
+    """
+    roles = _roles(options)
+    names = {f"{options.prefix}{name}": part for name, part in _NAMES.items()}
+
+    def compute(rows: CheckedRows) -> dict[str, Bools | Ints | Floats]:
+        made = _of(rows)
+        return {name: getattr(made, part) for name, part in names.items()}
+
+    data = DataRequest(inputs=options.inputs, roles=roles, read=options.read, on_invalid=options.on_invalid)
+    facts = open_engine(options.engine).apply(
+        ApplyRequest(
+            data=data,
+            added=AddedColumns(types=dict.fromkeys(names, "float64"), compute=compute),
+            output=options.output,
+            output_format=options.output_format,
+            overwrite=options.overwrite,
+            union=options.union,
+        )
+    )
+    columns = roles.named() if roles.pattern is None else {"members": roles.pattern}
+    return ApplyReport(
+        command="uncertainty",
+        source=ApplySource(rows=facts.rows, dropped=facts.dropped, columns=columns),
+        parameters=ApplyParameters(kind=None, columns=list(names), on_invalid=options.on_invalid),
+        selected=None,
+        undecided=facts.undecided,
+    )
+
+
+def _roles(options: UncertaintyOptions) -> Roles:
+    beta = options.alpha1 is not None and options.alpha0 is not None
+    half = (options.alpha1 is None) != (options.alpha0 is None)
+    if half or beta == (options.members is not None):
+        raise UsageError(
+            "Beta parameters and members: both, half or none are given",
+            expected="--alpha1 COL --alpha0 COL, or --members 'PATTERN'",
+        )
+    if options.members is not None:
+        return Roles(numbers={}, pattern=options.members)
+    return Roles(numbers={"alpha1": options.alpha1 or "", "alpha0": options.alpha0 or ""})
+
+
+def _of(rows: CheckedRows) -> Uncertainties:
+    """Uncertainties of checked rows; rows that are not valid are computed from a stand-in."""
+    numbers = {role: np.where(rows.valid, value, 0.5) for role, value in rows.numbers.items()}
+    if "alpha1" in numbers:
+        for role, value in numbers.items():
+            if (value <= 0).any():
+                raise DataError(f"{role} holds {value.min():g}", expected="positive Beta parameters")
+        return of_beta(numbers["alpha1"], numbers["alpha0"])
+    members = list(numbers.values())
+    for role, value in numbers.items():
+        if ((value < 0) | (value > 1)).any():
+            outside = value[(value < 0) | (value > 1)][0]
+            raise DataError(f"member '{role}' holds {outside:g}", expected="probabilities between 0 and 1")
+    if len(members) < 2:
+        raise DataError("the pattern of --members matches one column", expected="at least two members")
+    return of_members(members)

@@ -1,0 +1,178 @@
+"""Beliefs of a posterior network trained on undersampled negatives [UB sec. 3, app. E]."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from uqcli.counts import Bools, Floats, Ints
+from uqcli.errors import UsageError
+
+_NODES = 601
+
+
+@dataclass(frozen=True, kw_only=True)
+class PosteriorModel:
+    """How the data come about.
+
+    Attributes
+    ----------
+    tau
+        How many times rarer negatives are in training than in the world; 1 is no undersampling.
+    omega, xi
+        Positive share of the model's prior and of the true prior, in (0, 1).
+    prior
+        Strength of the model's prior, b1P + b0P.
+    nu
+        Strength of the true prior relative to it.
+    gammas
+        Levels of prior to evidence, one drawn for each row: a region has ``prior/gamma`` training rows,
+        rounded, at least 1; a higher gamma is a higher uncertainty.
+    """
+
+    tau: float = 3.0
+    omega: float = 0.5
+    xi: float = 0.25
+    prior: float = 2.0
+    nu: float = 4.0
+    gammas: tuple[float, ...] = (0.01, 0.05, 0.25)
+
+    def check(self) -> None:
+        """Refuse values that make no sense.
+
+        Raises
+        ------
+        UsageError
+            See the attributes.
+        """
+        for name, value in (("omega", self.omega), ("xi", self.xi)):
+            if not 0 < value < 1:
+                raise UsageError(f"{name} is {value:g}", expected="a number between 0 and 1")
+        positive = [("tau", self.tau), ("prior", self.prior), ("nu", self.nu)]
+        positive += [("gamma", gamma) for gamma in self.gammas]
+        for name, value in positive:
+            if not 0 < value < np.inf:
+                raise UsageError(f"{name} is {value:g}", expected="a positive number")
+        if max(self.evidence()) > 10**7:
+            raise UsageError("a gamma gives more than 10,000,000 training rows", expected="a larger gamma")
+
+    def evidence(self) -> list[int]:
+        """Training rows in a region, for each gamma."""
+        return [max(1, round(self.prior / gamma)) for gamma in self.gammas]
+
+
+@dataclass(frozen=True, kw_only=True)
+class PosteriorRows:
+    """Simulated rows, each of shape (n,).
+
+    Attributes
+    ----------
+    evidence
+        Training rows of the row's region.
+    score
+        Mean of Beta(alpha1, alpha0), the model's belief.
+    true_positivity
+        Probability of the label.
+    expected_positivity
+        Mean of the true positivity given what the model saw.
+    """
+
+    evidence: Ints
+    alpha1: Floats
+    alpha0: Floats
+    score: Floats
+    label: Bools
+    true_positivity: Floats
+    expected_positivity: Floats
+
+
+def draw(model: PosteriorModel, rows: int, random: np.random.Generator) -> PosteriorRows:
+    """Draw rows.
+
+    Parameters
+    ----------
+    model
+        Checked.
+    """
+    evidence = np.array(model.evidence(), dtype=np.int64)[random.integers(0, len(model.gammas), rows)]
+    strength = model.nu * model.prior
+    truth = random.beta(strength * model.xi, strength * (1 - model.xi), rows)
+    seen = random.binomial(evidence, model.tau * truth / (1 + (model.tau - 1) * truth))
+    alpha1: Floats = (model.prior * model.omega + seen).astype(np.float64)
+    alpha0: Floats = (model.prior * (1 - model.omega) + evidence - seen).astype(np.float64)
+    return PosteriorRows(
+        evidence=evidence,
+        alpha1=alpha1,
+        alpha0=alpha0,
+        score=alpha1 / (alpha1 + alpha0),
+        label=random.random(rows) < truth,
+        true_positivity=truth,
+        expected_positivity=expected_positivity(model, evidence, seen),
+    )
+
+
+def expected_positivity(model: PosteriorModel, evidence: Ints, seen: Ints) -> Floats:
+    """Mean true positivity of regions in which a number of training rows were positive.
+
+    The density of the true positivity r is proportional to
+    ``(1+(tau-1)r)**-n r**(a-1) (1-r)**(b-1)``, with a and b the true prior's parameters plus the counts.
+    Its mean has a closed form in hypergeometric functions that overflow; the integrals are taken in log
+    space instead, on the logit scale, at nodes spread by sinh so that both the peak and the
+    tails are met.
+
+    Parameters
+    ----------
+    evidence, seen : int64, shape (n,)
+        Training rows, and positive ones among them.
+
+    Returns
+    -------
+    float64, shape (n,)
+    """
+    width = int(evidence.max(initial=0)) + 1
+    regions, where = np.unique(evidence * width + seen, return_inverse=True)
+    n, k = regions // width, regions % width
+    strength = model.nu * model.prior
+    mean = np.empty(len(regions))
+    for start in range(0, len(regions), 2000):
+        part = slice(start, start + 2000)
+        a, b = strength * model.xi + k[part], strength * (1 - model.xi) + (n - k)[part]
+        mean[part] = _mean_on_logit_scale(a, b, n[part].astype(np.float64), model.tau)
+    by_row: Floats = mean[where]
+    return by_row
+
+
+def _mean_on_logit_scale(a: Floats, b: Floats, n: Floats, tau: float) -> Floats:
+    mode = _mode(a, b, n, tau)
+    step = 1e-3
+    values = [_log_density(mode + shift, a, b, n, tau) for shift in (-step, 0.0, step)]
+    bend = -(values[0] - 2 * values[1] + values[2]) / step**2
+    spread = 1 / np.sqrt(np.maximum(bend, 1e-12))
+    farthest = np.arcsinh(60 / (np.minimum(a, b) * spread) + 60)
+    nodes = np.linspace(-1, 1, _NODES)[None, :] * farthest[:, None]
+    logit = mode[:, None] + spread[:, None] * np.sinh(nodes)
+    log_weight = _log_density(logit, a[:, None], b[:, None], n[:, None], tau) + np.log(np.cosh(nodes))
+    weight = np.exp(log_weight - log_weight.max(axis=1, keepdims=True))
+    positivity = 1 / (1 + np.exp(-np.clip(logit, -700, 700)))
+    mean: Floats = (weight * positivity).sum(axis=1) / weight.sum(axis=1)
+    return mean
+
+
+def _log_density(logit: Floats, a: Floats, b: Floats, n: Floats, tau: float) -> Floats:
+    """Log density on the logit scale, up to a constant."""
+    log_r, log_rest = -np.logaddexp(0, -logit), -np.logaddexp(0, logit)
+    density: Floats = np.asarray(a * log_r + b * log_rest - n * np.log1p((tau - 1) * np.exp(log_r)))
+    return density
+
+
+def _mode(a: Floats, b: Floats, n: Floats, tau: float) -> Floats:
+    """Where the density on the logit scale peaks, by bisection on its slope."""
+    low, high = np.full(len(a), -750.0), np.full(len(a), 750.0)
+    for _ in range(80):
+        middle = (low + high) / 2
+        r, rest = np.exp(-np.logaddexp(0, -middle)), np.exp(-np.logaddexp(0, middle))
+        slope = a * rest - b * r - n * (tau - 1) * r * rest / (1 + (tau - 1) * r)
+        low, high = np.where(slope > 0, middle, low), np.where(slope > 0, high, middle)
+    mode: Floats = (low + high) / 2
+    return mode

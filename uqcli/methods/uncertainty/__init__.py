@@ -1,0 +1,1 @@
+"""Scores and uncertainties from what models give: Beta parameters or members."""

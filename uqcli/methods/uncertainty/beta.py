@@ -1,0 +1,93 @@
+"""Uncertainty of a Beta distribution over the probability of the positive class [UB sec. 3]."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from uqcli.counts import Floats
+
+_NEARLY_NORMAL = 1e7
+
+
+@dataclass(frozen=True, kw_only=True)
+class Uncertainties:
+    """Score and uncertainty of every row.
+
+    Attributes
+    ----------
+    score : float64, shape (n,)
+        Mean probability.
+    beta_entropy : float64, shape (n,), nats
+        Differential entropy of the Beta distribution; higher is less certain, it has no lower bound.
+    std : float64, shape (n,)
+        Standard deviation of the probability.
+    entropy : float64, shape (n,), nats
+        Predictive entropy: of a label drawn with the mean probability.
+    mutual_information : float64, shape (n,), nats
+        Predictive entropy less the expected entropy of a label given the probability.
+    """
+
+    score: Floats
+    beta_entropy: Floats
+    std: Floats
+    entropy: Floats
+    mutual_information: Floats
+
+
+def beta_entropy(alpha1: Floats, alpha0: Floats) -> Floats:
+    """Differential entropy of Beta(alpha1, alpha0) in nats.
+
+    ln B(a0, a1) - (a0-1) psi(a0) - (a1-1) psi(a1) + (a0+a1-2) psi(a0+a1); the paper prints the sign of the
+    last term wrong. Where both parameters exceed 1e7 the terms cancel to nothing, and the entropy of
+    the normal distribution of the same variance takes their place.
+
+    Parameters
+    ----------
+    alpha1, alpha0 : float64, shape (n,)
+        Positive.
+
+    Examples
+    --------
+    >>> beta_entropy(np.array([1.0]), np.array([1.0])).tolist()
+    [0.0]
+    """
+    from scipy.special import betaln, psi
+
+    total = alpha1 + alpha0
+    exact = betaln(alpha1, alpha0) - (alpha1 - 1) * psi(alpha1) - (alpha0 - 1) * psi(alpha0)
+    exact = exact + (total - 2) * psi(total)
+    normal = 0.5 * np.log(2 * np.pi * np.e * _variance(alpha1, alpha0))
+    entropy: Floats = np.where(np.minimum(alpha1, alpha0) > _NEARLY_NORMAL, normal, exact)
+    return entropy
+
+
+def of_beta(alpha1: Floats, alpha0: Floats) -> Uncertainties:
+    """Score and uncertainties of Beta(alpha1, alpha0), each of shape (n,) and positive."""
+    from scipy.special import psi
+
+    total = alpha1 + alpha0
+    score = alpha1 / total
+    expected = psi(total + 1) - (alpha1 * psi(alpha1 + 1) + alpha0 * psi(alpha0 + 1)) / total
+    entropy = binary_entropy(score)
+    return Uncertainties(
+        score=score,
+        beta_entropy=beta_entropy(alpha1, alpha0),
+        std=np.sqrt(_variance(alpha1, alpha0)),
+        entropy=entropy,
+        mutual_information=np.maximum(entropy - expected, 0),
+    )
+
+
+def binary_entropy(probability: Floats) -> Floats:
+    """Entropy in nats of a label that is positive with a probability; 0 at 0 and 1."""
+    from scipy.special import entr
+
+    entropy: Floats = entr(probability) + entr(1 - probability)
+    return entropy
+
+
+def _variance(alpha1: Floats, alpha0: Floats) -> Floats:
+    total = alpha1 + alpha0
+    return (alpha1 / total) * (alpha0 / total) / (total + 1)

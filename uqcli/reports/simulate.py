@@ -1,0 +1,66 @@
+"""The report of ``uqcli simulate``."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import msgspec
+
+from uqcli.defaults import VERSION
+from uqcli.reports.document import Document, Metrics, Table, count, share
+
+
+class PosteriorParameters(msgspec.Struct, frozen=True, kw_only=True):
+    """How the data came about."""
+
+    kind: str
+    rows: int
+    seed: int
+    tau: float
+    omega: float
+    xi: float
+    prior: float
+    nu: float
+    gamma: list[float]
+
+
+@dataclass(frozen=True, kw_only=True)
+class SimulateReport:
+    """What was written."""
+
+    parameters: PosteriorParameters
+    positives: int
+
+    @property
+    def metrics(self) -> Metrics:
+        """Counts of the output."""
+        rows = self.parameters.rows
+        return {
+            "rows": rows,
+            "positives": self.positives,
+            "positivity": self.positives / rows if rows else None,
+        }
+
+    @property
+    def gated(self) -> Mapping[str, Metrics]:
+        """One set of metrics."""
+        return {"": self.metrics}
+
+    def payload(self) -> dict[str, Any]:
+        """The JSON form."""
+        return {
+            "command": "simulate",
+            "uqcli_version": VERSION,
+            "source": {},
+            "parameters": msgspec.to_builtins(self.parameters),
+            "metrics": dict(self.metrics),
+        }
+
+    def document(self) -> Document:
+        """The readable form."""
+        rows = self.parameters.rows
+        cells = (count(rows), count(self.positives), share(self.positives / rows if rows else None))
+        table = Table(title="", header=("rows", "positive", "positivity"), rows=[cells], left=0)
+        return Document(title=f"Simulated ({self.parameters.kind})", tables=[table])
