@@ -18,6 +18,9 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Bools = NDArray[np.bool_]
 
+_FEW_EDGES = 16
+"""Up to so many edges, comparing with each is faster than searching."""
+
 LOWEST_EDGE = np.array([LOWEST])
 """Where the lowest cell of every row begins."""
 
@@ -51,7 +54,7 @@ class CellRow:
     Attributes
     ----------
     lower : float64, shape (cells,)
-        Lowest score of each cell; the first is the lowest finite double. A repeated edge is an
+        Lowest score of each cell; the first cell also takes every lower score. A repeated edge is an
         empty cell.
     count, positives : int64, shape (cells,)
         Rows and positive rows in each cell.
@@ -109,11 +112,13 @@ def pool(value: Floats, positive: Bools, weight: Ints | None = None) -> ValueCou
     if weight is not None:
         return _pool_weighted(value, positive, weight)
     ordered = np.sort(value)
-    starts = run_starts(ordered)
-    distinct = ordered[starts]
-    count = np.diff(starts, append=len(ordered))
+    if (ordered[1:] > ordered[:-1]).all():  # no ties: spare memory that large data would have to touch
+        distinct, count = ordered, np.ones(len(ordered), dtype=np.int64)
+    else:
+        starts = run_starts(ordered)
+        distinct, count = ordered[starts], np.diff(starts, append=len(ordered))
     where = np.searchsorted(distinct, np.sort(value[positive]))
-    positives = np.bincount(where, minlength=len(distinct)).astype(np.int64)
+    positives = np.bincount(where, minlength=len(distinct)).astype(np.int64, copy=False)
     return ValueCounts(value=distinct, count=count, positives=positives)
 
 
@@ -146,14 +151,17 @@ def bin_of(value: Floats, edges: Floats) -> Ints:
     >>> bin_of(np.array([0.1, 0.5, 0.9]), np.array([0.5])).tolist()
     [0, 1, 1]
     """
-    return np.searchsorted(edges, value, side="right").astype(np.int64)
+    if len(edges) > _FEW_EDGES:
+        return np.searchsorted(edges, value, side="right").astype(np.int64)
+    bins = np.zeros(len(value), dtype=np.int8)
+    for edge in edges:
+        bins += value >= edge
+    return bins.astype(np.int64)
 
 
 def distinct_cells(counts: ValueCounts) -> CellRow:
-    """One cell for each distinct score; the lowest also takes every lower score."""
-    lower = counts.value.copy()
-    lower[:1] = LOWEST
-    return CellRow(lower=lower, count=counts.count, positives=counts.positives)
+    """One cell for each distinct score."""
+    return CellRow(lower=counts.value, count=counts.count, positives=counts.positives)
 
 
 def binned_cells(counts: ValueCounts, edges: Floats) -> CellRow:

@@ -139,6 +139,8 @@ class RowChecker:
 
     def _finite(self, batch: Batch, column: str, valid: Bools) -> Floats:
         value, null = _numbers(batch, column)
+        if np.isfinite(value).all():
+            return value
         nan = np.isnan(value) & ~null
         infinite = np.isinf(value)
         for kind, mask in ((_NULL, null), (_NAN, nan), (_INFINITE, infinite)):
@@ -203,8 +205,9 @@ def _numbers(batch: Batch, column: str) -> tuple[Floats, Bools]:
         null = series.is_null()
     else:
         raise DataError(f"column '{column}' of '{batch.file.name}' holds {series.dtype}", expected="numbers")
-    value = number.fill_null(float("nan")).to_numpy() + 0.0  # -0.0 becomes 0.0
-    return value, null.to_numpy()
+    if number.null_count():
+        number = number.fill_null(float("nan"))
+    return number.to_numpy() + 0.0, null.to_numpy()  # adding 0.0 turns -0.0 into 0.0
 
 
 def _labels(batch: Batch, column: str, positive_value: str | None) -> tuple[Bools, Bools]:
@@ -219,6 +222,9 @@ def _labels(batch: Batch, column: str, positive_value: str | None) -> tuple[Bool
         spelled = text.replace({"true": "1", "false": "0"})
         null = (text.is_null() | (text == "").fill_null(value=False)).to_numpy()
         number = spelled.cast(pl.Float64, strict=False).fill_null(float("nan")).to_numpy()
+    elif series.dtype.is_integer() and not series.null_count():
+        number = series.to_numpy()
+        null = np.zeros(len(number), dtype=np.bool_)
     elif series.dtype.is_numeric() or series.dtype == pl.Null:
         number = series.cast(pl.Float64).fill_null(float("nan")).to_numpy()
         null = np.isnan(number)
@@ -227,11 +233,12 @@ def _labels(batch: Batch, column: str, positive_value: str | None) -> tuple[Bool
             f"label column '{column}' of '{batch.file.name}' holds {series.dtype}",
             expected="0/1 or true/false",
         )
-    wrong = ~null & (number != 0) & (number != 1)
+    positive: Bools = number == 1
+    wrong = ~(positive | (number == 0) | null)
     if wrong.any():
         remedy = "name the positive label with --positive VALUE"
         raise _unreadable(batch, series.cast(pl.String), wrong, "0/1 or true/false", remedy)
-    return number == 1, null
+    return positive, null
 
 
 def _labels_by_text(series: pl.Series, positive_value: str) -> tuple[Bools, Bools]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Literal
 
 from numpy.typing import ArrayLike
@@ -83,8 +84,15 @@ class Rows:
 
     def cells(self, algorithm: Algorithm) -> Cells:
         """The cells an algorithm works on."""
-        on_grid = ALGORITHMS[algorithm].works_on is WorksOn.GRID
-        return build_cells(self.hold_out, self.spec if on_grid else SINGLE_ROW)
+        return self._grid if ALGORITHMS[algorithm].works_on is WorksOn.GRID else self._scores
+
+    @cached_property
+    def _grid(self) -> Cells:
+        return build_cells(self.hold_out, self.spec)
+
+    @cached_property
+    def _scores(self) -> Cells:
+        return build_cells(self.hold_out, SINGLE_ROW)
 
 
 @dataclass(frozen=True, kw_only=True)

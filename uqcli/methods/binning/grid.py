@@ -13,7 +13,6 @@ from uqcli.counts import (
     Floats,
     Ints,
     ValueCounts,
-    bin_of,
     binned_cells,
     distinct_cells,
     merge,
@@ -101,11 +100,7 @@ def cells_from(uncertainty_edges: Floats, parts: tuple[ValueCounts, ...], spec: 
 
 def recount(rows: HoldOut, old: Cells) -> Cells:
     """Count rows under the edges of an old table."""
-    if len(old.rows) == 1 or rows.uncertainty is None:
-        bins = np.zeros(len(rows.score), dtype=np.int64)
-    else:
-        bins = bin_of(rows.uncertainty, old.uncertainty_edges)
-    parts = _pool_by(rows, bins, len(old.rows))
+    parts = _pool_by(rows, old.uncertainty_edges)
     cells = tuple(binned_cells(part, row.lower[1:]) for part, row in zip(parts, old.rows, strict=True))
     return Cells(uncertainty_edges=old.uncertainty_edges, rows=cells)
 
@@ -113,17 +108,20 @@ def recount(rows: HoldOut, old: Cells) -> Cells:
 def split_by_uncertainty(rows: HoldOut, spec: GridSpec) -> tuple[Floats, tuple[ValueCounts, ...]]:
     """Uncertainty edges, and the tie-pooled scores of each uncertainty bin."""
     if spec.uncertainty_bins == 1 or rows.uncertainty is None:
-        return np.empty(0), (pool(rows.score, rows.positive, rows.weight),)
+        return np.empty(0), _pool_by(rows, np.empty(0))
     unlabelled = np.zeros(len(rows.positive), dtype=np.bool_)  # edges do not look at labels
     pooled = pool(rows.uncertainty, unlabelled, rows.weight)
     edges = BINNINGS[spec.binning].edges(pooled, BinSizes(bins=spec.uncertainty_bins))
-    return edges, _pool_by(rows, bin_of(rows.uncertainty, edges), spec.uncertainty_bins)
+    return edges, _pool_by(rows, edges)
 
 
-def _pool_by(rows: HoldOut, bins: Ints, number_of_bins: int) -> tuple[ValueCounts, ...]:
+def _pool_by(rows: HoldOut, edges: Floats) -> tuple[ValueCounts, ...]:
+    """Tie-pooled scores of each uncertainty bin."""
+    if len(edges) == 0 or rows.uncertainty is None:
+        return (pool(rows.score, rows.positive, rows.weight),)
     parts = []
-    for number in range(number_of_bins):
-        inside = bins == number
+    for low, high in zip([-np.inf, *edges], [*edges, np.inf], strict=True):
+        inside = (rows.uncertainty >= low) & (rows.uncertainty < high)
         weight = None if rows.weight is None else rows.weight[inside]
         parts.append(pool(rows.score[inside], rows.positive[inside], weight))
     return tuple(parts)

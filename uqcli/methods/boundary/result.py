@@ -8,7 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from uqcli.counts import Bools, Cells, Floats
+from uqcli.counts import Bools, CellRow, Cells, Floats
+from uqcli.defaults import LOWEST
 from uqcli.methods.boundary.decide import decide
 
 
@@ -72,6 +73,13 @@ class FittedBoundary:
         )
 
 
+def _threshold(row: CellRow, first: int) -> float | None:
+    """Lowest score that is positive: of the first taken cell; a row taken whole has no lower end."""
+    if first == len(row.count):
+        return None
+    return LOWEST if first == 0 else float(row.lower[first])
+
+
 def boundary_at(cells: Cells, tops: Sequence[int]) -> FittedBoundary:
     """Turn a number of top cells in each row into thresholds and counts.
 
@@ -84,7 +92,7 @@ def boundary_at(cells: Cells, tops: Sequence[int]) -> FittedBoundary:
         first = len(row.count) - top
         while first < len(row.count) and row.count[first] == 0:
             first += 1
-        thresholds.append(float(row.lower[first]) if first < len(row.count) else None)
+        thresholds.append(_threshold(row, first))
         selected += int(row.count[first:].sum())
         true_positives += int(row.positives[first:].sum())
     fit = FitCounts(

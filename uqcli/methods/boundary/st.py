@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from uqcli.counts import Cells
 from uqcli.methods.boundary.goals import Goal, Tops
-from uqcli.methods.boundary.runs import top_runs
 
 
 def single_threshold(cells: Cells, goal: Goal) -> Tops | None:
     """Find the best score threshold.
 
     Every distinct threshold is looked at: precision is not monotone in it, so the search cannot stop
-    at the first that fails.
+    at the first that fails. Only those at a score that some positive row has can be best.
 
     Parameters
     ----------
@@ -19,6 +20,8 @@ def single_threshold(cells: Cells, goal: Goal) -> Tops | None:
         One uncertainty bin.
     """
     (row,) = cells.rows
-    runs = top_runs(row)
-    best = goal.best_of(runs.true_positives, runs.selected)
-    return None if best is None else (best,)
+    with_positives = np.flatnonzero(row.positives)[::-1]
+    true_positives = np.cumsum(row.positives[with_positives])
+    below = np.cumsum(row.count)[with_positives] - row.count[with_positives]
+    best = goal.best_of(true_positives, row.count.sum() - below)
+    return None if best is None else (len(row.count) - int(with_positives[best]),)
