@@ -35,13 +35,13 @@ imports: $(STAMP) ## check that imports keep their directions
 	$(BIN)/lint-imports
 
 test: $(STAMP) ## run the tests
-	$(BIN)/pytest -n auto --benchmark-disable
+	$(BIN)/pytest -n auto
 
 coverage: $(STAMP) ## run the tests and show the lines they miss
-	$(BIN)/pytest -n auto --benchmark-disable --cov --cov-report=term-missing
+	$(BIN)/pytest -n auto --cov --cov-report=term-missing
 
 bench: $(STAMP) ## run the benchmarks (alone on the machine)
-	$(BIN)/pytest tests/benchmarks --benchmark-only
+	$(BIN)/python -m tests.benchmarks.run
 
 demo: $(STAMP) ## run the main job on the sample data
 	@mkdir -p demo

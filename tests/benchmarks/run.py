@@ -1,0 +1,143 @@
+"""Speed and memory as a Markdown table: ``make bench``, alone on the machine.
+
+Whole processes are run in turn with their yardstick (A B A B ...); the median of the pairs' ratios is
+shown, because a machine's speed drifts. Nothing is asserted here: a timed test would fail by chance.
+"""
+
+import os
+import platform
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+
+from uqcli.choices import Algorithm, ConstraintKind
+from uqcli.counts import LOWEST_EDGE, CellRow, Cells
+from uqcli.methods.boundary.constraint import parse_constraint
+from uqcli.methods.boundary.fit import search
+
+PYTHON = sys.executable
+UQCLI = [PYTHON, "-m", "uqcli"]
+MEASURE = Path(__file__).with_name("measure.py")
+RUNS = 5
+
+
+@dataclass(frozen=True)
+class Run:
+    """One finished process."""
+
+    seconds: float
+    mebibytes: float
+
+
+def run(command):
+    """Run a process and take its wall time and its peak memory from the operating system."""
+    printed = subprocess.run(
+        [PYTHON, str(MEASURE), *command], capture_output=True, text=True, check=True
+    ).stdout
+    seconds, kibibytes = printed.split()
+    return Run(float(seconds), float(kibibytes) / 1024)
+
+
+def alone(command):
+    """Median seconds and highest memory."""
+    runs = [run(command) for _ in range(RUNS + 1)][1:]
+    return statistics.median(each.seconds for each in runs), max(each.mebibytes for each in runs)
+
+
+def against(command, yardstick):
+    """Median ratio of wall times, median seconds, highest memory."""
+    pairs = [(run(command), run(yardstick)) for _ in range(RUNS + 1)][1:]
+    ratio = statistics.median(a.seconds / b.seconds for a, b in pairs)
+    seconds = statistics.median(a.seconds for a, _ in pairs)
+    return ratio, seconds, max(a.mebibytes for a, _ in pairs)
+
+
+def rows_file(folder, rows):
+    """Continuous scores without ties, uncertainty, labels."""
+    random = np.random.default_rng(0)
+    score = random.random(rows)
+    columns = {
+        "score": score,
+        "uncertainty": random.normal(size=rows),
+        "label": random.random(rows) < 0.3 * score,
+    }
+    path = folder / f"{rows}.parquet"
+    pl.DataFrame(columns).with_columns(pl.col("label").cast(pl.Int8)).write_parquet(path)
+    return path
+
+
+def scan(path):
+    """A process that reads the same columns and adds them up."""
+    names = "'score', 'uncertainty', 'label'"
+    query = f"pl.scan_parquet({str(path)!r}).select({names}).sum()"
+    code = f"import polars as pl; {query}.collect(engine='streaming')"
+    return [PYTHON, "-c", code]
+
+
+def counted_cells(uncertainty_bins, score_bins, rows):
+    """A grid of counts as large data give it."""
+    random = np.random.default_rng(1)
+    size = rows // (uncertainty_bins * score_bins)
+    table = []
+    for number in range(uncertainty_bins):
+        rate = np.linspace(0.01, 0.95, score_bins) ** (1 + number / uncertainty_bins)
+        lower = np.concatenate([LOWEST_EDGE, np.arange(1.0, score_bins)])
+        table.append(
+            CellRow(lower=lower, count=np.full(score_bins, size), positives=random.binomial(size, rate))
+        )
+    return Cells(uncertainty_edges=np.arange(1.0, uncertainty_bins), rows=tuple(table))
+
+
+def in_process(algorithm, cells):
+    """Best of twenty searches, in milliseconds, after one that compiles."""
+    constraint = parse_constraint(ConstraintKind.PRECISION, "0.7")
+    seconds = []
+    for _ in range(21):
+        start = time.perf_counter()
+        search(cells, algorithm, constraint)
+        seconds.append(time.perf_counter() - start)
+    return 1000 * min(seconds[1:])
+
+
+def table(folder):
+    """Rows of what, bound, measured."""
+    big, small = rows_file(folder, 10_000_000), rows_file(folder, 1_000_000)
+    fit = [*UQCLI, "boundary", str(big), "--precision", "0.25", "-q", "-o", str(folder / "b.json")]
+    ratio, seconds, memory = against(fit, scan(big))
+    yield "`boundary`, 10M rows, whole process", "12 x a polars scan", f"{ratio:.1f} x", seconds, memory
+    every = [*UQCLI, "boundary", str(small), "--precision", "0.25", "--score-bins", "all", "-q"]
+    seconds, memory = alone(every)
+    yield "`boundary --score-bins all`, 1M rows", "3 s", f"{seconds:.2f} s", seconds, memory
+    ratio, seconds, memory = against(
+        [*UQCLI, "apply", str(folder / "b.json"), str(big), "-q", "-o", str(folder / "o.parquet")], scan(big)
+    )
+    yield "`apply`, 10M rows, Parquet to Parquet", "", f"{ratio:.1f} x a polars scan", seconds, memory
+    ratio, seconds, memory = against([*UQCLI, "--help"], [PYTHON, "-c", "import typer"])
+    yield "`--help`", "3.5 x `import typer`", f"{ratio:.1f} x", seconds, memory
+    took = in_process(Algorithm.EW_DPMT, counted_cells(11, 1000, 10_000_000))
+    yield "EW-DPMT, K=11, L=1000", "50 ms", f"{took:.1f} ms", None, None
+    took = in_process(Algorithm.VW_DPMT, counted_cells(3, 500, 8_000_000))
+    yield "VW-DPMT, 8M rows in K=3, L=500", "20 ms", f"{took:.1f} ms", None, None
+
+
+def main():
+    """Print the table."""
+    machine = f"{platform.machine()}, {os.cpu_count()} cores, Python {platform.python_version()}"
+    print(f"Machine: {machine}; polars {pl.__version__}, numpy {np.__version__}.\n")
+    print("| what | at most | measured | seconds | peak MiB |\n|---|---|--:|--:|--:|")
+    with tempfile.TemporaryDirectory() as folder:
+        for what, bound, measured, seconds, memory in table(Path(folder)):
+            wall = "" if seconds is None else f"{seconds:.2f}"
+            peak = "" if memory is None else f"{memory:.0f}"
+            print(f"| {what} | {bound} | {measured} | {wall} | {peak} |", flush=True)
+
+
+if __name__ == "__main__":
+    main()
