@@ -8,7 +8,7 @@ import typer
 
 from uqcli.cli.deliver import check_outputs, deliver, report_of_filter
 from uqcli.cli.options import InputOptions, ModelColumns, ReportOptions, RowOutput, RunOptions
-from uqcli.cli.requests import prepare, read_options
+from uqcli.cli.requests import prepare, streaming
 from uqcli.files import STDIO
 
 
@@ -41,16 +41,8 @@ def apply(
     report = run(
         ApplyOptions(
             artifact=artifact,
-            inputs=tuple(inputs or ()),
-            output=rows.output or STDIO,
-            output_format=rows.output_format,
+            rows=streaming(inputs, rows, reading, running),
             columns=ColumnOverrides(score=columns.score, uncertainty=columns.uncertainty),
-            read=read_options(reading),
-            on_invalid=reading.on_invalid,
-            prefix=rows.prefix,
-            overwrite=rows.overwrite,
-            union=rows.union,
-            engine=running.engine,
         )
     )
     deliver(report, report_of_filter(reporting, rows.output), output=rows.output)

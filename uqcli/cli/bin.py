@@ -9,7 +9,7 @@ import typer
 from uqcli import defaults
 from uqcli.choices import Binning, GridBinning
 from uqcli.cli.deliver import check_outputs, deliver
-from uqcli.cli.options import FitColumns, InputOptions, ReportOptions, RunOptions, stdout_by_its_names
+from uqcli.cli.options import ArtifactOutput, FitColumns, InputOptions, ReportOptions, RunOptions
 from uqcli.cli.requests import bins, labelled_data, prepare
 from uqcli.errors import UsageError
 
@@ -74,17 +74,7 @@ def bin_(
         bool,
         typer.Option("--merge", help="Add up saved grids with equal edges.", rich_help_panel=_BINS),
     ] = False,
-    output: Annotated[
-        str | None,
-        typer.Option(
-            "--output",
-            "-o",
-            metavar="FILE",
-            callback=stdout_by_its_names,
-            help="Write the grid artifact here; - is standard output.",
-            rich_help_panel="Output",
-        ),
-    ] = None,
+    written: ArtifactOutput,
     columns: FitColumns,
     reading: InputOptions,
     reporting: ReportOptions,
@@ -92,7 +82,7 @@ def bin_(
 ) -> None:
     """Count rows in a grid of score x uncertainty cells."""
     prepare(running)
-    check_outputs(reporting, output, artifact=edges)
+    check_outputs(reporting, written.output, artifact=edges)
     from uqcli.artifacts.codec import encode
     from uqcli.jobs.bin import bin_rows, count_under, merge_grids
 
@@ -115,7 +105,7 @@ def bin_(
             binning or Binning.EQUI_WEIGHT, {name: str(value) for name, value in shape.items() if value}
         )
         outcome = bin_rows(data, spec, running.engine)
-    deliver(outcome.report, reporting, output=output, artifact=encode(outcome.artifact))
+    deliver(outcome.report, reporting, output=written.output, artifact=encode(outcome.artifact))
 
 
 def _refuse_shape(given: dict[str, str | Binning | None]) -> None:

@@ -10,7 +10,7 @@ import typer
 from uqcli import defaults
 from uqcli.choices import AlgorithmChoice, Binning, ConstraintKind, GridBinning
 from uqcli.cli.deliver import check_outputs, deliver
-from uqcli.cli.options import FitColumns, InputOptions, ReportOptions, RunOptions, stdout_by_its_names
+from uqcli.cli.options import ArtifactOutput, FitColumns, InputOptions, ReportOptions, RunOptions
 from uqcli.cli.requests import bins, labelled_data, prepare
 from uqcli.errors import UsageError
 
@@ -121,17 +121,7 @@ def boundary(
         list[str] | None,
         typer.Argument(metavar="INPUT...", help="Labelled hold-out files, globs, directories, or -."),
     ] = None,
-    output: Annotated[
-        str | None,
-        typer.Option(
-            "--output",
-            "-o",
-            metavar="FILE",
-            callback=stdout_by_its_names,
-            help="Write the boundary artifact here; - is standard output.",
-            rich_help_panel="Output",
-        ),
-    ] = None,
+    written: ArtifactOutput,
     constraint: ConstraintOptions,
     method: MethodOptions,
     columns: FitColumns,
@@ -141,7 +131,7 @@ def boundary(
 ) -> None:
     """Find the decision boundary on score x uncertainty that flags the most positives at a precision."""
     prepare(running)
-    check_outputs(reporting, output, artifact=method.grid)
+    check_outputs(reporting, written.output, artifact=method.grid)
     from uqcli.artifacts.codec import encode
     from uqcli.jobs.boundary import BoundaryRequest, run
 
@@ -157,7 +147,7 @@ def boundary(
         )
     )
     artifact = encode(outcome.artifact) if outcome.artifact else None
-    deliver(outcome.report, reporting, output=output, artifact=artifact, failure=outcome.failure)
+    deliver(outcome.report, reporting, output=written.output, artifact=artifact, failure=outcome.failure)
 
 
 def _refuse_options_of_rows(inputs: list[str] | None, method: MethodOptions) -> None:

@@ -128,8 +128,25 @@ class LabelColumns:
 
 
 @dataclass(frozen=True, kw_only=True)
-class RowOutput:
-    """Where rows go, and what becomes of their columns."""
+class ArtifactOutput:
+    """Where an artifact goes."""
+
+    output: Annotated[
+        str | None,
+        typer.Option(
+            "--output",
+            "-o",
+            metavar="FILE",
+            callback=stdout_by_its_names,
+            help="Write the artifact here; - is standard output.",
+            rich_help_panel=_OUTPUT,
+        ),
+    ] = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class RowsFile:
+    """Where rows go."""
 
     output: Annotated[
         str | None,
@@ -146,6 +163,12 @@ class RowOutput:
         FileFormat | None,
         typer.Option(help="Format of the rows, whatever the name says.", rich_help_panel=_OUTPUT),
     ] = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class RowOutput(RowsFile):
+    """Where rows go, and what becomes of their columns."""
+
     prefix: Annotated[
         str, typer.Option(metavar="P", help="Put before the added columns' names.", rich_help_panel=_OUTPUT)
     ] = ""

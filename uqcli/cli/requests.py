@@ -6,12 +6,14 @@ import os
 from typing import TYPE_CHECKING
 
 from uqcli.choices import FileFormat
-from uqcli.cli.options import FitColumns, InputOptions, RunOptions
+from uqcli.cli.options import FitColumns, InputOptions, RowOutput, RunOptions
 from uqcli.errors import UsageError
+from uqcli.files import STDIO
 
 if TYPE_CHECKING:
     from uqcli.engines.inputs import ReadOptions
     from uqcli.engines.protocol import DataRequest
+    from uqcli.jobs.streaming import Streaming
 
 
 def prepare(run: RunOptions) -> None:
@@ -54,6 +56,25 @@ def labelled_data(inputs: list[str] | None, columns: FitColumns, reading: InputO
         read=read_options(reading),
         on_invalid=reading.on_invalid,
         positive_value=columns.positive,
+    )
+
+
+def streaming(
+    inputs: list[str] | None, rows: RowOutput, reading: InputOptions, running: RunOptions
+) -> Streaming:
+    """Where rows come from and go to."""
+    from uqcli.jobs.streaming import Streaming
+
+    return Streaming(
+        inputs=tuple(inputs or ()),
+        output=rows.output or STDIO,
+        output_format=rows.output_format,
+        read=read_options(reading),
+        on_invalid=reading.on_invalid,
+        prefix=rows.prefix,
+        overwrite=rows.overwrite,
+        union=rows.union,
+        engine=running.engine,
     )
 
 

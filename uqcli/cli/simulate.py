@@ -6,9 +6,9 @@ from typing import Annotated
 
 import typer
 
-from uqcli.choices import FileFormat, Simulation
+from uqcli.choices import Simulation
 from uqcli.cli.deliver import check_outputs, deliver, report_of_filter
-from uqcli.cli.options import ReportOptions, RunOptions, stdout_by_its_names
+from uqcli.cli.options import ReportOptions, RowsFile, RunOptions
 from uqcli.cli.requests import prepare
 from uqcli.errors import UsageError
 from uqcli.files import STDIO
@@ -50,38 +50,28 @@ def simulate(
             rich_help_panel=_MODEL,
         ),
     ] = "0.01,0.05,0.25",
-    output: Annotated[
-        str | None,
-        typer.Option(
-            "--output",
-            "-o",
-            metavar="FILE",
-            callback=stdout_by_its_names,
-            help="Where the rows go; the name tells the format. (default: CSV on standard output)",
-            rich_help_panel="Output",
-        ),
-    ] = None,
-    output_format: Annotated[
-        FileFormat | None,
-        typer.Option(help="Format of the rows, whatever the name says.", rich_help_panel="Output"),
-    ] = None,
+    written: RowsFile,
     reporting: ReportOptions,
     running: RunOptions,
 ) -> None:
     """Draw data with known truth: a posterior network's scores and uncertainties, labels, positivity."""
     del kind  # there is one
     prepare(running)
-    check_outputs(reporting, output or STDIO)
+    check_outputs(reporting, written.output or STDIO)
     from uqcli.jobs.simulate import SimulateOptions, run
     from uqcli.methods.simulation.posterior import PosteriorModel
 
     model = PosteriorModel(tau=tau, omega=omega, xi=xi, prior=prior, nu=nu, gammas=_gammas(gamma))
     report = run(
         SimulateOptions(
-            rows=rows, seed=seed, output=output or STDIO, output_format=output_format, model=model
+            rows=rows,
+            seed=seed,
+            output=written.output or STDIO,
+            output_format=written.output_format,
+            model=model,
         )
     )
-    deliver(report, report_of_filter(reporting, output), output=output)
+    deliver(report, report_of_filter(reporting, written.output), output=written.output)
 
 
 def _gammas(text: str) -> tuple[float, ...]:

@@ -8,7 +8,7 @@ import typer
 
 from uqcli.cli.deliver import check_outputs, deliver, report_of_filter
 from uqcli.cli.options import InputOptions, ReportOptions, RowOutput, RunOptions
-from uqcli.cli.requests import prepare, read_options
+from uqcli.cli.requests import prepare, streaming
 from uqcli.files import STDIO
 
 _MODEL = "Model"
@@ -50,18 +50,10 @@ def uncertainty(
 
     report = run(
         UncertaintyOptions(
-            inputs=tuple(inputs or ()),
-            output=rows.output or STDIO,
+            rows=streaming(inputs, rows, reading, running),
             alpha1=alpha1,
             alpha0=alpha0,
             members=members,
-            output_format=rows.output_format,
-            read=read_options(reading),
-            on_invalid=reading.on_invalid,
-            prefix=rows.prefix,
-            overwrite=rows.overwrite,
-            union=rows.union,
-            engine=running.engine,
         )
     )
     deliver(report, report_of_filter(reporting, rows.output), output=rows.output)

@@ -6,14 +6,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from uqcli.choices import EngineName, FileFormat, OnInvalid
 from uqcli.counts import Bools, Floats, Ints
 from uqcli.engines.checks import CheckedRows
 from uqcli.engines.columns import Roles
-from uqcli.engines.inputs import ReadOptions
-from uqcli.engines.open import open_engine
-from uqcli.engines.protocol import AddedColumns, ApplyRequest, DataRequest
+from uqcli.engines.protocol import AddedColumns
 from uqcli.errors import DataError, UsageError
+from uqcli.jobs.streaming import Streaming
 from uqcli.methods.uncertainty.beta import Uncertainties, of_beta
 from uqcli.methods.uncertainty.members import of_members
 from uqcli.reports.apply import ApplyParameters, ApplyReport, ApplySource
@@ -39,18 +37,10 @@ class UncertaintyOptions:
         Pattern of the members' columns, instead.
     """
 
-    inputs: tuple[str, ...]
-    output: str
+    rows: Streaming
     alpha1: str | None = None
     alpha0: str | None = None
     members: str | None = None
-    output_format: FileFormat | None = None
-    read: ReadOptions = ReadOptions()
-    on_invalid: OnInvalid = OnInvalid.ERROR
-    prefix: str = ""
-    overwrite: bool = False
-    union: bool = False
-    engine: EngineName = EngineName.POLARS
 
 
 def run(options: UncertaintyOptions) -> ApplyReport:
@@ -62,28 +52,18 @@ def run(options: UncertaintyOptions) -> ApplyReport:
         See the parts.
     """
     roles = _roles(options)
-    names = {f"{options.prefix}{name}": part for name, part in _NAMES.items()}
+    names = {f"{options.rows.prefix}{name}": part for name, part in _NAMES.items()}
 
     def compute(rows: CheckedRows) -> dict[str, Bools | Ints | Floats]:
         made = _of(rows)
         return {name: getattr(made, part) for name, part in names.items()}
 
-    data = DataRequest(inputs=options.inputs, roles=roles, read=options.read, on_invalid=options.on_invalid)
-    facts = open_engine(options.engine).apply(
-        ApplyRequest(
-            data=data,
-            added=AddedColumns(types=dict.fromkeys(names, "float64"), compute=compute),
-            output=options.output,
-            output_format=options.output_format,
-            overwrite=options.overwrite,
-            union=options.union,
-        )
-    )
+    facts = options.rows.through(roles, AddedColumns(types=dict.fromkeys(names, "float64"), compute=compute))
     columns = roles.named() if roles.pattern is None else {"members": roles.pattern}
     return ApplyReport(
         command="uncertainty",
         source=ApplySource(rows=facts.rows, dropped=facts.dropped, columns=columns),
-        parameters=ApplyParameters(kind=None, columns=list(names), on_invalid=options.on_invalid),
+        parameters=ApplyParameters(kind=None, columns=list(names), on_invalid=options.rows.on_invalid),
         selected=None,
         undecided=facts.undecided,
     )
