@@ -1,0 +1,52 @@
+"""ECE@j of isotonic fits, row by row."""
+
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.oracles import binning as bins
+from tests.oracles.boundary import isotonic_values
+from tests.properties.strategies import as_hold_out, data_sets
+from uqcli.choices import Binning
+from uqcli.methods.binning.calibration_error import isotonic_errors
+from uqcli.methods.binning.grid import GridSpec, cells_from, split_by_uncertainty
+
+
+def isotonic(rows):
+    """Fitted positivity by score; rows are (score, positive)."""
+    scores = sorted({s for s, _ in rows})
+    atoms = [(sum(s == v for s, _ in rows), sum(s == v and y for s, y in rows)) for v in scores]
+    return dict(zip(scores, map(float, isotonic_values(atoms)), strict=True))
+
+
+def oracle(rows, k, width, fit_in_each_bin):
+    """ECE@j; rows are (score, uncertainty, positive)."""
+    edges = bins.equi_weight_edges([u for _, u, _ in rows], k) if k > 1 else []
+    everywhere = isotonic([(s, y) for s, _, y in rows])
+    errors = [[] for _ in range(width)]
+    for number in range(k):
+        inside = [(s, y) for s, u, y in rows if bins.bin_of(u, edges) == number]
+        if not inside:
+            continue
+        fitted = isotonic(inside) if fit_in_each_bin else everywhere
+        score_edges = bins.equi_weight_edges([s for s, _ in inside], width)
+        for j in range(width):
+            cell = [(s, y) for s, y in inside if bins.bin_of(s, score_edges) == j]
+            if cell:
+                errors[j].append(abs(sum(fitted[s] - y for s, y in cell)) / len(cell))
+    return [np.mean(each) if each else np.nan for each in errors]
+
+
+@given(data_sets(), st.integers(1, 3), st.integers(1, 4))
+def test_errors_by_score_bin(data, k, width):
+    rows = bins.expand(data)
+    spec = GridSpec(binning=Binning.EQUI_WEIGHT, uncertainty_bins=k, score_bins=width)
+    edges, parts = split_by_uncertainty(as_hold_out(data), spec)
+    for fit_in_each_bin, error in enumerate(isotonic_errors(parts, cells_from(edges, parts, spec))):
+        expected = np.array(oracle(rows, k, width, fit_in_each_bin))
+        np.testing.assert_allclose(error.ece, expected, atol=1e-12)
+        for j in range(width):
+            later = expected[j:][~np.isnan(expected[j:])]
+            np.testing.assert_allclose(
+                error.cumulative[j], later.mean() if len(later) else np.nan, atol=1e-12
+            )
