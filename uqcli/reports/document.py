@@ -36,11 +36,18 @@ class Table:
 
 @dataclass(frozen=True, kw_only=True)
 class Document:
-    """A title, tables, and sentences for people."""
+    """A title, tables, and sentences for people.
+
+    Attributes
+    ----------
+    live
+        What changes from run to run, such as times: shown on the terminal, never written to a file.
+    """
 
     title: str
     tables: Sequence[Table]
     notes: Sequence[str] = ()
+    live: Sequence[str] = ()
 
 
 class Report(Protocol):

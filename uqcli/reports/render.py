@@ -26,7 +26,7 @@ def to_terminal(document: Document, stream: TextIO) -> None:
         console.print(document.title, style="bold", markup=False)
         for table in document.tables:
             console.print(_rich_table(table))
-        for note in document.notes:
+        for note in (*document.notes, *document.live):
             console.print(note, markup=False)
     stream.write(capture.get())
 
