@@ -39,6 +39,15 @@ class Binning(StrEnum):
     EQUISPACED = "equispaced"
 
 
+class ScoreBinning(StrEnum):
+    """The binnings that cut the score alone."""
+
+    PAVA_BC = "pava-bc"
+    PAVA = "pava"
+    QUANTILE = "quantile"
+    EQUISPACED = "equispaced"
+
+
 class GridBinning(StrEnum):
     """The binnings that cut both score and uncertainty."""
 
@@ -70,6 +79,13 @@ class FileFormat(StrEnum):
     CSV = "csv"
     PARQUET = "parquet"
     ARROW = "arrow"
+
+
+class CalibrationTest(StrEnum):
+    """How a bin's labels speak against a prediction."""
+
+    BINOMIAL = "binomial"
+    T = "t"
 
 
 class Simulation(StrEnum):

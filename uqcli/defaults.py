@@ -19,6 +19,7 @@ MOST_ROWS: Final = 3_000_000_000
 """Rows by weight up to which every 64-bit product of two counts is exact."""
 
 MOST_BINS: Final = 1_000_000
+ALPHA: Final = 0.05
 CONFIDENCE: Final = "0.95"
 
 LOWEST: Final = -sys.float_info.max
@@ -31,4 +32,4 @@ ROWS_PER_BATCH: Final = 1 << 17
 """Rows read at a time from a columnar file."""
 
 SMALL_WORK: Final = 2_000_000
-"""Loop steps up to which a kernel runs uncompiled: below, Python is faster than loading the compiler."""
+"""Loop steps of a kernel in a process before it is compiled: below, Python beats loading the compiler."""

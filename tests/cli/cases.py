@@ -90,6 +90,21 @@ CASES = (
         ),
     ),
     Case(
+        name="tce",
+        arguments=lambda data, artifact: ["tce", data],
+        gate="tce",
+        out_of_range=(
+            ("--alpha", "0"),
+            ("--alpha", "1.5"),
+            ("--n-bins", "0"),
+            ("--n-min", "300", "--n-max", "10"),
+            ("--n-min", "100000"),
+            ("--binning", "equi-span"),
+            ("--test", "z"),
+            ("--on-invalid", "keep"),
+        ),
+    ),
+    Case(
         name="uncertainty",
         arguments=lambda data, artifact: [
             "uncertainty",

@@ -106,7 +106,7 @@ BAD_DATA = {
     "Latin-1": (text_file("d.csv", ("name," + HEADER + "caf\xe9,0.5,1,1\n").encode("latin-1")), "UTF-8"),
     "UTF-16": (text_file("d.csv", (HEADER + "0.5,1,1\n").encode("utf-16")), "UTF-8"),
     "null": (text_file("d.csv", (HEADER + "0.5,1,1\n,1,0\n").encode()), "column 'score' has 1 null"),
-    "NaN": (text_file("d.csv", (HEADER + "0.5,NaN,1\n0.5,1,0\n").encode()), "column 'uncertainty' has 1 NaN"),
+    "NaN": (text_file("d.csv", (HEADER + "NaN,1,1\n0.5,1,0\n").encode()), "column 'score' has 1 NaN"),
     "infinity": (
         text_file("d.csv", (HEADER + "0.5,1,1\n-inf,1,0\n").encode()),
         "column 'score' has 1 infinite",

@@ -21,7 +21,17 @@ def test_reference_is_fresh():
 
 def test_every_command_has_an_entry_with_every_option():
     text = reference()
-    for command in ("bin", "boundary", "apply", "evaluate", "uncertainty", "simulate", "show", "schema"):
+    for command in (
+        "bin",
+        "boundary",
+        "apply",
+        "evaluate",
+        "tce",
+        "uncertainty",
+        "simulate",
+        "show",
+        "schema",
+    ):
         assert f"### `uqcli {command} " in text
     for option in ("--precision", "--on-invalid", "--fail-if", "--no-config", "--union", "--confidence"):
         assert f"`{option}`" in text
@@ -34,7 +44,7 @@ def test_exit_codes_are_listed():
 
 
 def test_there_are_blocks_to_run():
-    assert [language for language, _ in BLOCKS] == ["sh"] * 5 + ["python"]
+    assert [language for language, _ in BLOCKS] == ["sh"] * 6 + ["python"]
 
 
 @pytest.mark.parametrize("number", range(len(BLOCKS)))

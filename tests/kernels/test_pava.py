@@ -13,7 +13,9 @@ from scipy.optimize import isotonic_regression
 
 from tests.oracles.boundary import isotonic_values
 from tests.oracles.pava_bc import blocks as bounded
+from uqcli.defaults import SMALL_WORK
 from uqcli.kernels import pava
+from uqcli.kernels.compile import Kernel
 
 CELLS = st.lists(st.integers(1, 5).flatmap(lambda n: st.tuples(st.integers(0, n), st.just(n))), min_size=1)
 
@@ -67,6 +69,14 @@ def test_compiled_equals_plain():
     assert blocks_of(pava._pava.compiled) == blocks_of(pava._pava.python)
 
 
+def test_a_busy_process_turns_to_the_compiler():
+    busy = Kernel(lambda values: values)
+    compiled = []
+    busy.__dict__["_cached"] = lambda values: compiled.append(values) or values
+    assert [busy.run(SMALL_WORK // 2, step) for step in range(4)] == [0, 1, 2, 3]
+    assert compiled == [2, 3]
+
+
 def test_bounded_compiled_equals_plain():
     def bounds(run):
         return lambda positives, count, *stacks: run(positives, count, 40, 900, *stacks)
@@ -76,7 +86,9 @@ def test_bounded_compiled_equals_plain():
 
 SCRIPT = """
 import numpy as np
+from uqcli.defaults import SMALL_WORK
 from uqcli.kernels import pava
+from uqcli.kernels.compile import Kernel
 n = 600_000
 starts = pava.isotonic_blocks(np.arange(n) % 2, np.ones(n, dtype=np.int64))
 print(len(starts))

@@ -18,6 +18,7 @@ from uqcli.cli.groups import with_groups
 from uqcli.cli.schema import schema
 from uqcli.cli.show import show
 from uqcli.cli.simulate import simulate
+from uqcli.cli.tce import tce
 from uqcli.cli.uncertainty import uncertainty
 from uqcli.defaults import VERSION
 from uqcli.errors import ClosedPipeError, DataError, GateError, UqcliError, UsageError
@@ -41,7 +42,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
     help="Decision boundaries on score x uncertainty, from files of scores, uncertainties and labels.",
 )
-for _command in (bin_, boundary, apply, evaluate, uncertainty, simulate, show, schema):
+for _command in (bin_, boundary, apply, evaluate, tce, uncertainty, simulate, show, schema):
     app.command(_command.__name__.rstrip("_"))(with_groups(_command))
 
 

@@ -1,7 +1,7 @@
 """The one place where kernels meet the compiler.
 
-A kernel is written once. Small work runs it as plain Python, so that a small job does not pay for
-loading the compiler; large work runs it compiled, from a cache on disk where there is one.
+A kernel is written once. Little work runs it as plain Python, so that a small job does not pay for
+loading the compiler; more work runs it compiled, from a cache on disk where there is one.
 """
 
 from __future__ import annotations
@@ -28,10 +28,16 @@ class Kernel(Generic[P, R]):
     def __init__(self, function: Callable[P, R]) -> None:
         self.python = function
         self.__doc__ = function.__doc__
+        self._work = 0
 
     def run(self, work: int, *args: P.args, **kwargs: P.kwargs) -> R:
-        """Run the kernel; ``work`` is about how many loop steps it will take."""
-        if work <= SMALL_WORK:
+        """Run the kernel; ``work`` is about how many loop steps it will take.
+
+        The first steps are plain Python; once a process has taken so many that the compiler would have
+        paid off, it is used for the rest.
+        """
+        self._work += work
+        if self._work <= SMALL_WORK:
             return self.python(*args, **kwargs)
         try:
             return self._cached(*args, **kwargs)

@@ -1,0 +1,89 @@
+"""Test-based calibration error against scipy, sample by sample."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import stats
+
+from tests.oracles import calibration_error as oracle
+from uqcli.choices import CalibrationTest, ScoreBinning
+from uqcli.counts import pool
+from uqcli.jobs.tce import TceOptions, measure
+from uqcli.methods.metrics import binomial_test, t_test
+
+FAR = st.one_of(st.just(0.0), st.floats(1e-12, 1))  # scipy itself fails on subnormal scores
+ALPHAS = st.sampled_from([0.05, 0.01, 0.1, 0.5, 1.0, 0.001])
+
+
+@settings(max_examples=300)
+@given(st.integers(1, 250), st.floats(0, 1), ALPHAS, st.lists(FAR, min_size=1, max_size=12))
+def test_binomial_decisions_are_scipys(rows, share, alpha, far):
+    positives = round(share * rows)
+    rate, width = positives / rows, 2 / np.sqrt(rows)
+    near = [rate + width * step for step in (-1.5, -1.1, -1, -0.9, -0.5, 0, 0.5, 0.9, 1, 1.1, 1.5)]
+    score = np.clip(np.array([*far, *near]), 0, 1)
+    expected = [stats.binomtest(positives, rows, q).pvalue <= alpha for q in score]
+    assert binomial_test.rejected(score, positives, rows, alpha).tolist() == expected
+
+
+@pytest.mark.parametrize(("positives", "rows"), [(1, 30), (29, 30), (36, 300), (264, 300)])
+def test_acceptance_regions_may_have_gaps(positives, rows):
+    score = np.linspace(0, 1, 4001)
+    got = binomial_test.rejected(score, positives, rows, 0.05)
+    assert got.tolist() == [stats.binomtest(positives, rows, q).pvalue <= 0.05 for q in score]
+    assert np.count_nonzero(np.diff(got.astype(int))) > 2
+
+
+def test_a_known_gap():
+    got = binomial_test.rejected(np.array([0.1633, 0.1751, 0.18]), 1, 30, 0.05)
+    assert got.tolist() == [True, False, True]
+
+
+@given(st.integers(1, 200), st.floats(0, 1), ALPHAS, st.lists(st.floats(0, 1), min_size=1, max_size=8))
+def test_t_decisions_are_scipys(rows, share, alpha, scores):
+    positives = round(share * rows)
+    labels = [1] * positives + [0] * (rows - positives)
+    expected = [oracle.is_rejected(q, labels, alpha, "t") for q in scores]
+    assert t_test.rejected(np.array(scores), positives, rows, alpha).tolist() == expected
+
+
+ROWS = st.lists(
+    st.tuples(st.one_of(st.floats(0, 1), st.integers(0, 5).map(lambda v: v / 5)), st.booleans()),
+    min_size=1,
+    max_size=40,
+)
+
+
+@settings(max_examples=150)
+@given(ROWS, st.sampled_from(ScoreBinning), st.sampled_from(CalibrationTest), ALPHAS, st.integers(1, 12))
+def test_metrics_are_those_of_the_samples(rows, binning, test, alpha, n_bins):
+    data = [(score + 0.0, int(label)) for score, label in rows]
+    counts = pool(np.array([s for s, _ in data]), np.array([bool(y) for _, y in data]))
+    tested, metrics = measure(counts, TceOptions(binning=binning, test=test, alpha=alpha, n_bins=n_bins))
+    expected = oracle.measure(data, tested.bins.low[1:].tolist(), alpha, test)
+    assert metrics["tce"] == pytest.approx(expected["tce"])
+    assert metrics["estimation_error"] == pytest.approx(expected["estimation"], abs=1e-12)
+    assert metrics["within_bin_error"] == pytest.approx(expected["within"], abs=1e-12)
+    equispaced = oracle.measure(data, [b / n_bins for b in range(1, n_bins)], alpha, test)
+    assert metrics["ece"] == pytest.approx(equispaced["expected"], abs=1e-12)
+    assert metrics["mce"] == pytest.approx(equispaced["maximum"], abs=1e-12)
+    ordered = sorted(s for s, _ in data)
+    edges = [ordered[b * len(ordered) // n_bins] for b in range(1, n_bins)]
+    quantile = oracle.measure(data, edges, alpha, test)
+    assert metrics["tce_q"] == pytest.approx(quantile["tce"])
+    assert metrics["ace"] == pytest.approx(quantile["expected"], abs=1e-12)
+    assert metrics["mce_q"] == pytest.approx(quantile["maximum"], abs=1e-12)
+    assert metrics["brier"] == pytest.approx(oracle.brier(data), abs=1e-12)
+    assert metrics["log_loss"] == pytest.approx(oracle.log_loss(data), rel=1e-9)
+
+
+@given(ROWS, st.randoms(use_true_random=False))
+def test_row_order_and_repetition_do_not_matter(rows, random):
+    score, label = np.array([s + 0.0 for s, _ in rows]), np.array([y for _, y in rows])
+    order = np.array(random.sample(range(len(rows)), len(rows)))
+    one = measure(pool(score, label), TceOptions())[1]
+    assert measure(pool(score[order], label[order]), TceOptions())[1] == one
+    twice = pool(np.concatenate([score, score]), np.concatenate([label, label]))
+    weighted = pool(score, label, np.full(len(score), 2, dtype=np.int64))
+    assert measure(twice, TceOptions())[1] == measure(weighted, TceOptions())[1]
