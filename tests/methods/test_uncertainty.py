@@ -1,5 +1,6 @@
 """Uncertainties against numerical integration and plain definitions."""
 
+import mpmath
 import numpy as np
 import pytest
 from scipy import integrate, stats
@@ -34,6 +35,18 @@ def test_the_normal_limit_joins_smoothly():
     below, above = (beta_entropy(np.array([x]), np.array([3 * x]))[0] for x in (0.9999e7, 1.0001e7))
     assert below == pytest.approx(above, abs=2e-4)
     assert np.isfinite(beta_entropy(np.array([1e15]), np.array([1e15]))).all()
+
+
+@pytest.mark.parametrize("b", [9e3, 1.1e4, 1e8, 1e16, 1e100])
+@pytest.mark.parametrize("a", [1e-3, 1.0, 2.5, 300.0])
+def test_one_large_parameter_does_not_cancel(a, b):
+    with mpmath.workdps(140):
+        x, y = mpmath.mpf(a), mpmath.mpf(b)
+        rise = [mpmath.digamma(x + y) - mpmath.digamma(z) for z in (x, y)]
+        expected = mpmath.log(mpmath.beta(x, y)) + (x - 1) * rise[0] + (y - 1) * rise[1]
+        for one, other in ((a, b), (b, a)):
+            got = beta_entropy(np.array([one]), np.array([other]))[0]
+            assert got == pytest.approx(float(expected), rel=1e-9, abs=1e-7)  # as good as betaln
 
 
 def test_members_by_definition():

@@ -9,6 +9,7 @@ import numpy as np
 from uqcli.counts import Floats
 
 _NEARLY_NORMAL = 1e7
+_SERIES = 1e4
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -40,8 +41,9 @@ def beta_entropy(alpha1: Floats, alpha0: Floats) -> Floats:
     """Differential entropy of Beta(alpha1, alpha0) in nats.
 
     ln B(a0, a1) - (a0-1) psi(a0) - (a1-1) psi(a1) + (a0+a1-2) psi(a0+a1); the paper prints the sign of the
-    last term wrong. Where both parameters exceed 1e7 the terms cancel to nothing, and the entropy of
-    the normal distribution of the same variance takes their place.
+    last term wrong. The digamma terms are taken as differences, which do not cancel where one parameter
+    is large; where both exceed 1e7 the entropy of the normal distribution of the same variance takes
+    their place.
 
     Parameters
     ----------
@@ -53,14 +55,25 @@ def beta_entropy(alpha1: Floats, alpha0: Floats) -> Floats:
     >>> beta_entropy(np.array([1.0]), np.array([1.0])).tolist()
     [0.0]
     """
-    from scipy.special import betaln, psi
+    from scipy.special import betaln
 
-    total = alpha1 + alpha0
-    exact = betaln(alpha1, alpha0) - (alpha1 - 1) * psi(alpha1) - (alpha0 - 1) * psi(alpha0)
-    exact = exact + (total - 2) * psi(total)
+    exact = betaln(alpha1, alpha0) + (alpha1 - 1) * _psi_rise(alpha1, alpha0)
+    exact = exact + (alpha0 - 1) * _psi_rise(alpha0, alpha1)
     normal = 0.5 * np.log(2 * np.pi * np.e * _variance(alpha1, alpha0))
     entropy: Floats = np.where(np.minimum(alpha1, alpha0) > _NEARLY_NORMAL, normal, exact)
     return entropy
+
+
+def _psi_rise(start: Floats, by: Floats) -> Floats:
+    """``psi(start + by) - psi(start)``; by its asymptotic series where start is large."""
+    from scipy.special import psi
+
+    end = start + by
+    large = np.maximum(start, _SERIES)
+    last = large + by
+    series = np.log1p(by / large) + (1 / large - 1 / last) / 2 + (large**-2 - last**-2) / 12
+    rise: Floats = np.where(start > _SERIES, series, psi(end) - psi(start))
+    return rise
 
 
 def of_beta(alpha1: Floats, alpha0: Floats) -> Uncertainties:
