@@ -140,3 +140,49 @@ def test_hr_raises_the_score_when_it_is_applied(uqcli, tmp_path):
     assert metrics["selected"] == artifact["fit"]["selected"]
     (tmp_path / "n.csv").write_text("score\n0.5\n")
     assert uqcli("apply", "hr.json", "n.csv").code == 3
+
+
+def test_grids_that_contradict_themselves_or_cannot_be_added(uqcli, data, tmp_path):
+    grid = grid_of(uqcli, data, "--score-bins", 2)
+
+    def changed(name, **keys):
+        (tmp_path / name).write_text(json.dumps(grid | keys))
+        return name
+
+    huge = [[2 * 10**9, 0]] + [[0, 0]] * 2
+    none = [[0, 0]] * 3
+    for name in (
+        changed("huge.json", count=[[10**30, 0], *huge[1:]], positives=none),
+        changed("zero.json", count=none, positives=none),
+        changed("span.json", binning="equi-span"),
+        changed("more.json", positives=[[10**6, 0], *none[1:]]),
+        changed("ragged.json", count=[[1], [1, 2], [1, 2]]),
+    ):
+        assert uqcli("show", name).code == 5
+        assert uqcli("boundary", "--grid", name, "--precision", "0.5").code == 5
+    half = changed("half.json", count=huge, positives=none)
+    assert uqcli("show", half, "-q").code == 0
+    assert uqcli("bin", "--merge", half, half).code == 3
+    other = changed("other.json", parameters=grid["parameters"] | {"positive": "no"})
+    assert uqcli("bin", "--merge", changed("same.json"), other).code == 2
+
+
+def test_rows_of_weight_zero_are_absent_from_hr(uqcli, tmp_path):
+    rows = "score,uncertainty,label,w\n0.2,0,0,1\n0.6,1,1,2\n0.55,0.2,0,1\n0.9,0.5,1,1\n"
+    (tmp_path / "a.csv").write_text(rows)
+    (tmp_path / "b.csv").write_text(rows + "0.5,99,0,0\n0.5,-99,1,0\n")
+    options = ["--precision", "0.9", "--algorithm", "hr", "--weight", "w", "-q", "-o", "-"]
+    one, other = (uqcli("boundary", name, *options).json for name in ("a.csv", "b.csv"))
+    for key in ("thresholds", "recalibration", "fit"):
+        assert one[key] == other[key]
+
+
+def test_a_perfect_score_with_a_budget_is_quick(uqcli, tmp_path):
+    score = np.linspace(0, 1, 30_000)
+    uncertainty = np.resize([0.0, 1.0, 2.0], 30_000)
+    pl.DataFrame({"score": score, "uncertainty": uncertainty, "label": score > 0.7}).write_parquet(
+        "p.parquet"
+    )
+    report = uqcli("boundary", "p.parquet", "--max-selected", "10%", "--score-bins", "all", "--json").json
+    assert report["metrics"]["true_positives"] == report["metrics"]["selected"] == 3000
+    assert report["thresholds"][0] is None

@@ -45,6 +45,10 @@ def test_bad_parameters(uqcli, tmp_path):
     assert "between 0 and 1" in uqcli("uncertainty", "d.csv", "--members", "m_*").err
     assert "at least two" in uqcli("uncertainty", "d.csv", "--members", "m_1").err
     assert uqcli("uncertainty", "d.csv", "--members", "x_*").code == 3
+    assert "at least two" in uqcli("uncertainty", "d.csv", "--members", "m_1").err
+    (tmp_path / "e.csv").write_text("a1,a0,alpha1\n1e-300,1e300,0.5\n")
+    assert "1e-100" in uqcli("uncertainty", "e.csv", "--alpha1", "a1", "--alpha0", "a0").err
+    assert "at least two" in uqcli("uncertainty", "e.csv", "--members", "alpha1").err
 
 
 def test_keep_and_drop(uqcli, tmp_path):

@@ -7,6 +7,7 @@ import math
 import msgspec
 
 from uqcli.artifacts.models import Artifact, BoundaryArtifact, GridArtifact
+from uqcli.defaults import MOST_ROWS
 from uqcli.errors import UsageError
 from uqcli.methods.boundary.constraint import parse_constraint
 
@@ -58,7 +59,16 @@ def _in_grid(artifact: GridArtifact) -> str | None:
     for edges in (artifact.uncertainty_edges, *artifact.score_edges):
         if not all(map(math.isfinite, edges)) or edges != sorted(edges):
             return "its edges are not finite and ascending"
+    return _in_counts(artifact)
+
+
+def _in_counts(artifact: GridArtifact) -> str | None:
     pairs = zip(artifact.count, artifact.positives, strict=True)
     if any(p > n for counts, positives in pairs for n, p in zip(counts, positives, strict=True)):
         return "a cell has more positives than rows"
+    if not 0 < sum(map(sum, artifact.count)) <= MOST_ROWS:
+        return f"it does not count between 1 and {MOST_ROWS} rows"
+    shape = artifact.binning, len(artifact.count)
+    if shape != (artifact.parameters.binning, artifact.parameters.uncertainty_bins):
+        return "its bins are not those of its parameters"
     return None

@@ -93,8 +93,10 @@ def bin_(
         "--n-min": n_min,
         "--n-max": n_max,
     }
+    if merge and edges is not None:
+        raise UsageError("--merge and --edges together", expected="one of them")
     if merge or edges is not None:
-        _refuse_shape({**shape, "--edges": edges if merge else None})
+        _refuse_shape(shape)
     data = labelled_data(inputs, columns, reading)
     if merge:
         outcome = merge_grids(inputs or [])

@@ -11,9 +11,10 @@ from uqcli.artifacts.codec import load_kind
 from uqcli.artifacts.models import GridArtifact, GridParameters, Source
 from uqcli.choices import Binning, EngineName, OnInvalid
 from uqcli.counts import Cells
+from uqcli.defaults import MOST_ROWS
 from uqcli.engines.open import open_engine
 from uqcli.engines.protocol import DataRequest, LabelledRows
-from uqcli.errors import UsageError
+from uqcli.errors import DataError, UsageError
 from uqcli.jobs.grids import cells_of, grid_artifact
 from uqcli.jobs.search import refuse_weightless
 from uqcli.methods.binning.calibration_error import BinError, isotonic_errors
@@ -88,9 +89,10 @@ def merge_grids(names: Sequence[str]) -> BinOutcome:
                 expected="equal edges",
                 remedy="count the rows again with uqcli bin --edges",
             )
-        if other.source.columns != first.source.columns:
+        if _meaning(other) != _meaning(first):
             raise UsageError(
-                f"'{name}' and '{names[0]}' count different columns", expected="the same columns"
+                f"'{name}' and '{names[0]}' count different things",
+                expected="the same columns and the same positive label",
             )
     merged = msgspec.structs.replace(
         first,
@@ -103,7 +105,13 @@ def merge_grids(names: Sequence[str]) -> BinOutcome:
         count=_added([grid.count for grid in (first, *others)]),
         positives=_added([grid.positives for grid in (first, *others)]),
     )
+    if sum(map(sum, merged.count)) > MOST_ROWS:
+        raise DataError(f"the grids add up to more than {MOST_ROWS} rows", expected="fewer rows by weight")
     return _outcome(merged, cells_of(merged), [], None)
+
+
+def _meaning(grid: GridArtifact) -> tuple[dict[str, str], str | None]:
+    return grid.source.columns, grid.parameters.positive
 
 
 def saved_report(grid: GridArtifact) -> BinReport:

@@ -16,6 +16,7 @@ from uqcli.methods.uncertainty.beta import Uncertainties, of_beta
 from uqcli.methods.uncertainty.members import of_members
 from uqcli.reports.apply import ApplyParameters, ApplyReport, ApplySource
 
+_LEAST_ALPHA = 1e-100
 _NAMES = {
     "score": "score",
     "uncertainty": "beta_entropy",
@@ -55,7 +56,7 @@ def run(options: UncertaintyOptions) -> ApplyReport:
     names = {f"{options.rows.prefix}{name}": part for name, part in _NAMES.items()}
 
     def compute(rows: CheckedRows) -> dict[str, Bools | Ints | Floats]:
-        made = _of(rows)
+        made = _of_beta(rows) if options.members is None else _of_members(rows)
         return {name: getattr(made, part) for name, part in names.items()}
 
     facts = options.rows.through(roles, AddedColumns(types=dict.fromkeys(names, "float64"), compute=compute))
@@ -74,27 +75,37 @@ def _roles(options: UncertaintyOptions) -> Roles:
     half = (options.alpha1 is None) != (options.alpha0 is None)
     if half or beta == (options.members is not None):
         raise UsageError(
-            "Beta parameters and members: both, half or none are given",
-            expected="--alpha1 COL --alpha0 COL, or --members 'PATTERN'",
+            "not exactly one of Beta parameters and members is given",
+            expected="--alpha1 COL and --alpha0 COL, or --members 'PATTERN'",
         )
     if options.members is not None:
         return Roles(numbers={}, pattern=options.members)
     return Roles(numbers={"alpha1": options.alpha1 or "", "alpha0": options.alpha0 or ""})
 
 
-def _of(rows: CheckedRows) -> Uncertainties:
-    """Uncertainties of checked rows; rows that are not valid are computed from a stand-in."""
-    numbers = {role: np.where(rows.valid, value, 0.5) for role, value in rows.numbers.items()}
-    if "alpha1" in numbers:
-        for role, value in numbers.items():
-            if (value <= 0).any():
-                raise DataError(f"{role} holds {value.min():g}", expected="positive Beta parameters")
-        return of_beta(numbers["alpha1"], numbers["alpha0"])
-    members = list(numbers.values())
+def _of_beta(rows: CheckedRows) -> Uncertainties:
+    numbers = _usable(rows)
     for role, value in numbers.items():
+        if ((value < _LEAST_ALPHA) | (value > 1 / _LEAST_ALPHA)).any():
+            outside = value[(value < _LEAST_ALPHA) | (value > 1 / _LEAST_ALPHA)][0]
+            raise DataError(
+                f"{role} holds {outside:g}",
+                expected=f"positive Beta parameters from {_LEAST_ALPHA:g} to 1e100",
+            )
+    return of_beta(numbers["alpha1"], numbers["alpha0"])
+
+
+def _of_members(rows: CheckedRows) -> Uncertainties:
+    numbers = _usable(rows)
+    for name, value in numbers.items():
         if ((value < 0) | (value > 1)).any():
             outside = value[(value < 0) | (value > 1)][0]
-            raise DataError(f"member '{role}' holds {outside:g}", expected="probabilities between 0 and 1")
-    if len(members) < 2:
+            raise DataError(f"member '{name}' holds {outside:g}", expected="probabilities between 0 and 1")
+    if len(numbers) < 2:
         raise DataError("the pattern of --members matches one column", expected="at least two members")
-    return of_members(members)
+    return of_members(list(numbers.values()))
+
+
+def _usable(rows: CheckedRows) -> dict[str, Floats]:
+    """The columns, with a stand-in where a row is not valid."""
+    return {role: np.where(rows.valid, value, 0.5) for role, value in rows.numbers.items()}

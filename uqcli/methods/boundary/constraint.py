@@ -126,7 +126,7 @@ def utility(gain: str, cost: str) -> Constraint:
 def _max_selected(text: str) -> Constraint:
     kind = ConstraintKind.MAX_SELECTED
     if text.endswith("%"):
-        share = _number(kind, text.removesuffix("%"), above=0, at_most=100) / 100
+        share = _number(f"{kind} %", text.removesuffix("%"), above=0, at_most=100) / 100
         return Constraint(kind=kind, value=text, amounts=(share,), relative=True)
     rows = _number(kind, text, above=0)
     if rows.denominator != 1:

@@ -57,7 +57,8 @@ def heuristic_recalibration(
     score, uncertainty, positive, weight
         The hold-out rows, shape (n,); low and high are the range of their uncertainty.
     """
-    low, high = float(uncertainty.min()), float(uncertainty.max())
+    present = uncertainty if weight is None else uncertainty[weight > 0]
+    low, high = float(present.min()), float(present.max())
     best: tuple[FittedBoundary, Recalibration] | None = None
     for step in range(_STEPS + 1):
         by = Recalibration(coefficient=step / _STEPS, low=low, high=high)

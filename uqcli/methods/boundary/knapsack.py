@@ -13,6 +13,10 @@ options in each class, which are combined as Pareto lists.
    if its own bound reaches the target and no other is at least as good in both value and surplus. If
    nothing reaches the target, it is lowered, twice as far each time. Whatever reaches it is optimal,
    because no choice at or above the target was ever dropped.
+4. Where classes share a step (one more true positive for one more row, say), many choices have equal
+   totals. If an earlier class can take the step down and a later one up, doing both gives a
+   lexicographically lower choice, so the choice wanted never allows it: once a class stands above a
+   step, no later class may stand below one.
 """
 
 from __future__ import annotations
@@ -22,10 +26,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from uqcli.counts import Floats, Ints
+from uqcli.counts import Bools, Floats, Ints
 
 _SAFE_BITS = 61
 _BLOCK = 1 << 20
+_SAMPLE = 20_000
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -52,6 +57,8 @@ class _Partial:
     value, surplus : int64, shape (s,)
     rank : int64, shape (s,)
         Position in lexicographic order of the choices made.
+    lowerable : bool, shape (s,)
+        Whether a class could take the shared step down.
     parent, option : int64, shape (s,)
         The choice this one extends, and the option it adds.
     """
@@ -59,6 +66,7 @@ class _Partial:
     value: Ints
     surplus: Ints
     rank: Ints
+    lowerable: Bools
     parent: Ints
     option: Ints
 
@@ -186,7 +194,10 @@ def _best_reaching(
     """Best choice whose value is at least the target, or None if there is none."""
     target_weight = target * relaxation.scale
     zero = np.zeros(1, dtype=np.int64)
-    partial = _Partial(value=zero, surplus=zero, rank=zero, parent=zero, option=zero)
+    partial = _Partial(
+        value=zero, surplus=zero, rank=zero, lowerable=zero.astype(np.bool_), parent=zero, option=zero
+    )
+    step = _shared_step(classes)
     levels: list[_Partial] = []
     to_come = relaxation.bound
     surplus_to_come = sum(int(options.surplus[0]) for options in classes)
@@ -200,11 +211,25 @@ def _best_reaching(
             weight=target_weight - to_come,
             surplus=-surplus_to_come,
         )
-        partial = _extend(partial, options, alive, needs)
+        partial = _extend(partial, options, alive, needs, step)
         if len(partial.value) == 0:
             return None
         levels.append(partial)
-    return _trace(levels) if int(partial.value[0]) >= target else None
+    best = int(np.lexsort((partial.rank, -partial.surplus, -partial.value))[0])
+    return _trace(levels, best) if int(partial.value[best]) >= target else None
+
+
+def _shared_step(classes: Sequence[Options]) -> tuple[int, int]:
+    """The most common step between neighbouring options, as value and surplus."""
+    steps = [
+        np.stack([np.diff(options.value[:_SAMPLE]), np.diff(options.surplus[:_SAMPLE])], axis=1)
+        for options in classes
+    ]
+    found, counts = np.unique(np.concatenate(steps), axis=0, return_counts=True)
+    if len(found) == 0:
+        return 0, 0
+    value, surplus = found[np.argmax(counts)]
+    return int(value), int(surplus)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -217,26 +242,53 @@ class _Needs:
     surplus: int
 
 
-def _extend(partial: _Partial, options: Options, alive: Ints, needs: _Needs) -> _Partial:
+def _extend(
+    partial: _Partial, options: Options, alive: Ints, needs: _Needs, step: tuple[int, int]
+) -> _Partial:
     """Add one class to every partial choice; keep what can reach the target and is undominated."""
-    parents, chosen = [], []
-    block = max(1, _BLOCK // max(len(alive), 1))
-    for start in range(0, len(partial.value), block):
-        part = slice(start, start + block)
-        value = partial.value[part, None] + options.value[None, alive]
-        surplus = partial.surplus[part, None] + options.surplus[None, alive]
-        reaches = (needs.scale * value + needs.price * surplus >= needs.weight) & (surplus >= needs.surplus)
-        parent, column = np.nonzero(reaches)
-        parents.append(parent + start)
-        chosen.append(alive[column])
-    parent, option = np.concatenate(parents), np.concatenate(chosen)
+    is_step = (np.diff(options.value) == step[0]) & (np.diff(options.surplus) == step[1])
+    lowerable, raisable = np.append(False, is_step), np.append(is_step, False)
+    parent, option = np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64)
+    for states, allowed in (
+        (np.flatnonzero(~partial.lowerable), alive),
+        (np.flatnonzero(partial.lowerable), alive[~raisable[alive]]),
+    ):
+        block = max(1, _BLOCK // max(len(allowed), 1))
+        for start in range(0, len(states), block):
+            part = states[start : start + block]
+            value = partial.value[part, None] + options.value[None, allowed]
+            surplus = partial.surplus[part, None] + options.surplus[None, allowed]
+            weight = needs.scale * value + needs.price * surplus
+            row, column = np.nonzero((weight >= needs.weight) & (surplus >= needs.surplus))
+            parent, option = np.append(parent, part[row]), np.append(option, allowed[column])
+            if len(parent) > _BLOCK:
+                parent, option = _undominated_pairs(partial, options, lowerable, parent, option)
+    parent, option = _undominated_pairs(partial, options, lowerable, parent, option)
+    rank = np.empty(len(parent), dtype=np.int64)
+    rank[np.lexsort((option, partial.rank[parent]))] = np.arange(len(parent))
+    return _Partial(
+        value=partial.value[parent] + options.value[option],
+        surplus=partial.surplus[parent] + options.surplus[option],
+        rank=rank,
+        lowerable=partial.lowerable[parent] | lowerable[option],
+        parent=parent,
+        option=option,
+    )
+
+
+def _undominated_pairs(
+    partial: _Partial, options: Options, lowerable: Bools, parent: Ints, option: Ints
+) -> tuple[Ints, Ints]:
+    """Undominated extensions, among those that leave later classes the same freedom."""
     value = partial.value[parent] + options.value[option]
     surplus = partial.surplus[parent] + options.surplus[option]
-    keep = _pareto(value, surplus, partial.rank[parent], option)
-    parent, option = parent[keep], option[keep]
-    rank = np.empty(len(keep), dtype=np.int64)
-    rank[np.lexsort((option, partial.rank[parent]))] = np.arange(len(keep))
-    return _Partial(value=value[keep], surplus=surplus[keep], rank=rank, parent=parent, option=option)
+    bound = partial.lowerable[parent] | lowerable[option]
+    kept = []
+    for group in (np.flatnonzero(~bound), np.flatnonzero(bound)):
+        keep = _pareto(value[group], surplus[group], partial.rank[parent[group]], option[group])
+        kept.append(group[keep])
+    both = np.concatenate(kept)
+    return parent[both], option[both]
 
 
 def _pareto(value: Ints, surplus: Ints, parent_rank: Ints, option: Ints) -> Ints:
@@ -248,9 +300,8 @@ def _pareto(value: Ints, surplus: Ints, parent_rank: Ints, option: Ints) -> Ints
     return order[ordered > best_before]
 
 
-def _trace(levels: list[_Partial]) -> tuple[int, ...]:
-    """Follow the best final choice back to its option in each class."""
-    at = 0
+def _trace(levels: list[_Partial], at: int) -> tuple[int, ...]:
+    """Follow a final choice back to its option in each class."""
     options: list[int] = []
     for level in reversed(levels):
         options.append(int(level.option[at]))

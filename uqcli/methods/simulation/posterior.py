@@ -52,8 +52,8 @@ class PosteriorModel:
         positive = [("tau", self.tau), ("prior", self.prior), ("nu", self.nu)]
         positive += [("gamma", gamma) for gamma in self.gammas]
         for name, value in positive:
-            if not 0 < value < np.inf:
-                raise UsageError(f"{name} is {value:g}", expected="a positive number")
+            if not 1e-9 <= value <= 1e9:
+                raise UsageError(f"{name} is {value:g}", expected="a number from 1e-9 to 1e9")
         if max(self.evidence()) > 10**7:
             raise UsageError("a gamma gives more than 10,000,000 training rows", expected="a larger gamma")
 
