@@ -18,7 +18,7 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Bools = NDArray[np.bool_]
 
-_FEW_EDGES = 16
+FEW_EDGES = 16
 """Up to so many edges, comparing with each is faster than searching."""
 
 LOWEST_EDGE = np.array([LOWEST])
@@ -151,7 +151,7 @@ def bin_of(value: Floats, edges: Floats) -> Ints:
     >>> bin_of(np.array([0.1, 0.5, 0.9]), np.array([0.5])).tolist()
     [0, 1, 1]
     """
-    if len(edges) > _FEW_EDGES:
+    if len(edges) > FEW_EDGES:
         return np.searchsorted(edges, value, side="right").astype(np.int64)
     bins = np.zeros(len(value), dtype=np.int8)
     for edge in edges:

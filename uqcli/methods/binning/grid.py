@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 
 from uqcli.choices import Binning
 from uqcli.counts import (
+    FEW_EDGES,
     Bools,
     Cells,
     Floats,
     Ints,
     ValueCounts,
+    bin_of,
     binned_cells,
     distinct_cells,
     merge,
@@ -120,8 +124,20 @@ def _pool_by(rows: HoldOut, edges: Floats) -> tuple[ValueCounts, ...]:
     if len(edges) == 0 or rows.uncertainty is None:
         return (pool(rows.score, rows.positive, rows.weight),)
     parts = []
-    for low, high in zip([-np.inf, *edges], [*edges, np.inf], strict=True):
-        inside = (rows.uncertainty >= low) & (rows.uncertainty < high)
+    for inside in _members(rows.uncertainty, edges):
         weight = None if rows.weight is None else rows.weight[inside]
         parts.append(pool(rows.score[inside], rows.positive[inside], weight))
     return tuple(parts)
+
+
+def _members(uncertainty: Floats, edges: Floats) -> Iterator[Bools | Ints]:
+    """The rows of each uncertainty bin: masks where there are few bins, positions where many."""
+    if len(edges) <= FEW_EDGES:
+        for low, high in zip([-np.inf, *edges], [*edges, np.inf], strict=True):
+            yield (uncertainty >= low) & (uncertainty < high)
+        return
+    bins = bin_of(uncertainty, edges)
+    order = np.argsort(bins, kind="stable")
+    bounds = np.searchsorted(bins[order], np.arange(len(edges) + 2))
+    for start, end in pairwise(bounds.tolist()):
+        yield order[start:end]
