@@ -24,9 +24,10 @@ def answer_signals() -> None:
     """Install the handlers; a signal that our parent ignores (nohup, background jobs) stays ignored."""
     read_end, write_end = os.pipe()
     os.set_blocking(write_end, False)
-    for number in _EXIT_CODES:
-        if signal.getsignal(number) is not signal.SIG_IGN:
-            signal.signal(number, _leave_it_to_the_thread)
+    ignored = {number for number in _EXIT_CODES if signal.getsignal(number) is signal.SIG_IGN}
+    signal.pthread_sigmask(signal.SIG_BLOCK, ignored)  # polars installs a handler of its own over "ignore"
+    for number in set(_EXIT_CODES) - ignored:
+        signal.signal(number, _leave_it_to_the_thread)
     signal.set_wakeup_fd(write_end, warn_on_full_buffer=False)
     threading.Thread(target=_watch, args=(read_end,), daemon=True, name="signals").start()
 
