@@ -3,23 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import msgspec
 
 from uqcli.artifacts.codec import load_kind
 from uqcli.artifacts.models import GridArtifact, GridParameters, Source
-from uqcli.choices import Binning, EngineName, OnInvalid
+from uqcli.choices import Binning, EngineName
 from uqcli.counts import Cells
 from uqcli.defaults import MOST_ROWS
-from uqcli.engines.open import open_engine
-from uqcli.engines.protocol import DataRequest, LabelledRows
+from uqcli.engines.protocol import DataRequest
 from uqcli.errors import DataError, UsageError
 from uqcli.jobs.grids import cells_of, grid_artifact
-from uqcli.jobs.search import refuse_weightless
+from uqcli.jobs.labelled import read_hold_out
 from uqcli.methods.binning.calibration_error import BinError, isotonic_errors
-from uqcli.methods.binning.grid import GridSpec, HoldOut, cells_from, recount, split_by_uncertainty
-from uqcli.methods.binning.registry import BINNINGS, BinSizes
+from uqcli.methods.binning.grid import GridSpec, cells_from, recount, split_by_uncertainty
+from uqcli.methods.binning.registry import BINNINGS, BinSizes, size_notes
 from uqcli.reports.bin import BinReport
 
 
@@ -42,12 +41,13 @@ def bin_rows(data: DataRequest, spec: GridSpec, engine: EngineName) -> BinOutcom
     rule = BINNINGS[spec.binning]
     if not rule.two_dimensional and spec.uncertainty_bins > 1:
         raise UsageError(f"{spec.uncertainty_bins} uncertainty bins with {spec.binning}", expected="1")
-    rows, hold_out = _read(data, engine, looks_at_uncertainty=spec.uncertainty_bins > 1)
+    hold_out, source = read_hold_out(data, engine, looks_at_uncertainty=spec.uncertainty_bins > 1)
     edges, parts = split_by_uncertainty(hold_out, spec)
     cells = cells_from(edges, parts, spec)
     parameters = _parameters(data, spec, cells)
-    artifact = grid_artifact(cells, _source(rows), parameters)
-    notes = _size_notes(cells, spec) if spec.binning is Binning.PAVA_BC else []
+    artifact = grid_artifact(cells, source, parameters)
+    by_size = spec.binning is Binning.PAVA_BC
+    notes = size_notes(cells.rows[0].count, *_bounds(spec, cells)) if by_size else []
     return _outcome(artifact, cells, notes, isotonic_errors(parts, cells))
 
 
@@ -61,12 +61,12 @@ def count_under(edges: str, data: DataRequest, engine: EngineName) -> BinOutcome
     """
     old = load_kind(edges, GridArtifact)
     under = cells_of(old)
-    rows, hold_out = _read(data, engine, looks_at_uncertainty=len(under.rows) > 1)
+    hold_out, source = read_hold_out(data, engine, looks_at_uncertainty=len(under.rows) > 1)
     cells = recount(hold_out, under)
     parameters = msgspec.structs.replace(
         old.parameters, on_invalid=data.on_invalid, positive=data.positive_value
     )
-    return _outcome(grid_artifact(cells, _source(rows), parameters), cells, [], None)
+    return _outcome(grid_artifact(cells, source, parameters), cells, [], None)
 
 
 def merge_grids(names: Sequence[str]) -> BinOutcome:
@@ -123,25 +123,6 @@ def _added(matrices: list[list[list[int]]]) -> list[list[int]]:
     return [[sum(cell) for cell in zip(*rows, strict=True)] for rows in zip(*matrices, strict=True)]
 
 
-def _read(
-    data: DataRequest, engine: EngineName, *, looks_at_uncertainty: bool
-) -> tuple[LabelledRows, HoldOut]:
-    if data.on_invalid is OnInvalid.KEEP:
-        raise UsageError("--on-invalid keep is for apply", expected="error or drop")
-    needed = data if looks_at_uncertainty else replace(data, roles=data.roles.without("uncertainty"))
-    rows = open_engine(engine).labelled_rows(needed)
-    hold_out = HoldOut(
-        score=rows.score, uncertainty=rows.uncertainty, positive=rows.positive, weight=rows.weight
-    )
-    refuse_weightless(hold_out)
-    return rows, hold_out
-
-
-def _source(rows: LabelledRows) -> Source:
-    facts = rows.facts
-    return Source(rows=facts.rows, positives=facts.positives, dropped=facts.dropped, columns=facts.columns)
-
-
 def _parameters(data: DataRequest, spec: GridSpec, cells: Cells) -> GridParameters:
     by_size = spec.binning is Binning.PAVA_BC
     n_min, n_max = _bounds(spec, cells)
@@ -159,18 +140,6 @@ def _parameters(data: DataRequest, spec: GridSpec, cells: Cells) -> GridParamete
 
 def _bounds(spec: GridSpec, cells: Cells) -> tuple[int, int]:
     return BinSizes(bins=1, n_min=spec.n_min, n_max=spec.n_max).bounds(cells.total)
-
-
-def _size_notes(cells: Cells, spec: GridSpec) -> list[str]:
-    n_min, n_max = _bounds(spec, cells)
-    notes = []
-    if n_max < 2 * n_min:
-        notes.append(f"n_max {n_max} is below twice n_min {n_min}: blocks cannot always be split.")
-    large = [number + 1 for number, size in enumerate(cells.rows[0].count.tolist()) if size > n_max]
-    if large:
-        listed = ", ".join(map(str, large))
-        notes.append(f"Bins with more than {n_max} rows, by ties or forced merges: {listed}.")
-    return notes
 
 
 def _outcome(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from fractions import Fraction
 from time import perf_counter
 
@@ -18,13 +18,12 @@ from uqcli.artifacts.models import (
     SavedRecalibration,
     Source,
 )
-from uqcli.choices import Algorithm, AlgorithmChoice, ArtifactKind, EngineName, OnInvalid
-from uqcli.engines.open import open_engine
-from uqcli.engines.protocol import DataRequest, LabelledRows
-from uqcli.errors import InfeasibleError, UsageError
+from uqcli.choices import Algorithm, AlgorithmChoice, ArtifactKind, EngineName
+from uqcli.engines.protocol import DataRequest
+from uqcli.errors import InfeasibleError
 from uqcli.jobs.grids import cells_of
-from uqcli.jobs.search import GridOptions, Material, Rows, SavedCells, refuse_weightless, require_applicable
-from uqcli.methods.binning.grid import HoldOut
+from uqcli.jobs.labelled import read_hold_out
+from uqcli.jobs.search import GridOptions, Material, Rows, SavedCells, require_applicable
 from uqcli.methods.boundary.constraint import Constraint
 from uqcli.methods.boundary.fit import Search, search
 from uqcli.methods.boundary.registry import ALGORITHMS, WorksOn
@@ -136,18 +135,13 @@ def _score_only(material: Material, best: Candidate, constraint: Constraint) -> 
 
 
 def _from_rows(request: BoundaryRequest) -> _Problem:
-    data = request.data
-    spec = request.grid.spec()
-    if data.on_invalid is OnInvalid.KEEP:
-        raise UsageError("--on-invalid keep is for apply", expected="error or drop")
-    rows = open_engine(request.engine).labelled_rows(_needed(data, request, spec.uncertainty_bins))
-    hold_out = HoldOut(
-        score=rows.score, uncertainty=rows.uncertainty, positive=rows.positive, weight=rows.weight
+    data, spec = request.data, request.grid.spec()
+    hold_out, source = read_hold_out(
+        data, request.engine, looks_at_uncertainty=_looks_at_uncertainty(request, spec.uncertainty_bins)
     )
-    refuse_weightless(hold_out)
     return _Problem(
         material=Rows(hold_out=hold_out, spec=spec),
-        source=_source(rows),
+        source=source,
         parameters=BoundaryParameters(
             algorithm=request.algorithm,
             binning=request.grid.binning,
@@ -178,15 +172,12 @@ def _from_grid(request: BoundaryRequest) -> _Problem:
     )
 
 
-def _needed(data: DataRequest, request: BoundaryRequest, uncertainty_bins: int) -> DataRequest:
-    """The uncertainty column is only looked at where an algorithm uses it."""
-    choice = request.algorithm
-    if choice is AlgorithmChoice.ALL:
-        looked_at = uncertainty_bins > 1
-    else:
-        works_on = ALGORITHMS[Algorithm(choice)].works_on
-        looked_at = works_on is WorksOn.RAISED_SCORES or (works_on is WorksOn.GRID and uncertainty_bins > 1)
-    return data if looked_at else replace(data, roles=data.roles.without("uncertainty"))
+def _looks_at_uncertainty(request: BoundaryRequest, uncertainty_bins: int) -> bool:
+    """Whether an algorithm uses the uncertainty column."""
+    if request.algorithm is AlgorithmChoice.ALL:
+        return uncertainty_bins > 1
+    works_on = ALGORITHMS[Algorithm(request.algorithm)].works_on
+    return works_on is WorksOn.RAISED_SCORES or (works_on is WorksOn.GRID and uncertainty_bins > 1)
 
 
 def _as_used(parameters: BoundaryParameters, algorithm: Algorithm) -> BoundaryParameters:
@@ -194,11 +185,6 @@ def _as_used(parameters: BoundaryParameters, algorithm: Algorithm) -> BoundaryPa
     if ALGORITHMS[algorithm].works_on is WorksOn.GRID or parameters.algorithm is AlgorithmChoice.ALL:
         return parameters
     return msgspec.structs.replace(parameters, binning=None, uncertainty_bins=1, score_bins="all")
-
-
-def _source(rows: LabelledRows) -> Source:
-    facts = rows.facts
-    return Source(rows=facts.rows, positives=facts.positives, dropped=facts.dropped, columns=facts.columns)
 
 
 def _saved(constraint: Constraint) -> SavedConstraint:

@@ -17,6 +17,7 @@ from uqcli.engines.inputs import ReadOptions
 from uqcli.engines.open import open_engine
 from uqcli.engines.protocol import DataRequest
 from uqcli.errors import DataError, UsageError
+from uqcli.jobs.labelled import refuse_keep
 from uqcli.jobs.models import ColumnOverrides, decision_of, roles_of
 from uqcli.methods.boundary.constraint import Constraint, parse_constraint
 from uqcli.methods.metrics.proportion import clopper_pearson
@@ -67,8 +68,7 @@ def run(options: EvaluateOptions) -> EvaluateReport:
         See the parts.
     """
     confidence = _confidence(options.confidence)
-    if options.on_invalid is OnInvalid.KEEP:
-        raise UsageError("--on-invalid keep is for apply", expected="error or drop")
+    refuse_keep(options.on_invalid)
     if not options.artifacts:
         raise UsageError("no artifact given", expected="at least one argument that ends in .json")
     artifacts = [load_kind(name, BoundaryArtifact) for name in options.artifacts]

@@ -11,8 +11,9 @@ from numpy.typing import ArrayLike
 from uqcli import defaults
 from uqcli.choices import Algorithm, Binning, ConstraintKind
 from uqcli.counts import Cells
-from uqcli.errors import DataError, InfeasibleError, UsageError
+from uqcli.errors import InfeasibleError, UsageError
 from uqcli.jobs.arrays import checked_labels, checked_numbers, checked_weights
+from uqcli.jobs.labelled import refuse_weightless
 from uqcli.methods.binning.grid import GridSpec, HoldOut, build_cells
 from uqcli.methods.boundary.constraint import Constraint, parse_constraint
 from uqcli.methods.boundary.fit import Search, search, search_recalibrated
@@ -136,18 +137,6 @@ def require_applicable(material: Material, algorithm: Algorithm, constraint: Con
     obstacle = material.obstacle(algorithm, constraint.kind)
     if obstacle is not None:
         raise UsageError(f"--algorithm {algorithm} does not apply: it {obstacle}", remedy="use vw-dpmt")
-
-
-def refuse_weightless(rows: HoldOut) -> None:
-    """Refuse rows that all weigh nothing.
-
-    Raises
-    ------
-    DataError
-        Every weight is 0.
-    """
-    if rows.weight is not None and not rows.weight.any():
-        raise DataError("every row has weight 0", expected="a positive weight in some row")
 
 
 def find_boundary(

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Final
 
 from uqcli import defaults
-from uqcli.artifacts.models import Source
-from uqcli.choices import Binning, CalibrationTest, EngineName, OnInvalid, ScoreBinning
+from uqcli.choices import Binning, CalibrationTest, EngineName, ScoreBinning
 from uqcli.counts import ValueCounts, pool
-from uqcli.engines.open import open_engine
 from uqcli.engines.protocol import DataRequest
 from uqcli.errors import DataError, UsageError
-from uqcli.methods.binning.registry import BINNINGS, BinSizes
+from uqcli.jobs.labelled import read_hold_out
+from uqcli.methods.binning.registry import BINNINGS, BinSizes, size_notes
 from uqcli.methods.metrics.calibration_error import (
     ScoreBins,
     brier,
@@ -60,21 +59,16 @@ def run(data: DataRequest, options: TceOptions, engine: EngineName) -> TceReport
     UsageError, DataError
         An option is out of range, a score is no probability, or the rows cannot be read.
     """
-    if data.on_invalid is OnInvalid.KEEP:
-        raise UsageError("--on-invalid keep is for apply", expected="error or drop")
     if not 0 < options.alpha <= 1:
         raise UsageError(f"alpha {options.alpha:g}", expected="above 0 and at most 1")
-    rows = open_engine(engine).labelled_rows(replace(data, roles=data.roles.without("uncertainty")))
+    rows, source = read_hold_out(data, engine, looks_at_uncertainty=False)
     counts = pool(rows.score, rows.positive, rows.weight)
     _require_probabilities(counts, data)
     tested, metrics = measure(counts, options)
-    facts = rows.facts
     n_min, n_max = _sizes(options).bounds(counts.rows)
     by_size = options.binning is ScoreBinning.PAVA_BC
     return TceReport(
-        source=Source(
-            rows=facts.rows, positives=facts.positives, dropped=facts.dropped, columns=facts.columns
-        ),
+        source=source,
         parameters=TceParameters(
             binning=options.binning,
             n_min=n_min if by_size else None,
@@ -87,7 +81,7 @@ def run(data: DataRequest, options: TceOptions, engine: EngineName) -> TceReport
         ),
         metrics=metrics,
         bins=tested,
-        warnings=tuple(_warnings(tested.bins, n_min, n_max)) if by_size else (),
+        warnings=tuple(size_notes(tested.bins.count, n_min, n_max)) if by_size else (),
     )
 
 
@@ -136,8 +130,6 @@ def _sizes(options: TceOptions) -> BinSizes:
 
 
 def _require_probabilities(counts: ValueCounts, data: DataRequest) -> None:
-    if counts.rows == 0:
-        raise DataError("every row has weight 0", expected="a positive weight in some row")
     low, high = float(counts.value[0]), float(counts.value[-1])
     if low < 0 or high > 1:
         raise DataError(
@@ -145,13 +137,3 @@ def _require_probabilities(counts: ValueCounts, data: DataRequest) -> None:
             expected="probabilities between 0 and 1",
             remedy="calibrate the scores first",
         )
-
-
-def _warnings(bins: ScoreBins, n_min: int, n_max: int) -> list[str]:
-    notes = []
-    if n_max < 2 * n_min:
-        notes.append(f"n_max {n_max} is below twice n_min {n_min}: blocks cannot always be split.")
-    large = [str(number + 1) for number, size in enumerate(bins.count.tolist()) if size > n_max]
-    if large:
-        notes.append(f"Bins with more than {n_max} rows, by ties or forced merges: {', '.join(large)}.")
-    return notes

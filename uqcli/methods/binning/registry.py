@@ -8,7 +8,7 @@ from types import MappingProxyType
 from typing import Final
 
 from uqcli.choices import Binning
-from uqcli.counts import Floats, ValueCounts
+from uqcli.counts import Floats, Ints, ValueCounts
 from uqcli.methods.binning.edges import (
     equi_span_edges,
     equi_weight_edges,
@@ -40,6 +40,17 @@ class BinSizes:
             max(rows // 20, 1) if self.n_min is None else self.n_min,
             max(rows // 5, 1) if self.n_max is None else self.n_max,
         )
+
+
+def size_notes(count: Ints, n_min: int, n_max: int) -> list[str]:
+    """What to know about the sizes of pava-bc bins; count has shape (B,)."""
+    notes = []
+    if n_max < 2 * n_min:
+        notes.append(f"n_max {n_max} is below twice n_min {n_min}: blocks cannot always be split.")
+    large = [str(number + 1) for number, size in enumerate(count.tolist()) if size > n_max]
+    if large:
+        notes.append(f"Bins with more than {n_max} rows, by ties or forced merges: {', '.join(large)}.")
+    return notes
 
 
 @dataclass(frozen=True, kw_only=True)

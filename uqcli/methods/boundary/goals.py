@@ -18,7 +18,7 @@ import numpy as np
 from uqcli.counts import Bools, Ints
 from uqcli.methods.boundary.knapsack import Options, solve
 from uqcli.methods.boundary.precision import PrecisionBound, next_fraction, precision_bound
-from uqcli.methods.boundary.runs import TopRuns, best_precision_tops
+from uqcli.methods.boundary.runs import TopRuns, best_precision_tops, highest_ratio
 
 Tops = tuple[int, ...]
 """For each uncertainty bin, how many cells are taken from the top."""
@@ -111,9 +111,7 @@ class KeepRecall:
         if len(enough) == 0:
             return None
         n, d = true_positives[enough], selected[enough]
-        at = int(np.argmax(n / d))
-        while len(better := np.flatnonzero(n * d[at] > n[at] * d)):  # the division rounds
-            at = int(better[0])
+        at = highest_ratio(n, d)
         equal = n * d[at] == n[at] * d
         best = most_positives(equal, n, d)
         return None if best is None else int(enough[best])

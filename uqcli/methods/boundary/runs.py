@@ -47,14 +47,19 @@ def best_precision_tops(runs: Sequence[TopRuns]) -> tuple[int, ...] | None:
     return tuple(top if precision == best else 0 for precision, top in best_of_rows)
 
 
+def highest_ratio(numerator: Ints, denominator: Ints) -> int:
+    """Position of an exactly highest ratio; denominators are positive."""
+    at = int(np.argmax(numerator / denominator))
+    while True:  # the division rounds: exact comparison may find a better one
+        better = np.flatnonzero(numerator * denominator[at] > numerator[at] * denominator)
+        if len(better) == 0:
+            return at
+        at = int(better[0])
+
+
 def _best_run(runs: TopRuns) -> tuple[Fraction, int]:
     """Highest precision of a top run, and the longest run that has it."""
     n, d = runs.true_positives, np.maximum(runs.selected, 1)
-    at = int(np.argmax(n / d))
-    while True:  # the division rounds: exact comparison may find a better one
-        better = np.flatnonzero(n * d[at] > n[at] * d)
-        if len(better) == 0:
-            break
-        at = int(better[0])
+    at = highest_ratio(n, d)
     longest = int(np.flatnonzero(n * d[at] == n[at] * d)[-1])
     return Fraction(int(n[at]), int(d[at])), longest
