@@ -10,6 +10,8 @@ from collections.abc import Callable
 from functools import cached_property
 from typing import Any, Generic, ParamSpec, TypeVar
 
+import numpy as np
+
 from uqcli.defaults import SMALL_WORK
 
 P = ParamSpec("P")
@@ -38,11 +40,22 @@ class Kernel(Generic[P, R]):
         """
         self._work += work
         if self._work <= SMALL_WORK:
-            return self.python(*args, **kwargs)
+            return self._on_lists(*args, **kwargs)
         try:
             return self._cached(*args, **kwargs)
         except Exception:
             return self.compiled(*args, **kwargs)
+
+    def _on_lists(self, *args: P.args, **kwargs: P.kwargs) -> R:
+        """Run as Python; lines of numbers become lists, which Python reads several times faster."""
+        lists: list[Any] = [
+            value.tolist() if isinstance(value, np.ndarray) and value.ndim == 1 else value for value in args
+        ]
+        result = self.python(*lists, **kwargs)
+        for value, numbers in zip(args, lists, strict=True):
+            if value is not numbers and isinstance(value, np.ndarray) and value.flags.writeable:
+                value[:] = numbers
+        return result
 
     @cached_property
     def compiled(self) -> Callable[P, R]:

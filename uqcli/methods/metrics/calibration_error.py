@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
@@ -16,8 +17,9 @@ from uqcli.methods.metrics.binomial_test import rejected as binomial_rejected
 from uqcli.methods.metrics.t_test import rejected as t_rejected
 
 _CLIP = 1e-15
+_PART = 1 << 14
 
-TESTS: Final[Mapping[CalibrationTest, Callable[[Floats, int, int, float], Bools]]] = MappingProxyType(
+TESTS: Final[Mapping[CalibrationTest, Callable[[Floats, Ints, Ints, Ints, float], Bools]]] = MappingProxyType(
     {CalibrationTest.BINOMIAL: binomial_rejected, CalibrationTest.T: t_rejected}
 )
 
@@ -55,10 +57,8 @@ class ScoreBins:
 def in_bins(counts: ValueCounts, edges: Floats) -> ScoreBins:
     """Count rows between sorted edges; value v is in bin ``#{edges <= v}``."""
     start = np.concatenate([[0], np.searchsorted(counts.value, edges, side="left"), [len(counts.value)]])
-    score_sum = np.array(
-        [float((counts.value[a:b] * counts.count[a:b]).sum()) for a, b in itertools.pairwise(start)]
-    )
-    count = np.diff(np.concatenate([[0], np.cumsum(counts.count)])[start])
+    count = _sums(counts.count, start)
+    score_sum = np.array([_total(counts, _score, a, b) for a, b in itertools.pairwise(start.tolist())])
     with np.errstate(invalid="ignore"):
         mean_score = score_sum / count
     return ScoreBins(
@@ -66,7 +66,7 @@ def in_bins(counts: ValueCounts, edges: Floats) -> ScoreBins:
         high=np.concatenate([edges, [1.0]]),
         start=start,
         count=count,
-        positives=np.diff(np.concatenate([[0], np.cumsum(counts.positives)])[start]),
+        positives=_sums(counts.positives, start),
         mean_score=mean_score,
     )
 
@@ -78,12 +78,12 @@ def rejected_rows(counts: ValueCounts, bins: ScoreBins, test: CalibrationTest, a
     -------
     int64, shape (B,)
     """
+    filled = np.flatnonzero(bins.count)
+    start = bins.start[np.append(filled, len(bins.count))]  # empty bins hold no score
+    against = TESTS[test](counts.value, start, bins.positives[filled], bins.count[filled], alpha)
     result = np.zeros(len(bins.count), dtype=np.int64)
-    for number in np.flatnonzero(bins.count):
-        part = slice(int(bins.start[number]), int(bins.start[number + 1]))
-        rows, positives = int(bins.count[number]), int(bins.positives[number])
-        against = TESTS[test](counts.value[part], positives, rows, alpha)
-        result[number] = counts.count[part][against].sum()
+    for number, (a, b) in zip(filled.tolist(), itertools.pairwise(start.tolist()), strict=True):
+        result[number] = counts.count[a:b].sum(where=against[a:b])
     return result
 
 
@@ -110,14 +110,45 @@ def label_variance(bins: ScoreBins) -> tuple[float, float]:
 
 def brier(counts: ValueCounts) -> float:
     """Mean squared difference of score and label."""
-    negatives = counts.count - counts.positives
-    total = counts.positives * (1 - counts.value) ** 2 + negatives * counts.value**2
-    return float(total.sum() / counts.rows)
+    return _total(counts, _squared_error, 0, len(counts.value)) / counts.rows
 
 
 def log_loss(counts: ValueCounts) -> float:
     """Mean negative log likelihood in nats, of scores clipped to [1e-15, 1 - 1e-15]."""
-    score = np.clip(counts.value, _CLIP, 1 - _CLIP)
-    negatives = counts.count - counts.positives
-    total = counts.positives * np.log(score) + negatives * np.log1p(-score)
-    return float(-total.sum() / counts.rows)
+    return _total(counts, _negative_log_likelihood, 0, len(counts.value)) / counts.rows
+
+
+Term = Callable[[Floats, Ints, Ints], Floats]
+"""From value, count and positives to what each distinct value adds to a sum."""
+
+
+def _score(value: Floats, count: Ints, positives: Ints) -> Floats:
+    del positives
+    return value * count
+
+
+def _squared_error(value: Floats, count: Ints, positives: Ints) -> Floats:
+    return positives * (1 - value) ** 2 + (count - positives) * value**2
+
+
+def _negative_log_likelihood(value: Floats, count: Ints, positives: Ints) -> Floats:
+    score = np.clip(value, _CLIP, 1 - _CLIP)
+    return -(positives * np.log(score) + (count - positives) * np.log1p(-score))
+
+
+def _total(counts: ValueCounts, term: Term, start: int, stop: int) -> float:
+    """Sum of a term over the distinct values start to stop-1, part by part to stay in the cache."""
+    cuts = [*range(start, stop, _PART), stop]
+    return math.fsum(
+        float(term(counts.value[a:b], counts.count[a:b], counts.positives[a:b]).sum())
+        for a, b in itertools.pairwise(cuts)
+    )
+
+
+def _sums(amount: Ints, start: Ints) -> Ints:
+    """Exact sums of the parts of an array between neighbouring positions."""
+    filled = start[:-1] < start[1:]
+    sums = np.zeros(len(filled), dtype=np.int64)
+    if filled.any():
+        sums[filled] = np.add.reduceat(amount, start[:-1][filled])
+    return sums

@@ -1,13 +1,13 @@
-"""The one-sample t-test of many predictions against one bin's labels [TCE sec. 3]."""
+"""The one-sample t-test of many predictions against their bins' labels [TCE sec. 3]."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from uqcli.counts import Bools, Floats
+from uqcli.counts import Bools, Floats, Ints
 
 
-def rejected(score: Floats, positives: int, rows: int, alpha: float) -> Bools:
+def rejected(score: Floats, start: Ints, positives: Ints, rows: Ints, alpha: float) -> Bools:
     """Whether the mean label of a bin differs from each prediction in it.
 
     Two-sided, with the sample standard deviation of the labels. A single label rejects nothing; labels
@@ -16,8 +16,10 @@ def rejected(score: Floats, positives: int, rows: int, alpha: float) -> Bools:
     Parameters
     ----------
     score : float64, shape (m,)
-    positives, rows
-        k of n labels are positive; n at least 1.
+    start : int64, shape (B+1,)
+        Bin b holds scores ``start[b]`` to ``start[b+1]-1``, at least one.
+    positives, rows : int64, shape (B,)
+        k of the bin's n labels are positive; n at least 1.
     alpha
         Level in (0, 1].
 
@@ -25,14 +27,20 @@ def rejected(score: Floats, positives: int, rows: int, alpha: float) -> Bools:
     -------
     bool, shape (m,)
     """
+    result = np.zeros(len(score), dtype=np.bool_)
+    for number, (k, n) in enumerate(zip(positives.tolist(), rows.tolist(), strict=True)):
+        part = slice(start[number], start[number + 1])
+        if n > 1:
+            result[part] = _rejected_in_bin(score[part], k, n, alpha)
+    return result
+
+
+def _rejected_in_bin(score: Floats, k: int, n: int, alpha: float) -> Bools:
     from scipy.special import stdtr
 
-    if rows == 1:
-        return np.zeros(len(score), dtype=np.bool_)
-    mean = positives / rows
-    variance = rows * mean * (1 - mean) / (rows - 1)
-    if positives in (0, rows):
+    mean = k / n
+    if k in (0, n):
         return np.not_equal(score, mean)
-    t = np.abs(mean - score) / np.sqrt(variance / rows)
-    against: Bools = 2 * stdtr(rows - 1, -t) <= alpha
+    standard_error = np.sqrt(n * mean * (1 - mean) / (n - 1) / n)
+    against: Bools = 2 * stdtr(n - 1, -np.abs(mean - score) / standard_error) <= alpha
     return against
