@@ -4,7 +4,7 @@ import mpmath
 import numpy as np
 import pytest
 
-from uqcli.methods.simulation.draws import BLOCK, Purpose, blocks
+from uqcli.draws import BLOCK, Purpose, blocks
 from uqcli.methods.simulation.posterior import PosteriorModel, draw, expected_positivity
 
 
