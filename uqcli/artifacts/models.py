@@ -15,10 +15,13 @@ Bins = Annotated[int, Meta(ge=1)]
 
 
 class Source(msgspec.Struct, frozen=True, kw_only=True):
-    """The rows an artifact was made from: physical rows, whatever their weight."""
+    """The rows an artifact was made from: physical rows, whatever their weight.
+
+    Without number of positives where labels name classes.
+    """
 
     rows: Count
-    positives: Count
+    positives: Count | None
     dropped: Count
     columns: dict[str, str]
 

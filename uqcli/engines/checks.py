@@ -11,6 +11,7 @@ import polars as pl
 from uqcli.choices import OnInvalid
 from uqcli.counts import Bools, Floats, Ints
 from uqcli.defaults import MOST_ROWS
+from uqcli.engines.classes import PROBA, SUM_TOLERANCE, class_of_labels, sum_of_probabilities
 from uqcli.engines.columns import Roles
 from uqcli.engines.sources import Batch
 from uqcli.errors import DataError
@@ -28,14 +29,29 @@ class CheckedRows:
     valid : bool, shape (rows,)
         Rows whose needed values can be used; values in other rows mean nothing.
     numbers : float64, by role
-    positive : bool; weight : int64
-        None where the role was not asked for.
+    positive : bool; label_class, weight : int64
+        None where the role was not asked for; labels are positive or not, or name a class.
+    keys : int64, by column
+        Number of each row's group, in the order of the checker's ``levels``.
+    first_row
+        Position of the batch's first row over all inputs.
+    kept : int64, shape (rows,), or None
+        Positions in the batch of rows that were not left out; None for all.
     """
 
     valid: Bools
     numbers: Mapping[str, Floats]
     positive: Bools | None
+    label_class: Ints | None
     weight: Ints | None
+    keys: Mapping[str, Ints]
+    first_row: int
+    kept: Ints | None = None
+
+    @property
+    def position(self) -> Ints:
+        """Positions of the rows over all inputs."""
+        return self.first_row + (np.arange(len(self.valid)) if self.kept is None else self.kept)
 
     @property
     def score(self) -> Floats:
@@ -56,7 +72,11 @@ class CheckedRows:
             valid=mask[mask],
             numbers={role: value[mask] for role, value in self.numbers.items()},
             positive=None if self.positive is None else self.positive[mask],
+            label_class=None if self.label_class is None else self.label_class[mask],
             weight=None if self.weight is None else self.weight[mask],
+            keys={column: value[mask] for column, value in self.keys.items()},
+            first_row=self.first_row,
+            kept=np.flatnonzero(mask) if self.kept is None else self.kept[mask],
         )
 
 
@@ -80,13 +100,25 @@ class RowChecker:
         Text of the positive label; None for the 0/1 and true/false spellings.
     on_invalid
         Whether unusable rows are an error.
+    first_row
+        Rows in the inputs before the first batch.
+
+    Attributes
+    ----------
+    levels
+        Column to the texts of its groups, numbered in the order in which they appeared.
+    unnormalised
+        The farthest from 1 that the class probabilities of a row add up to.
     """
 
     roles: Roles
     positive_value: str | None
     on_invalid: OnInvalid
+    first_row: int = 0
     rows: int = 0
     invalid: int = 0
+    levels: dict[str, dict[str, int]] = field(default_factory=dict)
+    unnormalised: float = 0.0
     _tallies: dict[tuple[str, str], _Tally] = field(default_factory=dict)
     _saw_positive: bool = False
     _weight: int = 0
@@ -100,16 +132,33 @@ class RowChecker:
             A value cannot be read at all: text that is no number, a label out of range, a bad weight.
         """
         valid = np.ones(batch.frame.height, dtype=np.bool_)
-        numbers = {role: self._finite(batch, column, valid) for role, column in self.roles.numbers.items()}
-        positive = self._labels(batch, self.roles.label, valid) if self.roles.label else None
-        weight = self._weights(batch, self.roles.weight, valid) if self.roles.weight else None
+        roles = self.roles
+        numbers = {role: self._finite(batch, column, valid) for role, column in roles.all_numbers().items()}
+        positive = label_class = None
+        if roles.label and roles.classes:
+            label_class = self._classes(batch, roles.label, valid)
+        elif roles.label:
+            positive = self._labels(batch, roles.label, valid)
+        keys = {column: self._keys(batch, column, valid) for column in roles.keys}
+        weight = self._weights(batch, roles.weight, valid) if roles.weight else None
         if batch.short is not None:
             whole = valid.copy()
             valid &= ~batch.short
             self._note(batch, "", "too short (fewer fields than the header)", whole & batch.short)
+        if roles.classes:
+            self._probabilities(batch, numbers, valid)
+        first_row = self.first_row + self.rows
         self.rows += len(valid)
         self.invalid += int(len(valid) - valid.sum())
-        return CheckedRows(valid=valid, numbers=numbers, positive=positive, weight=weight)
+        return CheckedRows(
+            valid=valid,
+            numbers=numbers,
+            positive=positive,
+            label_class=label_class,
+            weight=weight,
+            keys=keys,
+            first_row=first_row,
+        )
 
     def finish(self) -> None:
         """Raise what was met, unless such rows are dropped or kept.
@@ -130,7 +179,8 @@ class RowChecker:
                 expected="a finite value in every row",
                 remedy="fix the rows, or leave them out with --on-invalid drop",
             )
-        if self.roles.label and self.positive_value is not None and self.rows and not self._saw_positive:
+        asked = self.roles.label and not self.roles.classes and self.positive_value is not None
+        if asked and self.rows and not self._saw_positive:
             raise DataError(
                 f"label '{self.positive_value}' never appears in column '{self.roles.label}'",
                 expected="the text of the positive label",
@@ -156,6 +206,47 @@ class RowChecker:
             valid &= ~null
         self._saw_positive = self._saw_positive or bool(positive.any())
         return positive
+
+    def _classes(self, batch: Batch, column: str, valid: Bools) -> Ints:
+        number, null, unknown = class_of_labels(batch.frame[column], list(self.roles.classes))
+        if unknown.any():
+            shown = list(self.roles.classes)[:12]
+            expected = f"one of the classes {', '.join(shown)}{' ...' if len(shown) > 11 else ''}"
+            remedy = "check --label, or name the classes with --classes"
+            raise _unreadable(batch, batch.frame[column].cast(pl.String), unknown, expected, remedy)
+        if null.any():
+            self._note(batch, column, _NULL, null)
+            valid &= ~null
+        return number
+
+    def _keys(self, batch: Batch, column: str, valid: Bools) -> Ints:
+        text = batch.frame[column].cast(pl.String)
+        null = (text.is_null() | (text == "").fill_null(value=False)).to_numpy()
+        if null.any():
+            self._note(batch, column, _NULL, null)
+            valid &= ~null
+        levels = self.levels.setdefault(column, {})
+        for level in text.unique(maintain_order=True).drop_nulls().to_list():
+            levels.setdefault(level, len(levels))
+        return text.replace_strict(levels, default=-1, return_dtype=pl.Int64).to_numpy()
+
+    def _probabilities(self, batch: Batch, numbers: Mapping[str, Floats], valid: Bools) -> None:
+        for role, column in self.roles.all_numbers().items():
+            if role.startswith(PROBA):
+                value = numbers[role]
+                outside = valid & ((value < 0) | (value > 1))
+                if outside.any():
+                    text = pl.Series(column, value).cast(pl.String)
+                    raise _unreadable(batch, text, outside, "probabilities between 0 and 1", "check --proba")
+        off = np.where(valid, np.abs(sum_of_probabilities(numbers) - 1), 0.0)
+        self.unnormalised = max(self.unnormalised, float(off.max(initial=0.0)))
+        if (off > SUM_TOLERANCE).any():
+            at = int(np.argmax(off))
+            raise DataError(
+                f"class probabilities add up to {sum_of_probabilities(numbers)[at]:g} in {_place(batch, at)}",
+                expected="1 in every row",
+                remedy="give the columns of all classes with --proba",
+            )
 
     def _weights(self, batch: Batch, column: str, valid: Bools) -> Ints:
         value = self._finite(batch, column, valid)

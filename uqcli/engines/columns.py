@@ -5,8 +5,9 @@ from __future__ import annotations
 import difflib
 import fnmatch
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
+from uqcli.engines.classes import PROBA, ClassColumns
 from uqcli.engines.sources import Source
 from uqcli.errors import DataError
 
@@ -23,21 +24,32 @@ class Roles:
         Column names; None where a command does not need the role.
     pattern
         Further numbers: all columns of the first input that match, by their own names.
+    class_columns
+        Class probabilities as asked for; the first input tells which columns these are.
+    classes
+        Class to column, once that is known. The label then names a class.
+    keys
+        Columns whose text tells groups apart.
     """
 
     numbers: Mapping[str, str]
     label: str | None = None
     weight: str | None = None
     pattern: str | None = None
+    class_columns: ClassColumns | None = None
+    classes: Mapping[str, str] = field(default_factory=dict)
+    keys: tuple[str, ...] = ()
 
     def expanded(self, source: Source) -> Roles:
-        """With the columns that the pattern matches in a source, in alphabetical order.
+        """With the columns of a source that the patterns match.
 
         Raises
         ------
-        DataError
-            It matches none.
+        DataError, UsageError
+            A pattern matches none, or see ``ClassColumns``.
         """
+        if self.class_columns is not None:
+            return replace(self, classes=self.class_columns.found_in(source), class_columns=None)
         if self.pattern is None:
             return self
         matched = sorted(fnmatch.filter(source.columns, self.pattern))
@@ -52,7 +64,15 @@ class Roles:
     def named(self) -> dict[str, str]:
         """Role to column name, of the roles that are needed."""
         others = (("label", self.label), ("weight", self.weight))
-        return {**self.numbers, **{role: name for role, name in others if name is not None}}
+        return {
+            **self.all_numbers(),
+            **{role: name for role, name in others if name is not None},
+            **{f"by.{name}": name for name in self.keys},
+        }
+
+    def all_numbers(self) -> dict[str, str]:
+        """Role to column name of the numbers, class probabilities included."""
+        return {**self.numbers, **{PROBA + name: column for name, column in self.classes.items()}}
 
     def columns(self) -> list[str]:
         """The columns' names, each once."""
@@ -89,7 +109,7 @@ def _missing(source: Source, role: str, name: str) -> DataError:
     return DataError(
         f"no column '{name}' in '{source.file.name}'",
         expected=f"one of {_listing(source.columns)}",
-        remedy=f"{guess}give --{role} COLUMN",
+        remedy=f"{guess}give --{role.partition('.')[0]} COLUMN",
     )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from typing import Any, TypeVar
@@ -13,11 +13,11 @@ from uqcli.engines.checks import CheckedRows, RowChecker
 from uqcli.engines.columns import Roles, require_columns
 from uqcli.engines.failures import reading
 from uqcli.engines.inputs import resolve_inputs
-from uqcli.engines.protocol import ApplyFacts, ApplyRequest, DataRequest, LabelledRows, SourceFacts
+from uqcli.engines.protocol import ApplyFacts, ApplyRequest, DataRequest, Groups, LabelledRows, SourceFacts
 from uqcli.engines.sources import Source, open_sources
 from uqcli.errors import DataError
 
-Number = TypeVar("Number", np.float64, np.int64)
+Value = TypeVar("Value", np.bool_, np.int64)
 
 
 class LocalEngine:
@@ -33,18 +33,23 @@ class LocalEngine:
         """
         reader = self.checked_batches(request)
         batches = list(reader)
-        roles = request.roles
-        positive = np.concatenate([rows.positive for rows in batches if rows.positive is not None])
+        roles = reader.roles
+        positive = _join([rows.positive for rows in batches])
+        label_class = _join([rows.label_class for rows in batches])
         return LabelledRows(
-            score=np.concatenate([rows.score for rows in batches]),
-            uncertainty=_join([rows.uncertainty for rows in batches])
-            if "uncertainty" in roles.numbers
-            else None,
+            numbers={
+                role: np.concatenate([rows.numbers[role] for rows in batches]) for role in roles.all_numbers()
+            },
             positive=positive,
-            weight=_join([rows.weight for rows in batches]) if roles.weight else None,
+            label_class=label_class,
+            classes=tuple(roles.classes),
+            weight=_join([rows.weight for rows in batches]),
+            groups={column: _groups(batches, column, reader.levels[column]) for column in roles.keys},
+            position=np.concatenate([rows.position for rows in batches]) if request.keep_position else None,
+            unnormalised=reader.unnormalised,
             facts=SourceFacts(
-                rows=len(positive),
-                positives=int(np.count_nonzero(positive)),
+                rows=sum(len(rows.valid) for rows in batches),
+                positives=None if positive is None else int(np.count_nonzero(positive)),
                 dropped=reader.dropped,
                 columns=roles.named(),
             ),
@@ -67,7 +72,10 @@ class LocalBatches:
 
     def __init__(self, request: DataRequest) -> None:
         self._request = request
+        self.roles = request.roles
         self.dropped = 0
+        self.levels: Mapping[str, Mapping[str, int]] = {}
+        self.unnormalised = 0.0
 
     def __iter__(self) -> Iterator[CheckedRows]:
         """Read batch by batch.
@@ -89,7 +97,8 @@ class LocalBatches:
                         rows = checker.check(batch)
                     yield rows.usable()
         checker.finish()
-        self.dropped = checker.invalid
+        self.roles, self.dropped = roles, checker.invalid
+        self.levels, self.unnormalised = checker.levels, checker.unnormalised
         if checker.rows == checker.invalid:
             dropped = f" ({checker.invalid} were dropped)" if checker.invalid else ""
             raise DataError(f"no rows to work on{dropped}", expected="at least one row of data")
@@ -107,5 +116,18 @@ def _sources(request: DataRequest) -> Iterator[tuple[tuple[Source, ...], Roles]]
         yield sources, roles
 
 
-def _join(parts: list[np.ndarray[Any, np.dtype[Number]] | None]) -> np.ndarray[Any, np.dtype[Number]]:
-    return np.concatenate([part for part in parts if part is not None])
+def _join(
+    parts: Sequence[np.ndarray[Any, np.dtype[Value]] | None],
+) -> np.ndarray[Any, np.dtype[Value]] | None:
+    given = [part for part in parts if part is not None]
+    return np.concatenate(given) if given else None
+
+
+def _groups(batches: Sequence[CheckedRows], column: str, levels: Mapping[str, int]) -> Groups:
+    """Rows by group, the groups sorted by name, without those that only dropped rows had."""
+    number = np.concatenate([rows.keys[column] for rows in batches])
+    used = np.bincount(number, minlength=len(levels)) > 0
+    names = sorted(name for name, level in levels.items() if used[level])
+    rank = np.zeros(len(levels), dtype=np.int64)
+    rank[[levels[name] for name in names]] = np.arange(len(names))
+    return Groups(names=tuple(names), number=rank[number])

@@ -29,6 +29,8 @@ class DataRequest:
         The columns that are needed.
     positive_value
         Text of the positive label, or None for 0/1 and true/false.
+    keep_position
+        Whether the rows' positions are needed, for draws keyed by row.
     """
 
     inputs: tuple[str, ...]
@@ -36,6 +38,7 @@ class DataRequest:
     read: ReadOptions = ReadOptions()
     on_invalid: OnInvalid = OnInvalid.ERROR
     positive_value: str | None = None
+    keep_position: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -47,7 +50,7 @@ class SourceFacts:
     rows
         Rows that were used, each counted once whatever its weight.
     positives
-        Positive ones among them.
+        Positive ones among them; None where labels name classes.
     dropped
         Rows left out by ``--on-invalid drop``.
     columns
@@ -55,7 +58,7 @@ class SourceFacts:
     """
 
     rows: int
-    positives: int
+    positives: int | None
     dropped: int
     columns: dict[str, str]
 
@@ -64,13 +67,48 @@ ColumnType = Literal["bool", "int64", "float64"]
 
 
 @dataclass(frozen=True, kw_only=True)
-class LabelledRows:
-    """All rows of the inputs as arrays: checked, finite, without negative zeros."""
+class Groups:
+    """Rows told apart by the text of a column.
 
-    score: Floats
-    uncertainty: Floats | None
-    positive: Bools
+    Attributes
+    ----------
+    names
+        The texts, sorted.
+    number : int64, shape (n,)
+        Position of each row's text among them.
+    """
+
+    names: tuple[str, ...]
+    number: Ints
+
+
+@dataclass(frozen=True, kw_only=True)
+class LabelledRows:
+    """All rows of the inputs as arrays: checked, finite, without negative zeros.
+
+    Attributes
+    ----------
+    numbers : float64, shape (n,), by role
+    positive : bool, shape (n,), or None where labels name classes
+    label_class : int64, shape (n,), or None where labels are positive or not
+        Position among ``classes``.
+    weight : int64, shape (n,), or None for 1 each
+    groups
+        By column.
+    position : int64, shape (n,), or None where it was not asked for
+        Position over all inputs before any row was dropped.
+    unnormalised
+        The farthest from 1 that the class probabilities of a row add up to.
+    """
+
+    numbers: Mapping[str, Floats]
+    positive: Bools | None
+    label_class: Ints | None
+    classes: tuple[str, ...]
     weight: Ints | None
+    groups: Mapping[str, Groups]
+    position: Ints | None
+    unnormalised: float
     facts: SourceFacts
 
 
@@ -130,9 +168,24 @@ class ApplyFacts:
 
 
 class CheckedBatches(Protocol):
-    """Usable rows in order; ``dropped`` counts the others once the iteration is over."""
+    """Usable rows in order; the attributes are known once the iteration is over.
 
+    Attributes
+    ----------
+    roles
+        With the columns that patterns matched.
+    dropped
+        Rows left out.
+    levels
+        Column to the numbers of its groups' texts.
+    unnormalised
+        See ``LabelledRows``.
+    """
+
+    roles: Roles
     dropped: int
+    levels: Mapping[str, Mapping[str, int]]
+    unnormalised: float
 
     def __iter__(self) -> Iterator[CheckedRows]:
         """Read batch by batch."""

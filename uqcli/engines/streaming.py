@@ -38,9 +38,13 @@ def stream_through(sources: Sequence[Source], request: ApplyRequest) -> ApplyFac
     facts = ApplyFacts(rows=0, selected=0, dropped=0, undecided=0)
     form = _csv_form(sources, request, layout)
     with open_sink(request.output, output_format, layout.schema, form) as sink:
+        first_row = 0
         for source in sources:
             checker = RowChecker(
-                roles=request.data.roles, positive_value=None, on_invalid=request.data.on_invalid
+                roles=request.data.roles,
+                positive_value=None,
+                on_invalid=request.data.on_invalid,
+                first_row=first_row,
             )
             row = 0
             for block in source.blocks():
@@ -50,6 +54,7 @@ def stream_through(sources: Sequence[Source], request: ApplyRequest) -> ApplyFac
                 with writing(source.file, output_format):
                     _write(sink, block, part, layout)
                 facts = _add(facts, part)
+            first_row += row
     return facts
 
 

@@ -98,7 +98,7 @@ def merge_grids(names: Sequence[str]) -> BinOutcome:
         first,
         source=Source(
             rows=sum(grid.source.rows for grid in (first, *others)),
-            positives=sum(grid.source.positives for grid in (first, *others)),
+            positives=sum(grid.source.positives or 0 for grid in (first, *others)),
             dropped=sum(grid.source.dropped for grid in (first, *others)),
             columns=first.source.columns,
         ),

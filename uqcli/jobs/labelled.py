@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import cast
 
 from uqcli.artifacts.models import Source
 from uqcli.choices import EngineName, OnInvalid
+from uqcli.counts import Bools, Ints
 from uqcli.engines.open import open_engine
-from uqcli.engines.protocol import DataRequest, SourceFacts
+from uqcli.engines.protocol import DataRequest, LabelledRows, SourceFacts
 from uqcli.errors import DataError, UsageError
 from uqcli.methods.binning.grid import HoldOut
 
@@ -22,14 +24,29 @@ def read_hold_out(
     UsageError, DataError
         Rows are to be kept that cannot be used, or see the engine, or every weight is 0.
     """
-    refuse_keep(data.on_invalid)
     needed = data if looks_at_uncertainty else replace(data, roles=data.roles.without("uncertainty"))
-    rows = open_engine(engine).labelled_rows(needed)
+    rows, source = read_labelled(needed, engine)
     hold_out = HoldOut(
-        score=rows.score, uncertainty=rows.uncertainty, positive=rows.positive, weight=rows.weight
+        score=rows.numbers["score"],
+        uncertainty=rows.numbers.get("uncertainty"),
+        positive=cast(Bools, rows.positive),
+        weight=rows.weight,
     )
-    refuse_weightless(hold_out)
-    return hold_out, _source(rows.facts)
+    return hold_out, source
+
+
+def read_labelled(data: DataRequest, engine: EngineName) -> tuple[LabelledRows, Source]:
+    """Read every row.
+
+    Raises
+    ------
+    UsageError, DataError
+        Rows are to be kept that cannot be used, or see the engine, or every weight is 0.
+    """
+    refuse_keep(data.on_invalid)
+    rows = open_engine(engine).labelled_rows(data)
+    refuse_weightless(rows.weight)
+    return rows, _source(rows.facts)
 
 
 def refuse_keep(on_invalid: OnInvalid) -> None:
@@ -44,7 +61,7 @@ def refuse_keep(on_invalid: OnInvalid) -> None:
         raise UsageError("--on-invalid keep is for apply", expected="error or drop")
 
 
-def refuse_weightless(rows: HoldOut) -> None:
+def refuse_weightless(weight: Ints | None) -> None:
     """Refuse rows that all weigh nothing.
 
     Raises
@@ -52,7 +69,7 @@ def refuse_weightless(rows: HoldOut) -> None:
     DataError
         Every weight is 0.
     """
-    if rows.weight is not None and not rows.weight.any():
+    if weight is not None and not weight.any():
         raise DataError("every row has weight 0", expected="a positive weight in some row")
 
 

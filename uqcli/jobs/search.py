@@ -200,7 +200,7 @@ def find_boundary(
         positive=checked_labels("label", label, len(scores)),
         weight=None if weight is None else checked_weights("weight", weight, len(scores)),
     )
-    refuse_weightless(rows)
+    refuse_weightless(rows.weight)
     material = Rows(hold_out=rows, spec=grid.spec())
     require_applicable(material, Algorithm(algorithm), asked)
     result = material.search(Algorithm(algorithm), asked)

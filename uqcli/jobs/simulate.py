@@ -8,9 +8,9 @@ from dataclasses import dataclass, fields
 import polars as pl
 
 from uqcli.choices import FileFormat
+from uqcli.draws import Purpose, blocks
 from uqcli.engines.generated import write_frames
 from uqcli.errors import UsageError
-from uqcli.draws import Purpose, blocks
 from uqcli.methods.simulation.posterior import PosteriorModel, PosteriorRows, draw
 from uqcli.methods.uncertainty.beta import beta_entropy
 from uqcli.reports.simulate import PosteriorParameters, SimulateReport

@@ -88,9 +88,9 @@ def share(value: float | None) -> str:
     return "-" if value is None else f"{value:.4f}"
 
 
-def count(value: int) -> str:
-    """Format a count with thousands separators."""
-    return f"{value:,}"
+def count(value: int | None) -> str:
+    """Format a count with thousands separators; a dash where there is none."""
+    return "-" if value is None else f"{value:,}"
 
 
 def number(value: float) -> str:

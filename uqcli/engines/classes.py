@@ -1,0 +1,104 @@
+"""Columns of class probabilities, and labels that name classes."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import polars as pl
+
+from uqcli.counts import Bools, Floats, Ints
+from uqcli.engines.sources import Source
+from uqcli.errors import DataError, UsageError
+
+SUM_TOLERANCE = 1e-3
+"""How far from 1 the probabilities of a row may add up to."""
+
+PROBA = "proba."
+"""Class probabilities have the role ``proba.<class>``."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ClassColumns:
+    """Which columns hold class probabilities, as asked for.
+
+    Attributes
+    ----------
+    columns
+        A pattern with one ``*``, or names separated by commas.
+    names
+        Names of the classes in the order of the columns; None means what ``*`` matched, or the columns'
+        own names.
+    """
+
+    columns: str
+    names: tuple[str, ...] | None = None
+
+    def found_in(self, source: Source) -> dict[str, str]:
+        """Class to column, in the order of the classes.
+
+        Raises
+        ------
+        DataError
+            The pattern matches fewer than two columns.
+        UsageError
+            Names that are repeated, or not one for each column.
+        """
+        if "*" in self.columns:
+            matched = _matched(self.columns, source)
+        else:
+            matched = {name.strip(): name.strip() for name in self.columns.split(",")}
+        if len(matched) < 2:
+            raise DataError(
+                f"'{self.columns}' names {len(matched)} columns of '{source.file.name}'",
+                expected="the probabilities of at least two classes",
+                remedy="check --proba and its quoting",
+            )
+        names = self.names or tuple(matched)
+        if len(set(names)) != len(matched):
+            raise UsageError(
+                f"--classes names {len(set(names))} classes for {len(matched)} columns",
+                expected="one name for each column",
+            )
+        return dict(zip(names, matched.values(), strict=True))
+
+
+def _matched(pattern: str, source: Source) -> dict[str, str]:
+    if pattern.count("*") > 1:
+        raise UsageError(f"--proba '{pattern}'", expected="one *, or names separated by commas")
+    before, after = map(re.escape, pattern.split("*"))
+    hits = [(re.fullmatch(f"{before}(.+){after}", column), column) for column in source.columns]
+    found = {hit[1]: column for hit, column in hits if hit}
+    integers = all(re.fullmatch(r"-?\d+", name) for name in found)
+    return {name: found[name] for name in sorted(found, key=int if integers else str)}
+
+
+def class_of_labels(series: pl.Series, classes: Sequence[str]) -> tuple[Ints, Bools, Bools]:
+    """Number of each label's class, compared as text.
+
+    Returns
+    -------
+    number : int64, shape (rows,)
+        Position in ``classes``; 0 where the label is null or no class.
+    null, unknown : bool, shape (rows,)
+        Rows without label, and rows whose label is no class.
+    """
+    text = series.cast(pl.String).str.strip_chars()
+    null = (text.is_null() | (text == "").fill_null(value=False)).to_numpy()
+    number_of = {name: number for number, name in enumerate(classes)}
+    spelled = {f"{name}.0": number for name, number in number_of.items()}  # 3 read as 3.0
+    if set(classes) == {"0", "1"}:
+        spelled |= {"false": number_of["0"], "true": number_of["1"]}
+    number = text.replace_strict(spelled | number_of, default=-1, return_dtype=pl.Int64).to_numpy()
+    return np.maximum(number, 0), null, (number < 0) & ~null
+
+
+def sum_of_probabilities(numbers: Mapping[str, Floats]) -> Floats:
+    """Sum of each row's class probabilities; shape (rows,)."""
+    parts = [value for role, value in numbers.items() if role.startswith(PROBA)]
+    total = parts[0].copy()
+    for part in parts[1:]:
+        total += part
+    return total
