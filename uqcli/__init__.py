@@ -1,6 +1,6 @@
-"""Decision boundaries on score x uncertainty, from saved predictions.
+"""Decision boundaries, calibration and their tests, from saved predictions.
 
-The same work as the command line, on arrays: ``from uqcli import find_boundary``.
+The same work as the command line, on arrays: ``from uqcli import find_boundary, calibration_error``.
 """
 
 from __future__ import annotations
@@ -10,13 +10,32 @@ from typing import TYPE_CHECKING, Any
 from uqcli.defaults import VERSION
 
 if TYPE_CHECKING:
+    from uqcli.choices import CalibrationTest, ScoreBinning
+    from uqcli.jobs.measure import MeasureOptions, calibration_error, classwise_calibration_error
     from uqcli.jobs.search import find_boundary
     from uqcli.methods.boundary.result import FittedBoundary
 
 __version__ = VERSION
-__all__ = ["FittedBoundary", "__version__", "find_boundary"]
+__all__ = [
+    "CalibrationTest",
+    "FittedBoundary",
+    "MeasureOptions",
+    "ScoreBinning",
+    "__version__",
+    "calibration_error",
+    "classwise_calibration_error",
+    "find_boundary",
+]
 
-_HOMES = {"find_boundary": "uqcli.jobs.search", "FittedBoundary": "uqcli.methods.boundary.result"}
+_HOMES = {
+    "CalibrationTest": "uqcli.choices",
+    "FittedBoundary": "uqcli.methods.boundary.result",
+    "MeasureOptions": "uqcli.jobs.measure",
+    "ScoreBinning": "uqcli.choices",
+    "calibration_error": "uqcli.jobs.measure",
+    "classwise_calibration_error": "uqcli.jobs.measure",
+    "find_boundary": "uqcli.jobs.search",
+}
 
 
 def __getattr__(name: str) -> Any:

@@ -92,6 +92,7 @@ class Simulation(StrEnum):
     """What ``simulate`` can draw."""
 
     POSTERIOR = "posterior"
+    GAUSSIAN = "gaussian"
 
 
 class EngineName(StrEnum):

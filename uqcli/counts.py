@@ -110,7 +110,7 @@ def pool(value: Floats, positive: Bools, weight: Ints | None = None) -> ValueCou
     ([0.2, 0.7], [1, 2], [0, 1])
     """
     if weight is not None:
-        return _pool_weighted(value, positive, weight)
+        return SortedRows.of(value, positive).counts(weight)
     ordered = np.sort(value)
     if (ordered[1:] > ordered[:-1]).all():  # no ties: spare memory that large data would have to touch
         distinct, count = ordered, np.ones(len(ordered), dtype=np.int64)
@@ -122,18 +122,45 @@ def pool(value: Floats, positive: Bools, weight: Ints | None = None) -> ValueCou
     return ValueCounts(value=distinct, count=count, positives=positives)
 
 
-def _pool_weighted(value: Floats, positive: Bools, weight: Ints) -> ValueCounts:
-    order = np.argsort(value, kind="stable")
-    order = order[weight[order] > 0]
-    starts = run_starts(value[order])
-    ordered_weight = weight[order]
-    if len(order) == 0:
-        return ValueCounts(value=value[order], count=ordered_weight, positives=ordered_weight)
-    return ValueCounts(
-        value=value[order][starts],
-        count=np.add.reduceat(ordered_weight, starts),
-        positives=np.add.reduceat(np.where(positive[order], ordered_weight, 0), starts),
-    )
+@dataclass(frozen=True, kw_only=True)
+class SortedRows:
+    """Rows sorted by value once, to be pooled under many weights.
+
+    Attributes
+    ----------
+    order : int64, shape (n,)
+        The rows in ascending order of value.
+    starts : int64, shape (m,)
+        Positions in that order at which a new value begins.
+    value : float64, shape (m,)
+        Distinct values.
+    positive : bool, shape (n,)
+        Labels in that order.
+    """
+
+    order: Ints
+    starts: Ints
+    value: Floats
+    positive: Bools
+
+    @classmethod
+    def of(cls, value: Floats, positive: Bools) -> SortedRows:
+        """Sort rows; ``value`` as for ``pool``."""
+        order = np.argsort(value, kind="stable")
+        ordered = value[order]
+        starts = run_starts(ordered)
+        return cls(order=order, starts=starts, value=ordered[starts], positive=positive[order])
+
+    def counts(self, weight: Ints) -> ValueCounts:
+        """Pool the rows; those of weight 0 are absent."""
+        if len(self.order) == 0:
+            none = np.zeros(0, dtype=np.int64)
+            return ValueCounts(value=self.value, count=none, positives=none)
+        ordered = weight[self.order]
+        count = np.add.reduceat(ordered, self.starts)
+        positives = np.add.reduceat(np.where(self.positive, ordered, 0), self.starts)
+        there = count > 0
+        return ValueCounts(value=self.value[there], count=count[there], positives=positives[there])
 
 
 def run_starts(ordered: Floats) -> Ints:

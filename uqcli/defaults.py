@@ -20,7 +20,7 @@ MOST_ROWS: Final = 3_000_000_000
 
 MOST_BINS: Final = 1_000_000
 ALPHA: Final = 0.05
-CONFIDENCE: Final = "0.95"
+CONFIDENCE: Final = 0.95
 
 LOWEST: Final = -sys.float_info.max
 """The threshold of a row that is always positive: the lowest finite double."""

@@ -19,6 +19,7 @@ class Case:
     reads_artifact: bool = False
     writes: bool = False
     json: bool = True
+    plots: bool = False
     gate: str = "precision"
     out_of_range: tuple[tuple[str, ...], ...] = field(default=())
 
@@ -92,6 +93,7 @@ CASES = (
     Case(
         name="tce",
         arguments=lambda data, artifact: ["tce", data],
+        plots=True,
         gate="tce",
         out_of_range=(
             ("--alpha", "0"),
@@ -101,6 +103,10 @@ CASES = (
             ("--n-min", "100000"),
             ("--binning", "equi-span"),
             ("--test", "z"),
+            ("--bootstrap", "-1"),
+            ("--bootstrap", "1"),
+            ("--confidence", "1"),
+            ("--seed", "-1"),
             ("--on-invalid", "keep"),
         ),
     ),
@@ -134,6 +140,7 @@ CASES = (
             ("--gamma", "0.1,x"),
             ("--gamma", "1e-12"),
             ("--seed", "-1"),
+            ("--prevalence", "0.3"),
         ),
     ),
     Case(

@@ -9,7 +9,7 @@ from scipy import stats
 from tests.oracles import calibration_error as oracle
 from uqcli.choices import CalibrationTest, ScoreBinning
 from uqcli.counts import pool
-from uqcli.jobs.tce import TceOptions, measure
+from uqcli.jobs.measure import MeasureOptions, measure
 from uqcli.methods.metrics import binomial_test, t_test
 
 FAR = st.one_of(st.just(0.0), st.floats(1e-12, 1))  # scipy itself fails on subnormal scores
@@ -67,8 +67,9 @@ ROWS = st.lists(
 def test_metrics_are_those_of_the_samples(rows, binning, test, alpha, n_bins):
     data = [(score + 0.0, int(label)) for score, label in rows]
     counts = pool(np.array([s for s, _ in data]), np.array([bool(y) for _, y in data]))
-    tested, metrics = measure(counts, TceOptions(binning=binning, test=test, alpha=alpha, n_bins=n_bins))
-    expected = oracle.measure(data, tested.bins.low[1:].tolist(), alpha, test)
+    found = measure(counts, MeasureOptions(binning=binning, test=test, alpha=alpha, n_bins=n_bins))
+    metrics = found.metrics
+    expected = oracle.measure(data, found.bins.low[1:].tolist(), alpha, test)
     assert metrics["tce"] == pytest.approx(expected["tce"])
     assert metrics["estimation_error"] == pytest.approx(expected["estimation"], abs=1e-12)
     assert metrics["within_bin_error"] == pytest.approx(expected["within"], abs=1e-12)
@@ -89,8 +90,8 @@ def test_metrics_are_those_of_the_samples(rows, binning, test, alpha, n_bins):
 def test_row_order_and_repetition_do_not_matter(rows, random):
     score, label = np.array([s + 0.0 for s, _ in rows]), np.array([y for _, y in rows])
     order = np.array(random.sample(range(len(rows)), len(rows)))
-    one = measure(pool(score, label), TceOptions())[1]
-    assert measure(pool(score[order], label[order]), TceOptions())[1] == one
+    one = measure(pool(score, label), MeasureOptions()).metrics
+    assert measure(pool(score[order], label[order]), MeasureOptions()).metrics == one
     twice = pool(np.concatenate([score, score]), np.concatenate([label, label]))
     weighted = pool(score, label, np.full(len(score), 2, dtype=np.int64))
-    assert measure(twice, TceOptions())[1] == measure(weighted, TceOptions())[1]
+    assert measure(twice, MeasureOptions()).metrics == measure(weighted, MeasureOptions()).metrics

@@ -9,7 +9,14 @@ import typer
 from uqcli import defaults
 from uqcli.choices import Binning, GridBinning
 from uqcli.cli.deliver import check_outputs, deliver
-from uqcli.cli.options import ArtifactOutput, FitColumns, InputOptions, ReportOptions, RunOptions
+from uqcli.cli.options import (
+    ArtifactOutput,
+    BlockSizes,
+    FitColumns,
+    InputOptions,
+    ReportOptions,
+    RunOptions,
+)
 from uqcli.cli.requests import bins, labelled_data, prepare
 from uqcli.errors import UsageError
 
@@ -52,18 +59,6 @@ def bin_(
             rich_help_panel=_BINS,
         ),
     ] = None,
-    n_min: Annotated[
-        str | None,
-        typer.Option(
-            metavar="N", help="pava-bc: rows in a bin at least. (default: N/20)", rich_help_panel=_BINS
-        ),
-    ] = None,
-    n_max: Annotated[
-        str | None,
-        typer.Option(
-            metavar="N", help="pava-bc: rows in a bin at most. (default: N/5)", rich_help_panel=_BINS
-        ),
-    ] = None,
     edges: Annotated[
         str | None,
         typer.Option(
@@ -74,6 +69,7 @@ def bin_(
         bool,
         typer.Option("--merge", help="Add up saved grids with equal edges.", rich_help_panel=_BINS),
     ] = False,
+    sizes: BlockSizes,
     written: ArtifactOutput,
     columns: FitColumns,
     reading: InputOptions,
@@ -90,8 +86,8 @@ def bin_(
         "--binning": binning,
         "--uncertainty-bins": uncertainty_bins,
         "--score-bins": score_bins,
-        "--n-min": n_min,
-        "--n-max": n_max,
+        "--n-min": sizes.n_min,
+        "--n-max": sizes.n_max,
     }
     if merge and edges is not None:
         raise UsageError("--merge and --edges together", expected="one of them")

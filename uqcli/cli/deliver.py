@@ -13,7 +13,13 @@ from uqcli.reports.document import Metrics, Report
 
 
 def check_outputs(
-    options: ReportOptions, output: str | None, *, artifact: str | None = None, metrics: Metrics | None = None
+    options: ReportOptions,
+    output: str | None,
+    *,
+    artifact: str | None = None,
+    metrics: Metrics | None = None,
+    plot: str | None = None,
+    has_figures: bool = False,
 ) -> None:
     """Refuse impossible outputs before any work is done.
 
@@ -25,6 +31,10 @@ def check_outputs(
         A saved model that is read and must not be overwritten.
     metrics
         What gates may ask for, where that is known beforehand.
+    plot
+        Where the report's figure goes.
+    has_figures
+        Whether pages of the report show figures.
 
     Raises
     ------
@@ -32,24 +42,32 @@ def check_outputs(
         Two things for one place, an unknown kind of report, an unreadable gate.
     DataError
         A place that cannot be written.
+    MissingExtraError
+        A figure is asked for and cannot be drawn.
     """
     from uqcli.jobs.gates import failed_gates, parse_gate
+    from uqcli.reports.figures import check_plot_name, require_drawing
     from uqcli.reports.render import check_report_name
 
-    places = [
-        os.path.realpath(place) for place in (output, options.report, artifact) if place not in (None, STDIO)
-    ]
+    outputs = [place for place in (output, options.report, plot) if place is not None]
+    read = [] if artifact is None else [artifact]
+    places = [os.path.realpath(place) for place in (*outputs, *read) if place != STDIO]
     if len(set(places)) < len(places):
         raise UsageError(
-            "two of the artifact, the output and the report are one file", expected="different files"
+            "two of the artifact, the output, the report and the plot are one file",
+            expected="different files",
         )
     if output == STDIO and options.json:
         raise UsageError("-o - and --json both want standard output", remedy="give -o FILE")
     if options.report is not None:
-        check_report_name(options.report)
-    for place in (output, options.report):
-        if place is not None:
-            check_writable(place)
+        page = check_report_name(options.report) != ".json"
+        if page and has_figures:
+            require_drawing()
+    if plot is not None:
+        check_plot_name(plot)
+        require_drawing()
+    for place in outputs:
+        check_writable(place)
     gates = [parse_gate(gate) for gate in options.fail_if or []]
     if metrics is not None:
         failed_gates(gates, {"": metrics})
@@ -66,6 +84,7 @@ def deliver(
     *,
     output: str | None = None,
     artifact: bytes | None = None,
+    plot: str | None = None,
     failure: UqcliError | None = None,
 ) -> None:
     """Write the artifact and the report, then fail if the job or a gate says so.
@@ -76,6 +95,8 @@ def deliver(
         Where the artifact goes; None for nowhere.
     artifact
         Its bytes; None if there is none to write.
+    plot
+        Where the report's figure goes; None for nowhere.
     failure
         What to raise once the report is written.
 
@@ -85,6 +106,7 @@ def deliver(
         A gate holds.
     """
     from uqcli.jobs.gates import failed_gates, parse_gate
+    from uqcli.reports.figures import check_plot_name, render
     from uqcli.reports.render import to_file_format
 
     gates = [parse_gate(text) for text in options.fail_if or []]
@@ -93,6 +115,8 @@ def deliver(
         write_bytes(
             options.report, to_file_format(report, options.report).encode("utf-8", "backslashreplace")
         )
+    if plot is not None:
+        write_bytes(plot, render(report.document().figures[0], check_plot_name(plot)))
     if output is not None and artifact is not None:
         write_bytes(output, artifact)
     try:

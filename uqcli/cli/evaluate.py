@@ -22,7 +22,7 @@ def evaluate(
         ),
     ] = None,
     confidence: Annotated[
-        str,
+        float,
         typer.Option(
             metavar="C", help="Confidence of the exact binomial intervals.", rich_help_panel="Output"
         ),

@@ -13,6 +13,7 @@ from uqcli.cli.config import check_no_config, load_settings
 from uqcli.files import STDIO
 
 _INPUT, _COLUMNS, _OUTPUT, _RUN = "Input", "Columns", "Output", "Run"
+_BINS, _RESAMPLING = "Bins", "Resampling"
 
 
 def stdout_by_its_names(output: str | None) -> str | None:
@@ -84,6 +85,77 @@ class FitColumns:
         typer.Option(
             metavar="VALUE", help="Text of the positive label, for other labels.", rich_help_panel=_COLUMNS
         ),
+    ] = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class ClassProbabilities:
+    """Columns of class probabilities, instead of one score."""
+
+    proba: Annotated[
+        str | None,
+        typer.Option(
+            metavar="PATTERN",
+            help="Columns of class probabilities: 'p_*', where * is the class, or a,b,c.",
+            rich_help_panel=_COLUMNS,
+        ),
+    ] = None
+    classes: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME,...",
+            help="Names of the classes, in the order of the columns.",
+            rich_help_panel=_COLUMNS,
+        ),
+    ] = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class BlockSizes:
+    """Sizes of the bins of pava-bc."""
+
+    n_min: Annotated[
+        str | None,
+        typer.Option(
+            metavar="N", help="pava-bc: rows in a bin at least. (default: N/20)", rich_help_panel=_BINS
+        ),
+    ] = None
+    n_max: Annotated[
+        str | None,
+        typer.Option(
+            metavar="N", help="pava-bc: rows in a bin at most. (default: N/5)", rich_help_panel=_BINS
+        ),
+    ] = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class ResamplingOptions:
+    """Intervals by resampling the rows."""
+
+    bootstrap: Annotated[
+        int,
+        typer.Option(
+            metavar="B",
+            min=0,
+            help="Replicates of the bootstrap that gives every metric an interval.",
+            rich_help_panel=_RESAMPLING,
+        ),
+    ] = 0
+    confidence: Annotated[
+        float, typer.Option(metavar="C", help="Confidence of the intervals.", rich_help_panel=_RESAMPLING)
+    ] = defaults.CONFIDENCE
+    seed: Annotated[
+        int, typer.Option(metavar="S", min=0, help="Seed of the draws.", rich_help_panel=_RESAMPLING)
+    ] = 0
+
+
+@dataclass(frozen=True, kw_only=True)
+class PlotOutput:
+    """Where a figure goes."""
+
+    plot: Annotated[
+        str | None,
+        typer.Option(metavar="FILE", help="Draw the figure: .png, .svg or .pdf.", rich_help_panel=_OUTPUT),
     ] = None
 
 

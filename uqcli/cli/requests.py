@@ -6,11 +6,12 @@ import os
 from typing import TYPE_CHECKING
 
 from uqcli.choices import FileFormat
-from uqcli.cli.options import FitColumns, InputOptions, RowOutput, RunOptions
+from uqcli.cli.options import ClassProbabilities, FitColumns, InputOptions, RowOutput, RunOptions
 from uqcli.errors import UsageError
 from uqcli.files import STDIO
 
 if TYPE_CHECKING:
+    from uqcli.engines.classes import ClassColumns
     from uqcli.engines.inputs import ReadOptions
     from uqcli.engines.protocol import DataRequest
     from uqcli.jobs.streaming import Streaming
@@ -41,22 +42,56 @@ def read_options(options: InputOptions) -> ReadOptions:
     )
 
 
-def labelled_data(inputs: list[str] | None, columns: FitColumns, reading: InputOptions) -> DataRequest:
-    """Labelled rows to learn from."""
+def labelled_data(
+    inputs: list[str] | None,
+    columns: FitColumns,
+    reading: InputOptions,
+    probabilities: ClassProbabilities | None = None,
+) -> DataRequest:
+    """Labelled rows to learn from.
+
+    Raises
+    ------
+    UsageError
+        Class probabilities and a positive label together.
+    """
     from uqcli.engines.columns import Roles
     from uqcli.engines.protocol import DataRequest
 
+    classes = None if probabilities is None else class_columns(probabilities)
+    if classes is not None and columns.positive is not None:
+        raise UsageError("--proba and --positive together", expected="labels that name the classes")
+    numbers = {"score": columns.score, "uncertainty": columns.uncertainty}
     return DataRequest(
         inputs=tuple(inputs or ()),
         roles=Roles(
-            numbers={"score": columns.score, "uncertainty": columns.uncertainty},
+            numbers=numbers if classes is None else {},
             label=columns.label,
             weight=columns.weight,
+            class_columns=classes,
         ),
         read=read_options(reading),
         on_invalid=reading.on_invalid,
         positive_value=columns.positive,
     )
+
+
+def class_columns(options: ClassProbabilities) -> ClassColumns | None:
+    """Columns of class probabilities, if asked for.
+
+    Raises
+    ------
+    UsageError
+        Names of classes without columns.
+    """
+    from uqcli.engines.classes import ClassColumns
+
+    if options.proba is None:
+        if options.classes is not None:
+            raise UsageError("--classes without --proba", expected="both")
+        return None
+    names = None if options.classes is None else tuple(name.strip() for name in options.classes.split(","))
+    return ClassColumns(columns=options.proba, names=names)
 
 
 def streaming(

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -13,65 +14,140 @@ from uqcli.cli.requests import prepare
 from uqcli.errors import UsageError
 from uqcli.files import STDIO
 
-_MODEL = "Posterior network"
+if TYPE_CHECKING:
+    from uqcli.methods.simulation.gaussian import GaussianModel
+    from uqcli.methods.simulation.posterior import PosteriorModel
+
+_POSTERIOR, _GAUSSIAN = "Posterior network", "Gaussian classes"
+
+
+@dataclass(frozen=True, kw_only=True)
+class PosteriorOptions:
+    """A posterior network's beliefs."""
+
+    tau: Annotated[
+        float | None,
+        typer.Option(
+            metavar="X",
+            help="How many times rarer negatives are in training; 1 is no undersampling. (default: 3)",
+            rich_help_panel=_POSTERIOR,
+        ),
+    ] = None
+    omega: Annotated[
+        float | None,
+        typer.Option(
+            metavar="X",
+            help="Positive share of the model's prior. (default: 0.5)",
+            rich_help_panel=_POSTERIOR,
+        ),
+    ] = None
+    xi: Annotated[
+        float | None,
+        typer.Option(
+            metavar="X",
+            help="Positive share of the true prior. (default: 0.25)",
+            rich_help_panel=_POSTERIOR,
+        ),
+    ] = None
+    prior: Annotated[
+        float | None,
+        typer.Option(
+            metavar="X", help="Strength of the model's prior. (default: 2)", rich_help_panel=_POSTERIOR
+        ),
+    ] = None
+    nu: Annotated[
+        float | None,
+        typer.Option(
+            metavar="X",
+            help="Strength of the true prior relative to it. (default: 4)",
+            rich_help_panel=_POSTERIOR,
+        ),
+    ] = None
+    gamma: Annotated[
+        str | None,
+        typer.Option(
+            metavar="G,...",
+            help="Levels of prior to evidence; a region has prior/gamma training rows. "
+            "(default: 0.01,0.05,0.25)",
+            rich_help_panel=_POSTERIOR,
+        ),
+    ] = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class GaussianOptions:
+    """Two Gaussian classes, scored by a logistic model."""
+
+    prevalence: Annotated[
+        float | None,
+        typer.Option(
+            metavar="P", help="Share of positives among the rows. (default: 0.5)", rich_help_panel=_GAUSSIAN
+        ),
+    ] = None
+    train_prevalence: Annotated[
+        float | None,
+        typer.Option(
+            metavar="P",
+            help="Share of positives where the model learned. (default: 0.5)",
+            rich_help_panel=_GAUSSIAN,
+        ),
+    ] = None
+    train_rows: Annotated[
+        int | None,
+        typer.Option(
+            metavar="N", help="Rows the model learned from. (default: 14000)", rich_help_panel=_GAUSSIAN
+        ),
+    ] = None
 
 
 def simulate(
     *,
-    kind: Annotated[Simulation, typer.Argument(metavar="KIND", help="What to simulate: posterior.")],
+    kind: Annotated[
+        Simulation, typer.Argument(metavar="KIND", help="What to simulate: posterior or gaussian.")
+    ],
     rows: Annotated[int, typer.Option(metavar="N", min=0, help="Rows to draw.")] = 100_000,
     seed: Annotated[int, typer.Option(metavar="S", min=0, help="Seed of the draws.")] = 0,
-    tau: Annotated[
-        float,
-        typer.Option(
-            metavar="X",
-            help="How many times rarer negatives are in training; 1 is no undersampling.",
-            rich_help_panel=_MODEL,
-        ),
-    ] = 3.0,
-    omega: Annotated[
-        float, typer.Option(metavar="X", help="Positive share of the model's prior.", rich_help_panel=_MODEL)
-    ] = 0.5,
-    xi: Annotated[
-        float, typer.Option(metavar="X", help="Positive share of the true prior.", rich_help_panel=_MODEL)
-    ] = 0.25,
-    prior: Annotated[
-        float, typer.Option(metavar="X", help="Strength of the model's prior.", rich_help_panel=_MODEL)
-    ] = 2.0,
-    nu: Annotated[
-        float,
-        typer.Option(metavar="X", help="Strength of the true prior relative to it.", rich_help_panel=_MODEL),
-    ] = 4.0,
-    gamma: Annotated[
-        str,
-        typer.Option(
-            metavar="G,...",
-            help="Levels of prior to evidence; a region has prior/gamma training rows.",
-            rich_help_panel=_MODEL,
-        ),
-    ] = "0.01,0.05,0.25",
+    posterior: PosteriorOptions,
+    gaussian: GaussianOptions,
     written: RowsFile,
     reporting: ReportOptions,
     running: RunOptions,
 ) -> None:
-    """Draw data with known truth: a posterior network's scores and uncertainties, labels, positivity."""
-    del kind  # there is one
+    """Draw data with known truth: scores (and uncertainties), labels, positivity."""
     prepare(running)
     check_outputs(reporting, written.output or STDIO)
     from uqcli.jobs.simulate import SimulateOptions, run
-    from uqcli.methods.simulation.posterior import PosteriorModel
 
-    model = PosteriorModel(tau=tau, omega=omega, xi=xi, prior=prior, nu=nu, gammas=_gammas(gamma))
     report = run(
         SimulateOptions(
             rows=rows,
             seed=seed,
             output=written.output or STDIO,
             output_format=written.output_format,
-            model=model,
+            model=_model(kind, _given(posterior), _given(gaussian)),
         )
     )
     deliver(report, report_of_filter(reporting, written.output), output=written.output)
+
+
+def _given(options: PosteriorOptions | GaussianOptions) -> dict[str, Any]:
+    return {name: value for name, value in asdict(options).items() if value is not None}
+
+
+def _model(
+    kind: Simulation, posterior: dict[str, Any], gaussian: dict[str, Any]
+) -> PosteriorModel | GaussianModel:
+    from uqcli.methods.simulation.gaussian import GaussianModel
+    from uqcli.methods.simulation.posterior import PosteriorModel
+
+    stray = gaussian if kind is Simulation.POSTERIOR else posterior
+    for name in stray:
+        raise UsageError(f"--{name.replace('_', '-')} with {kind}", expected="an option of that simulation")
+    if kind is Simulation.GAUSSIAN:
+        return GaussianModel(**gaussian)
+    if "gamma" in posterior:
+        posterior = {**posterior, "gammas": _gammas(posterior.pop("gamma"))}
+    return PosteriorModel(**posterior)
 
 
 def _gammas(text: str) -> tuple[float, ...]:

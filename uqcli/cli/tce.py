@@ -9,7 +9,16 @@ import typer
 from uqcli import defaults
 from uqcli.choices import CalibrationTest, ScoreBinning
 from uqcli.cli.deliver import check_outputs, deliver
-from uqcli.cli.options import FitColumns, InputOptions, ReportOptions, RunOptions
+from uqcli.cli.options import (
+    BlockSizes,
+    ClassProbabilities,
+    FitColumns,
+    InputOptions,
+    PlotOutput,
+    ReportOptions,
+    ResamplingOptions,
+    RunOptions,
+)
 from uqcli.cli.requests import bins, labelled_data, prepare
 
 _MEASURE = "Measure"
@@ -27,18 +36,6 @@ def tce(
             "--binning", "--bins", help="Bins of tce and of the two errors.", rich_help_panel=_MEASURE
         ),
     ] = ScoreBinning.PAVA_BC,
-    n_min: Annotated[
-        str | None,
-        typer.Option(
-            metavar="N", help="pava-bc: rows in a bin at least. (default: N/20)", rich_help_panel=_MEASURE
-        ),
-    ] = None,
-    n_max: Annotated[
-        str | None,
-        typer.Option(
-            metavar="N", help="pava-bc: rows in a bin at most. (default: N/5)", rich_help_panel=_MEASURE
-        ),
-    ] = None,
     n_bins: Annotated[
         str, typer.Option(metavar="B", help="Quantile and equispaced bins.", rich_help_panel=_MEASURE)
     ] = str(defaults.SINGLE_SCORE_BINS),
@@ -48,26 +45,39 @@ def tce(
     test: Annotated[
         CalibrationTest, typer.Option(help="Exact binomial test, or t-test.", rich_help_panel=_MEASURE)
     ] = CalibrationTest.BINOMIAL,
+    by: Annotated[
+        str | None,
+        typer.Option(metavar="COL", help="Measure the groups of a column, too.", rich_help_panel=_MEASURE),
+    ] = None,
+    sizes: BlockSizes,
+    resampling: ResamplingOptions,
+    probabilities: ClassProbabilities,
     columns: FitColumns,
     reading: InputOptions,
+    plotting: PlotOutput,
     reporting: ReportOptions,
     running: RunOptions,
 ) -> None:
     """Measure how far probabilities can be trusted: test-based calibration error, ECE and relatives."""
     prepare(running)
-    check_outputs(reporting, None)
+    check_outputs(reporting, None, plot=plotting.plot, has_figures=True)
+    from uqcli.jobs.measure import MeasureOptions
     from uqcli.jobs.tce import TceOptions, run
 
-    report = run(
-        labelled_data(inputs, columns, reading),
-        TceOptions(
-            binning=binning,
-            n_min=None if n_min is None else bins(n_min, "--n-min"),
-            n_max=None if n_max is None else bins(n_max, "--n-max"),
-            n_bins=bins(n_bins, "--n-bins"),
-            alpha=alpha,
-            test=test,
-        ),
-        running.engine,
+    measure = MeasureOptions(
+        binning=binning,
+        n_min=None if sizes.n_min is None else bins(sizes.n_min, "--n-min"),
+        n_max=None if sizes.n_max is None else bins(sizes.n_max, "--n-max"),
+        n_bins=bins(n_bins, "--n-bins"),
+        alpha=alpha,
+        test=test,
     )
-    deliver(report, reporting)
+    options = TceOptions(
+        measure=measure,
+        by=by,
+        bootstrap=resampling.bootstrap,
+        seed=resampling.seed,
+        confidence=resampling.confidence,
+    )
+    report = run(labelled_data(inputs, columns, reading, probabilities), options, running.engine)
+    deliver(report, reporting, plot=plotting.plot)

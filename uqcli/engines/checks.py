@@ -257,7 +257,8 @@ class RowChecker:
             raise DataError(
                 f"column '{column}' has weight {usable[at]:g} in {_place(batch, at)}",
                 expected="non-negative integers",
-                remedy="a weight of 2 means the row twice, 0 means it is absent",
+                remedy="a weight of 2 means the row twice; tests and intervals count rows, but ece, ace, "
+                "mce, brier and log_loss only need weights in proportion: multiply and round them",
             )
         self._weight += int(usable.sum(where=valid))
         if self._weight > MOST_ROWS:

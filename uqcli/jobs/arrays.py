@@ -46,19 +46,40 @@ def checked_labels(name: str, values: ArrayLike, rows: int) -> Bools:
     return positive
 
 
-def checked_weights(name: str, values: ArrayLike, rows: int) -> Ints:
-    """Weights as int64 of shape (rows,).
+def checked_weights(weight: ArrayLike | None, rows: int) -> Ints | None:
+    """Weights, if there are any, as int64 of shape (rows,): not all 0.
 
     Raises
     ------
     DataError
-        A negative or fractional value.
+        A negative or fractional value, or every weight is 0.
     """
-    array = checked_numbers(name, values, rows)
+    if weight is None:
+        return None
+    array = checked_numbers("weight", weight, rows)
     wrong = (array < 0) | (array != np.floor(array)) | (array > 2**53)
     if wrong.any():
         at = int(np.argmax(wrong))
-        raise DataError(f"{name} holds {array[at]:g} at position {at}", expected="non-negative integers")
+        raise DataError(f"weight holds {array[at]:g} at position {at}", expected="non-negative integers")
     if array.sum() > MOST_ROWS:
-        raise DataError(f"{name} adds up to more than {MOST_ROWS}", expected="fewer rows by weight")
+        raise DataError(f"weight adds up to more than {MOST_ROWS}", expected="fewer rows by weight")
+    if not array.any():
+        raise DataError("every row has weight 0", expected="a positive weight in some row")
     return array.astype(np.int64)
+
+
+def checked_probabilities(name: str, values: ArrayLike) -> Floats:
+    """Finite float64 of shape (n,) in [0, 1].
+
+    Raises
+    ------
+    DataError
+        See ``checked_numbers``, or a value out of range.
+    """
+    array = checked_numbers(name, values)
+    low, high = float(array.min()), float(array.max())
+    if low < 0 or high > 1:
+        raise DataError(
+            f"{name} holds values from {low:g} to {high:g}", expected="probabilities between 0 and 1"
+        )
+    return array

@@ -17,7 +17,7 @@ from uqcli.engines.inputs import ReadOptions
 from uqcli.engines.open import open_engine
 from uqcli.engines.protocol import DataRequest
 from uqcli.errors import DataError, UsageError
-from uqcli.jobs.labelled import refuse_keep
+from uqcli.jobs.labelled import check_confidence, refuse_keep
 from uqcli.jobs.models import ColumnOverrides, decision_of, roles_of
 from uqcli.methods.boundary.constraint import Constraint, parse_constraint
 from uqcli.methods.metrics.proportion import clopper_pearson
@@ -32,7 +32,7 @@ class EvaluateOptions:
     Attributes
     ----------
     confidence
-        Of the intervals, a decimal in (0, 1).
+        Of the intervals, in (0, 1).
     positive_value
         Text of the positive label; None means the artifact's own.
     """
@@ -43,7 +43,7 @@ class EvaluateOptions:
     read: ReadOptions = ReadOptions()
     on_invalid: OnInvalid = OnInvalid.ERROR
     positive_value: str | None = None
-    confidence: str = CONFIDENCE
+    confidence: float = CONFIDENCE
     engine: EngineName = EngineName.POLARS
 
 
@@ -67,7 +67,8 @@ def run(options: EvaluateOptions) -> EvaluateReport:
     UsageError, DataError, ArtifactError
         See the parts.
     """
-    confidence = _confidence(options.confidence)
+    confidence = options.confidence
+    check_confidence(confidence)
     refuse_keep(options.on_invalid)
     if not options.artifacts:
         raise UsageError("no artifact given", expected="at least one argument that ends in .json")
@@ -99,16 +100,6 @@ def run(options: EvaluateOptions) -> EvaluateReport:
         results=results,
         verdicts=tuple(_verdict(*result) for result in results),
     )
-
-
-def _confidence(text: str) -> float:
-    try:
-        value = float(text)
-    except ValueError:
-        value = 0.0
-    if not 0 < value < 1:
-        raise UsageError(f"confidence '{text}'", expected="a number between 0 and 1")
-    return value
 
 
 def _positive_value(options: EvaluateOptions, artifacts: Sequence[BoundaryArtifact]) -> str | None:

@@ -61,6 +61,18 @@ def refuse_keep(on_invalid: OnInvalid) -> None:
         raise UsageError("--on-invalid keep is for apply", expected="error or drop")
 
 
+def check_confidence(confidence: float) -> None:
+    """Refuse what is no confidence level.
+
+    Raises
+    ------
+    UsageError
+        Not strictly between 0 and 1.
+    """
+    if not 0 < confidence < 1:
+        raise UsageError(f"confidence {confidence:g}", expected="a number between 0 and 1")
+
+
 def refuse_weightless(weight: Ints | None) -> None:
     """Refuse rows that all weigh nothing.
 

@@ -13,7 +13,6 @@ from uqcli.choices import Algorithm, Binning, ConstraintKind
 from uqcli.counts import Cells
 from uqcli.errors import InfeasibleError, UsageError
 from uqcli.jobs.arrays import checked_labels, checked_numbers, checked_weights
-from uqcli.jobs.labelled import refuse_weightless
 from uqcli.methods.binning.grid import GridSpec, HoldOut, build_cells
 from uqcli.methods.boundary.constraint import Constraint, parse_constraint
 from uqcli.methods.boundary.fit import Search, search, search_recalibrated
@@ -198,9 +197,8 @@ def find_boundary(
         score=scores,
         uncertainty=None if uncertainty is None else checked_numbers("uncertainty", uncertainty, len(scores)),
         positive=checked_labels("label", label, len(scores)),
-        weight=None if weight is None else checked_weights("weight", weight, len(scores)),
+        weight=checked_weights(weight, len(scores)),
     )
-    refuse_weightless(rows.weight)
     material = Rows(hold_out=rows, spec=grid.spec())
     require_applicable(material, Algorithm(algorithm), asked)
     result = material.search(Algorithm(algorithm), asked)

@@ -2,29 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, fields
 
+import numpy as np
 import polars as pl
 
-from uqcli.choices import FileFormat
+from uqcli.choices import FileFormat, Simulation
 from uqcli.draws import Purpose, blocks
 from uqcli.engines.generated import write_frames
 from uqcli.errors import UsageError
+from uqcli.methods.simulation.gaussian import GaussianModel, GaussianRows, draw_gaussian, train
 from uqcli.methods.simulation.posterior import PosteriorModel, PosteriorRows, draw
 from uqcli.methods.uncertainty.beta import beta_entropy
-from uqcli.reports.simulate import PosteriorParameters, SimulateReport
+from uqcli.reports.simulate import GaussianParameters, PosteriorParameters, SimulateReport
+
+Draw = Callable[[int, np.random.Generator], pl.DataFrame]
 
 
 @dataclass(frozen=True, kw_only=True)
 class SimulateOptions:
-    """A run of the command."""
+    """A run of the command; the model tells what is simulated."""
 
     rows: int
     seed: int
     output: str
     output_format: FileFormat | None = None
-    model: PosteriorModel = PosteriorModel()
+    model: PosteriorModel | GaussianModel = PosteriorModel()
 
 
 def run(options: SimulateOptions) -> SimulateReport:
@@ -35,24 +39,19 @@ def run(options: SimulateOptions) -> SimulateReport:
     UsageError, DataError
         A parameter makes no sense, or the output cannot be written.
     """
-    options.model.check()
     if options.rows < 0 or options.seed < 0:
         raise UsageError("rows or seed below 0", expected="whole numbers of at least 0")
-    positives = 0
+    options.model.check()
+    if isinstance(options.model, PosteriorModel):
+        return _posterior(options, options.model)
+    return _gaussian(options, options.model)
 
-    def frames() -> Iterator[pl.DataFrame]:
-        nonlocal positives
-        for rows, random in blocks(options.rows, options.seed, Purpose.SIMULATE):
-            part = draw(options.model, rows, random)
-            positives += int(part.label.sum())
-            yield _frame(part)
 
-    empty = _frame(draw(options.model, 0, next(blocks(1, 0, Purpose.SIMULATE))[1]))
-    write_frames(frames(), empty, options.output, options.output_format)
-    model = options.model
+def _posterior(options: SimulateOptions, model: PosteriorModel) -> SimulateReport:
+    positives = _write(options, lambda rows, random: _posterior_frame(draw(model, rows, random)))
     return SimulateReport(
         parameters=PosteriorParameters(
-            kind="posterior",
+            kind=Simulation.POSTERIOR,
             rows=options.rows,
             seed=options.seed,
             tau=model.tau,
@@ -66,7 +65,48 @@ def run(options: SimulateOptions) -> SimulateReport:
     )
 
 
-def _frame(rows: PosteriorRows) -> pl.DataFrame:
-    columns = {field.name: getattr(rows, field.name) for field in fields(PosteriorRows)}
+def _gaussian(options: SimulateOptions, model: GaussianModel) -> SimulateReport:
+    fitted = train(model, options.seed)
+    positives = _write(
+        options, lambda rows, random: pl.DataFrame(_columns(draw_gaussian(model, fitted, rows, random)))
+    )
+    intercept, slope = fitted
+    return SimulateReport(
+        parameters=GaussianParameters(
+            kind=Simulation.GAUSSIAN,
+            rows=options.rows,
+            seed=options.seed,
+            prevalence=model.prevalence,
+            train_prevalence=model.train_prevalence,
+            train_rows=model.train_rows,
+            intercept=intercept,
+            slope=slope,
+        ),
+        positives=positives,
+    )
+
+
+def _write(options: SimulateOptions, frame: Draw) -> int:
+    """Write all rows; the number of positive ones."""
+    positives = 0
+
+    def frames() -> Iterator[pl.DataFrame]:
+        nonlocal positives
+        for rows, random in blocks(options.rows, options.seed, Purpose.SIMULATE):
+            part = frame(rows, random)
+            positives += int(part["label"].sum())
+            yield part
+
+    empty = frame(0, next(blocks(1, 0, Purpose.SIMULATE))[1])
+    write_frames(frames(), empty, options.output, options.output_format)
+    return positives
+
+
+def _posterior_frame(rows: PosteriorRows) -> pl.DataFrame:
+    columns = _columns(rows)
     uncertainty = beta_entropy(rows.alpha1, rows.alpha0)
     return pl.DataFrame({"score": columns.pop("score"), "uncertainty": uncertainty, **columns})
+
+
+def _columns(rows: PosteriorRows | GaussianRows) -> dict[str, np.ndarray]:
+    return {field.name: getattr(rows, field.name) for field in fields(rows)}

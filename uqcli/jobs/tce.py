@@ -2,33 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
-from types import MappingProxyType
-from typing import Final
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
 
 from uqcli import defaults
-from uqcli.choices import Binning, CalibrationTest, EngineName, ScoreBinning
-from uqcli.counts import ValueCounts, pool
-from uqcli.engines.protocol import DataRequest
+from uqcli.choices import EngineName, ScoreBinning
+from uqcli.counts import Bools, Floats, Ints, SortedRows, ValueCounts, pool
+from uqcli.engines.classes import PROBA
+from uqcli.engines.protocol import DataRequest, LabelledRows
 from uqcli.errors import DataError, UsageError
-from uqcli.jobs.labelled import read_hold_out
-from uqcli.methods.binning.registry import BINNINGS, BinSizes, size_notes
-from uqcli.methods.metrics.calibration_error import (
-    ScoreBins,
-    brier,
-    expected_error,
-    in_bins,
-    label_variance,
-    log_loss,
-    maximum_error,
-    rejected_rows,
-)
-from uqcli.reports.tce import TceParameters, TceReport, TestedBins
+from uqcli.jobs.labelled import check_confidence, read_labelled
+from uqcli.jobs.measure import Measured, MeasureOptions, mean_metrics, measure
+from uqcli.methods.binning.registry import size_notes
+from uqcli.methods.metrics.bootstrap import percentile_interval, resampled_weights
+from uqcli.methods.metrics.calibration_error import directions
+from uqcli.methods.metrics.diagram import diagram
+from uqcli.reports.document import Estimate, Metric
+from uqcli.reports.tce import ClassPart, Part, TceParameters, TceReport
 
-_SIDE_BINNINGS: Final[Mapping[str, Binning]] = MappingProxyType(
-    {"quantile": Binning.QUANTILE, "equispaced": Binning.EQUISPACED, "pava": Binning.PAVA}
-)
+NORMALISED = 1e-5
+"""Class probabilities that add up to 1 within this need no word."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -37,103 +32,231 @@ class TceOptions:
 
     Attributes
     ----------
-    n_min, n_max
-        Rows in a bin of pava-bc; None means N//20 and N//5, at least 1.
-    n_bins
-        Number of quantile and equispaced bins.
+    by
+        Column whose groups are measured one by one, too.
+    bootstrap
+        Replicates of the bootstrap; 0 for no intervals.
+    seed
+        Of its draws.
     """
 
-    binning: ScoreBinning = ScoreBinning.PAVA_BC
-    n_min: int | None = None
-    n_max: int | None = None
-    n_bins: int = defaults.SINGLE_SCORE_BINS
-    alpha: float = defaults.ALPHA
-    test: CalibrationTest = CalibrationTest.BINOMIAL
+    measure: MeasureOptions = MeasureOptions()
+    by: str | None = None
+    bootstrap: int = 0
+    seed: int = 0
+    confidence: float = defaults.CONFIDENCE
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Problem:
+    """Rows under one question: whether the label is this class.
+
+    Attributes
+    ----------
+    name
+        The class, or None where labels are positive or not.
+    score : float64, positive : bool, shape (n,)
+    """
+
+    name: str | None
+    score: Floats
+    positive: Bools
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Rows:
+    """All rows, or one group's: every problem has the same ones."""
+
+    problems: tuple[_Problem, ...]
+    weight: Ints | None
+    position: Ints | None
+
+    def only(self, rows: Ints) -> _Rows:
+        """Some of the rows, by their places."""
+        return _Rows(
+            problems=tuple(
+                replace(each, score=each.score[rows], positive=each.positive[rows]) for each in self.problems
+            ),
+            weight=None if self.weight is None else self.weight[rows],
+            position=None if self.position is None else self.position[rows],
+        )
 
 
 def run(data: DataRequest, options: TceOptions, engine: EngineName) -> TceReport:
-    """Measure the calibration error of labelled scores.
+    """Measure the calibration error of labelled probabilities.
 
     Raises
     ------
     UsageError, DataError
         An option is out of range, a score is no probability, or the rows cannot be read.
     """
-    if not 0 < options.alpha <= 1:
-        raise UsageError(f"alpha {options.alpha:g}", expected="above 0 and at most 1")
-    rows, source = read_hold_out(data, engine, looks_at_uncertainty=False)
-    counts = pool(rows.score, rows.positive, rows.weight)
-    _require_probabilities(counts, data)
-    tested, metrics = measure(counts, options)
-    n_min, n_max = _sizes(options).bounds(counts.rows)
-    by_size = options.binning is ScoreBinning.PAVA_BC
+    _check(options)
+    roles = replace(data.roles.without("uncertainty"), keys=() if options.by is None else (options.by,))
+    needed = replace(data, roles=roles, keep_position=options.bootstrap > 0)
+    labelled, source = read_labelled(needed, engine)
+    rows = _rows(labelled)
+    whole = _measure_part(None, rows, options)
+    groups = tuple(
+        _measure_part(name, rows.only(places), options) for name, places in _groups(labelled, options.by)
+    )
     return TceReport(
         source=source,
-        parameters=TceParameters(
-            binning=options.binning,
-            n_min=n_min if by_size else None,
-            n_max=n_max if by_size else None,
-            n_bins=options.n_bins,
-            alpha=options.alpha,
-            test=options.test,
-            on_invalid=data.on_invalid,
-            positive=data.positive_value,
-        ),
-        metrics=metrics,
-        bins=tested,
-        warnings=tuple(size_notes(tested.bins.count, n_min, n_max)) if by_size else (),
+        parameters=_parameters(data, options, whole.rows, labelled.classes),
+        whole=whole,
+        groups=groups,
+        warnings=(*_size_warnings(whole, options), *_sum_warning(labelled.unnormalised)),
     )
 
 
-def measure(counts: ValueCounts, options: TceOptions) -> tuple[TestedBins, dict[str, float | None]]:
-    """Calibration errors of tie-pooled probabilities [TCE sec. 3].
+def _check(options: TceOptions) -> None:
+    options.measure.check()
+    check_confidence(options.confidence)
+    if options.bootstrap < 0 or options.bootstrap == 1:
+        raise UsageError(f"{options.bootstrap} bootstrap replicates", expected="2 or more, or none")
 
-    Parameters
-    ----------
-    counts
-        Scores in [0, 1].
 
-    Returns
-    -------
-    bins, metrics
-        The bins of ``options.binning`` with their rejected rows, and the metrics by name.
+def _rows(labelled: LabelledRows) -> _Rows:
+    if labelled.label_class is not None:
+        problems = tuple(
+            _Problem(name=name, score=labelled.numbers[PROBA + name], positive=labelled.label_class == number)
+            for number, name in enumerate(labelled.classes)
+        )
+    else:
+        assert labelled.positive is not None  # the roles name a label
+        score = labelled.numbers["score"]
+        require_probabilities(score, labelled.facts.columns["score"])
+        problems = (_Problem(name=None, score=score, positive=labelled.positive),)
+    return _Rows(problems=problems, weight=labelled.weight, position=labelled.position)
+
+
+def require_probabilities(score: Floats, column: str) -> None:
+    """Refuse scores that are no probabilities.
+
+    Raises
+    ------
+    DataError
+        A score below 0 or above 1.
     """
-
-    def binned(binning: Binning) -> ScoreBins:
-        return in_bins(counts, BINNINGS[binning].edges(counts, _sizes(options)))
-
-    def percent(bins: ScoreBins) -> float:
-        return 100 * int(rejected_rows(counts, bins, options.test, options.alpha).sum()) / counts.rows
-
-    side = {name: binned(binning) for name, binning in _SIDE_BINNINGS.items()}
-    main = binned(Binning(options.binning))
-    rejected = rejected_rows(counts, main, options.test, options.alpha)
-    estimation_error, within_bin_error = label_variance(main)
-    metrics: dict[str, float | None] = {
-        "tce": 100 * int(rejected.sum()) / counts.rows,
-        "tce_q": percent(side["quantile"]),
-        "tce_v": percent(side["pava"]),
-        "ece": expected_error(side["equispaced"]),
-        "ace": expected_error(side["quantile"]),
-        "mce": maximum_error(side["equispaced"]),
-        "mce_q": maximum_error(side["quantile"]),
-        "brier": brier(counts),
-        "log_loss": log_loss(counts),
-        "estimation_error": estimation_error,
-        "within_bin_error": within_bin_error,
-    }
-    return TestedBins(bins=main, rejected=rejected), metrics
-
-
-def _sizes(options: TceOptions) -> BinSizes:
-    return BinSizes(bins=options.n_bins, n_min=options.n_min, n_max=options.n_max)
-
-
-def _require_probabilities(counts: ValueCounts, data: DataRequest) -> None:
-    low, high = float(counts.value[0]), float(counts.value[-1])
+    low, high = float(score.min()), float(score.max())
     if low < 0 or high > 1:
         raise DataError(
-            f"column '{data.roles.numbers['score']}' holds scores from {low:g} to {high:g}",
+            f"column '{column}' holds scores from {low:g} to {high:g}",
             expected="probabilities between 0 and 1",
             remedy="calibrate the scores first",
         )
+
+
+def _groups(labelled: LabelledRows, by: str | None) -> Iterator[tuple[str, Ints]]:
+    """Names of the groups whose rows weigh something, with the places of their rows."""
+    if by is None:
+        return
+    groups = labelled.groups[by]
+    order = np.argsort(groups.number, kind="stable")
+    cuts = np.searchsorted(groups.number[order], np.arange(len(groups.names) + 1))
+    for number, name in enumerate(groups.names):
+        places = order[cuts[number] : cuts[number + 1]]
+        if labelled.weight is None or labelled.weight[places].any():
+            yield name, places
+
+
+def _measure_part(name: str | None, rows: _Rows, options: TceOptions) -> Part:
+    counts = [pool(each.score, each.positive, rows.weight) for each in rows.problems]
+    how = options.measure if name is None else options.measure.for_part(counts[0].rows)
+    measured = [measure(each, how) for each in counts]
+    resampled = list(_replicates(rows, options)) if options.bootstrap else []
+    classes = tuple(
+        _class_part(problem, pooled, result, [each[number] for each in resampled], options)
+        for number, (problem, pooled, result) in enumerate(zip(rows.problems, counts, measured, strict=True))
+    )
+    means = [mean_metrics(each) for each in resampled]
+    return Part(
+        name=name,
+        rows=counts[0].rows,
+        metrics=_estimates(mean_metrics([each.metrics for each in measured]), means, options),
+        classes=classes,
+    )
+
+
+def _class_part(
+    problem: _Problem,
+    counts: ValueCounts,
+    result: Measured,
+    resampled: Sequence[Mapping[str, float]],
+    options: TceOptions,
+) -> ClassPart:
+    too_high, too_low = directions(counts, result.bins, result.rejected)
+    return ClassPart(
+        name=problem.name,
+        positives=int(counts.positives.sum()),
+        metrics=_estimates(result.metrics, resampled, options),
+        bins=result.bins,
+        rejected=result.rejected,
+        too_high=too_high,
+        too_low=too_low,
+        diagram=diagram(counts, result.bins, result.equispaced),
+    )
+
+
+def _replicates(rows: _Rows, options: TceOptions) -> Iterator[list[Mapping[str, float]]]:
+    """The metrics of each problem, for one resampling of the rows after the other."""
+    assert rows.position is not None  # asked for with the bootstrap
+    ordered = [SortedRows.of(each.score, each.positive) for each in rows.problems]
+    for replicate in range(options.bootstrap):
+        weight = resampled_weights(rows.position, rows.weight, options.seed, replicate)
+        if weight.any():
+            yield [_resampled(each.counts(weight), options.measure).metrics for each in ordered]
+
+
+def _resampled(counts: ValueCounts, options: MeasureOptions) -> Measured:
+    return measure(counts, options.for_part(counts.rows))
+
+
+def _estimates(
+    metrics: Mapping[str, float], resampled: Sequence[Mapping[str, float]], options: TceOptions
+) -> dict[str, Metric]:
+    if not options.bootstrap:
+        return dict(metrics)
+    result: dict[str, Metric] = {}
+    for name, value in metrics.items():
+        interval = percentile_interval(value, [each[name] for each in resampled], options.confidence)
+        low, high = interval or (value, value)
+        result[name] = Estimate(value=value, low=low, high=high)
+    return result
+
+
+def _parameters(data: DataRequest, options: TceOptions, rows: int, classes: tuple[str, ...]) -> TceParameters:
+    how = options.measure
+    n_min, n_max = how.sizes.bounds(rows) if how.binning is ScoreBinning.PAVA_BC else (None, None)
+    return TceParameters(
+        binning=how.binning,
+        n_min=n_min,
+        n_max=n_max,
+        n_bins=how.n_bins,
+        alpha=how.alpha,
+        test=how.test,
+        classes=list(classes) or None,
+        by=options.by,
+        bootstrap=options.bootstrap,
+        seed=options.seed if options.bootstrap else None,
+        confidence=options.confidence if options.bootstrap else None,
+        on_invalid=data.on_invalid,
+        positive=data.positive_value,
+    )
+
+
+def _size_warnings(whole: Part, options: TceOptions) -> list[str]:
+    if options.measure.binning is not ScoreBinning.PAVA_BC:
+        return []
+    n_min, n_max = options.measure.sizes.bounds(whole.rows)
+    notes = [
+        f"Class {each.name}: {note}" if each.name is not None else note
+        for each in whole.classes
+        for note in size_notes(each.bins.count, n_min, n_max)
+    ]
+    return list(dict.fromkeys(notes))
+
+
+def _sum_warning(unnormalised: float) -> list[str]:
+    if unnormalised <= NORMALISED:
+        return []
+    return [f"Class probabilities add up to 1 only within {unnormalised:.1g}; they are used as given."]

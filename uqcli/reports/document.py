@@ -8,7 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
+
+if TYPE_CHECKING:
+    from uqcli.reports.figures import Figure
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -40,6 +43,8 @@ class Document:
 
     Attributes
     ----------
+    figures
+        Pictures that belong to it: in HTML and Markdown, and for ``--plot``.
     live
         What changes from run to run, such as times: shown on the terminal, never written to a file.
     """
@@ -47,6 +52,7 @@ class Document:
     title: str
     tables: Sequence[Table]
     notes: Sequence[str] = ()
+    figures: Sequence[Figure] = ()
     live: Sequence[str] = ()
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import html
 import io
 import json
@@ -10,6 +11,7 @@ from typing import TYPE_CHECKING, TextIO
 
 from uqcli.errors import UsageError
 from uqcli.reports.document import Document, Report, Table
+from uqcli.reports.figures import to_svg
 
 if TYPE_CHECKING:
     from rich.table import Table as RichTable
@@ -67,6 +69,9 @@ def to_markdown(document: Document) -> str:
         out.write("\n")
     for note in document.notes:
         out.write(f"\n{note}\n")
+    for figure in document.figures:
+        picture = base64.b64encode(to_svg(figure).encode()).decode()
+        out.write(f"\n![{figure.title}](data:image/svg+xml;base64,{picture})\n")
     return out.getvalue()
 
 
@@ -74,12 +79,16 @@ def to_html(document: Document) -> str:
     """A self-contained HTML page."""
     body = "".join(_html_table(table) for table in document.tables)
     notes = "".join(f"<p>{html.escape(note)}</p>\n" for note in document.notes)
+    figures = "".join(
+        f'<figure role="img" aria-label="{html.escape(figure.title)}">\n{to_svg(figure)}\n</figure>\n'
+        for figure in document.figures
+    )
     title = html.escape(document.title)
     return (
         '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
         f"<title>{title}</title>\n<style>{_STYLE}</style>\n</head>\n"
-        f"<body>\n<h1>{title}</h1>\n{body}{notes}</body>\n</html>\n"
+        f"<body>\n<h1>{title}</h1>\n{notes}{figures}{body}</body>\n</html>\n"
     )
 
 
@@ -102,6 +111,7 @@ _STYLE = (
     "body{font:16px/1.5 system-ui,sans-serif;max-width:60rem;margin:2rem auto;padding:0 1rem;color:#1b1b1b}"
     "h1{font-size:1.5rem}h2{font-size:1.15rem}table{border-collapse:collapse;margin:1rem 0}"
     "th,td{padding:.35rem .9rem;border-bottom:1px solid #ddd;text-align:left}"
+    "figure{margin:1.5rem 0}svg{max-width:100%;height:auto}"
     ".n{text-align:right;font-variant-numeric:tabular-nums}th{border-bottom:2px solid #888}"
 )
 

@@ -26,11 +26,24 @@ class PosteriorParameters(msgspec.Struct, frozen=True, kw_only=True):
     gamma: list[float]
 
 
+class GaussianParameters(msgspec.Struct, frozen=True, kw_only=True):
+    """How the data came about, with the model that was learned."""
+
+    kind: str
+    rows: int
+    seed: int
+    prevalence: float
+    train_prevalence: float
+    train_rows: int
+    intercept: float
+    slope: float
+
+
 @dataclass(frozen=True, kw_only=True)
 class SimulateReport:
     """What was written."""
 
-    parameters: PosteriorParameters
+    parameters: PosteriorParameters | GaussianParameters
     positives: int
 
     @property

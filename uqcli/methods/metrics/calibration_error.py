@@ -71,20 +71,72 @@ def in_bins(counts: ValueCounts, edges: Floats) -> ScoreBins:
     )
 
 
-def rejected_rows(counts: ValueCounts, bins: ScoreBins, test: CalibrationTest, alpha: float) -> Ints:
-    """Rows of each bin whose score its labels speak against.
+@dataclass(frozen=True, kw_only=True)
+class Rejected:
+    """Rows whose score their bin's labels speak against.
 
-    Returns
-    -------
-    int64, shape (B,)
+    Attributes
+    ----------
+    against : bool, shape (m,)
+        Whether they speak against each distinct score.
+    rows : int64, shape (B,)
+    too_high : int64, shape (B,)
+        Those among them whose score is above the bin's rate; the others are below it.
     """
+
+    against: Bools
+    rows: Ints
+    too_high: Ints
+
+    def percent(self, of: int) -> float:
+        """Share of a number of rows, in percent: the test-based calibration error."""
+        return 100 * int(self.rows.sum()) / of
+
+
+def reject(counts: ValueCounts, bins: ScoreBins, test: CalibrationTest, alpha: float) -> Rejected:
+    """Test every score against the labels of its bin."""
     filled = np.flatnonzero(bins.count)
     start = bins.start[np.append(filled, len(bins.count))]  # empty bins hold no score
-    against = TESTS[test](counts.value, start, bins.positives[filled], bins.count[filled], alpha)
-    result = np.zeros(len(bins.count), dtype=np.int64)
-    for number, (a, b) in zip(filled.tolist(), itertools.pairwise(start.tolist()), strict=True):
-        result[number] = counts.count[a:b].sum(where=against[a:b])
-    return result
+    positives, count = bins.positives[filled], bins.count[filled]
+    against = TESTS[test](counts.value, start, positives, count, alpha)
+    rows, too_high = np.zeros((2, len(bins.count)), dtype=np.int64)
+    cuts = itertools.pairwise(start.tolist())
+    for number, rate, (a, b) in zip(filled.tolist(), (positives / count).tolist(), cuts, strict=True):
+        above = a + int(counts.value[a:b].searchsorted(rate))
+        too_high[number] = counts.count[above:b].sum(where=against[above:b])
+        rows[number] = counts.count[a:above].sum(where=against[a:above]) + too_high[number]
+    return Rejected(against=against, rows=rows, too_high=too_high)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Direction:
+    """Rejected rows of each bin that err to one side.
+
+    Attributes
+    ----------
+    rows : int64, shape (B,)
+    score_sum : float64, shape (B,)
+        Sum of their scores.
+    """
+
+    rows: Ints
+    score_sum: Floats
+
+
+def directions(counts: ValueCounts, bins: ScoreBins, rejected: Rejected) -> tuple[Direction, Direction]:
+    """Rejected rows whose score is above the bin's rate, and those whose score is not."""
+    above_sum, below_sum = np.zeros((2, len(bins.count)))
+    against = rejected.against
+    for number, (a, b) in enumerate(itertools.pairwise(bins.start.tolist())):
+        if rejected.rows[number]:
+            rate = int(bins.positives[number]) / int(bins.count[number])
+            middle = a + int(counts.value[a:b].searchsorted(rate))
+            below_sum[number] = _total(counts, _score, a, middle, against)
+            above_sum[number] = _total(counts, _score, middle, b, against)
+    return (
+        Direction(rows=rejected.too_high, score_sum=above_sum),
+        Direction(rows=rejected.rows - rejected.too_high, score_sum=below_sum),
+    )
 
 
 def expected_error(bins: ScoreBins) -> float:
@@ -136,12 +188,19 @@ def _negative_log_likelihood(value: Floats, count: Ints, positives: Ints) -> Flo
     return -(positives * np.log(score) + (count - positives) * np.log1p(-score))
 
 
-def _total(counts: ValueCounts, term: Term, start: int, stop: int) -> float:
-    """Sum of a term over the distinct values start to stop-1, part by part to stay in the cache."""
-    cuts = [*range(start, stop, _PART), stop]
+def _total(counts: ValueCounts, term: Term, start: int, stop: int, only: Bools | None = None) -> float:
+    """Sum of a term over the distinct values start to stop-1, part by part to stay in the cache.
+
+    ``only`` tells which of all distinct values count; None means all of them.
+    """
+    cuts = itertools.pairwise([*range(start, stop, _PART), stop])
     return math.fsum(
-        float(term(counts.value[a:b], counts.count[a:b], counts.positives[a:b]).sum())
-        for a, b in itertools.pairwise(cuts)
+        float(
+            term(counts.value[a:b], counts.count[a:b], counts.positives[a:b]).sum(
+                where=True if only is None else only[a:b]
+            )
+        )
+        for a, b in cuts
     )
 
 

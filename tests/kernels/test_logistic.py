@@ -1,0 +1,51 @@
+"""The logistic fit against scipy's general minimiser."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.optimize import minimize
+
+from uqcli.kernels.logistic import logistic_fit, sigmoid
+
+
+def loss(beta, features, count, positives, ridge, offset):
+    z = offset + beta[0] + beta[1:] @ features
+    centred = features - (features * count).sum(1, keepdims=True) / count.sum()
+    scale = np.sqrt((centred**2 * count).sum(1) / count.sum())
+    log_p, log_q = -np.logaddexp(0, -z), -np.logaddexp(0, z)
+    return (
+        -(positives * log_p + (count - positives) * log_q).sum() + ridge / 2 * ((beta[1:] * scale) ** 2).sum()
+    )
+
+
+@settings(max_examples=40)
+@given(st.integers(0, 2**32), st.integers(0, 2), st.sampled_from([0.0, 0.3]), st.sampled_from([0.0, -1.5]))
+def test_no_other_coefficients_are_likelier(seed, width, ridge, offset):
+    random = np.random.default_rng(seed)
+    features = random.normal(3, 2, (width, 40))
+    count = random.integers(1, 6, 40)
+    positives = random.binomial(count, sigmoid(0.4 * features.sum(0) - 1))
+    positives[:2], positives[2:4] = count[:2], 0  # both classes everywhere: a maximum exists
+    found = logistic_fit(features, count, positives, ridge=ridge, offset=offset)
+    arguments = (features, count, positives, ridge, offset)
+    best = minimize(loss, np.zeros(width + 1), args=arguments, method="BFGS", options={"gtol": 1e-9})
+    assert loss(found, *arguments) <= best.fun + 1e-9 * abs(best.fun)
+    np.testing.assert_allclose(found, best.x, atol=1e-4)
+
+
+def test_a_feature_that_does_not_vary_has_no_slope():
+    found = logistic_fit(np.full((1, 4), 7.0), np.full(4, 5), np.array([1, 2, 1, 1]))
+    np.testing.assert_allclose(found, [np.log(5 / 15), 0], atol=1e-12)
+
+
+def test_separated_classes_with_a_ridge_end_at_finite_slopes():
+    features = np.array([[0.0, 1.0, 2.0, 3.0]])
+    found = logistic_fit(features, np.full(4, 10), np.array([0, 0, 10, 10]), ridge=1e-6)
+    assert np.isfinite(found).all()
+    assert found[1] > 5
+
+
+@pytest.mark.parametrize("value", [-1e308, -800.0, 0.0, 800.0, 1e308])
+def test_sigmoid_does_not_overflow(value):
+    assert sigmoid(np.array([value]))[0] == pytest.approx(0.5 * (1 + np.tanh(value / 2)), abs=1e-300)

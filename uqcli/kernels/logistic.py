@@ -1,0 +1,98 @@
+"""Maximum likelihood of a logistic model on pooled counts, by Newton's method."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from uqcli.counts import Floats, Ints
+
+_MOST_STEPS = 200
+_MOST_HALVINGS = 60
+
+
+def logistic_fit(
+    features: Floats, count: Ints, positives: Ints, ridge: float = 0.0, offset: Floats | float = 0.0
+) -> Floats:
+    """Coefficients of ``P(positive) = sigmoid(offset + b0 + b1*x1 + ... + bd*xd)``.
+
+    Newton's method on the log likelihood of standardised features, less ``ridge/2`` times the sum of their
+    squared slopes; a step is halved until it does not lower it. Sums run in the order of the rows, without
+    threads.
+
+    Parameters
+    ----------
+    features : float64, shape (d, m)
+        One line for each feature; with d = 0 only the intercept is fitted.
+    count, positives : int64, shape (m,)
+        Rows and positive rows; without ridge a maximum must exist.
+    offset : float64, shape (m,) or a number
+        Known part of the log-odds.
+
+    Returns
+    -------
+    float64, shape (d+1,)
+        Intercept, slopes; a feature that does not vary has slope 0.
+    """
+    total = count.sum()
+    mean = np.array([(x * count).sum() / total for x in features])
+    centred = [x - m for x, m in zip(features, mean, strict=True)]
+    scale = np.array([np.sqrt((count * x**2).sum() / total) for x in centred])
+    varies = scale > 1e-12 * np.abs(mean)
+    used = np.flatnonzero(varies)
+    lines = [np.ones(len(count)), *(centred[i] / scale[i] for i in used)]
+    penalty = np.array([0.0] + [ridge] * len(used))
+    standard = _newton(lines, count.astype(np.float64), positives.astype(np.float64), penalty, offset)
+    coefficients = np.zeros(len(features) + 1)
+    coefficients[1 + used] = standard[1:] / scale[used]
+    coefficients[0] = standard[0] - (coefficients[1 + used] * mean[used]).sum()
+    return coefficients
+
+
+def sigmoid(log_odds: Floats) -> Floats:
+    """Probabilities of log-odds, without overflow."""
+    small = np.exp(-np.abs(log_odds))
+    probability: Floats = np.where(log_odds >= 0, 1.0, small) / (1 + small)
+    return probability
+
+
+def _newton(
+    lines: list[Floats], count: Floats, positives: Floats, penalty: Floats, offset: Floats | float
+) -> Floats:
+    beta: Floats = np.zeros(len(lines))
+    beta[0] = np.log((positives.sum() + 0.5) / ((count - positives).sum() + 0.5))
+    loss, log_odds = _loss(beta, lines, count, positives, penalty, offset)
+    for _ in range(_MOST_STEPS):
+        probability = sigmoid(log_odds)
+        residual = count * probability - positives
+        gradient = np.array([(residual * x).sum() for x in lines]) + penalty * beta
+        curvature = count * probability * (1 - probability)
+        hessian = np.array([[(curvature * x * y).sum() for y in lines] for x in lines]) + np.diag(penalty)
+        step: Floats = np.linalg.lstsq(hessian, gradient)[0]
+        size = 1.0
+        for _ in range(_MOST_HALVINGS):
+            candidate = beta - size * step
+            new_loss, new_log_odds = _loss(candidate, lines, count, positives, penalty, offset)
+            if new_loss <= loss:
+                break
+            size /= 2
+        else:
+            return beta
+        improved = loss - new_loss
+        beta, loss, log_odds = candidate, new_loss, new_log_odds
+        if improved <= 1e-15 * abs(loss) and np.abs(size * step).max() <= 1e-9 * max(1.0, np.abs(beta).max()):
+            return beta
+    return beta
+
+
+def _loss(
+    beta: Floats,
+    lines: list[Floats],
+    count: Floats,
+    positives: Floats,
+    penalty: Floats,
+    offset: Floats | float,
+) -> tuple[float, Floats]:
+    """Negative log likelihood with its penalty, and the log-odds."""
+    log_odds: Floats = np.asarray(offset + sum(b * x for b, x in zip(beta, lines, strict=True)))
+    softplus = np.maximum(log_odds, 0) + np.log1p(np.exp(-np.abs(log_odds)))
+    return float((count * softplus - positives * log_odds).sum() + (penalty * beta**2).sum() / 2), log_odds

@@ -1,0 +1,108 @@
+"""Figures of a report, drawn only when somebody asks for a picture."""
+
+from __future__ import annotations
+
+import importlib.util
+import io
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from uqcli.errors import MissingExtraError, UsageError
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure as Canvas
+
+FORMATS = ("png", "svg", "pdf")
+
+GREY, RED, BLUE, INK = "#b9c0c8", "#c8352b", "#2f6db3", "#22262b"
+"""Colours that stay apart in print and for colour-blind readers."""
+
+_STYLE: Any = {
+    "font.size": 9,
+    "axes.titlesize": 10,
+    "axes.titlelocation": "left",
+    "axes.titleweight": "bold",
+    "axes.edgecolor": "#6b7178",
+    "axes.labelcolor": INK,
+    "xtick.color": "#4a5057",
+    "ytick.color": "#4a5057",
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "svg.hashsalt": "uqcli",  # the same figure is the same bytes
+    "figure.dpi": 144,
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Figure:
+    """A picture that can be drawn.
+
+    Attributes
+    ----------
+    title
+        What it shows, for those who cannot see it.
+    width, height
+        In inches.
+    draw
+        Fills an empty matplotlib figure.
+    """
+
+    title: str
+    width: float
+    height: float
+    draw: Callable[[Canvas], None]
+
+
+def require_drawing() -> None:
+    """Check that figures can be drawn.
+
+    Raises
+    ------
+    MissingExtraError
+        matplotlib is not installed.
+    """
+    if importlib.util.find_spec("matplotlib") is None:
+        raise MissingExtraError(
+            "figures need matplotlib",
+            expected="the extra 'report'",
+            remedy="pip install 'uqcli[report]', or ask for a .json report",
+        )
+
+
+def check_plot_name(name: str) -> str:
+    """Format of a picture by its file's name.
+
+    Raises
+    ------
+    UsageError
+        The name ends in none of .png, .svg, .pdf.
+    """
+    suffix = Path(name).suffix.lower().removeprefix(".")
+    if suffix not in FORMATS:
+        raise UsageError(f"--plot '{name}' has no known ending", expected=".png, .svg or .pdf")
+    return suffix
+
+
+def render(figure: Figure, file_format: str) -> bytes:
+    """Draw a figure as a file of a format, the same bytes each time."""
+    require_drawing()
+    from matplotlib import rc_context
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure as Canvas
+
+    undated = {"svg": {"Date": None}, "pdf": {"CreationDate": None}, "png": {}}[file_format]
+    with rc_context(_STYLE):
+        canvas = Canvas(figsize=(figure.width, figure.height), layout="constrained")
+        FigureCanvasAgg(canvas)
+        figure.draw(canvas)
+        out = io.BytesIO()
+        canvas.savefig(out, format=file_format, metadata=undated)
+    return out.getvalue()
+
+
+def to_svg(figure: Figure) -> str:
+    """The figure as an SVG element without the XML prologue."""
+    text = render(figure, "svg").decode()
+    return text[text.index("<svg") :].strip()
