@@ -53,6 +53,7 @@ demo: $(STAMP) ## run the main job on the sample data
 
 sample-data: $(STAMP) ## make sample_data/ again, identically
 	$(BIN)/python sample_data/make.py
+	$(UQCLI) tce $(SAMPLE)_new.csv -q --plot sample_data/reliability.svg
 
 readme: $(STAMP) ## write the command reference into the README
 	$(BIN)/python -m tests.documentation.reference

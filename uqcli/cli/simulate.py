@@ -146,7 +146,8 @@ def _model(
     if kind is Simulation.GAUSSIAN:
         return GaussianModel(**gaussian)
     if "gamma" in posterior:
-        posterior = {**posterior, "gammas": _gammas(posterior.pop("gamma"))}
+        gammas = _gammas(posterior["gamma"])
+        posterior = {name: value for name, value in posterior.items() if name != "gamma"} | {"gammas": gammas}
     return PosteriorModel(**posterior)
 
 

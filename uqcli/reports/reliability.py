@@ -65,7 +65,7 @@ def _top(panel: Panel) -> float:
 
 
 def _violins(axes: Axes, panel: Panel, top: float) -> None:
-    axes.set_title("Predictions and rate, by bin")
+    axes.set_title("By bin")
     shapes = panel.diagram.shapes
     for number, shape in enumerate(shapes, start=1):
         if shape is None:

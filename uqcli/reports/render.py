@@ -60,6 +60,8 @@ def to_markdown(document: Document) -> str:
     """A Markdown page."""
     out = io.StringIO()
     out.write(f"# {document.title}\n")
+    for note in document.notes:
+        out.write(f"\n{note}\n")
     for table in document.tables:
         out.write(f"\n## {table.title}\n" if table.title else "")
         aligned = [":--" if at < table.left else "--:" for at in range(len(table.header))]
@@ -67,8 +69,6 @@ def to_markdown(document: Document) -> str:
             cells = " | ".join(cell.replace("|", "\\|") for cell in row)
             out.write(f"\n| {cells} |")
         out.write("\n")
-    for note in document.notes:
-        out.write(f"\n{note}\n")
     for figure in document.figures:
         picture = base64.b64encode(to_svg(figure).encode()).decode()
         out.write(f"\n![{figure.title}](data:image/svg+xml;base64,{picture})\n")
