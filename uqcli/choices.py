@@ -88,6 +88,42 @@ class CalibrationTest(StrEnum):
     T = "t"
 
 
+class CalibrationMethod(StrEnum):
+    """How scores become probabilities (methods/calibration/registry.py)."""
+
+    PLATT = "platt"
+    TEMPERATURE = "temperature"
+    BETA = "beta"
+    ISOTONIC = "isotonic"
+    HISTOGRAM = "histogram"
+    MIST = "mist"
+    HETEROGENEOUS = "heterogeneous"
+    PRIOR = "prior"
+
+
+class LeafMethod(StrEnum):
+    """How the leaves of a partition are calibrated."""
+
+    PLATT = "platt"
+    BETA = "beta"
+    ISOTONIC = "isotonic"
+
+
+class Partitioner(StrEnum):
+    """What partitions the rows by their features."""
+
+    TREE = "tree"
+    FOREST = "forest"
+    BOOSTED = "boosted"
+
+
+class SplitCriterion(StrEnum):
+    """What a split of a tree is chosen for."""
+
+    GINI = "gini"
+    AUC = "auc"
+
+
 class Simulation(StrEnum):
     """What ``simulate`` can draw."""
 
@@ -106,3 +142,4 @@ class ArtifactKind(StrEnum):
 
     GRID = "grid"
     BOUNDARY = "boundary"
+    CALIBRATOR = "calibrator"

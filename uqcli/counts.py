@@ -91,6 +91,27 @@ class Cells:
         return sum(int(row.positives.sum()) for row in self.rows)
 
 
+@dataclass(frozen=True, kw_only=True)
+class Feature:
+    """One column that tells rows apart.
+
+    Attributes
+    ----------
+    levels
+        Texts in sorted order; None for a column of numbers.
+    value : float64, shape (n,)
+        Numbers, NaN where missing; or the number of each row's level, ``len(levels)`` for other texts
+        and -1 where missing.
+    """
+
+    levels: tuple[str, ...] | None
+    value: Floats
+
+    def only(self, rows: Ints | Bools) -> Feature:
+        """Some of the rows."""
+        return Feature(levels=self.levels, value=self.value[rows])
+
+
 def pool(value: Floats, positive: Bools, weight: Ints | None = None) -> ValueCounts:
     """Pool rows with equal values.
 

@@ -14,9 +14,9 @@ def loss(beta, features, count, positives, ridge, offset):
     centred = features - (features * count).sum(1, keepdims=True) / count.sum()
     scale = np.sqrt((centred**2 * count).sum(1) / count.sum())
     log_p, log_q = -np.logaddexp(0, -z), -np.logaddexp(0, z)
-    return (
-        -(positives * log_p + (count - positives) * log_q).sum() + ridge / 2 * ((beta[1:] * scale) ** 2).sum()
-    )
+    likelihood = (positives * log_p + (count - positives) * log_q).sum()
+    at_mean = beta[0] + (beta[1:] * (features * count).sum(1) / count.sum()).sum()
+    return ridge / 2 * (at_mean**2 + ((beta[1:] * scale) ** 2).sum()) - likelihood
 
 
 @settings(max_examples=40)

@@ -13,6 +13,7 @@ from uqcli.counts import Bools, Floats, Ints
 from uqcli.defaults import MOST_ROWS
 from uqcli.engines.classes import PROBA, SUM_TOLERANCE, class_of_labels, sum_of_probabilities
 from uqcli.engines.columns import Roles
+from uqcli.engines.features import encoded
 from uqcli.engines.sources import Batch
 from uqcli.errors import DataError
 
@@ -33,6 +34,10 @@ class CheckedRows:
         None where the role was not asked for; labels are positive or not, or name a class.
     keys : int64, by column
         Number of each row's group, in the order of the checker's ``levels``.
+    features : float64, by column
+        As in ``Feature``, of features whose levels are known.
+    raw
+        Columns of the other features.
     first_row
         Position of the batch's first row over all inputs.
     kept : int64, shape (rows,), or None
@@ -45,6 +50,8 @@ class CheckedRows:
     label_class: Ints | None
     weight: Ints | None
     keys: Mapping[str, Ints]
+    features: Mapping[str, Floats]
+    raw: Mapping[str, pl.Series]
     first_row: int
     kept: Ints | None = None
 
@@ -75,6 +82,8 @@ class CheckedRows:
             label_class=None if self.label_class is None else self.label_class[mask],
             weight=None if self.weight is None else self.weight[mask],
             keys={column: value[mask] for column, value in self.keys.items()},
+            features={column: value[mask] for column, value in self.features.items()},
+            raw={column: value.filter(pl.Series(mask)) for column, value in self.raw.items()},
             first_row=self.first_row,
             kept=np.flatnonzero(mask) if self.kept is None else self.kept[mask],
         )
@@ -157,6 +166,8 @@ class RowChecker:
             label_class=label_class,
             weight=weight,
             keys=keys,
+            features={each.name: encoded(batch, each, valid) for each in roles.features if each.known},
+            raw={each.name: batch.frame[each.name] for each in roles.features if not each.known},
             first_row=first_row,
         )
 

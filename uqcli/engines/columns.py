@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 from uqcli.engines.classes import PROBA, ClassColumns
+from uqcli.engines.features import FeatureRequest
 from uqcli.engines.sources import Source
 from uqcli.errors import DataError
 
@@ -30,6 +31,8 @@ class Roles:
         Class to column, once that is known. The label then names a class.
     keys
         Columns whose text tells groups apart.
+    features
+        Columns of numbers or texts, where values may be missing.
     """
 
     numbers: Mapping[str, str]
@@ -39,6 +42,7 @@ class Roles:
     class_columns: ClassColumns | None = None
     classes: Mapping[str, str] = field(default_factory=dict)
     keys: tuple[str, ...] = ()
+    features: tuple[FeatureRequest, ...] = ()
 
     def expanded(self, source: Source) -> Roles:
         """With the columns of a source that the patterns match.
@@ -68,6 +72,7 @@ class Roles:
             **self.all_numbers(),
             **{role: name for role, name in others if name is not None},
             **{f"by.{name}": name for name in self.keys},
+            **{f"features.{each.name}": each.name for each in self.features},
         }
 
     def all_numbers(self) -> dict[str, str]:

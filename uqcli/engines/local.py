@@ -12,6 +12,7 @@ import numpy as np
 from uqcli.engines.checks import CheckedRows, RowChecker
 from uqcli.engines.columns import Roles, require_columns
 from uqcli.engines.failures import reading
+from uqcli.engines.features import whole_feature
 from uqcli.engines.inputs import resolve_inputs
 from uqcli.engines.protocol import ApplyFacts, ApplyRequest, DataRequest, Groups, LabelledRows, SourceFacts
 from uqcli.engines.sources import Source, open_sources
@@ -45,6 +46,10 @@ class LocalEngine:
             classes=tuple(roles.classes),
             weight=_join([rows.weight for rows in batches]),
             groups={column: _groups(batches, column, reader.levels[column]) for column in roles.keys},
+            features={
+                each.name: whole_feature([rows.raw[each.name] for rows in batches], text=each.text)
+                for each in roles.features
+            },
             position=np.concatenate([rows.position for rows in batches]) if request.keep_position else None,
             unnormalised=reader.unnormalised,
             facts=SourceFacts(

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Literal, Protocol
 
 from uqcli.choices import FileFormat, OnInvalid
-from uqcli.counts import Bools, Floats, Ints
+from uqcli.counts import Bools, Feature, Floats, Ints
 from uqcli.engines.checks import CheckedRows
 from uqcli.engines.columns import Roles
 from uqcli.engines.inputs import ReadOptions
@@ -93,7 +93,7 @@ class LabelledRows:
     label_class : int64, shape (n,), or None where labels are positive or not
         Position among ``classes``.
     weight : int64, shape (n,), or None for 1 each
-    groups
+    groups, features
         By column.
     position : int64, shape (n,), or None where it was not asked for
         Position over all inputs before any row was dropped.
@@ -107,6 +107,7 @@ class LabelledRows:
     classes: tuple[str, ...]
     weight: Ints | None
     groups: Mapping[str, Groups]
+    features: Mapping[str, Feature]
     position: Ints | None
     unnormalised: float
     facts: SourceFacts

@@ -11,19 +11,23 @@ _MOST_HALVINGS = 60
 
 
 def logistic_fit(
-    features: Floats, count: Ints, positives: Ints, ridge: float = 0.0, offset: Floats | float = 0.0
+    features: Floats,
+    count: Ints | Floats,
+    positives: Ints | Floats,
+    ridge: float = 0.0,
+    offset: Floats | float = 0.0,
 ) -> Floats:
     """Coefficients of ``P(positive) = sigmoid(offset + b0 + b1*x1 + ... + bd*xd)``.
 
-    Newton's method on the log likelihood of standardised features, less ``ridge/2`` times the sum of their
-    squared slopes; a step is halved until it does not lower it. Sums run in the order of the rows, without
-    threads.
+    Newton's method on the log likelihood of standardised features, less ``ridge/2`` times the sum of the
+    squared coefficients; a step is halved until it does not lower it. Sums run in the order of the rows,
+    without threads.
 
     Parameters
     ----------
     features : float64, shape (d, m)
         One line for each feature; with d = 0 only the intercept is fitted.
-    count, positives : int64, shape (m,)
+    count, positives : int64 or float64, shape (m,)
         Rows and positive rows; without ridge a maximum must exist.
     offset : float64, shape (m,) or a number
         Known part of the log-odds.
@@ -40,12 +44,18 @@ def logistic_fit(
     varies = scale > 1e-12 * np.abs(mean)
     used = np.flatnonzero(varies)
     lines = [np.ones(len(count)), *(centred[i] / scale[i] for i in used)]
-    penalty = np.array([0.0] + [ridge] * len(used))
+    penalty = np.full(len(lines), ridge)
     standard = _newton(lines, count.astype(np.float64), positives.astype(np.float64), penalty, offset)
     coefficients = np.zeros(len(features) + 1)
     coefficients[1 + used] = standard[1:] / scale[used]
     coefficients[0] = standard[0] - (coefficients[1 + used] * mean[used]).sum()
     return coefficients
+
+
+def negative_log_likelihood(coefficients: Floats, features: Floats, count: Ints, positives: Ints) -> float:
+    """Loss of a logistic model; shapes as for ``logistic_fit``."""
+    lines = [np.ones(len(count)), *features]
+    return _loss(coefficients, lines, count, positives, np.zeros(len(lines)), 0.0)[0]
 
 
 def sigmoid(log_odds: Floats) -> Floats:
@@ -87,8 +97,8 @@ def _newton(
 def _loss(
     beta: Floats,
     lines: list[Floats],
-    count: Floats,
-    positives: Floats,
+    count: Floats | Ints,
+    positives: Floats | Ints,
     penalty: Floats,
     offset: Floats | float,
 ) -> tuple[float, Floats]:

@@ -1,0 +1,100 @@
+"""Feature columns: numbers or texts, with gaps allowed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import polars as pl
+
+from uqcli.counts import Bools, Feature, Floats
+from uqcli.engines.sources import Batch
+from uqcli.errors import DataError
+
+
+@dataclass(frozen=True, kw_only=True)
+class FeatureRequest:
+    """A feature column to read.
+
+    Attributes
+    ----------
+    text
+        Whether it holds texts even if these look like numbers; None where the column itself tells.
+    levels
+        The texts that are told apart, once they are known.
+    """
+
+    name: str
+    text: bool | None = None
+    levels: tuple[str, ...] | None = None
+
+    @property
+    def known(self) -> bool:
+        """Whether values can be numbered batch by batch."""
+        return self.text is False or self.levels is not None
+
+
+def texts_of(series: pl.Series) -> pl.Series:
+    """A column as text without blanks around it; the empty text is null."""
+    text = series.cast(pl.String).str.strip_chars()
+    return text.set(text.eq_missing(""), None)
+
+
+def encoded(batch: Batch, request: FeatureRequest, valid: Bools) -> Floats:
+    """Values of a known feature in one batch, as in ``Feature``.
+
+    Raises
+    ------
+    DataError
+        A text where a number is needed.
+    """
+    series = batch.frame[request.name]
+    if request.levels is not None:
+        return _level_numbers(texts_of(series), request.levels)
+    number, wrong = _numbers(series)
+    if (wrong & valid).any():
+        at = int(np.argmax(wrong & valid))
+        raise DataError(
+            f"feature '{request.name}' holds '{series[at]}' in data row {batch.first_row + at + 1} "
+            f"of '{batch.file.name}'",
+            expected="finite numbers or nothing, as in the rows it was fitted on",
+        )
+    return number
+
+
+def whole_feature(parts: Sequence[pl.Series], *, text: bool | None) -> Feature:
+    """All rows of a feature column; numbers if every value is one, unless texts are asked for.
+
+    Raises
+    ------
+    DataError
+        An infinite number.
+    """
+    if not text:
+        numbers = [_numbers(part) for part in parts]
+        if not any(wrong.any() for _, wrong in numbers):
+            return Feature(levels=None, value=np.concatenate([number for number, _ in numbers]))
+        if all(part.dtype.is_numeric() for part in parts):
+            raise DataError(f"feature '{parts[0].name}' holds an infinite number", expected="finite numbers")
+    texts = [texts_of(part) for part in parts]
+    levels = tuple(sorted(set().union(*(part.drop_nulls().unique().to_list() for part in texts))))
+    return Feature(levels=levels, value=np.concatenate([_level_numbers(part, levels) for part in texts]))
+
+
+def _numbers(series: pl.Series) -> tuple[Floats, Bools]:
+    """Numbers with NaN where missing, and where there is something else than a finite number."""
+    if series.dtype.is_numeric() or series.dtype in (pl.Boolean, pl.Null):
+        number = series.cast(pl.Float64)
+        missing = number.is_null() | number.is_nan().fill_null(value=False)
+    else:
+        text = texts_of(series)
+        number, missing = text.cast(pl.Float64, strict=False), text.is_null()
+    value = number.fill_null(float("nan")).to_numpy()
+    return value, ~np.isfinite(value) & ~missing.to_numpy()
+
+
+def _level_numbers(text: pl.Series, levels: Sequence[str]) -> Floats:
+    numbers = {level: float(number) for number, level in enumerate(levels)}
+    known = text.replace_strict(numbers, default=float(len(levels)), return_dtype=pl.Float64)
+    return known.set(text.is_null(), -1.0).to_numpy()

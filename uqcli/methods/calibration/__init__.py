@@ -1,0 +1,1 @@
+"""From scores to probabilities that hold what they say."""

@@ -1,0 +1,53 @@
+"""The scale of scores: probabilities or real numbers, corrected for undersampled negatives."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from uqcli.counts import Floats
+from uqcli.kernels.logistic import sigmoid
+
+CLIP = 1e-12
+"""Probabilities are this far from 0 and 1 where a logarithm is taken."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Scale:
+    """How scores are read.
+
+    Attributes
+    ----------
+    real
+        Whether they are real numbers such as logits; if not, probabilities.
+    undersampled
+        Negatives were kept with probability 1/undersampled where the model learned; 1 for all of them.
+    """
+
+    real: bool = False
+    undersampled: float = 1.0
+
+    def corrected(self, score: Floats) -> Floats:
+        """Scores for the class mix before undersampling: the odds are divided by the factor.
+
+        The closed form of the prior correction; 0 and 1 stay what they are.
+        """
+        if self.undersampled == 1:
+            return score
+        if self.real:
+            return score - math.log(self.undersampled)
+        return score / (score + self.undersampled * (1 - score))
+
+    def log_odds(self, corrected: Floats) -> Floats:
+        """Log-odds of corrected scores; probabilities are clipped."""
+        if self.real:
+            return corrected
+        clipped = np.clip(corrected, CLIP, 1 - CLIP)
+        log_odds: Floats = np.log(clipped) - np.log1p(-clipped)
+        return log_odds
+
+    def probability(self, corrected: Floats) -> Floats:
+        """Corrected scores as probabilities."""
+        return sigmoid(corrected) if self.real else corrected

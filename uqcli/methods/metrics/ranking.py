@@ -1,0 +1,41 @@
+"""How well scores rank positive rows above others."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from uqcli.counts import ValueCounts
+
+
+def auc(counts: ValueCounts) -> float | None:
+    """Area under the ROC curve: how often a positive row has the higher score, ties counting half.
+
+    Returns
+    -------
+    float or None
+        None where a class is missing.
+    """
+    positives = counts.positives
+    negatives = counts.count - positives
+    total = int(positives.sum()) * int(negatives.sum())
+    if total == 0:
+        return None
+    below = np.cumsum(negatives) - negatives
+    # 2 * below + ties is exact in integers; the sum of products may pass 2^63, floats of it do not
+    twice = positives.astype(np.float64) * (2 * below + negatives)
+    return float(twice.sum() / 2 / total)
+
+
+def average_precision(counts: ValueCounts) -> float | None:
+    """Precision at every threshold, weighted by the recall gained there.
+
+    Returns
+    -------
+    float or None
+        None where no row is positive.
+    """
+    hits = np.cumsum(counts.positives[::-1])
+    selected = np.cumsum(counts.count[::-1])
+    if len(hits) == 0 or hits[-1] == 0:
+        return None
+    return float((counts.positives[::-1] * (hits / selected)).sum() / hits[-1])
