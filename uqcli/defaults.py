@@ -20,6 +20,14 @@ MOST_ROWS: Final = 3_000_000_000
 
 MOST_BINS: Final = 1_000_000
 ALPHA: Final = 0.05
+MAX_DEPTH: Final = 3
+MIN_LEAF: Final = 500
+BOOTSTRAP: Final = 100
+"""Replicates of the bootstrap where intervals are part of the answer."""
+
+BOOTSTRAP_ROWS: Final = 50_000
+"""Rows up to which they are made without being asked for."""
+
 CONFIDENCE: Final = 0.95
 
 LOWEST: Final = -sys.float_info.max

@@ -5,7 +5,7 @@ import pytest
 from scipy import stats
 
 from uqcli.counts import SortedRows, pool
-from uqcli.methods.metrics.bootstrap import percentile_interval, resampled_weights
+from uqcli.methods.metrics.bootstrap import basic_interval, resampled_weights
 from uqcli.methods.metrics.calibration_error import brier
 
 
@@ -40,6 +40,6 @@ def test_intervals_of_the_brier_score_cover_its_expectation():
         replicates = [
             brier(ordered.counts(resampled_weights(np.arange(300), None, run, each))) for each in range(100)
         ]
-        low, high = percentile_interval(brier(pool(score, label)), replicates, 0.9)
+        low, high = basic_interval(brier(pool(score, label)), replicates, 0.9)
         covered += low <= 1 / 6 <= high
     assert stats.binomtest(covered, runs, 0.9).pvalue > 0.001

@@ -6,21 +6,24 @@ import math
 
 import msgspec
 
-from uqcli.artifacts.models import Artifact, BoundaryArtifact, GridArtifact
+from uqcli.artifacts.models import Artifact, BoundaryArtifact, CalibratorArtifact, GridArtifact
 from uqcli.defaults import MOST_ROWS
 from uqcli.errors import UsageError
 from uqcli.methods.boundary.constraint import parse_constraint
+from uqcli.methods.calibration.consistency import contradiction_in_map
 
 
 def contradiction_in(artifact: Artifact) -> str | None:
     """The first contradiction, or None."""
-    found = _in_grid(artifact) if isinstance(artifact, GridArtifact) else _in_boundary(artifact)
+    if isinstance(artifact, GridArtifact):
+        found = _in_grid(artifact)
+    elif isinstance(artifact, CalibratorArtifact):
+        found = contradiction_in_map(artifact.calibration)
+    else:
+        found = _in_boundary(artifact)
     if found is None and "score" not in artifact.source.columns:
         return "it does not name its score column"
-    needs_uncertainty = bool(artifact.uncertainty_edges) or (
-        isinstance(artifact, BoundaryArtifact) and artifact.needs_uncertainty
-    )
-    if found is None and needs_uncertainty and "uncertainty" not in artifact.source.columns:
+    if found is None and artifact.needs_uncertainty and "uncertainty" not in artifact.source.columns:
         return "it does not name its uncertainty column"
     return found
 

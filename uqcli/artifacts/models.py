@@ -7,8 +7,20 @@ from typing import Annotated, Literal
 import msgspec
 from msgspec import Meta
 
-from uqcli.choices import Algorithm, AlgorithmChoice, ArtifactKind, Binning, ConstraintKind, OnInvalid
+from uqcli.choices import (
+    Algorithm,
+    AlgorithmChoice,
+    ArtifactKind,
+    Binning,
+    CalibrationMethod,
+    ConstraintKind,
+    LeafMethod,
+    OnInvalid,
+    Partitioner,
+    SplitCriterion,
+)
 from uqcli.defaults import FORMAT_VERSION, VERSION
+from uqcli.methods.calibration.maps import CalibrationMap, UncertaintyMap
 
 Count = Annotated[int, Meta(ge=0)]
 Bins = Annotated[int, Meta(ge=1)]
@@ -56,6 +68,11 @@ class GridArtifact(Saved, frozen=True, kw_only=True):
     score_edges: Annotated[list[list[float]], Meta(min_length=1)]
     count: Annotated[list[list[Count]], Meta(min_length=1)]
     positives: Annotated[list[list[Count]], Meta(min_length=1)]
+
+    @property
+    def needs_uncertainty(self) -> bool:
+        """Whether cells look at the uncertainty."""
+        return bool(self.uncertainty_edges)
 
 
 class SavedConstraint(msgspec.Struct, frozen=True, kw_only=True):
@@ -113,9 +130,47 @@ class BoundaryArtifact(Saved, frozen=True, kw_only=True):
         return len(self.thresholds) > 1 or self.recalibration is not msgspec.UNSET
 
 
-Artifact = BoundaryArtifact | GridArtifact
+class CalibratorParameters(msgspec.Struct, frozen=True, kw_only=True):
+    """The options that shaped a calibrator; null where the method does not use one."""
+
+    method: CalibrationMethod
+    n_bins: Bins | None
+    uncertainty_bins: Bins | None
+    features: list[str] | None
+    partition: list[str] | None
+    partitioner: Partitioner | None
+    max_depth: Bins | None
+    min_leaf: Count | None
+    split: SplitCriterion | None
+    leaf_method: LeafMethod | None
+    seed: Count
+    on_invalid: OnInvalid
+    positive: str | None
+
+
+class CalibratorArtifact(Saved, frozen=True, kw_only=True):
+    """A map from scores to probabilities.
+
+    ``logit``: scores are real numbers such as logits. ``undersampled``: negatives were kept with probability
+    1/undersampled where the model learned; the odds are divided by it before the map.
+    """
+
+    parameters: CalibratorParameters
+    method: CalibrationMethod
+    logit: bool
+    undersampled: Annotated[float, Meta(ge=1)]
+    calibration: CalibrationMap
+
+    @property
+    def needs_uncertainty(self) -> bool:
+        """Whether the map looks at the uncertainty."""
+        return isinstance(self.calibration, UncertaintyMap)
+
+
+Artifact = BoundaryArtifact | GridArtifact | CalibratorArtifact
 
 MODELS: dict[ArtifactKind, type[Artifact]] = {
     ArtifactKind.GRID: GridArtifact,
     ArtifactKind.BOUNDARY: BoundaryArtifact,
+    ArtifactKind.CALIBRATOR: CalibratorArtifact,
 }

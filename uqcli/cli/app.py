@@ -13,6 +13,7 @@ from typer.core import TyperGroup
 from uqcli.cli.apply import apply
 from uqcli.cli.bin import bin_
 from uqcli.cli.boundary import boundary
+from uqcli.cli.calibrate import calibrate
 from uqcli.cli.evaluate import evaluate
 from uqcli.cli.groups import with_groups
 from uqcli.cli.schema import schema
@@ -40,9 +41,10 @@ app = typer.Typer(
     add_completion=True,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
-    help="Decision boundaries on score x uncertainty, from files of scores, uncertainties and labels.",
+    help="Decision boundaries, calibration and its tests, from files of scores, uncertainties and labels.",
 )
-for _command in (bin_, boundary, apply, evaluate, tce, uncertainty, simulate, show, schema):
+_COMMANDS = (bin_, boundary, calibrate, tce, apply, evaluate, uncertainty, simulate, show, schema)
+for _command in _COMMANDS:
     app.command(_command.__name__.rstrip("_"))(with_groups(_command))
 
 

@@ -111,14 +111,16 @@ def deliver(
 
     gates = [parse_gate(text) for text in options.fail_if or []]
     failed = failed_gates(gates, report.gated)
+    files: list[tuple[str, bytes]] = []
     if options.report is not None:
-        write_bytes(
-            options.report, to_file_format(report, options.report).encode("utf-8", "backslashreplace")
-        )
+        page = to_file_format(report, options.report)
+        files.append((options.report, page.encode("utf-8", "backslashreplace")))
     if plot is not None:
-        write_bytes(plot, render(report.document().figures[0], check_plot_name(plot)))
+        files.append((plot, render(report.document().figures[0], check_plot_name(plot))))
     if output is not None and artifact is not None:
-        write_bytes(output, artifact)
+        files.append((output, artifact))
+    for name, content in files:  # all are made before any is written
+        write_bytes(name, content)
     try:
         show(report, options, to_stderr=output == STDIO)
     except BrokenPipeError:

@@ -150,6 +150,28 @@ class ResamplingOptions:
 
 
 @dataclass(frozen=True, kw_only=True)
+class OptionalResampling:
+    """Intervals by resampling, made without asking where the rows are not many."""
+
+    bootstrap: Annotated[
+        int | None,
+        typer.Option(
+            metavar="B",
+            min=0,
+            help=f"Replicates of the bootstrap; 0 for no intervals. (default: {defaults.BOOTSTRAP} up to "
+            f"{defaults.BOOTSTRAP_ROWS:,} rows)",
+            rich_help_panel=_RESAMPLING,
+        ),
+    ] = None
+    confidence: Annotated[
+        float, typer.Option(metavar="C", help="Confidence of the intervals.", rich_help_panel=_RESAMPLING)
+    ] = defaults.CONFIDENCE
+    seed: Annotated[
+        int, typer.Option(metavar="S", min=0, help="Seed of the draws.", rich_help_panel=_RESAMPLING)
+    ] = 0
+
+
+@dataclass(frozen=True, kw_only=True)
 class PlotOutput:
     """Where a figure goes."""
 

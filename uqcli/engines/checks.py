@@ -13,7 +13,7 @@ from uqcli.counts import Bools, Floats, Ints
 from uqcli.defaults import MOST_ROWS
 from uqcli.engines.classes import PROBA, SUM_TOLERANCE, class_of_labels, sum_of_probabilities
 from uqcli.engines.columns import Roles
-from uqcli.engines.features import encoded
+from uqcli.engines.features import encoded, texts_of
 from uqcli.engines.sources import Batch
 from uqcli.errors import DataError
 
@@ -231,10 +231,10 @@ class RowChecker:
         return number
 
     def _keys(self, batch: Batch, column: str, valid: Bools) -> Ints:
-        text = batch.frame[column].cast(pl.String)
-        null = (text.is_null() | (text == "").fill_null(value=False)).to_numpy()
+        text = texts_of(batch.frame[column])
+        null = text.is_null().to_numpy()
         if null.any():
-            self._note(batch, column, _NULL, null)
+            self._note(batch, column, "without a text", null)
             valid &= ~null
         levels = self.levels.setdefault(column, {})
         for level in text.unique(maintain_order=True).drop_nulls().to_list():

@@ -49,7 +49,10 @@ class ClassColumns:
         if "*" in self.columns:
             matched = _matched(self.columns, source)
         else:
-            matched = {name.strip(): name.strip() for name in self.columns.split(",")}
+            listed = [name.strip() for name in self.columns.split(",")]
+            matched = {name: name for name in listed}
+            if len(matched) < len(listed):
+                raise UsageError(f"--proba '{self.columns}' repeats a column", expected="each column once")
         if len(matched) < 2:
             raise DataError(
                 f"'{self.columns}' names {len(matched)} columns of '{source.file.name}'",
@@ -88,17 +91,25 @@ def class_of_labels(series: pl.Series, classes: Sequence[str]) -> tuple[Ints, Bo
     text = series.cast(pl.String).str.strip_chars()
     null = (text.is_null() | (text == "").fill_null(value=False)).to_numpy()
     number_of = {name: number for number, name in enumerate(classes)}
-    spelled = {f"{name}.0": number for name, number in number_of.items()}  # 3 read as 3.0
-    if set(classes) == {"0", "1"}:
-        spelled |= {"false": number_of["0"], "true": number_of["1"]}
+    spelled = {_other_spelling(name): number for name, number in number_of.items()}
+    truths = {"false": 0, "0": 0, "true": 1, "1": 1}
+    if {truths.get(name.lower()) for name in classes} == {0, 1} and len(classes) == 2:
+        text = text.str.to_lowercase()
+        number_of = {each: int(truths[classes[1].lower()] == truth) for each, truth in truths.items()}
     number = text.replace_strict(spelled | number_of, default=-1, return_dtype=pl.Int64).to_numpy()
     return np.maximum(number, 0), null, (number < 0) & ~null
+
+
+def _other_spelling(name: str) -> str:
+    """A number with or without the fraction that reading it as float adds: 3 and 3.0."""
+    return name[:-2] if name.endswith(".0") else f"{name}.0"
 
 
 def sum_of_probabilities(numbers: Mapping[str, Floats]) -> Floats:
     """Sum of each row's class probabilities; shape (rows,)."""
     parts = [value for role, value in numbers.items() if role.startswith(PROBA)]
     total = parts[0].copy()
-    for part in parts[1:]:
-        total += part
+    with np.errstate(invalid="ignore"):  # infinities of rows that are not valid
+        for part in parts[1:]:
+            total += part
     return total

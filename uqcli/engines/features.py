@@ -35,8 +35,25 @@ class FeatureRequest:
         return self.text is False or self.levels is not None
 
 
+_FRACTION = {"ms": "%.3f", "us": "%.6f", "ns": "%.9f"}
+
+
 def texts_of(series: pl.Series) -> pl.Series:
-    """A column as text without blanks around it; the empty text is null."""
+    """A column as text without blanks around it; the empty text and what is no finite number are null.
+
+    Times look as polars writes them into CSV.
+
+    Raises
+    ------
+    DataError
+        Lists and other values that have no text.
+    """
+    if isinstance(series.dtype, pl.Datetime):
+        return series.dt.strftime(f"%Y-%m-%dT%H:%M:%S{_FRACTION[series.dtype.time_unit]}")
+    if series.dtype.is_nested() or series.dtype in (pl.Duration, pl.Binary, pl.Object):
+        raise DataError(f"column '{series.name}' holds {series.dtype}", expected="texts or numbers")
+    if series.dtype.is_float():
+        series = series.set(~series.is_finite().fill_null(value=False), None)
     text = series.cast(pl.String).str.strip_chars()
     return text.set(text.eq_missing(""), None)
 

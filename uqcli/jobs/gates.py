@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import operator
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, Final
@@ -23,7 +23,8 @@ _COMPARE: Final[Mapping[str, Callable[[float, float], bool]]] = MappingProxyType
         "<": operator.lt,
     }
 )
-_FORM: Final = re.compile(r"\s*([\w.-]+)\s*(>=|<=|==|!=|>|<)\s*(\S+)\s*")
+_FORM: Final = re.compile(r"\s*(.*\S)\s*(?<![<>=!])(>=|<=|==|!=|>|<)\s*(\S+)\s*")
+_MOST_NAMES = 30
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -85,24 +86,43 @@ def failed_gates(gates: Sequence[Gate], by_artifact: Mapping[str, Metrics]) -> l
 
 
 def _look_up(gate: Gate, metrics: Metrics) -> float | None:
-    value: Any = metrics
-    for key in gate.path.split("."):
-        if isinstance(value, Mapping) and key in value:
-            value = value[key]
-        elif isinstance(value, Estimate) and key in ("value", "low", "high"):
-            value = getattr(value, key)
-        else:
-            raise UsageError(
-                f"--fail-if: no metric '{gate.path}'", expected=f"one of {', '.join(_paths(metrics))}"
-            )
-    if isinstance(value, Estimate):
-        return value.value
-    if isinstance(value, Mapping):
+    found = _at(gate.path, metrics)
+    if isinstance(found, Estimate):
+        return found.value
+    if isinstance(found, Mapping):
         raise UsageError(
             f"--fail-if: '{gate.path}' is a group of metrics",
-            expected=f"one of {', '.join(f'{gate.path}.{path}' for path in _paths(value))}",
+            expected=f"one of {_listing(f'{gate.path}.{path}' for path in _paths(found))}",
         )
-    return None if value is None else float(value)
+    if found is _NOTHING:
+        raise UsageError(
+            f"--fail-if: no metric '{gate.path}'", expected=f"one of {_listing(_paths(metrics))}"
+        )
+    return None if found is None else float(found)
+
+
+_NOTHING: Final = object()
+
+
+def _at(path: str, value: Any) -> Any:
+    """What a dotted path leads to, or _NOTHING; names may hold dots themselves."""
+    if not path:
+        return value
+    if isinstance(value, Estimate):
+        return getattr(value, path) if path in ("value", "low", "high") else _NOTHING
+    if isinstance(value, Mapping):
+        for name, inner in value.items():
+            if path == name or path.startswith(f"{name}."):
+                found = _at(path[len(name) + 1 :], inner)
+                if found is not _NOTHING:
+                    return found
+    return _NOTHING
+
+
+def _listing(paths: Iterable[str]) -> str:
+    names = list(paths)
+    more = f" and {len(names) - _MOST_NAMES} more" if len(names) > _MOST_NAMES else ""
+    return ", ".join(names[:_MOST_NAMES]) + more
 
 
 def _paths(metrics: Metrics) -> list[str]:

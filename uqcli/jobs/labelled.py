@@ -7,7 +7,7 @@ from typing import cast
 
 from uqcli.artifacts.models import Source
 from uqcli.choices import EngineName, OnInvalid
-from uqcli.counts import Bools, Ints
+from uqcli.counts import Bools, Floats, Ints
 from uqcli.engines.open import open_engine
 from uqcli.engines.protocol import DataRequest, LabelledRows, SourceFacts
 from uqcli.errors import DataError, UsageError
@@ -71,6 +71,23 @@ def check_confidence(confidence: float) -> None:
     """
     if not 0 < confidence < 1:
         raise UsageError(f"confidence {confidence:g}", expected="a number between 0 and 1")
+
+
+def require_probabilities(score: Floats, column: str, remedy: str = "calibrate the scores first") -> None:
+    """Refuse scores that are no probabilities.
+
+    Raises
+    ------
+    DataError
+        A score below 0 or above 1.
+    """
+    low, high = float(score.min()), float(score.max())
+    if low < 0 or high > 1:
+        raise DataError(
+            f"column '{column}' holds scores from {low:g} to {high:g}",
+            expected="probabilities between 0 and 1",
+            remedy=remedy,
+        )
 
 
 def refuse_weightless(weight: Ints | None) -> None:

@@ -8,15 +8,20 @@ from dataclasses import dataclass
 import msgspec
 import numpy as np
 
-from uqcli.artifacts.models import Artifact, BoundaryArtifact, GridArtifact
-from uqcli.counts import Bools, Cells, Ints, bin_of
+from uqcli.artifacts.models import Artifact, BoundaryArtifact, CalibratorArtifact, GridArtifact
+from uqcli.counts import Bools, Cells, Floats, Ints, bin_of
 from uqcli.engines.checks import CheckedRows
 from uqcli.engines.columns import Roles
-from uqcli.engines.protocol import AddedColumns
+from uqcli.engines.features import FeatureRequest
+from uqcli.engines.protocol import AddedColumns, ColumnType
 from uqcli.errors import DataError, UsageError
 from uqcli.jobs.grids import cells_of
+from uqcli.jobs.labelled import require_probabilities
 from uqcli.methods.boundary.decide import decide
 from uqcli.methods.boundary.hr import Recalibration, recalibrated
+from uqcli.methods.calibration.maps import GroupsMap, TreesMap
+from uqcli.methods.calibration.predict import predict
+from uqcli.methods.calibration.scale import Scale
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -38,7 +43,7 @@ def roles_of(artifacts: Sequence[Artifact], overrides: ColumnOverrides, *, label
         The artifacts name different columns for one role.
     """
     numbers = {"score": _column(artifacts, "score", overrides.score) or ""}
-    uncertain = [artifact for artifact in artifacts if _needs_uncertainty(artifact)]
+    uncertain = [artifact for artifact in artifacts if artifact.needs_uncertainty]
     uncertainty = _column(uncertain, "uncertainty", overrides.uncertainty) if uncertain else None
     if uncertainty is not None:
         numbers["uncertainty"] = uncertainty
@@ -46,13 +51,31 @@ def roles_of(artifacts: Sequence[Artifact], overrides: ColumnOverrides, *, label
         numbers=numbers,
         label=_column(artifacts, "label", overrides.label) if labelled else None,
         weight=_column(artifacts, "weight", overrides.weight) if labelled else None,
+        features=_features(artifacts),
     )
 
 
-def _needs_uncertainty(artifact: Artifact) -> bool:
-    if isinstance(artifact, BoundaryArtifact):
-        return artifact.needs_uncertainty
-    return bool(artifact.uncertainty_edges)
+def _features(artifacts: Sequence[Artifact]) -> tuple[FeatureRequest, ...]:
+    """Features that maps ask about, with the levels that one map knows.
+
+    Raises
+    ------
+    UsageError
+        Several maps with features: each numbers its own levels.
+    """
+    maps = [each.calibration for each in artifacts if isinstance(each, CalibratorArtifact)]
+    partitions = [each for each in maps if isinstance(each, TreesMap | GroupsMap)]
+    if len(partitions) > 1:
+        raise UsageError("several heterogeneous calibrators together", remedy="take them one by one")
+    return tuple(
+        FeatureRequest(
+            name=column.name,
+            text=column.levels is not None,
+            levels=None if column.levels is None else tuple(column.levels),
+        )
+        for each in partitions
+        for column in each.features
+    )
 
 
 def _column(artifacts: Sequence[Artifact], role: str, override: str | None) -> str | None:
@@ -90,11 +113,41 @@ def decision_of(artifact: BoundaryArtifact) -> Callable[[CheckedRows], Bools]:
 
 
 def added_by(artifact: Artifact, prefix: str) -> AddedColumns:
-    """The columns an artifact adds: a decision, or the bins of a grid."""
+    """The columns an artifact adds: a decision, the bins of a grid, or calibrated probabilities."""
     if isinstance(artifact, GridArtifact):
         return _bins(artifact, prefix)
+    if isinstance(artifact, CalibratorArtifact):
+        return _calibrated(artifact, prefix)
     name, decided = f"{prefix}decision", decision_of(artifact)
     return AddedColumns(types={name: "bool"}, compute=lambda rows: {name: decided(rows)})
+
+
+def scale_of(artifact: CalibratorArtifact) -> Scale:
+    """How a calibrator reads scores."""
+    return Scale(real=artifact.logit, undersampled=artifact.undersampled)
+
+
+def _calibrated(artifact: CalibratorArtifact, prefix: str) -> AddedColumns:
+    calibrated, leaf = f"{prefix}calibrated", f"{prefix}leaf"
+    map_ = artifact.calibration
+    partitions = isinstance(map_, GroupsMap) or (
+        isinstance(map_, TreesMap) and map_.combine == "mean" and len(map_.trees) == 1
+    )
+    types: dict[str, ColumnType] = {calibrated: "float64"}
+    if partitions:
+        types[leaf] = "int64"
+
+    def compute(rows: CheckedRows) -> dict[str, Ints | Floats]:
+        score = np.where(rows.valid, rows.score, 0.5)
+        if not artifact.logit:
+            require_probabilities(score, artifact.source.columns["score"])
+        found = predict(map_, score, scale_of(artifact), rows.uncertainty, rows.features)
+        added: dict[str, Ints | Floats] = {calibrated: found.probability}
+        if found.leaf is not None:
+            added[leaf] = found.leaf
+        return added
+
+    return AddedColumns(types=types, compute=compute)
 
 
 def _bins(grid: GridArtifact, prefix: str) -> AddedColumns:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from uqcli.artifacts.codec import load
-from uqcli.artifacts.models import GridArtifact
+from uqcli.artifacts.models import CalibratorArtifact, GridArtifact
 from uqcli.jobs.bin import saved_report
+from uqcli.reports.calibrator import ShowCalibratorReport
 from uqcli.reports.document import Report
 from uqcli.reports.show import ShowReport
 
@@ -18,4 +19,8 @@ def run(artifact: str) -> Report:
         It is missing, or is not an artifact.
     """
     saved = load(artifact)
-    return saved_report(saved) if isinstance(saved, GridArtifact) else ShowReport(artifact=saved)
+    if isinstance(saved, GridArtifact):
+        return saved_report(saved)
+    if isinstance(saved, CalibratorArtifact):
+        return ShowCalibratorReport(artifact=saved)
+    return ShowReport(artifact=saved)

@@ -12,11 +12,11 @@ from uqcli.choices import EngineName, ScoreBinning
 from uqcli.counts import Bools, Floats, Ints, SortedRows, ValueCounts, pool
 from uqcli.engines.classes import PROBA
 from uqcli.engines.protocol import DataRequest, LabelledRows
-from uqcli.errors import DataError, UsageError
-from uqcli.jobs.labelled import check_confidence, read_labelled
+from uqcli.errors import UsageError
+from uqcli.jobs.labelled import check_confidence, read_labelled, require_probabilities
 from uqcli.jobs.measure import Measured, MeasureOptions, mean_metrics, measure
 from uqcli.methods.binning.registry import size_notes
-from uqcli.methods.metrics.bootstrap import percentile_interval, resampled_weights
+from uqcli.methods.metrics.bootstrap import basic_interval, bounds_of, resampled_weights
 from uqcli.methods.metrics.calibration_error import directions
 from uqcli.methods.metrics.diagram import diagram
 from uqcli.reports.document import Estimate, Metric
@@ -24,6 +24,10 @@ from uqcli.reports.tce import ClassPart, Part, TceParameters, TceReport
 
 NORMALISED = 1e-5
 """Class probabilities that add up to 1 within this need no word."""
+
+
+_Resampled = Sequence[Mapping[str, float]]
+"""Metrics of each problem in one resampling of the rows."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -95,9 +99,12 @@ def run(data: DataRequest, options: TceOptions, engine: EngineName) -> TceReport
     needed = replace(data, roles=roles, keep_position=options.bootstrap > 0)
     labelled, source = read_labelled(needed, engine)
     rows = _rows(labelled)
-    whole = _measure_part(None, rows, options)
+    named = list(_groups(labelled, options.by))
+    resampled = _resample(rows, [None, *(places for _, places in named)], options)
+    whole = _measure_part(None, rows, resampled[0], options)
     groups = tuple(
-        _measure_part(name, rows.only(places), options) for name, places in _groups(labelled, options.by)
+        _measure_part(name, rows.only(places), drawn, options)
+        for (name, places), drawn in zip(named, resampled[1:], strict=True)
     )
     return TceReport(
         source=source,
@@ -129,23 +136,6 @@ def _rows(labelled: LabelledRows) -> _Rows:
     return _Rows(problems=problems, weight=labelled.weight, position=labelled.position)
 
 
-def require_probabilities(score: Floats, column: str) -> None:
-    """Refuse scores that are no probabilities.
-
-    Raises
-    ------
-    DataError
-        A score below 0 or above 1.
-    """
-    low, high = float(score.min()), float(score.max())
-    if low < 0 or high > 1:
-        raise DataError(
-            f"column '{column}' holds scores from {low:g} to {high:g}",
-            expected="probabilities between 0 and 1",
-            remedy="calibrate the scores first",
-        )
-
-
 def _groups(labelled: LabelledRows, by: str | None) -> Iterator[tuple[str, Ints]]:
     """Names of the groups whose rows weigh something, with the places of their rows."""
     if by is None:
@@ -159,11 +149,12 @@ def _groups(labelled: LabelledRows, by: str | None) -> Iterator[tuple[str, Ints]
             yield name, places
 
 
-def _measure_part(name: str | None, rows: _Rows, options: TceOptions) -> Part:
+def _measure_part(
+    name: str | None, rows: _Rows, resampled: Sequence[_Resampled], options: TceOptions
+) -> Part:
     counts = [pool(each.score, each.positive, rows.weight) for each in rows.problems]
     how = options.measure if name is None else options.measure.for_part(counts[0].rows)
     measured = [measure(each, how) for each in counts]
-    resampled = list(_replicates(rows, options)) if options.bootstrap else []
     classes = tuple(
         _class_part(problem, pooled, result, [each[number] for each in resampled], options)
         for number, (problem, pooled, result) in enumerate(zip(rows.problems, counts, measured, strict=True))
@@ -197,18 +188,28 @@ def _class_part(
     )
 
 
-def _replicates(rows: _Rows, options: TceOptions) -> Iterator[list[Mapping[str, float]]]:
-    """The metrics of each problem, for one resampling of the rows after the other."""
+def _resample(rows: _Rows, parts: Sequence[Ints | None], options: TceOptions) -> list[list[_Resampled]]:
+    """For each part the metrics of its problems, resampling after resampling of all rows."""
+    results: list[list[_Resampled]] = [[] for _ in parts]
+    if not options.bootstrap:
+        return results
     assert rows.position is not None  # asked for with the bootstrap
-    ordered = [SortedRows.of(each.score, each.positive) for each in rows.problems]
+    ordered = [
+        [
+            SortedRows.of(each.score, each.positive)
+            for each in (rows if part is None else rows.only(part)).problems
+        ]
+        for part in parts
+    ]
     for replicate in range(options.bootstrap):
         weight = resampled_weights(rows.position, rows.weight, options.seed, replicate)
-        if weight.any():
-            yield [_resampled(each.counts(weight), options.measure).metrics for each in ordered]
-
-
-def _resampled(counts: ValueCounts, options: MeasureOptions) -> Measured:
-    return measure(counts, options.for_part(counts.rows))
+        for part, problems, result in zip(parts, ordered, results, strict=True):
+            drawn = weight if part is None else weight[part]
+            if drawn.any():
+                counts = [each.counts(drawn) for each in problems]
+                how = options.measure.for_part(counts[0].rows)
+                result.append([measure(each, how).metrics for each in counts])
+    return results
 
 
 def _estimates(
@@ -218,7 +219,9 @@ def _estimates(
         return dict(metrics)
     result: dict[str, Metric] = {}
     for name, value in metrics.items():
-        interval = percentile_interval(value, [each[name] for each in resampled], options.confidence)
+        interval = basic_interval(
+            value, [each[name] for each in resampled], options.confidence, bounds_of(name)
+        )
         low, high = interval or (value, value)
         result[name] = Estimate(value=value, low=low, high=high)
     return result

@@ -83,6 +83,18 @@ def plain(metrics: Metrics) -> dict[str, Any]:
     return result
 
 
+def printable(text: str, most: int = 60) -> str:
+    r"""A name from the data, short and without characters that would break a line or a picture.
+
+    Examples
+    --------
+    >>> printable("two\nlines"), printable("x" * 9, most=6)
+    ('two lines', 'xxx...')
+    """
+    shown = "".join(each if each.isprintable() else " " for each in text)
+    return shown if len(shown) <= most else f"{shown[: most - 3]}..."
+
+
 def share(value: float | None) -> str:
     """Format a proportion with four decimals; an undefined one is a dash.
 

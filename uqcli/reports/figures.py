@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import io
+import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -93,7 +94,8 @@ def render(figure: Figure, file_format: str) -> bytes:
     from matplotlib.figure import Figure as Canvas
 
     undated = {"svg": {"Date": None}, "pdf": {"CreationDate": None}, "png": {}}[file_format]
-    with rc_context(_STYLE):
+    with rc_context(_STYLE), warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="Glyph .* missing")  # a script the font does not have
         canvas = Canvas(figsize=(figure.width, figure.height), layout="constrained")
         FigureCanvasAgg(canvas)
         figure.draw(canvas)

@@ -50,7 +50,7 @@ def _draw_panel(row: SubFigure, panel: Panel) -> None:
         height_ratios=[3, 1],
         empty_sentinel="none",
     )
-    row.suptitle(panel.title, x=0.01, ha="left", fontsize=11, color=INK)
+    row.suptitle(panel.title, x=0.01, ha="left", fontsize=11, color=INK, parse_math=False)
     top = _top(panel)
     _violins(axes["violins"], panel, top)
     _side_histogram(axes["side"], panel.diagram.everything, top)
@@ -61,7 +61,7 @@ def _draw_panel(row: SubFigure, panel: Panel) -> None:
 def _top(panel: Panel) -> float:
     """Upper end of the axis of predictions: the highest prediction or rate."""
     rates = panel.bins.rate[panel.bins.count > 0]
-    return min(1.03, 1.06 * max(panel.diagram.everything.high, float(rates.max()), 1e-12))
+    return min(1.03, 1.06 * max(panel.diagram.everything.high, float(rates.max()))) or 1.0
 
 
 def _violins(axes: Axes, panel: Panel, top: float) -> None:
@@ -132,7 +132,7 @@ def _bin_sizes(axes: Axes, panel: Panel) -> None:
 def _standard(axes: Axes, panel: Panel) -> None:
     axes.set_title("Rate against mean prediction")
     standard = panel.diagram.reliability
-    top = min(1.03, 1.08 * float(max(standard.mean_score.max(), standard.high.max(), 1e-12)))
+    top = min(1.03, 1.08 * float(max(standard.mean_score.max(), standard.high.max())))
     axes.plot([0, top], [0, top], color="#8a9199", linewidth=1, linestyle=(0, (4, 3)))
     errors = [standard.rate - standard.low, standard.high - standard.rate]
     axes.errorbar(

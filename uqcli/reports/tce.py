@@ -13,7 +13,7 @@ from uqcli.artifacts.models import Source
 from uqcli.defaults import VERSION
 from uqcli.methods.metrics.calibration_error import Direction, Rejected, ScoreBins
 from uqcli.methods.metrics.diagram import Diagram
-from uqcli.reports.document import Document, Estimate, Metric, Metrics, Table, count, plain, share
+from uqcli.reports.document import Document, Estimate, Metric, Metrics, Table, count, plain, printable, share
 from uqcli.reports.figures import Figure
 from uqcli.reports.reliability import Panel, reliability_figure
 
@@ -143,8 +143,9 @@ class TceReport:
         else:
             tables.append(_bins_table(f"Bins ({self.parameters.binning})", self.whole.classes[0]))
         positive = "" if self.multiclass else f", {count(self.source.positives)} positive"
+        weighed = "" if self.whole.rows == self.source.rows else f" ({count(self.whole.rows)} by weight)"
         return Document(
-            title=f"Calibration of {count(self.source.rows)} rows{positive}",
+            title=f"Calibration of {count(self.source.rows)} rows{weighed}{positive}",
             tables=tables,
             notes=self._notes(),
             figures=[self._figure()],
@@ -158,31 +159,35 @@ class TceReport:
             value = _value(self.whole.metrics["tce"])
             notes += [
                 f"On average over {len(self.whole.classes)} classes, {value:.1f} % of predictions deviate.",
-                f"Worst class, {worst.name}: {in_words(worst, level)}",
+                f"Worst class, {_named(worst)}: {in_words(worst, level)}",
             ]
         else:
             notes.append(in_words(self.whole.classes[0], level))
         if self.groups:
             group = _worst_first(self.groups)[0]
             worst = _worst_first(group.classes)[0]
-            which = f", class {worst.name}" if self.multiclass else ""
+            which = f", class {_named(worst)}" if self.multiclass else ""
             notes.append(
-                f"Worst group, {group.name} ({count(group.rows)} rows){which}: {in_words(worst, level)}"
+                f"Worst group, {_named(group)} ({count(group.rows)} rows){which}: {in_words(worst, level)}"
             )
         return [*notes, *self.warnings]
 
     def _figure(self) -> Figure:
         if self.multiclass:
             classes = _worst_first(self.whole.classes)[:_MOST_PANELS]
-            return reliability_figure([_panel(f"Class {each.name}", each) for each in classes])
+            return reliability_figure([_panel(f"Class {_named(each, 40)}", each) for each in classes])
         panels = [_panel("All rows" if self.groups else "", self.whole.classes[0])]
         for group in _worst_first(self.groups)[: _MOST_PANELS - 1]:
-            panels.append(_panel(f"{self.parameters.by} = {group.name}", group.classes[0]))
+            panels.append(_panel(f"{self.parameters.by} = {_named(group, 40)}", group.classes[0]))
         return reliability_figure(panels)
 
 
+def _named(part: Part | ClassPart, most: int = 60) -> str:
+    return printable(str(part.name), most)
+
+
 def _panel(name: str, part: ClassPart) -> Panel:
-    facts = f"TCE {shown_metric('tce', part.metrics['tce'])}, ECE {shown_metric('ece', part.metrics['ece'])}"
+    facts = f"TCE {_value(part.metrics['tce']):.2f} %, ECE {_value(part.metrics['ece']):.4f}"
     rows = f"{count(int(part.bins.count.sum()))} rows, {count(part.positives)} positive"
     title = f"{name}: {facts}; {rows}" if name else f"{facts}; {rows}"
     return Panel(title=title, bins=part.bins, rejected=part.rejected, diagram=part.diagram)
@@ -204,18 +209,23 @@ def _value(metric: Metric) -> float:
 def in_words(part: ClassPart, alpha: float) -> str:
     """Say in plain words what the numbers mean for these rows."""
     total, against = int(part.bins.count.sum()), int(part.rejected.rows.sum())
-    percent = f"{100 * against / total:.1f} % of predictions deviate significantly (level {alpha:g})"
+    percent = f"{_percent(against, total)} of predictions deviate significantly (level {alpha:g})"
     if against == 0:
         return f"{percent}; nothing here speaks against these probabilities."
     sides = sorted(
         [("too high", part.too_high), ("too low", part.too_low)], key=lambda side: -int(side[1].rows.sum())
     )
     said = [
-        f"{100 * int(side.rows.sum()) / total:.1f} % are {name}, {_where(part.bins, side)}"
+        f"{_percent(int(side.rows.sum()), total)} are {name}, {_where(part.bins, side)}"
         for name, side in sides
         if side.rows.any()
     ]
     return f"{percent}: {'; '.join(said)}."
+
+
+def _percent(rows: int, total: int) -> str:
+    share_of_all = 100 * rows / total
+    return "less than 0.1 %" if 0 < share_of_all < 0.05 else f"{share_of_all:.1f} %"
 
 
 def _where(bins: ScoreBins, side: Direction) -> str:
@@ -231,8 +241,8 @@ def _where(bins: ScoreBins, side: Direction) -> str:
         (False, False): f"mostly between {low:.3g} and {high:.3g}",
     }[low == 0, high == 1]
     mean = float(side.score_sum[run].sum()) / int(side.rows[run].sum())
-    erring = run[side.rows[run] > 0]
-    rate = int(bins.positives[erring].sum()) / int(bins.count[erring].sum())
+    erring = run[side.rows[run] > 0]  # each bin's rate counts for its erring rows, as their scores do
+    rate = float((bins.rate[erring] * side.rows[erring]).sum()) / int(side.rows[erring].sum())
     return f"{where} (on average they say {100 * mean:.3g} % where {100 * rate:.3g} % are positive)"
 
 
@@ -289,7 +299,11 @@ def _bins_table(title: str, part: ClassPart) -> Table:
 
 def _classes_table(whole: Part) -> Table:
     rows = [
-        (str(each.name), count(each.positives), *(shown_metric(m, each.metrics[m]) for m in _SHOWN_OF_PARTS))
+        (
+            _named(each),
+            count(each.positives),
+            *(shown_metric(m, each.metrics[m]) for m in _SHOWN_OF_PARTS),
+        )
         for each in _worst_first(whole.classes)
     ]
     return Table(
@@ -299,7 +313,11 @@ def _classes_table(whole: Part) -> Table:
 
 def _parts_table(title: str, parts: Sequence[Part]) -> Table:
     rows = [
-        (str(each.name), count(each.rows), *(shown_metric(m, each.metrics[m]) for m in _SHOWN_OF_PARTS))
+        (
+            _named(each),
+            count(each.rows),
+            *(shown_metric(m, each.metrics[m]) for m in _SHOWN_OF_PARTS),
+        )
         for each in parts
     ]
     return Table(title=title, header=("group", "rows", *_SHOWN_OF_PARTS), rows=rows)

@@ -6,8 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from uqcli.counts import Cells, Floats, ValueCounts, bin_of, merge
+from uqcli.counts import Bools, Cells, Floats, Ints, ValueCounts, bin_of, merge, pool
 from uqcli.kernels.pava import isotonic_blocks
+from uqcli.methods.binning.edges import equi_weight_edges
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -60,6 +61,39 @@ def _errors(parts: tuple[ValueCounts, ...], cells: Cells, fitted: list[Floats]) 
         total = np.bincount(bin_of(part.value, row.lower[1:]), weights=surplus, minlength=width)
         filled = row.count > 0
         error[number, filled] = np.abs(total[filled]) / row.count[filled]
+    return BinError(ece=_mean(error), cumulative=_mean_from(_mean(error)))
+
+
+def errors_of_rows(
+    row: Ints,
+    rows: int,
+    *,
+    score: Floats,
+    probability: Floats,
+    positive: Bools,
+    weight: Ints | None,
+    score_bins: int,
+) -> BinError:
+    """Errors by score bin of given probabilities; bins of equal weight in each uncertainty bin.
+
+    Parameters
+    ----------
+    row : int64, shape (n,)
+        Uncertainty bin of each row, below ``rows``.
+    score, probability : float64; positive : bool; weight : int64; shape (n,)
+    """
+    error = np.full((rows, score_bins), np.nan)
+    for number in range(rows):
+        inside = np.flatnonzero(row == number)
+        if len(inside):
+            times = np.ones(len(inside), dtype=np.int64) if weight is None else weight[inside]
+            counts = pool(score[inside], positive[inside], times)
+            cell = bin_of(score[inside], equi_weight_edges(counts, score_bins))
+            surplus = times * (probability[inside] - positive[inside])
+            size = np.bincount(cell, weights=times, minlength=score_bins)
+            total = np.bincount(cell, weights=surplus, minlength=score_bins)
+            filled = size > 0
+            error[number, filled] = np.abs(total[filled]) / size[filled]
     return BinError(ece=_mean(error), cumulative=_mean_from(_mean(error)))
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 import numpy as np
@@ -44,14 +45,18 @@ def _poisson_quantile(uniform: Floats, mean: int) -> Ints:
     return lowest + np.searchsorted(pdtr(outcomes, mean), uniform, side="right").astype(np.int64)
 
 
-def percentile_interval(
-    value: float | None, replicates: Sequence[float | None], confidence: float
+def basic_interval(
+    value: float | None,
+    replicates: Sequence[float | None],
+    confidence: float,
+    bounds: tuple[float, float] = (-math.inf, math.inf),
 ) -> tuple[float, float] | None:
-    """Interval of a metric from its resampled values.
+    """Interval of a metric from its resampled values: what resampling adds is taken off again.
 
-    The ends are order statistics of the replicates. Resampled labels are noisier than the labels, which lifts
-    metrics that cannot be negative (such as ECE); where the interval would leave out the value itself
-    it is widened to reach it.
+    Resampled labels are noisier than the labels, which lifts metrics such as ECE; the basic bootstrap
+    interval, ``2*value`` less the upper and the lower order statistic, takes that for what lifted the value
+    itself (Davison and Hinkley 1997, sec. 5.2). It is widened where it would leave out the value, and cut
+    to the metric's bounds.
 
     Returns
     -------
@@ -62,4 +67,13 @@ def percentile_interval(
     if value is None or not defined:
         return None
     tail = int(np.floor((1 - confidence) / 2 * len(defined)))
-    return min(value, defined[tail]), max(value, defined[-1 - tail])
+    low, high = 2 * value - defined[-1 - tail], 2 * value - defined[tail]
+    return max(bounds[0], min(value, low)), min(bounds[1], max(value, high))
+
+
+def bounds_of(metric: str, difference: bool = False) -> tuple[float, float]:
+    """Least and largest value of a metric by name, or of the difference of two."""
+    largest = 100.0 if metric.startswith("tce") else 1.0
+    if metric == "log_loss":
+        largest = math.inf
+    return (-largest if difference else 0.0), largest

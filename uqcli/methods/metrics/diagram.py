@@ -66,7 +66,7 @@ def diagram(counts: ValueCounts, bins: ScoreBins, equispaced: ScoreBins) -> Diag
             _histogram(counts, a, b, SHAPE_CELLS) if a < b else None for a, b in itertools.pairwise(starts)
         ),
         everything=_histogram(counts, 0, len(counts.value), HISTOGRAM_CELLS),
-        reliability=_reliability(equispaced),
+        reliability=reliability(equispaced),
     )
 
 
@@ -79,7 +79,8 @@ def _histogram(counts: ValueCounts, start: int, stop: int, cells: int) -> Histog
     return Histogram(low=low, high=high, count=np.diff(running[at]))
 
 
-def _reliability(bins: ScoreBins) -> Reliability:
+def reliability(bins: ScoreBins) -> Reliability:
+    """Rates against mean scores of the bins that hold rows."""
     filled = bins.count > 0
     pairs = zip(bins.positives[filled].tolist(), bins.count[filled].tolist(), strict=True)
     intervals = [clopper_pearson(positives, rows, 0.95) for positives, rows in pairs]

@@ -1,0 +1,310 @@
+"""``uqcli calibrate``: from labelled scores to probabilities people can act on."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from uqcli import defaults
+from uqcli.artifacts.models import CalibratorArtifact, CalibratorParameters, Source
+from uqcli.choices import ArtifactKind, CalibrationMethod, EngineName
+from uqcli.counts import Floats, Ints, pool
+from uqcli.engines.protocol import DataRequest, LabelledRows
+from uqcli.errors import DataError, UsageError
+from uqcli.jobs.calibration import (
+    CalibrationOptions,
+    FittedCalibration,
+    ScoredRows,
+    before,
+    cross_fitted,
+    fit,
+)
+from uqcli.jobs.compare import ComparedRows, ResamplingPlan, compare
+from uqcli.jobs.labelled import check_confidence, read_labelled, require_probabilities
+from uqcli.methods.binning.calibration_error import BinError, errors_of_rows
+from uqcli.methods.calibration.maps import GroupsMap, TreesMap, UncertaintyMap
+from uqcli.methods.calibration.tree import require_trees
+from uqcli.methods.metrics.calibration_error import in_bins
+from uqcli.methods.metrics.diagram import Reliability, reliability
+from uqcli.reports.calibrate import CalibrateReport, LevelErrors, ReliabilityPanel
+
+_MOST_PANELS = 9
+
+
+@dataclass(frozen=True, kw_only=True)
+class CalibrateOptions:
+    """A run of the command.
+
+    Attributes
+    ----------
+    features, partition
+        Columns of heterogeneous calibration: to learn trees from, or whose texts are the groups.
+    test, tree_data
+        Other rows: to measure on (None: cross-fitting), to learn trees from (None: half of the rows).
+    bootstrap
+        Replicates of the intervals; None makes them for data of moderate size.
+    """
+
+    calibration: CalibrationOptions
+    features: tuple[str, ...] = ()
+    partition: tuple[str, ...] = ()
+    test: DataRequest | None = None
+    tree_data: DataRequest | None = None
+    bootstrap: int | None = None
+    confidence: float = defaults.CONFIDENCE
+
+
+@dataclass(frozen=True, kw_only=True)
+class CalibrateOutcome:
+    """The artifact and the report."""
+
+    artifact: CalibratorArtifact
+    report: CalibrateReport
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Measured:
+    """Rows that were not used for the probabilities ``after``, and what to say of them."""
+
+    rows: ScoredRows
+    after: Floats
+    where: str
+
+
+def run(data: DataRequest, options: CalibrateOptions, engine: EngineName) -> CalibrateOutcome:
+    """Fit a calibrator, and measure it on rows it was not fitted on.
+
+    Raises
+    ------
+    UsageError, DataError, MissingExtraError
+        An option is out of range or missing, a score is no probability, rows cannot be read.
+    """
+    how = options.calibration
+    _check(options)
+    rows, source = _read(data, options, engine)
+    tree_rows = None
+    if options.tree_data is not None:
+        tree_rows = _matched(_read(options.tree_data, options, engine)[0], rows)
+    fitted = fit(rows, how, tree_rows)
+    measured = _measured(rows, fitted, options, tree_rows, engine)
+    plan = _plan(options, measured)
+    compared = None
+    if measured is not None:
+        compared = compare(_compared_rows(measured, how), plan)
+    artifact = CalibratorArtifact(
+        kind=ArtifactKind.CALIBRATOR,
+        source=source,
+        parameters=_parameters(data, options),
+        method=how.method,
+        logit=how.scale.real,
+        undersampled=how.scale.undersampled,
+        calibration=fitted.map,
+    )
+    report = CalibrateReport(
+        artifact=artifact,
+        resampling=(plan.replicates, plan.confidence),
+        tested=options.test is not None,
+        compared=compared,
+        where=None if measured is None else measured.where,
+        panels=() if measured is None else _panels(measured, fitted, how),
+        errors=None if measured is None else _level_errors(measured, rows, fitted, options),
+        notes=(*fitted.notes, *_plan_note(options, plan, measured)),
+    )
+    return CalibrateOutcome(artifact=artifact, report=report)
+
+
+def _check(options: CalibrateOptions) -> None:
+    how = options.calibration
+    how.check()
+    check_confidence(options.confidence)
+    if how.method is CalibrationMethod.HETEROGENEOUS:
+        if bool(options.features) == bool(options.partition):
+            raise UsageError(
+                "method heterogeneous needs columns", expected="either --features or --partition"
+            )
+        if options.features:
+            require_trees()
+    if (options.bootstrap is not None and options.bootstrap < 0) or options.bootstrap == 1:
+        raise UsageError(f"{options.bootstrap} bootstrap replicates", expected="2 or more, or 0 for none")
+
+
+def _read(data: DataRequest, options: CalibrateOptions, engine: EngineName) -> tuple[ScoredRows, Source]:
+    labelled, source = read_labelled(replace(data, keep_position=True), engine)
+    score = labelled.numbers["score"]
+    if not options.calibration.scale.real:
+        require_probabilities(
+            score, source.columns["score"], remedy="give --logit for logits and other real scores"
+        )
+    return _present(labelled), source
+
+
+def _present(labelled: LabelledRows) -> ScoredRows:
+    """The rows whose weight is not 0."""
+    assert labelled.positive is not None  # the roles name a label of two classes
+    assert labelled.position is not None  # asked for
+    rows = ScoredRows(
+        score=labelled.numbers["score"],
+        uncertainty=labelled.numbers.get("uncertainty"),
+        positive=labelled.positive,
+        weight=labelled.weight,
+        features=labelled.features,
+        position=labelled.position,
+    )
+    if labelled.weight is None or labelled.weight.all():
+        return rows
+    return rows.only(labelled.weight > 0)
+
+
+def _matched(rows: ScoredRows, like: ScoredRows) -> ScoredRows:
+    """Rows of another file with features of the same kind.
+
+    Raises
+    ------
+    DataError
+        A feature holds numbers in one file and texts in the other.
+    """
+    for name, feature in rows.features.items():
+        if (feature.levels is None) != (like.features[name].levels is None):
+            raise DataError(
+                f"feature '{name}' holds numbers in one input and texts in another",
+                expected="the same in both",
+            )
+    return rows
+
+
+def _measured(
+    rows: ScoredRows,
+    fitted: FittedCalibration,
+    options: CalibrateOptions,
+    tree_rows: ScoredRows | None,
+    engine: EngineName,
+) -> _Measured | None:
+    if options.test is not None:
+        test = _matched(_read(options.test, options, engine)[0], rows)
+        return _Measured(rows=test, after=fitted.predict(test).probability, where="on the test rows")
+    after = cross_fitted(rows, options.calibration, tree_rows)
+    return None if after is None else _Measured(rows=rows, after=after, where="under cross-fitting")
+
+
+def _plan(options: CalibrateOptions, measured: _Measured | None) -> ResamplingPlan:
+    replicates = options.bootstrap
+    if replicates is None:
+        few = measured is not None and len(measured.after) <= defaults.BOOTSTRAP_ROWS
+        replicates = defaults.BOOTSTRAP if few else 0
+    return ResamplingPlan(replicates=replicates, seed=options.calibration.seed, confidence=options.confidence)
+
+
+def _plan_note(options: CalibrateOptions, plan: ResamplingPlan, measured: _Measured | None) -> list[str]:
+    if measured is None:
+        return ["One row is too few to measure on: no before and after."]
+    if options.bootstrap is None and not plan.replicates:
+        return [f"No intervals above {defaults.BOOTSTRAP_ROWS:,} rows; ask for them with --bootstrap."]
+    return []
+
+
+def _compared_rows(measured: _Measured, how: CalibrationOptions) -> ComparedRows:
+    rows = measured.rows
+    return ComparedRows(
+        before=before(rows, how.scale),
+        after=measured.after,
+        positive=rows.positive,
+        weight=rows.weight,
+        position=rows.position,
+    )
+
+
+def _parameters(data: DataRequest, options: CalibrateOptions) -> CalibratorParameters:
+    how = options.calibration
+    learned = bool(options.features)
+    parted = how.method is CalibrationMethod.HETEROGENEOUS
+    return CalibratorParameters(
+        method=how.method,
+        n_bins=how.n_bins if how.method is CalibrationMethod.HISTOGRAM else None,
+        uncertainty_bins=how.uncertainty_bins if how.method is CalibrationMethod.MIST else None,
+        features=list(options.features) or None,
+        partition=list(options.partition) or None,
+        partitioner=how.partitioner if learned else None,
+        max_depth=how.max_depth if learned else None,
+        min_leaf=how.min_leaf if parted else None,
+        split=how.split if learned else None,
+        leaf_method=how.leaf_method if parted else None,
+        seed=how.seed,
+        on_invalid=data.on_invalid,
+        positive=data.positive_value,
+    )
+
+
+def _parts(measured: _Measured, fitted: FittedCalibration) -> list[tuple[str, Ints]]:
+    """Leaves or uncertainty levels with the places of their rows, where the map has such."""
+    map_, rows = fitted.map, measured.rows
+    if isinstance(map_, UncertaintyMap) and rows.uncertainty is not None:
+        level = np.searchsorted(np.array(map_.uncertainty_edges), rows.uncertainty, side="right")
+        names = [f"uncertainty level {number}" for number in range(1, len(map_.maps) + 1)]
+    elif isinstance(map_, TreesMap | GroupsMap):
+        leaf = fitted.predict(rows).leaf
+        if leaf is None:
+            return []
+        level = leaf
+        leaves = map_.leaves if isinstance(map_, GroupsMap) else map_.trees[0].leaves
+        names = [leaf.rule for leaf in leaves]
+    else:
+        return []
+    parts = [(name, np.flatnonzero(level == number)) for number, name in enumerate(names)]
+    return [(name, places) for name, places in parts if len(places)]
+
+
+def _panels(
+    measured: _Measured, fitted: FittedCalibration, how: CalibrationOptions
+) -> tuple[ReliabilityPanel, ...]:
+    everything = np.arange(len(measured.after))
+    parts = [("All rows", everything), *_parts(measured, fitted)]
+    rows = _compared_rows(measured, how)
+    return tuple(
+        ReliabilityPanel(
+            title=name,
+            before=_reliability(rows.before, rows, places),
+            after=_reliability(rows.after, rows, places),
+        )
+        for name, places in parts[:_MOST_PANELS]
+    )
+
+
+def _reliability(probability: Floats, rows: ComparedRows, places: Ints) -> Reliability:
+    weight = None if rows.weight is None else rows.weight[places]
+    counts = pool(probability[places], rows.positive[places], weight)
+    edges = np.arange(1, defaults.SINGLE_SCORE_BINS) / defaults.SINGLE_SCORE_BINS
+    return reliability(in_bins(counts, edges))
+
+
+def _level_errors(
+    measured: _Measured, rows: ScoredRows, fitted: FittedCalibration, options: CalibrateOptions
+) -> LevelErrors | None:
+    """ECE@j of one isotonic fit and of one in each uncertainty bin, both on rows not used for them."""
+    how = options.calibration
+    if not isinstance(fitted.map, UncertaintyMap) or measured.rows.uncertainty is None:
+        return None
+    single_how = replace(how, method=CalibrationMethod.ISOTONIC)
+    if options.test is None:
+        single = cross_fitted(rows, single_how, None)
+    else:
+        single = fit(rows, single_how).predict(measured.rows).probability
+    if single is None:
+        return None
+    return LevelErrors(
+        single=_errors(measured, single, fitted.map), by_level=_errors(measured, measured.after, fitted.map)
+    )
+
+
+def _errors(measured: _Measured, probability: Floats, map_: UncertaintyMap) -> BinError:
+    rows = measured.rows
+    assert rows.uncertainty is not None  # mist looks at it
+    return errors_of_rows(
+        np.searchsorted(np.array(map_.uncertainty_edges), rows.uncertainty, side="right"),
+        len(map_.maps),
+        score=rows.score,
+        probability=probability,
+        positive=rows.positive,
+        weight=rows.weight,
+        score_bins=defaults.SINGLE_SCORE_BINS,
+    )

@@ -1,0 +1,284 @@
+"""Fitting a calibration map to rows, whatever the method."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from uqcli import defaults
+from uqcli.choices import Binning, CalibrationMethod, LeafMethod, Partitioner, SplitCriterion
+from uqcli.counts import Bools, Feature, Floats, Ints, ValueCounts, pool
+from uqcli.draws import Purpose, uniforms
+from uqcli.errors import UsageError
+from uqcli.methods.binning.grid import GridSpec, HoldOut, split_by_uncertainty
+from uqcli.methods.binning.registry import BINNINGS, BinSizes
+from uqcli.methods.calibration.auc_tree import AucRows, learn_auc_tree
+from uqcli.methods.calibration.heterogeneous import CalibrationRows, LeafOptions, fit_groups, fit_trees
+from uqcli.methods.calibration.histogram import fit_histogram
+from uqcli.methods.calibration.isotonic import fit_by_uncertainty, fit_isotonic
+from uqcli.methods.calibration.maps import CalibrationMap, GroupsMap, IdentityMap, TreesMap
+from uqcli.methods.calibration.parametric import fit_beta, fit_platt, fit_temperature
+from uqcli.methods.calibration.predict import Calibrated, predict
+from uqcli.methods.calibration.scale import Scale
+from uqcli.methods.calibration.tree import (
+    LearnedTrees,
+    TreeOptions,
+    learn_trees,
+    ordered_column,
+    ranks,
+    recoded,
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class CalibrationOptions:
+    """How scores are calibrated.
+
+    Attributes
+    ----------
+    scale
+        Whether scores are probabilities, and how negatives were undersampled.
+    n_bins
+        Of histogram calibration.
+    uncertainty_bins
+        Of mist.
+    confidence
+        Of the bound of histogram calibration.
+    leaf_method, min_leaf
+        Heterogeneous: how leaves are calibrated, and the rows below which one uses a larger part's map.
+    partitioner, max_depth, split
+        Heterogeneous with trees.
+    trees
+        Whether heterogeneous calibration learns trees; if not, the features' texts are the groups.
+    """
+
+    method: CalibrationMethod = CalibrationMethod.PLATT
+    scale: Scale = field(default_factory=Scale)
+    n_bins: int = defaults.SINGLE_SCORE_BINS
+    uncertainty_bins: int = defaults.UNCERTAINTY_BINS
+    confidence: float = defaults.CONFIDENCE
+    leaf_method: LeafMethod = LeafMethod.PLATT
+    min_leaf: int = defaults.MIN_LEAF
+    partitioner: Partitioner = Partitioner.TREE
+    max_depth: int = defaults.MAX_DEPTH
+    split: SplitCriterion = SplitCriterion.GINI
+    trees: bool = True
+    seed: int = 0
+
+    def check(self) -> None:
+        """Refuse what is out of range.
+
+        Raises
+        ------
+        UsageError
+            See the attributes.
+        """
+        if not 1 <= self.scale.undersampled <= 1e9:
+            raise UsageError(f"undersampled {self.scale.undersampled:g}", expected="a number from 1 to 1e9")
+        if not 1 <= self.max_depth <= 12:
+            raise UsageError(f"max_depth {self.max_depth}", expected="1 to 12")
+        if self.split is SplitCriterion.AUC and self.partitioner is not Partitioner.TREE:
+            raise UsageError(f"split auc with partitioner {self.partitioner}", expected="partitioner tree")
+
+
+@dataclass(frozen=True, kw_only=True)
+class ScoredRows:
+    """Labelled rows of positive weight, each of shape (n,); scores as given."""
+
+    score: Floats
+    uncertainty: Floats | None
+    positive: Bools
+    weight: Ints | None
+    features: Mapping[str, Feature]
+    position: Ints
+
+    def only(self, rows: Bools | Ints) -> ScoredRows:
+        """Some of the rows."""
+        return ScoredRows(
+            score=self.score[rows],
+            uncertainty=None if self.uncertainty is None else self.uncertainty[rows],
+            positive=self.positive[rows],
+            weight=None if self.weight is None else self.weight[rows],
+            features={name: each.only(rows) for name, each in self.features.items()},
+            position=self.position[rows],
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class FittedCalibration:
+    """A map, the scale of the scores it reads, and what there is to know of its fit."""
+
+    map: CalibrationMap
+    scale: Scale
+    notes: tuple[str, ...] = ()
+
+    def predict(self, rows: ScoredRows) -> Calibrated:
+        """Calibrate rows."""
+        return predict(self.map, rows.score, self.scale, rows.uncertainty, self._features(rows))
+
+    def _features(self, rows: ScoredRows) -> dict[str, Floats]:
+        if not isinstance(self.map, TreesMap | GroupsMap):
+            return {}
+        return {each.name: recoded(rows.features[each.name], each) for each in self.map.features}
+
+
+def fit(
+    rows: ScoredRows, options: CalibrationOptions, tree_rows: ScoredRows | None = None
+) -> FittedCalibration:
+    """Fit a map.
+
+    Parameters
+    ----------
+    rows
+        At least one.
+    tree_rows
+        Other rows to learn trees from; None splits the rows in two halves, keyed by seed and row.
+
+    Raises
+    ------
+    UsageError, MissingExtraError
+        An option is out of range, or trees cannot be learned.
+    """
+    options.check()
+    if options.method is CalibrationMethod.HETEROGENEOUS:
+        fitted = _heterogeneous(rows, options, tree_rows)
+        return FittedCalibration(map=fitted, scale=options.scale)
+    if options.method is CalibrationMethod.MIST:
+        return FittedCalibration(map=_by_uncertainty(rows, options), scale=options.scale)
+    counts = pool(options.scale.corrected(rows.score), rows.positive, rows.weight)
+    found, notes = _SCORE_FITS[options.method](counts, options)
+    return FittedCalibration(map=found, scale=options.scale, notes=notes)
+
+
+ScoreFit = Callable[[ValueCounts, CalibrationOptions], tuple[CalibrationMap, tuple[str, ...]]]
+
+
+def _platt(counts: ValueCounts, options: CalibrationOptions) -> tuple[CalibrationMap, tuple[str, ...]]:
+    fitted = fit_platt(counts, options.scale)
+    return fitted.map, fitted.notes
+
+
+def _temperature(counts: ValueCounts, options: CalibrationOptions) -> tuple[CalibrationMap, tuple[str, ...]]:
+    fitted = fit_temperature(counts, options.scale)
+    return fitted.map, fitted.notes
+
+
+def _beta(counts: ValueCounts, options: CalibrationOptions) -> tuple[CalibrationMap, tuple[str, ...]]:
+    fitted = fit_beta(counts, options.scale)
+    return fitted.map, fitted.notes
+
+
+def _histogram(counts: ValueCounts, options: CalibrationOptions) -> tuple[CalibrationMap, tuple[str, ...]]:
+    edges = BINNINGS[Binning.QUANTILE].edges(counts, BinSizes(bins=options.n_bins))
+    return fit_histogram(counts, edges, options.confidence), ()
+
+
+_SCORE_FITS: Mapping[CalibrationMethod, ScoreFit] = {
+    CalibrationMethod.PLATT: _platt,
+    CalibrationMethod.TEMPERATURE: _temperature,
+    CalibrationMethod.BETA: _beta,
+    CalibrationMethod.ISOTONIC: lambda counts, _: (fit_isotonic(counts), ()),
+    CalibrationMethod.HISTOGRAM: _histogram,
+    CalibrationMethod.PRIOR: lambda _, __: (IdentityMap(), ()),
+}
+
+
+def _by_uncertainty(rows: ScoredRows, options: CalibrationOptions) -> CalibrationMap:
+    spec = GridSpec(binning=Binning.EQUI_WEIGHT, uncertainty_bins=options.uncertainty_bins, score_bins=None)
+    hold_out = HoldOut(
+        score=options.scale.corrected(rows.score),
+        uncertainty=rows.uncertainty,
+        positive=rows.positive,
+        weight=rows.weight,
+    )
+    edges, parts = split_by_uncertainty(hold_out, spec)
+    return fit_by_uncertainty(parts, edges)
+
+
+def _heterogeneous(
+    rows: ScoredRows, options: CalibrationOptions, tree_rows: ScoredRows | None
+) -> CalibrationMap:
+    leaf_options = LeafOptions(method=options.leaf_method, scale=options.scale, min_leaf=options.min_leaf)
+    if not options.trees:
+        return fit_groups(_calibration_rows(rows, options.scale), leaf_options)
+    if tree_rows is None:
+        for_tree = uniforms(rows.position, options.seed, Purpose.SPLIT) < 0.5
+        if for_tree.any() and not for_tree.all():
+            tree_rows, rows = rows.only(for_tree), rows.only(~for_tree)
+        else:
+            tree_rows = rows  # a row or two: nothing to split
+    learned = _learn(tree_rows, options)
+    return fit_trees(
+        learned,
+        _calibration_rows(rows, options.scale),
+        leaf_options,
+        boosted=options.partitioner is Partitioner.BOOSTED,
+    )
+
+
+def _calibration_rows(rows: ScoredRows, scale: Scale) -> CalibrationRows:
+    return CalibrationRows(
+        score=scale.corrected(rows.score),
+        positive=rows.positive,
+        weight=_weight(rows),
+        features=rows.features,
+    )
+
+
+def _weight(rows: ScoredRows) -> Ints:
+    return np.ones(len(rows.positive), dtype=np.int64) if rows.weight is None else rows.weight
+
+
+def _learn(rows: ScoredRows, options: CalibrationOptions) -> LearnedTrees:
+    shape = TreeOptions(
+        partitioner=options.partitioner,
+        max_depth=options.max_depth,
+        min_leaf=options.min_leaf,
+        seed=options.seed,
+    )
+    weight = _weight(rows)
+    if options.split is SplitCriterion.GINI:
+        return learn_trees(rows.features, rows.positive, weight, shape)
+    columns = tuple(ordered_column(name, each, rows.positive, weight) for name, each in rows.features.items())
+    part = AucRows(
+        log_odds=options.scale.log_odds(options.scale.corrected(rows.score)),
+        positive=rows.positive,
+        weight=weight,
+        matrix=np.stack([ranks(rows.features[column.name], column) for column in columns], axis=1),
+    )
+    return LearnedTrees(columns=columns, trees=(learn_auc_tree(part, columns, shape),))
+
+
+FOLDS = 5
+
+
+def cross_fitted(
+    rows: ScoredRows, options: CalibrationOptions, tree_rows: ScoredRows | None
+) -> Floats | None:
+    """Calibrated probability of each row under a map fitted without it.
+
+    The rows are dealt into five folds in the order of a draw keyed by seed and row.
+
+    Returns
+    -------
+    float64, shape (n,), or None where there is only one row
+    """
+    size = len(rows.score)
+    if size < 2:
+        return None
+    order = np.argsort(uniforms(rows.position, options.seed, Purpose.SPLIT, replicate=1), kind="stable")
+    fold = np.empty(size, dtype=np.int64)
+    fold[order] = np.arange(size) * FOLDS // size if size >= FOLDS else np.arange(size)
+    result = np.empty(size)
+    for number in np.unique(fold).tolist():
+        held_out = fold == number
+        fitted = fit(rows.only(~held_out), options, tree_rows)
+        result[held_out] = fitted.predict(rows.only(held_out)).probability
+    return result
+
+
+def before(rows: ScoredRows, scale: Scale) -> Floats:
+    """The probabilities as they were given, before any correction."""
+    return replace(scale, undersampled=1.0).probability(rows.score)

@@ -1,0 +1,75 @@
+"""Probabilities before and after calibration, side by side."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from uqcli.reports.document import Estimate, Metric, Metrics, Table, share
+
+_MEANINGS = {
+    "auc": "how often a positive row has the higher score",
+    "average_precision": "mean precision over the recall",
+    "log_loss": "mean negative log likelihood, nats",
+    "brier": "mean squared error",
+    "ece": "mean |rate - mean score|, equispaced bins",
+    "ace": "the same on quantile bins",
+    "tce": "predictions that their bin's labels speak against, %",
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Comparison:
+    """Metrics before and after, and after minus before; with paired intervals where rows were resampled."""
+
+    before: Metrics
+    after: Metrics
+    difference: Metrics
+
+    def metrics(self) -> Metrics:
+        """By their contract names."""
+        return {"before": self.before, "after": self.after, "difference": self.difference}
+
+
+def comparison_table(title: str, compared: Comparison) -> Table:
+    """One line for each metric."""
+    rows = [
+        (
+            name,
+            meaning,
+            _shown(compared.before[name], name),
+            _shown(compared.after[name], name),
+            _shown(compared.difference[name], name, interval=True),
+        )
+        for name, meaning in _MEANINGS.items()
+    ]
+    header = ("metric", "meaning", "before", "after", "after - before")
+    return Table(title=title, header=header, rows=rows, left=2)
+
+
+def _shown(metric: Metric, name: str, *, interval: bool = False) -> str:
+    value = metric.value if isinstance(metric, Estimate) else metric
+    if value is None or not isinstance(value, int | float):
+        return "-"
+    digits, sign = (2 if name == "tce" else 4), ("+" if interval else "")
+    text = f"{value:{sign}.{digits}f}"
+    if interval and isinstance(metric, Estimate):
+        text += f" [{metric.low:+.{digits}f}, {metric.high:+.{digits}f}]"
+    return text
+
+
+def verdict(compared: Comparison, where: str) -> str:
+    """Say plainly whether calibration helped, by the log loss."""
+    gain = compared.difference["log_loss"]
+    if isinstance(gain, Estimate):
+        value, low, high = gain.value, gain.low, gain.high
+    elif isinstance(gain, int | float):
+        value, low, high = gain, gain, gain
+    else:
+        return f"Whether calibration helped cannot be said {where}."
+    if value is not None and high < 0:
+        return f"Calibration helped: the log loss falls by {-value:.4f} {where}."
+    if value is not None and low > 0:
+        return f"Calibration did not help: the log loss rises by {value:.4f} {where}."
+    return (
+        f"Calibration did not help visibly: the log loss changes by {share(value)} {where}, as chance does."
+    )
