@@ -6,9 +6,15 @@ from typing import Annotated
 
 import typer
 
-from uqcli import defaults
 from uqcli.cli.deliver import check_outputs, deliver
-from uqcli.cli.options import InputOptions, LabelColumns, ModelColumns, ReportOptions, RunOptions
+from uqcli.cli.options import (
+    InputOptions,
+    LabelColumns,
+    ModelColumns,
+    ReportOptions,
+    ResamplingOptions,
+    RunOptions,
+)
 from uqcli.cli.requests import prepare, read_options
 
 
@@ -21,22 +27,18 @@ def evaluate(
             help="Arguments that end in .json are saved models, the others are labelled inputs.",
         ),
     ] = None,
-    confidence: Annotated[
-        float,
-        typer.Option(
-            metavar="C", help="Confidence of the exact binomial intervals.", rich_help_panel="Output"
-        ),
-    ] = defaults.CONFIDENCE,
+    resampling: ResamplingOptions,
     columns: ModelColumns,
     labels: LabelColumns,
     reading: InputOptions,
     reporting: ReportOptions,
     running: RunOptions,
 ) -> None:
-    """Measure saved models on labelled rows: precision, recall and false-positive rate with intervals."""
+    """Measure saved models on labelled rows: precision and recall of boundaries, errors of calibrators."""
     prepare(running)
     check_outputs(reporting, None)
-    from uqcli.jobs.evaluate import EvaluateOptions, run
+    from uqcli.jobs.evaluate import run
+    from uqcli.jobs.evaluate_options import EvaluateOptions
     from uqcli.jobs.models import ColumnOverrides
 
     given = arguments or []
@@ -53,7 +55,9 @@ def evaluate(
             read=read_options(reading),
             on_invalid=reading.on_invalid,
             positive_value=labels.positive,
-            confidence=confidence,
+            confidence=resampling.confidence,
+            bootstrap=resampling.bootstrap,
+            seed=resampling.seed,
             engine=running.engine,
         )
     )

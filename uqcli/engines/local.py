@@ -9,10 +9,11 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from uqcli.counts import Feature
 from uqcli.engines.checks import CheckedRows, RowChecker
 from uqcli.engines.columns import Roles, require_columns
 from uqcli.engines.failures import reading
-from uqcli.engines.features import whole_feature
+from uqcli.engines.features import FeatureRequest, whole_feature
 from uqcli.engines.inputs import resolve_inputs
 from uqcli.engines.protocol import ApplyFacts, ApplyRequest, DataRequest, Groups, LabelledRows, SourceFacts
 from uqcli.engines.sources import Source, open_sources
@@ -47,7 +48,9 @@ class LocalEngine:
             weight=_join([rows.weight for rows in batches]),
             groups={column: _groups(batches, column, reader.levels[column]) for column in roles.keys},
             features={
-                each.name: whole_feature([rows.raw[each.name] for rows in batches], text=each.text)
+                each.name: _known_feature(batches, each)
+                if each.known
+                else whole_feature([rows.raw[each.name] for rows in batches], text=each.text)
                 for each in roles.features
             },
             position=np.concatenate([rows.position for rows in batches]) if request.keep_position else None,
@@ -126,6 +129,11 @@ def _join(
 ) -> np.ndarray[Any, np.dtype[Value]] | None:
     given = [part for part in parts if part is not None]
     return np.concatenate(given) if given else None
+
+
+def _known_feature(batches: Sequence[CheckedRows], request: FeatureRequest) -> Feature:
+    value = np.concatenate([rows.features[request.name] for rows in batches])
+    return Feature(levels=request.levels, value=value)
 
 
 def _groups(batches: Sequence[CheckedRows], column: str, levels: Mapping[str, int]) -> Groups:

@@ -247,7 +247,7 @@ def _parts(measured: _Measured, fitted: FittedCalibration) -> list[tuple[str, In
             return []
         level = leaf
         leaves = map_.leaves if isinstance(map_, GroupsMap) else map_.trees[0].leaves
-        names = [leaf.rule for leaf in leaves]
+        names = [f"leaf {number}: {leaf.rule}" for number, leaf in enumerate(leaves)]
     else:
         return []
     parts = [(name, np.flatnonzero(level == number)) for number, name in enumerate(names)]

@@ -3,203 +3,72 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from fractions import Fraction
+from dataclasses import replace
 
-import numpy as np
-
-from uqcli.artifacts.codec import load_kind
-from uqcli.artifacts.models import BoundaryArtifact, Source
-from uqcli.choices import ConstraintKind, EngineName, OnInvalid
-from uqcli.defaults import CONFIDENCE, LABEL
-from uqcli.engines.checks import CheckedRows
-from uqcli.engines.inputs import ReadOptions
-from uqcli.engines.open import open_engine
+from uqcli.artifacts.codec import load
+from uqcli.artifacts.models import Artifact, BoundaryArtifact, CalibratorArtifact
+from uqcli.defaults import LABEL
 from uqcli.engines.protocol import DataRequest
-from uqcli.errors import DataError, UsageError
+from uqcli.errors import ArtifactError, UsageError
+from uqcli.jobs.evaluate_boundary import evaluate_boundaries
+from uqcli.jobs.evaluate_calibrator import evaluate_calibrators
+from uqcli.jobs.evaluate_options import EvaluateOptions
 from uqcli.jobs.labelled import check_confidence, refuse_keep
-from uqcli.jobs.models import ColumnOverrides, decision_of, roles_of
-from uqcli.methods.boundary.constraint import Constraint, parse_constraint
-from uqcli.methods.metrics.proportion import clopper_pearson
-from uqcli.reports.document import Estimate
-from uqcli.reports.evaluate import Confusion, EvaluateParameters, EvaluateReport
+from uqcli.jobs.models import roles_of
+from uqcli.reports.document import Report
 
 
-@dataclass(frozen=True, kw_only=True)
-class EvaluateOptions:
-    """A run of the command.
-
-    Attributes
-    ----------
-    confidence
-        Of the intervals, in (0, 1).
-    positive_value
-        Text of the positive label; None means the artifact's own.
-    """
-
-    artifacts: tuple[str, ...]
-    inputs: tuple[str, ...]
-    columns: ColumnOverrides = ColumnOverrides()
-    read: ReadOptions = ReadOptions()
-    on_invalid: OnInvalid = OnInvalid.ERROR
-    positive_value: str | None = None
-    confidence: float = CONFIDENCE
-    engine: EngineName = EngineName.POLARS
-
-
-@dataclass(frozen=True, kw_only=True)
-class _Tally:
-    """Integer counts, by weight; ``selected`` and ``true_positives`` hold one for each artifact."""
-
-    rows: int
-    positives: int
-    physical_rows: int
-    physical_positives: int
-    selected: tuple[int, ...]
-    true_positives: tuple[int, ...]
-
-
-def run(options: EvaluateOptions) -> EvaluateReport:
-    """Count decisions against labels in one pass.
+def run(options: EvaluateOptions) -> Report:
+    """Measure models of one kind.
 
     Raises
     ------
     UsageError, DataError, ArtifactError
         See the parts.
     """
-    confidence = options.confidence
-    check_confidence(confidence)
+    check_confidence(options.confidence)
     refuse_keep(options.on_invalid)
     if not options.artifacts:
         raise UsageError("no artifact given", expected="at least one argument that ends in .json")
-    artifacts = [load_kind(name, BoundaryArtifact) for name in options.artifacts]
+    artifacts = [load(name) for name in options.artifacts]
+    boundaries = [each for each in artifacts if isinstance(each, BoundaryArtifact)]
+    calibrators = [each for each in artifacts if isinstance(each, CalibratorArtifact)]
+    _require_one_kind(options.artifacts, artifacts, max(len(boundaries), len(calibrators)))
+    request = _request(options, [*boundaries, *calibrators])
+    if boundaries:
+        return evaluate_boundaries(options.artifacts, boundaries, request, options)
+    return evaluate_calibrators(options.artifacts, calibrators, request, options)
+
+
+def _require_one_kind(names: Sequence[str], artifacts: Sequence[Artifact], alike: int) -> None:
+    for name, artifact in zip(names, artifacts, strict=True):
+        if not isinstance(artifact, BoundaryArtifact | CalibratorArtifact):
+            raise ArtifactError(
+                f"'{name}' is a {artifact.kind} artifact", expected="a boundary or calibrator artifact"
+            )
+    if alike < len(artifacts):
+        raise UsageError("artifacts of different kinds", expected="one kind", remedy="take them one by one")
+
+
+def _request(
+    options: EvaluateOptions, artifacts: Sequence[BoundaryArtifact | CalibratorArtifact]
+) -> DataRequest:
     roles = roles_of(artifacts, options.columns, labelled=True)
-    positive_value = _positive_value(options, artifacts)
-    request = DataRequest(
+    return DataRequest(
         inputs=options.inputs,
         roles=replace(roles, label=roles.label or LABEL),
         read=options.read,
         on_invalid=options.on_invalid,
-        positive_value=positive_value,
-    )
-    tally, dropped = _count(request, artifacts, options.engine)
-    if tally.rows == 0:
-        raise DataError("every row has weight 0", expected="a positive weight in some row")
-    confusions = _confusions(tally, confidence)
-    results = tuple(zip(options.artifacts, artifacts, confusions, strict=True))
-    return EvaluateReport(
-        source=Source(
-            rows=tally.physical_rows,
-            positives=tally.physical_positives,
-            dropped=dropped,
-            columns=request.roles.named(),
-        ),
-        parameters=EvaluateParameters(
-            confidence=confidence, on_invalid=options.on_invalid, positive=positive_value
-        ),
-        results=results,
-        verdicts=tuple(_verdict(*result) for result in results),
+        positive_value=_positive_value(options, artifacts),
     )
 
 
-def _positive_value(options: EvaluateOptions, artifacts: Sequence[BoundaryArtifact]) -> str | None:
+def _positive_value(
+    options: EvaluateOptions, artifacts: Sequence[BoundaryArtifact | CalibratorArtifact]
+) -> str | None:
     if options.positive_value is not None:
         return options.positive_value
     values = {artifact.parameters.positive for artifact in artifacts}
     if len(values) > 1:
         raise UsageError("the artifacts name different positive labels", remedy="give --positive VALUE")
     return next(iter(values))
-
-
-def _count(
-    request: DataRequest, artifacts: Sequence[BoundaryArtifact], engine: EngineName
-) -> tuple[_Tally, int]:
-    decisions = [decision_of(artifact) for artifact in artifacts]
-    none = (0,) * len(artifacts)
-    tally = _Tally(
-        rows=0,
-        positives=0,
-        physical_rows=0,
-        physical_positives=0,
-        selected=none,
-        true_positives=none,
-    )
-    batches = open_engine(engine).checked_batches(request)
-    for rows in batches:
-        positive = rows.positive if rows.positive is not None else np.zeros(len(rows.score), dtype=np.bool_)
-        decided = [decision(rows) for decision in decisions]
-        tally = _Tally(
-            rows=tally.rows + _total(rows, np.ones(len(rows.score), dtype=np.bool_)),
-            positives=tally.positives + _total(rows, positive),
-            physical_rows=tally.physical_rows + len(rows.score),
-            physical_positives=tally.physical_positives + int(np.count_nonzero(positive)),
-            selected=tuple(s + _total(rows, d) for s, d in zip(tally.selected, decided, strict=True)),
-            true_positives=tuple(
-                t + _total(rows, d & positive) for t, d in zip(tally.true_positives, decided, strict=True)
-            ),
-        )
-    return tally, batches.dropped
-
-
-def _total(rows: CheckedRows, mask: np.ndarray) -> int:
-    return int(np.count_nonzero(mask)) if rows.weight is None else int(rows.weight[mask].sum())
-
-
-def _confusions(tally: _Tally, confidence: float) -> list[Confusion]:
-    negatives = tally.rows - tally.positives
-    return [
-        Confusion(
-            precision=_estimate(true_positives, selected, confidence),
-            recall=_estimate(true_positives, tally.positives, confidence),
-            fpr=_estimate(selected - true_positives, negatives, confidence),
-            selected=selected,
-            true_positives=true_positives,
-            rows=tally.rows,
-            positives=tally.positives,
-        )
-        for selected, true_positives in zip(tally.selected, tally.true_positives, strict=True)
-    ]
-
-
-def _estimate(successes: int, trials: int, confidence: float) -> Estimate:
-    low, high = clopper_pearson(successes, trials, confidence)
-    return Estimate(value=successes / trials if trials else None, low=low, high=high)
-
-
-def _verdict(name: str, artifact: BoundaryArtifact, confusion: Confusion) -> str:
-    """Say whether the promise held, exactly, and whether chance can explain a miss."""
-    constraint = parse_constraint(artifact.constraint.kind, artifact.constraint.value)
-    (bound, *_) = constraint.amounts
-    match constraint.kind:
-        case ConstraintKind.PRECISION:
-            counts = (confusion.true_positives, confusion.selected)
-            return _kept(name, constraint, confusion.precision, counts, bound)
-        case ConstraintKind.RECALL:
-            counts = (confusion.true_positives, confusion.positives)
-            return _kept(name, constraint, confusion.recall, counts, bound)
-        case ConstraintKind.MAX_FPR:
-            counts = (confusion.selected - confusion.true_positives, confusion.rows - confusion.positives)
-            return _kept(name, constraint, confusion.fpr, counts, bound)
-        case ConstraintKind.MAX_SELECTED:
-            share = 100 * confusion.selected / confusion.rows
-            promised = f"promised on the hold-out: {constraint.promise()}"
-            return f"{name}: {confusion.selected} selected here, {share:.2f}% of the rows; {promised}."
-        case ConstraintKind.UTILITY:
-            value = float(constraint.objective(confusion.true_positives, confusion.selected))
-            return f"{name}: utility {value:,.6g} here ({constraint.value})."
-
-
-def _kept(
-    name: str, constraint: Constraint, estimate: Estimate, counts: tuple[int, int], bound: Fraction
-) -> str:
-    successes, trials = counts
-    if trials == 0:
-        return f"{name}: {constraint.promise()} cannot be judged here: there is nothing to judge it by."
-    value, low, high = Fraction(successes, trials), Fraction(estimate.low), Fraction(estimate.high)
-    if constraint.kind is ConstraintKind.MAX_FPR:
-        met, surely = value <= bound, high <= bound or low > bound
-    else:
-        met, surely = value >= bound, low >= bound or high < bound
-    word = "is met" if met else "is missed"
-    chance = "by more than chance explains" if surely else "within what chance explains"
-    return f"{name}: {constraint.promise()} {word}, {chance}."

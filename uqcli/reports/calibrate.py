@@ -146,7 +146,7 @@ def _errors_table(errors: LevelErrors) -> Table:
 
 def before_and_after_figure(panels: Sequence[ReliabilityPanel]) -> Figure:
     """Small multiples of the standard reliability diagram, before and after."""
-    columns = min(_COLUMNS, len(panels))
+    columns = 2 if len(panels) == 4 else min(_COLUMNS, len(panels))
     lines = -(-len(panels) // columns)
 
     def draw(canvas: Canvas) -> None:

@@ -48,9 +48,9 @@ def formula(map_: ScoreMap) -> str:
     """A map of the score alone, in one line."""
     match map_:
         case LogisticMap():
-            return f"sigmoid({map_.intercept:.6g} + {map_.slope:.6g} * log-odds)"
+            return f"sigmoid({map_.slope:.6g} * log-odds {map_.intercept:+.6g})"
         case BetaMap():
-            return f"sigmoid({map_.a:.6g} ln s - {map_.b:.6g} ln(1-s) + {map_.c:.6g})"
+            return f"sigmoid({map_.a:.6g} ln s - {map_.b:.6g} ln(1-s) {map_.c:+.6g})"
         case IsotonicMap():
             steps = len(set(map_.y))
             return f"isotonic, {steps} levels from {map_.y[0]:.4f} to {map_.y[-1]:.4f}"

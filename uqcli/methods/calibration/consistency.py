@@ -47,10 +47,9 @@ def _in_scores(map_: LogisticMap | BetaMap | IsotonicMap | HistogramMap | Identi
         case IsotonicMap():
             return _in_points(map_)
         case HistogramMap():
-            rates = [rate for rate in map_.rate if rate is not None]
             if not len(map_.rate) == len(map_.edges) + 1 == len(map_.count) == len(map_.error):
                 return "its bins do not have a rate, a count and an error each"
-            return _not_ascending(map_.edges, "edges") or _not_probabilities(rates)
+            return _not_ascending(map_.edges, "edges") or _not_probabilities(map_.rate)
     return None
 
 

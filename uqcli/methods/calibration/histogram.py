@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
+
 from uqcli.counts import Floats, ValueCounts, binned_cells
 from uqcli.methods.calibration.maps import HistogramMap
 
@@ -24,12 +26,14 @@ def fit_histogram(counts: ValueCounts, edges: Floats, confidence: float) -> Hist
     edges : float64, shape (M-1,)
     """
     cells = binned_cells(counts, edges)
-    rows, positives = cells.count.tolist(), cells.positives.tolist()
+    rows, positives = cells.count, cells.positives
+    filled = np.flatnonzero(rows)
+    source = filled[np.minimum(np.searchsorted(filled, np.arange(len(rows))), len(filled) - 1)]
     return HistogramMap(
         edges=edges.tolist(),
-        rate=[p / n if n else None for p, n in zip(positives, rows, strict=True)],
-        count=rows,
-        error=[min(1.0, bound(n, len(rows), confidence) / 2) if n else None for n in rows],
+        rate=(positives[source] / rows[source]).tolist(),
+        count=rows.tolist(),
+        error=[min(1.0, bound(n, len(rows), confidence) / 2) if n else None for n in rows.tolist()],
         confidence=confidence,
     )
 

@@ -36,13 +36,13 @@ class IsotonicMap(msgspec.Struct, frozen=True, kw_only=True, tag_field="map", ta
 
 
 class HistogramMap(msgspec.Struct, frozen=True, kw_only=True, tag_field="map", tag="histogram"):
-    """The rate of each bin; a score v is in bin #{edges <= v}; null where a bin is empty.
+    """The rate of each bin; a score v is in bin #{edges <= v}.
 
-    With the stated confidence, all rates are within ``error`` of the truth at once [LS Theorem 3].
+    An empty bin has the rate of the next bin above that holds rows, and no error. With the stated confidence, all rates are within ``error`` of the truth at once [LS Theorem 3].
     """
 
     edges: list[float]
-    rate: Annotated[list[float | None], Meta(min_length=1)]
+    rate: Annotated[list[float], Meta(min_length=1)]
     count: list[Count]
     error: list[float | None]
     confidence: float
@@ -70,7 +70,7 @@ class FeatureColumn(msgspec.Struct, frozen=True, kw_only=True):
     levels: list[str] | None = None
 
 
-class Node(msgspec.Struct, frozen=True, kw_only=True):
+class Node(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """A node of a tree: a leaf, or a question whose rows go left or right.
 
     Attributes

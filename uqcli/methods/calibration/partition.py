@@ -9,6 +9,8 @@ import numpy as np
 from uqcli.counts import Bools, Floats, Ints
 from uqcli.methods.calibration.maps import FeatureColumn, GroupsMap, Node
 
+_MOST_NAMED = 4
+
 
 def leaf_of(nodes: Sequence[Node], columns: Sequence[FeatureColumn], features: Mapping[str, Floats]) -> Ints:
     """Leaf of each row, from the first node down.
@@ -98,4 +100,5 @@ def _answer(node: Node, went_left: bool, levels: Sequence[str] | None) -> str:
     chosen = set(node.levels or ())
     named = [level for level in levels if (level in chosen) == went_left]
     named += ["(other)"] if node.other_left == went_left else []
-    return f"{node.feature} in {{{', '.join(named)}}}{missing}"
+    more = f" and {len(named) - _MOST_NAMED} more" if len(named) > _MOST_NAMED else ""
+    return f"{node.feature} in {{{', '.join(named[:_MOST_NAMED])}{more}}}{missing}"

@@ -74,7 +74,7 @@ def predict_scores(map_: ScoreMap, corrected: Floats, scale: Scale) -> Floats:
         fitted: Floats = np.interp(corrected, np.array(map_.x), np.array(map_.y))
         return fitted
     if isinstance(map_, HistogramMap):
-        rate = np.array([np.nan if each is None else each for each in map_.rate])
+        rate = np.array(map_.rate)
         by_row: Floats = rate[bin_of(corrected, np.array(map_.edges, dtype=np.float64))]
         return by_row
     return scale.probability(corrected)

@@ -1,0 +1,255 @@
+"""``uqcli calibrate`` and its artifact through apply, evaluate and show."""
+
+import importlib.util
+import json
+
+import numpy as np
+import polars as pl
+import pytest
+
+from uqcli.methods.calibration.scale import Scale
+
+METHODS = ("platt", "temperature", "beta", "isotonic", "histogram", "mist")
+PARTS = {
+    "tree": ("--features", "kind,age", "--min-leaf", "50"),
+    "forest": ("--features", "kind,age", "--min-leaf", "50", "--partitioner", "forest"),
+    "boosted": ("--features", "kind,age", "--min-leaf", "50", "--partitioner", "boosted"),
+    "auc": ("--features", "kind,age", "--min-leaf", "50", "--split", "auc"),
+    "groups": ("--partition", "kind", "--min-leaf", "50"),
+}
+
+
+def frame(rows=900, seed=1):
+    random = np.random.default_rng(seed)
+    score = random.random(rows).round(4)
+    kind = random.choice(["x", "y", "z"], rows)
+    power = np.where(kind == "x", 1, np.where(kind == "y", 2, 4))
+    age = [None if each < 0.1 else round(20 + 60 * each, 1) for each in random.random(rows)]
+    return pl.DataFrame(
+        {
+            "id": [f"{number:04d}" for number in range(rows)],
+            "score": score,
+            "uncertainty": random.random(rows).round(3),
+            "label": (random.random(rows) < score**power).astype(int),
+            "kind": [None if number % 50 == 0 else each for number, each in enumerate(kind)],
+            "age": age,
+        }
+    )
+
+
+@pytest.fixture
+def rows(tmp_path):
+    frame().write_parquet(tmp_path / "rows.parquet")
+    frame().write_csv(tmp_path / "rows.csv")
+    frame(seed=2).write_csv(tmp_path / "new.csv")
+    return tmp_path
+
+
+def fitted(uqcli, *arguments):
+    outcome = uqcli("calibrate", "rows.parquet", *arguments, "--bootstrap", "0", "-q", "-o", "c.json")
+    assert (outcome.code, outcome.err) == (0, "")
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_saved_maps_stream_the_same_from_every_format_and_split(uqcli, rows, method):
+    fitted(uqcli, "--method", method)
+    again = uqcli("calibrate", "rows.csv", "--method", method, "--bootstrap", "0", "-q", "-o", "d.json")
+    assert again.code == 0
+    assert (rows / "c.json").read_bytes() == (rows / "d.json").read_bytes()
+    assert uqcli("apply", "c.json", "rows.csv", "-o", "a.csv", "-q").code == 0
+    assert uqcli("apply", "c.json", "rows.parquet", "-o", "a.parquet", "-q").code == 0
+    written, exact = pl.read_csv(rows / "a.csv"), pl.read_parquet(rows / "a.parquet")
+    assert written.columns == [*frame().columns, "calibrated"]
+    assert written["calibrated"].to_list() == exact["calibrated"].to_list()
+    assert exact["calibrated"].is_between(0, 1).all()
+    text = (rows / "a.csv").read_text().splitlines()
+    assert text[1].startswith((rows / "rows.csv").read_text().splitlines()[1])
+
+
+@pytest.mark.parametrize("part", PARTS)
+def test_partitions_are_plain_json_that_needs_no_scikit_learn(uqcli, rows, part, monkeypatch):
+    fitted(uqcli, "--method", "heterogeneous", *PARTS[part])
+    saved = json.loads((rows / "c.json").read_text())
+    assert saved["calibration"]["map"] == ("groups" if part == "groups" else "trees")
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
+    assert uqcli("apply", "c.json", "new.csv", "-o", "a.csv", "-q").code == 0
+    out = pl.read_csv(rows / "a.csv")
+    assert out["calibrated"].is_between(0, 1).all()
+    assert ("leaf" in out.columns) == (part in ("tree", "auc", "groups"))
+    assert uqcli("show", "c.json").code == 0
+    report = uqcli("evaluate", "c.json", "new.csv", "--json").json
+    assert report["metrics"]["after"]["log_loss"] < report["metrics"]["before"]["log_loss"]
+
+
+def test_leaves_follow_rows_of_every_kind(uqcli, rows):
+    fitted(uqcli, "--method", "heterogeneous", *PARTS["tree"])
+    (rows / "odd.csv").write_text("score,kind,age\n0.5,never seen,30\n0.5,,\n0.5,x,\n0.5, y ,1e3\n")
+    outcome = uqcli("apply", "c.json", "odd.csv")
+    assert outcome.code == 0
+    assert len(outcome.out.splitlines()) == 5
+    (rows / "text.csv").write_text("score,kind,age\n0.5,x,old\n")
+    refused = uqcli("apply", "c.json", "text.csv")
+    assert refused.code == 3
+    assert "'age' holds 'old' in data row 1" in refused.err
+    (rows / "less.csv").write_text("score,kind\n0.5,x\n")
+    refused = uqcli("apply", "c.json", "less.csv")
+    assert refused.code == 3
+    assert "no column 'age'" in refused.err
+
+
+def test_numbers_of_csv_and_parquet_are_the_same_feature(uqcli, rows):
+    for name in ("rows.csv", "rows.parquet"):
+        arguments = ("--method", "heterogeneous", *PARTS["tree"], "-q", "--bootstrap", "0")
+        assert uqcli("calibrate", name, *arguments, "-o", f"{name}.json").code == 0
+    assert (rows / "rows.csv.json").read_bytes() == (rows / "rows.parquet.json").read_bytes()
+    mixed = uqcli("calibrate", "rows.csv", *arguments, "--test", "rows.parquet")
+    assert mixed.code == 0
+
+
+def test_without_scikit_learn_trees_name_their_extra(uqcli, rows, monkeypatch):
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
+    outcome = uqcli("calibrate", "rows.csv", "--method", "heterogeneous", "--features", "age")
+    assert outcome.code == 7
+    assert "uqcli[trees]" in outcome.err
+    assert uqcli("calibrate", "rows.csv", "--method", "heterogeneous", "--partition", "kind", "-q").code == 0
+
+
+def test_undersampling_is_the_closed_form_alone_and_before_another_method(uqcli, rows):
+    fitted(uqcli, "--undersampled", "3")
+    saved = json.loads((rows / "c.json").read_text())
+    assert (saved["method"], saved["undersampled"], saved["calibration"]) == (
+        "prior",
+        3.0,
+        {"map": "identity"},
+    )
+    uqcli("apply", "c.json", "rows.parquet", "-o", "a.parquet", "-q")
+    score = frame()["score"].to_numpy()
+    expected = Scale(undersampled=3.0).corrected(score)
+    assert pl.read_parquet(rows / "a.parquet")["calibrated"].to_numpy().tolist() == expected.tolist()
+    fitted(uqcli, "--undersampled", "3", "--method", "platt")
+    first = json.loads((rows / "c.json").read_text())["calibration"]
+    fitted(uqcli, "--method", "platt")
+    second = json.loads((rows / "c.json").read_text())["calibration"]
+    assert first["slope"] == pytest.approx(second["slope"])
+    assert first["intercept"] - first["slope"] * np.log(3) == pytest.approx(second["intercept"])
+
+
+def test_real_scores(uqcli, rows):
+    score = np.log(frame()["score"].clip(1e-4, 1 - 1e-4).to_numpy())
+    frame().with_columns(pl.Series("score", 10 * score)).write_csv(rows / "real.csv")
+    refused = uqcli("calibrate", "real.csv")
+    assert refused.code == 3
+    assert "--logit" in refused.err
+    for method in METHODS:
+        arguments = ("--logit", "--method", method, "--bootstrap", "0", "-q", "-o", "r.json")
+        assert uqcli("calibrate", "real.csv", *arguments).code == 0
+        assert uqcli("apply", "r.json", "real.csv", "-q").code == 0
+    fitted(uqcli, "--method", "platt")
+    assert uqcli("apply", "c.json", "real.csv").code == 3
+
+
+def test_the_report_compares_on_rows_that_were_not_used(uqcli, rows):
+    report = uqcli("calibrate", "rows.csv", "--bootstrap", "40", "--json").json
+    assert report["parameters"]["measured"] == "cross-fitting"
+    metrics = report["metrics"]
+    assert set(metrics) == {"before", "after", "difference"}
+    for name in ("auc", "average_precision", "log_loss", "brier", "ece", "ace", "tce"):
+        gain = metrics["difference"][name]
+        assert gain["value"] == pytest.approx(
+            metrics["after"][name]["value"] - metrics["before"][name]["value"]
+        )
+        assert gain["low"] <= gain["value"] <= gain["high"]
+    assert "Calibration helped" in report["notes"][0]
+    tested = uqcli("calibrate", "rows.csv", "--test", "new.csv", "--bootstrap", "0", "--json").json
+    assert tested["parameters"]["measured"] == "test"
+    assert uqcli("calibrate", "rows.csv", "-q", "--bootstrap", "0", "-o", "c.json").code == 0
+    evaluated = uqcli("evaluate", "c.json", "new.csv", "--json").json
+    assert evaluated["metrics"] == tested["metrics"]
+
+
+def test_it_says_when_calibration_does_not_help(uqcli, rows):
+    random = np.random.default_rng(3)
+    score = random.random(3000)
+    good = pl.DataFrame({"score": score, "label": (random.random(3000) < score).astype(int)})
+    good.write_csv(rows / "good.csv")
+    notes = uqcli("calibrate", "good.csv", "--json").json["notes"]
+    assert "did not help" in notes[0]
+    worse = uqcli("calibrate", "good.csv", "--undersampled", "5", "--json").json["notes"]
+    assert "rises by" in worse[0]
+
+
+def test_mist_reports_errors_by_score_bin(uqcli, rows):
+    report = uqcli("calibrate", "rows.csv", "--method", "mist", "--bootstrap", "0", "--json").json
+    for name in ("ist", "mist"):
+        table = report["ece_by_score_bin"][name]
+        assert len(table["ece"]) == len(table["cumulative"]) == 10
+        assert table["cumulative"][0] == pytest.approx(np.mean(table["ece"]))
+
+
+@pytest.mark.parametrize(
+    "content", ["score,label\n0.5,1\n", "score,label\n0.5,1\n0.7,1\n0.2,1\n", "score,label\n0.5,0\n0.5,1\n"]
+)
+def test_tiny_files(uqcli, tmp_path, content):
+    (tmp_path / "d.csv").write_text(content)
+    for method in METHODS[:-1]:
+        outcome = uqcli("calibrate", "d.csv", "--method", method, "--json", "--bootstrap", "2")
+        assert (outcome.code, outcome.err) == (0, ""), method
+        assert outcome.json["notes"]
+
+
+def test_weight_zero_is_an_absent_row(uqcli, tmp_path):
+    (tmp_path / "w.csv").write_text("score,label,w\n0.1,0,2\n0.9,1,1\n0.2,1,1\n0.99,0,0\n")
+    (tmp_path / "r.csv").write_text("score,label\n0.1,0\n0.1,0\n0.9,1\n0.2,1\n")
+    maps = []
+    for arguments in (("w.csv", "--weight", "w"), ("r.csv",)):
+        maps.append(uqcli("calibrate", *arguments, "--bootstrap", "0", "--json").json["calibration"])
+    assert maps[0] == maps[1]
+
+
+def test_several_calibrators_side_by_side_and_no_mix_of_kinds(uqcli, rows, data, artifact):
+    for method in ("platt", "isotonic"):
+        uqcli("calibrate", "rows.csv", "--method", method, "--bootstrap", "0", "-q", "-o", f"{method}.json")
+    report = uqcli("evaluate", "platt.json", "isotonic.json", "new.csv", "--json").json
+    assert [each["artifact"] for each in report["results"]] == ["platt.json", "isotonic.json"]
+    assert uqcli("evaluate", "platt.json", artifact, "new.csv").code == 2
+
+
+LEAF = {"rule": "", "rows": 1, "positives": 0, "own": True, "calibration": {"map": "identity"}}
+BINS = {"edges": [0.5], "rate": [0.1], "count": [1], "error": [0.1], "confidence": 0.9}
+BROKEN = {
+    "x": {"map": "isotonic", "x": [0.5, 0.1], "y": [0.1, 0.2]},
+    "y": {"map": "isotonic", "x": [0.1, 0.5], "y": [0.1, 1.2]},
+    "bins": {
+        "map": "histogram",
+        "edges": [0.5],
+        "rate": [0.1],
+        "count": [1],
+        "error": [0.1],
+        "confidence": 0.9,
+    },
+    "slope": {"map": "logistic", "intercept": 1e999, "slope": 1.0},
+    "beta": {"map": "beta", "a": -1.0, "b": 1.0, "c": 0.0},
+    "levels": {"map": "by-uncertainty", "uncertainty_edges": [0.1], "maps": [], "count": []},
+    "loop": {
+        "map": "trees",
+        "combine": "mean",
+        "features": [{"name": "age"}],
+        "trees": [
+            {
+                "nodes": [{"feature": "age", "threshold": 1.0, "left": 0, "right": 0}],
+                "leaves": [
+                    {"rule": "", "rows": 1, "positives": 0, "own": True, "calibration": {"map": "identity"}}
+                ],
+            }
+        ],
+    },
+    "unknown": {"map": "wizardry"},
+}
+
+
+@pytest.mark.parametrize("broken", BROKEN)
+def test_artifacts_that_contradict_themselves(uqcli, rows, broken):
+    fitted(uqcli, "--method", "platt")
+    saved = json.loads((rows / "c.json").read_text())
+    (rows / "c.json").write_text(json.dumps({**saved, "calibration": BROKEN[broken]}))
+    assert uqcli("apply", "c.json", "new.csv").code == 5

@@ -1,0 +1,48 @@
+"""Calibration maps by general minimisers and loops over rows."""
+
+import numpy as np
+from scipy.optimize import minimize, minimize_scalar
+
+CLIP = 1e-12
+
+
+def logit(score):
+    clipped = np.clip(score, CLIP, 1 - CLIP)
+    return np.log(clipped) - np.log1p(-clipped)
+
+
+def loss(log_odds, label):
+    return np.logaddexp(0, np.where(label, -log_odds, log_odds)).sum()
+
+
+def temperature(score, label):
+    """Slope 1/T in [1e-3, 1e3]."""
+    found = minimize_scalar(
+        lambda log_slope: loss(np.exp(log_slope) * logit(score), label),
+        bounds=(np.log(1e-3), np.log(1e3)),
+        method="bounded",
+        options={"xatol": 1e-10},
+    )
+    return np.exp(found.x)
+
+
+def beta(score, label):
+    """Smallest loss with a, b >= 0."""
+    clipped = np.clip(score, CLIP, 1 - CLIP)
+    first, second = np.log(clipped), -np.log1p(-clipped)
+    found = minimize(
+        lambda p: loss(p[0] * first + p[1] * second + p[2], label),
+        np.array([1.0, 1.0, 0.0]),
+        bounds=[(0, None), (0, None), (None, None)],
+        method="L-BFGS-B",
+        options={"ftol": 1e-14, "gtol": 1e-10, "maxiter": 10_000},
+    )
+    return found.fun
+
+
+def histogram(score, label, bins):
+    """Rate of each row's quantile bin."""
+    ordered = sorted(score)
+    edges = [ordered[b * len(ordered) // bins] for b in range(1, bins)]
+    of = [sum(edge <= value for edge in edges) for value in score]
+    return [np.mean([y for y, other in zip(label, of, strict=True) if other == number]) for number in of]

@@ -1,0 +1,67 @@
+"""How saved calibrators do on labelled rows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from uqcli.artifacts.models import CalibratorArtifact
+from uqcli.engines.protocol import DataRequest, LabelledRows
+from uqcli.errors import UsageError
+from uqcli.jobs.compare import ComparedRows, ResamplingPlan, compare
+from uqcli.jobs.evaluate_options import EvaluateOptions
+from uqcli.jobs.labelled import read_labelled, require_probabilities
+from uqcli.jobs.models import scale_of
+from uqcli.methods.calibration.predict import predict
+from uqcli.methods.calibration.scale import Scale
+from uqcli.reports.evaluate import EvaluateParameters
+from uqcli.reports.evaluate_calibrator import EvaluateCalibratorReport
+
+
+def evaluate_calibrators(
+    names: Sequence[str],
+    artifacts: Sequence[CalibratorArtifact],
+    request: DataRequest,
+    options: EvaluateOptions,
+) -> EvaluateCalibratorReport:
+    """Measure probabilities before and after each calibrator.
+
+    Raises
+    ------
+    UsageError, DataError
+        An option is out of range, the rows cannot be read, or a score is no probability.
+    """
+    if options.bootstrap < 0 or options.bootstrap == 1:
+        raise UsageError(f"{options.bootstrap} bootstrap replicates", expected="2 or more, or none")
+    rows, source = read_labelled(replace(request, keep_position=True), options.engine)
+    if not all(artifact.logit for artifact in artifacts):
+        require_probabilities(rows.numbers["score"], source.columns["score"])
+    plan = ResamplingPlan(replicates=options.bootstrap, seed=options.seed, confidence=options.confidence)
+    results = tuple(
+        (name, artifact, compare(_compared(rows, artifact), plan))
+        for name, artifact in zip(names, artifacts, strict=True)
+    )
+    return EvaluateCalibratorReport(
+        source=source,
+        parameters=EvaluateParameters(
+            confidence=options.confidence, on_invalid=options.on_invalid, positive=request.positive_value
+        ),
+        resampling=(options.bootstrap, options.seed),
+        results=results,
+    )
+
+
+def _compared(rows: LabelledRows, artifact: CalibratorArtifact) -> ComparedRows:
+    score, scale = rows.numbers["score"], scale_of(artifact)
+    features = {name: feature.value for name, feature in rows.features.items()}
+    assert rows.positive is not None  # the roles name a label of two classes
+    assert rows.position is not None  # asked for
+    return ComparedRows(
+        before=Scale(real=artifact.logit).probability(score),
+        after=predict(
+            artifact.calibration, score, scale, rows.numbers.get("uncertainty"), features
+        ).probability,
+        positive=rows.positive,
+        weight=rows.weight,
+        position=rows.position,
+    )

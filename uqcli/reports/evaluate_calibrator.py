@@ -1,0 +1,70 @@
+"""The report of ``uqcli evaluate`` on calibrators."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import msgspec
+
+from uqcli.artifacts.models import CalibratorArtifact, Source
+from uqcli.defaults import VERSION
+from uqcli.reports.comparison import Comparison, comparison_table, verdict
+from uqcli.reports.document import Document, Metrics, count, plain
+from uqcli.reports.evaluate import EvaluateParameters
+
+
+@dataclass(frozen=True, kw_only=True)
+class EvaluateCalibratorReport:
+    """How saved calibrators do on labelled rows.
+
+    Attributes
+    ----------
+    resampling
+        Replicates of the intervals, and the seed.
+    results
+        Artifact name, artifact and metrics before and after, in the order given.
+    """
+
+    source: Source
+    parameters: EvaluateParameters
+    resampling: tuple[int, int]
+    results: tuple[tuple[str, CalibratorArtifact, Comparison], ...]
+
+    @property
+    def gated(self) -> Mapping[str, Metrics]:
+        """Metrics by artifact."""
+        if len(self.results) == 1:
+            return {"": self.results[0][2].metrics()}
+        return {name: compared.metrics() for name, _, compared in self.results}
+
+    def payload(self) -> dict[str, Any]:
+        """The JSON form: ``metrics`` for one artifact, ``results`` for several."""
+        replicates, seed = self.resampling
+        parameters = {"bootstrap": replicates, "seed": seed if replicates else None}
+        head = {
+            "command": "evaluate",
+            "uqcli_version": VERSION,
+            "source": msgspec.to_builtins(self.source),
+            "parameters": {**msgspec.to_builtins(self.parameters), **parameters},
+        }
+        if len(self.results) == 1:
+            return {**head, "metrics": plain(self.results[0][2].metrics()), "notes": self._verdicts()}
+        listed = [
+            {"artifact": name, "metrics": plain(compared.metrics())} for name, _, compared in self.results
+        ]
+        return {**head, "results": listed, "notes": self._verdicts()}
+
+    def document(self) -> Document:
+        """The readable form."""
+        tables = [
+            comparison_table(f"{name} ({artifact.method})", compared)
+            for name, artifact, compared in self.results
+        ]
+        rows, positives = count(self.source.rows), count(self.source.positives)
+        title = f"Evaluation on {rows} rows, {positives} positive"
+        return Document(title=title, tables=tables, notes=self._verdicts())
+
+    def _verdicts(self) -> list[str]:
+        return [f"{name}: {verdict(compared, 'here')}" for name, _, compared in self.results]
