@@ -10,17 +10,34 @@ from typing import TYPE_CHECKING, Any
 from uqcli.defaults import VERSION
 
 if TYPE_CHECKING:
-    from uqcli.choices import CalibrationTest, ScoreBinning
+    from uqcli.choices import (
+        CalibrationMethod,
+        CalibrationTest,
+        LeafMethod,
+        Partitioner,
+        ScoreBinning,
+        SplitCriterion,
+    )
+    from uqcli.jobs.calibration import CalibrationOptions
+    from uqcli.jobs.calibrator import Calibrator
     from uqcli.jobs.measure import MeasureOptions, calibration_error, classwise_calibration_error
     from uqcli.jobs.search import find_boundary
     from uqcli.methods.boundary.result import FittedBoundary
+    from uqcli.methods.calibration.scale import Scale
 
 __version__ = VERSION
 __all__ = [
+    "CalibrationMethod",
+    "CalibrationOptions",
     "CalibrationTest",
+    "Calibrator",
     "FittedBoundary",
+    "LeafMethod",
     "MeasureOptions",
+    "Partitioner",
+    "Scale",
     "ScoreBinning",
+    "SplitCriterion",
     "__version__",
     "calibration_error",
     "classwise_calibration_error",
@@ -28,10 +45,17 @@ __all__ = [
 ]
 
 _HOMES = {
+    "CalibrationMethod": "uqcli.choices",
+    "CalibrationOptions": "uqcli.jobs.calibration",
     "CalibrationTest": "uqcli.choices",
+    "Calibrator": "uqcli.jobs.calibrator",
     "FittedBoundary": "uqcli.methods.boundary.result",
+    "LeafMethod": "uqcli.choices",
     "MeasureOptions": "uqcli.jobs.measure",
+    "Partitioner": "uqcli.choices",
+    "Scale": "uqcli.methods.calibration.scale",
     "ScoreBinning": "uqcli.choices",
+    "SplitCriterion": "uqcli.choices",
     "calibration_error": "uqcli.jobs.measure",
     "classwise_calibration_error": "uqcli.jobs.measure",
     "find_boundary": "uqcli.jobs.search",

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from uqcli import defaults
-from uqcli.artifacts.models import CalibratorArtifact, CalibratorParameters, Source
+from uqcli.artifacts.models import CalibratorArtifact, Source
 from uqcli.choices import ArtifactKind, CalibrationMethod, EngineName
 from uqcli.counts import Floats, Ints, pool
 from uqcli.engines.protocol import DataRequest, LabelledRows
@@ -22,6 +22,7 @@ from uqcli.jobs.calibration import (
 )
 from uqcli.jobs.compare import ComparedRows, ResamplingPlan, compare
 from uqcli.jobs.labelled import check_confidence, read_labelled, require_probabilities
+from uqcli.jobs.saved_calibrator import parameters_of
 from uqcli.methods.binning.calibration_error import BinError, errors_of_rows
 from uqcli.methods.calibration.maps import GroupsMap, TreesMap, UncertaintyMap
 from uqcli.methods.calibration.tree import require_trees
@@ -95,7 +96,12 @@ def run(data: DataRequest, options: CalibrateOptions, engine: EngineName) -> Cal
     artifact = CalibratorArtifact(
         kind=ArtifactKind.CALIBRATOR,
         source=source,
-        parameters=_parameters(data, options),
+        parameters=parameters_of(
+            how,
+            options.features or options.partition,
+            on_invalid=data.on_invalid,
+            positive=data.positive_value,
+        ),
         method=how.method,
         logit=how.scale.real,
         undersampled=how.scale.undersampled,
@@ -211,27 +217,6 @@ def _compared_rows(measured: _Measured, how: CalibrationOptions) -> ComparedRows
         positive=rows.positive,
         weight=rows.weight,
         position=rows.position,
-    )
-
-
-def _parameters(data: DataRequest, options: CalibrateOptions) -> CalibratorParameters:
-    how = options.calibration
-    learned = bool(options.features)
-    parted = how.method is CalibrationMethod.HETEROGENEOUS
-    return CalibratorParameters(
-        method=how.method,
-        n_bins=how.n_bins if how.method is CalibrationMethod.HISTOGRAM else None,
-        uncertainty_bins=how.uncertainty_bins if how.method is CalibrationMethod.MIST else None,
-        features=list(options.features) or None,
-        partition=list(options.partition) or None,
-        partitioner=how.partitioner if learned else None,
-        max_depth=how.max_depth if learned else None,
-        min_leaf=how.min_leaf if parted else None,
-        split=how.split if learned else None,
-        leaf_method=how.leaf_method if parted else None,
-        seed=how.seed,
-        on_invalid=data.on_invalid,
-        positive=data.positive_value,
     )
 
 

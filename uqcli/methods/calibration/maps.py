@@ -38,7 +38,8 @@ class IsotonicMap(msgspec.Struct, frozen=True, kw_only=True, tag_field="map", ta
 class HistogramMap(msgspec.Struct, frozen=True, kw_only=True, tag_field="map", tag="histogram"):
     """The rate of each bin; a score v is in bin #{edges <= v}.
 
-    An empty bin has the rate of the next bin above that holds rows, and no error. With the stated confidence, all rates are within ``error`` of the truth at once [LS Theorem 3].
+    An empty bin has the rate of the next bin above that holds rows, and no error. With the stated
+    confidence, all rates are within ``error`` of the truth at once [LS Theorem 3].
     """
 
     edges: list[float]
