@@ -24,6 +24,7 @@ def test_every_command_has_an_entry_with_every_option():
     for command in (
         "bin",
         "boundary",
+        "calibrate",
         "apply",
         "evaluate",
         "tce",
@@ -44,7 +45,7 @@ def test_exit_codes_are_listed():
 
 
 def test_there_are_blocks_to_run():
-    assert [language for language, _ in BLOCKS] == ["sh"] * 6 + ["python"]
+    assert [language for language, _ in BLOCKS] == ["sh"] * 7 + ["python"]
 
 
 @pytest.mark.parametrize("number", range(len(BLOCKS)))
