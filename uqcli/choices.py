@@ -81,6 +81,36 @@ class FileFormat(StrEnum):
     ARROW = "arrow"
 
 
+class ConformalMethod(StrEnum):
+    """Non-conformity scores (methods/conformal/scores.py)."""
+
+    APS = "aps"
+    LAC = "lac"
+
+
+class ConformalMode(StrEnum):
+    """For whom coverage is promised."""
+
+    MARGINAL = "marginal"
+    LABEL_CONDITIONAL = "label-conditional"
+    LABEL_SHIFT = "label-shift"
+
+
+class ShiftEstimator(StrEnum):
+    """How class weights q/p are found."""
+
+    BBSE = "bbse"
+    EM = "em"
+    KNOWN = "known"
+
+
+class Confusion(StrEnum):
+    """What BBSE counts: predicted classes, or their probabilities."""
+
+    HARD = "hard"
+    SOFT = "soft"
+
+
 class CalibrationTest(StrEnum):
     """How a bin's labels speak against a prediction."""
 
@@ -143,3 +173,5 @@ class ArtifactKind(StrEnum):
     GRID = "grid"
     BOUNDARY = "boundary"
     CALIBRATOR = "calibrator"
+    CONFORMAL = "conformal"
+    SHIFT = "shift"

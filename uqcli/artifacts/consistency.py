@@ -6,8 +6,16 @@ import math
 
 import msgspec
 
-from uqcli.artifacts.models import Artifact, BoundaryArtifact, CalibratorArtifact, GridArtifact
+from uqcli.artifacts.models import (
+    Artifact,
+    BoundaryArtifact,
+    CalibratorArtifact,
+    ConformalArtifact,
+    GridArtifact,
+    ShiftArtifact,
+)
 from uqcli.defaults import MOST_ROWS
+from uqcli.engines.classes import PROBA
 from uqcli.errors import UsageError
 from uqcli.methods.boundary.constraint import parse_constraint
 from uqcli.methods.calibration.consistency import contradiction_in_map
@@ -19,6 +27,10 @@ def contradiction_in(artifact: Artifact) -> str | None:
         found = _in_grid(artifact)
     elif isinstance(artifact, CalibratorArtifact):
         found = contradiction_in_map(artifact.calibration)
+    elif isinstance(artifact, ConformalArtifact):
+        return _in_conformal(artifact)
+    elif isinstance(artifact, ShiftArtifact):
+        return _in_shift(artifact)
     else:
         found = _in_boundary(artifact)
     if found is None and "score" not in artifact.source.columns:
@@ -26,6 +38,41 @@ def contradiction_in(artifact: Artifact) -> str | None:
     if found is None and artifact.needs_uncertainty and "uncertainty" not in artifact.source.columns:
         return "it does not name its uncertainty column"
     return found
+
+
+def _in_conformal(artifact: ConformalArtifact) -> str | None:
+    classes = artifact.classes
+    lines = [artifact.thresholds] + ([] if artifact.groups is None else artifact.groups.thresholds)
+    if any(len(line) != len(classes) for line in lines) or len(set(classes)) < len(classes):
+        return "it does not have a threshold for each class"
+    if not all(0 <= threshold <= 1 for line in lines for threshold in line):
+        return "a threshold is not between 0 and 1"
+    if artifact.groups is not None and len(artifact.groups.names) != len(artifact.groups.thresholds):
+        return "its groups do not have thresholds each"
+    return _columns_of_classes(artifact)
+
+
+def _in_shift(artifact: ShiftArtifact) -> str | None:
+    sizes = {
+        len(artifact.classes),
+        len(artifact.weights),
+        len(artifact.source_prior),
+        len(artifact.target_prior),
+    }
+    if len(sizes) > 1 or len(set(artifact.classes)) < len(artifact.classes):
+        return "it does not have a weight and priors for each class"
+    numbers = [*artifact.weights, *artifact.source_prior, *artifact.target_prior]
+    if not all(map(math.isfinite, numbers)) or min(numbers) < 0 or not any(artifact.weights):
+        return "its weights and priors are not finite, or all 0"
+    return _columns_of_classes(artifact)
+
+
+def _columns_of_classes(artifact: ConformalArtifact | ShiftArtifact) -> str | None:
+    columns = artifact.source.columns
+    if "score" in columns:
+        return None if artifact.classes == ["0", "1"] else "its classes are not those of one score"
+    missing = [name for name in artifact.classes if f"{PROBA}{name}" not in columns]
+    return f"it does not name the column of class '{missing[0]}'" if missing else None
 
 
 def _in_boundary(artifact: BoundaryArtifact) -> str | None:

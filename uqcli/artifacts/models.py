@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated, ClassVar, Literal
 
 import msgspec
 from msgspec import Meta
@@ -13,10 +13,14 @@ from uqcli.choices import (
     ArtifactKind,
     Binning,
     CalibrationMethod,
+    ConformalMethod,
+    ConformalMode,
+    Confusion,
     ConstraintKind,
     LeafMethod,
     OnInvalid,
     Partitioner,
+    ShiftEstimator,
     SplitCriterion,
 )
 from uqcli.defaults import FORMAT_VERSION, VERSION
@@ -167,10 +171,77 @@ class CalibratorArtifact(Saved, frozen=True, kw_only=True):
         return isinstance(self.calibration, UncertaintyMap)
 
 
-Artifact = BoundaryArtifact | GridArtifact | CalibratorArtifact
+class ConformalParameters(msgspec.Struct, frozen=True, kw_only=True):
+    """The options that shaped conformal sets; alphas as they were typed."""
+
+    method: ConformalMethod
+    mode: ConformalMode
+    alpha: str
+    alpha_by_class: dict[str, str] | None
+    randomize: bool
+    seed: Count
+    by: str | None
+    on_invalid: OnInvalid
+    positive: str | None
+
+
+class SavedGroups(msgspec.Struct, frozen=True, kw_only=True):
+    """Thresholds of groups of rows: one line for each name, the class's threshold in each column."""
+
+    column: str
+    names: Annotated[list[str], Meta(min_length=1)]
+    thresholds: Annotated[list[list[float]], Meta(min_length=1)]
+
+
+class ConformalArtifact(Saved, frozen=True, kw_only=True):
+    """Sets of classes: y is in the set of x iff its non-conformity score is at most its threshold."""
+
+    parameters: ConformalParameters
+    method: ConformalMethod
+    mode: ConformalMode
+    alpha: Annotated[float, Meta(gt=0, lt=1)]
+    classes: Annotated[list[str], Meta(min_length=2)]
+    thresholds: Annotated[list[float], Meta(min_length=2)]
+    weights: list[float] | None
+    groups: SavedGroups | None
+
+    needs_uncertainty: ClassVar[bool] = False
+
+
+class ShiftParameters(msgspec.Struct, frozen=True, kw_only=True):
+    """The options that shaped class weights."""
+
+    estimator: ShiftEstimator
+    confusion: Confusion | None
+    prior: list[float] | None
+    bootstrap: Count
+    confidence: float | None
+    seed: Count | None
+    on_invalid: OnInvalid
+    positive: str | None
+
+
+class ShiftArtifact(Saved, frozen=True, kw_only=True):
+    """How much more frequent each class is in the target than in the source: w = q/p."""
+
+    parameters: ShiftParameters
+    estimator: ShiftEstimator
+    classes: Annotated[list[str], Meta(min_length=2)]
+    weights: Annotated[list[Annotated[float, Meta(ge=0)]], Meta(min_length=2)]
+    source_prior: list[float]
+    target_prior: list[float]
+    interval: list[list[float]] | None
+    shift_p: float | None
+
+    needs_uncertainty: ClassVar[bool] = False
+
+
+Artifact = BoundaryArtifact | GridArtifact | CalibratorArtifact | ConformalArtifact | ShiftArtifact
 
 MODELS: dict[ArtifactKind, type[Artifact]] = {
     ArtifactKind.GRID: GridArtifact,
     ArtifactKind.BOUNDARY: BoundaryArtifact,
     ArtifactKind.CALIBRATOR: CalibratorArtifact,
+    ArtifactKind.CONFORMAL: ConformalArtifact,
+    ArtifactKind.SHIFT: ShiftArtifact,
 }

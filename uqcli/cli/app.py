@@ -14,9 +14,11 @@ from uqcli.cli.apply import apply
 from uqcli.cli.bin import bin_
 from uqcli.cli.boundary import boundary
 from uqcli.cli.calibrate import calibrate
+from uqcli.cli.conformal import conformal
 from uqcli.cli.evaluate import evaluate
 from uqcli.cli.groups import with_groups
 from uqcli.cli.schema import schema
+from uqcli.cli.shift import shift
 from uqcli.cli.show import show
 from uqcli.cli.simulate import simulate
 from uqcli.cli.tce import tce
@@ -43,7 +45,20 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
     help="Decision boundaries, calibration and its tests, from files of scores, uncertainties and labels.",
 )
-_COMMANDS = (bin_, boundary, calibrate, tce, apply, evaluate, uncertainty, simulate, show, schema)
+_COMMANDS = (
+    bin_,
+    boundary,
+    calibrate,
+    tce,
+    shift,
+    conformal,
+    apply,
+    evaluate,
+    uncertainty,
+    simulate,
+    show,
+    schema,
+)
 for _command in _COMMANDS:
     app.command(_command.__name__.rstrip("_"))(with_groups(_command))
 

@@ -20,12 +20,20 @@ def apply(
         typer.Argument(metavar="INPUT...", help="Files, globs, directories, or - for standard input."),
     ] = None,
     rows: RowOutput,
+    no_empty: Annotated[
+        bool,
+        typer.Option(
+            "--no-empty",
+            help="Conformal sets: put the likeliest class into empty ones (coverage can only rise).",
+            rich_help_panel="Output",
+        ),
+    ] = False,
     columns: ModelColumns,
     reading: InputOptions,
     reporting: ReportOptions,
     running: RunOptions,
 ) -> None:
-    """Stream files through a saved model: a decision for each row, other columns and order kept."""
+    """Stream files through a saved model: its columns are added, other columns and order kept."""
     prepare(running)
     from uqcli.reports.apply import metrics_of
 
@@ -43,6 +51,7 @@ def apply(
             artifact=artifact,
             rows=streaming(inputs, rows, reading, running),
             columns=ColumnOverrides(score=columns.score, uncertainty=columns.uncertainty),
+            no_empty=no_empty,
         )
     )
     deliver(report, report_of_filter(reporting, rows.output), output=rows.output)

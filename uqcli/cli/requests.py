@@ -18,7 +18,11 @@ if TYPE_CHECKING:
 
 
 def prepare(run: RunOptions) -> None:
-    """Set the number of threads before a library that uses threads is loaded."""
+    """Set the number of threads before a library that uses threads is loaded.
+
+    Matrices are factored by one thread: with more, sums run in another order.
+    """
+    os.environ["OPENBLAS_NUM_THREADS"] = "1"
     if run.threads is not None:
         for name in ("POLARS_MAX_THREADS", "NUMBA_NUM_THREADS", "OMP_NUM_THREADS", "RAYON_NUM_THREADS"):
             os.environ[name] = str(run.threads)

@@ -181,3 +181,8 @@ def _file(path: Path, options: ReadOptions) -> InputFile:
         delimiter=options.delimiter or facts.delimiter,
         regular=regular,
     )
+
+
+def format_of(name: str, asked: FileFormat | None) -> FileFormat:
+    """Format of an output: as asked for, or by its name, or CSV."""
+    return asked or facts_of_name(name).format or FileFormat.CSV

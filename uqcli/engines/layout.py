@@ -17,7 +17,12 @@ from uqcli.engines.protocol import ApplyRequest
 from uqcli.engines.sources import ColumnarSource, Source
 from uqcli.errors import DataError, UsageError
 
-_TYPES: Final = {"bool": pa.bool_(), "int64": pa.int64(), "float64": pa.float64()}
+_TYPES: Final = {
+    "bool": pa.bool_(),
+    "int64": pa.int64(),
+    "float64": pa.float64(),
+    "labels": pa.large_list(pa.large_string()),
+}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -61,7 +66,7 @@ class Layout:
         frame = block.texts()
         if self.numbers is not None:
             valid = pl.Series(rows.valid)
-            for role, name in self.numbers.numbers.items():
+            for role, name in self.numbers.all_numbers().items():
                 frame = frame.with_columns(pl.Series(name, rows.numbers[role]).set(~valid, None))
         return frame.to_arrow(compat_level=pl.CompatLevel.oldest())
 
@@ -106,7 +111,7 @@ def _schema(source: Source, numbers: Roles | None) -> pa.Schema:
         )
     if isinstance(source, ColumnarSource):
         return source.arrow_schema
-    number_names = set() if numbers is None else set(numbers.numbers.values())
+    number_names = set() if numbers is None else set(numbers.all_numbers().values())
     types = (pa.float64() if name in number_names else pa.large_string() for name in source.columns)
     return pa.schema(list(zip(source.columns, types, strict=True)))
 

@@ -95,6 +95,7 @@ class LocalBatches:
         """
         request = self._request
         with _sources(request) as (sources, roles):
+            self.roles = roles
             checker = RowChecker(
                 roles=roles, positive_value=request.positive_value, on_invalid=request.on_invalid
             )
@@ -105,7 +106,7 @@ class LocalBatches:
                         rows = checker.check(batch)
                     yield rows.usable()
         checker.finish()
-        self.roles, self.dropped = roles, checker.invalid
+        self.dropped = checker.invalid
         self.levels, self.unnormalised = checker.levels, checker.unnormalised
         if checker.rows == checker.invalid:
             dropped = f" ({checker.invalid} were dropped)" if checker.invalid else ""

@@ -63,7 +63,8 @@ class SourceFacts:
     columns: dict[str, str]
 
 
-ColumnType = Literal["bool", "int64", "float64"]
+ColumnType = Literal["bool", "int64", "float64", "labels"]
+"""``labels`` is a list of texts: computed as a mask of shape (rows, number of ``AddedColumns.labels``)."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -121,12 +122,15 @@ class AddedColumns:
     ----------
     types
         Name, prefix included, to type, in the order they are added.
+    labels
+        The texts that lists are made of.
     compute
         From checked rows to arrays of shape (rows,) by name; what it gives for rows that are not valid
         means nothing.
     """
 
     types: Mapping[str, ColumnType]
+    labels: tuple[str, ...] = ()
     compute: Callable[[CheckedRows], Mapping[str, Bools | Ints | Floats]]
 
 
@@ -169,12 +173,12 @@ class ApplyFacts:
 
 
 class CheckedBatches(Protocol):
-    """Usable rows in order; the attributes are known once the iteration is over.
+    """Usable rows in order; all attributes are known once the iteration is over.
 
     Attributes
     ----------
     roles
-        With the columns that patterns matched.
+        With the columns that patterns matched: known from the first batch on.
     dropped
         Rows left out.
     levels

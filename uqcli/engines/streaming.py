@@ -15,9 +15,9 @@ from uqcli.counts import Bools
 from uqcli.engines.checks import CheckedRows, RowChecker
 from uqcli.engines.csv_text import CsvBlock
 from uqcli.engines.failures import reading, writing
-from uqcli.engines.inputs import facts_of_name
+from uqcli.engines.inputs import facts_of_name, format_of
 from uqcli.engines.layout import Layout, plan_layout
-from uqcli.engines.protocol import ApplyFacts, ApplyRequest
+from uqcli.engines.protocol import ApplyFacts, ApplyRequest, ColumnType
 from uqcli.engines.sinks import CsvForm, CsvSink, Sink, open_sink
 from uqcli.engines.sources import Batch, CsvSource, Source
 from uqcli.files import STDIO
@@ -33,7 +33,7 @@ def stream_through(sources: Sequence[Source], request: ApplyRequest) -> ApplyFac
     UsageError
         An added column exists already.
     """
-    output_format = _output_format(request)
+    output_format = format_of(request.output, request.output_format)
     layout = plan_layout(sources, request, output_format)
     facts = ApplyFacts(rows=0, selected=0, dropped=0, undecided=0)
     form = _csv_form(sources, request, layout)
@@ -82,13 +82,27 @@ def _computed(
     if request.data.on_invalid is OnInvalid.ERROR:
         checker.finish()
     computed = request.added.compute(rows)
-    added = pl.DataFrame({name: computed[name] for name in request.added.types})
+    added = pl.DataFrame(
+        {
+            name: _column(computed[name], kind, request.added.labels)
+            for name, kind in request.added.types.items()
+        }
+    )
     if rows.valid.all():
         return _Computed(rows=rows, added=added, kept=None)
     valid = pl.lit(pl.Series(rows.valid))
     added = added.select(pl.when(valid).then(pl.col(name)).alias(name) for name in added.columns)
     kept = rows.valid if request.data.on_invalid is OnInvalid.DROP else None
     return _Computed(rows=rows, added=added, kept=kept)
+
+
+def _column(values: np.ndarray, kind: ColumnType, labels: Sequence[str]) -> pl.Series | np.ndarray:
+    if kind != "labels":
+        return values
+    _, chosen = np.nonzero(values)
+    texts = pa.array(labels, pa.large_string()).take(pa.array(chosen))
+    ends = np.concatenate([[0], np.cumsum(values.sum(axis=1))])
+    return cast(pl.Series, pl.from_arrow(pa.LargeListArray.from_arrays(pa.array(ends), texts)))
 
 
 def _needed(source: Source, block: CsvBlock | pa.RecordBatch, row: int, request: ApplyRequest) -> Batch:
@@ -128,12 +142,6 @@ def _add(facts: ApplyFacts, part: _Computed) -> ApplyFacts:
 
 def _count_true(added: pl.DataFrame) -> int:
     return sum(int(column.sum()) for column in added if column.dtype == pl.Boolean)
-
-
-def _output_format(request: ApplyRequest) -> FileFormat:
-    if request.output_format is not None:
-        return request.output_format
-    return facts_of_name(request.output).format or FileFormat.CSV
 
 
 def _csv_form(sources: Sequence[Source], request: ApplyRequest, layout: Layout) -> CsvForm:

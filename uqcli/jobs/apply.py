@@ -5,9 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from uqcli.artifacts.codec import load
+from uqcli.artifacts.models import Artifact, ConformalArtifact, ShiftArtifact
 from uqcli.choices import ArtifactKind
-from uqcli.errors import UsageError
+from uqcli.engines.columns import Roles
+from uqcli.engines.inputs import format_of
+from uqcli.engines.protocol import AddedColumns
+from uqcli.errors import ArtifactError, UsageError
 from uqcli.files import STDIO
+from uqcli.jobs.label_sets import added_sets, conformal_roles
 from uqcli.jobs.models import ColumnOverrides, added_by, roles_of
 from uqcli.jobs.streaming import Streaming
 from uqcli.reports.apply import ApplyParameters, ApplyReport, ApplySource
@@ -21,11 +26,14 @@ class ApplyOptions:
     ----------
     artifact
         Path, or ``-`` for standard input.
+    no_empty
+        Whether empty conformal sets get the likeliest class.
     """
 
     artifact: str
     rows: Streaming
     columns: ColumnOverrides = ColumnOverrides()
+    no_empty: bool = False
 
 
 def run(options: ApplyOptions) -> ApplyReport:
@@ -39,8 +47,7 @@ def run(options: ApplyOptions) -> ApplyReport:
     if options.artifact == STDIO and STDIO in options.rows.inputs:
         raise UsageError("both the artifact and an input are standard input", expected="at most one -")
     artifact = load(options.artifact)
-    added = added_by(artifact, options.rows.prefix)
-    roles = roles_of([artifact], options.columns, labelled=False)
+    added, roles = _model(artifact, options)
     facts = options.rows.through(roles, added)
     return ApplyReport(
         source=ApplySource(rows=facts.rows, dropped=facts.dropped, columns=roles.named()),
@@ -50,3 +57,22 @@ def run(options: ApplyOptions) -> ApplyReport:
         selected=facts.selected if artifact.kind is ArtifactKind.BOUNDARY else None,
         undecided=facts.undecided,
     )
+
+
+def _model(artifact: Artifact, options: ApplyOptions) -> tuple[AddedColumns, Roles]:
+    """What the artifact adds, and the columns it reads."""
+    if isinstance(artifact, ConformalArtifact):
+        roles = conformal_roles(artifact, score=options.columns.score)
+        output_format = format_of(options.rows.output, options.rows.output_format)
+        added = added_sets(artifact, roles, options.rows.prefix, output_format, no_empty=options.no_empty)
+        return added, roles
+    if options.no_empty:
+        raise UsageError(f"--no-empty with a {artifact.kind} artifact", expected="a conformal artifact")
+    if isinstance(artifact, ShiftArtifact):
+        raise ArtifactError(
+            "class weights are not applied to rows",
+            expected="a boundary, calibrator, conformal or grid artifact",
+            remedy="give them to conformal with --shift",
+        )
+    roles = roles_of([artifact], options.columns, labelled=False)
+    return added_by(artifact, options.rows.prefix), roles

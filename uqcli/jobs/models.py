@@ -112,7 +112,7 @@ def decision_of(artifact: BoundaryArtifact) -> Callable[[CheckedRows], Bools]:
     return decided
 
 
-def added_by(artifact: Artifact, prefix: str) -> AddedColumns:
+def added_by(artifact: BoundaryArtifact | GridArtifact | CalibratorArtifact, prefix: str) -> AddedColumns:
     """The columns an artifact adds: a decision, the bins of a grid, or calibrated probabilities."""
     if isinstance(artifact, GridArtifact):
         return _bins(artifact, prefix)

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from uqcli.artifacts.codec import load
-from uqcli.artifacts.models import CalibratorArtifact, GridArtifact
+from uqcli.artifacts.models import CalibratorArtifact, ConformalArtifact, GridArtifact, ShiftArtifact
 from uqcli.jobs.bin import saved_report
 from uqcli.reports.calibrator import ShowCalibratorReport
+from uqcli.reports.conformal import ShowConformalReport
 from uqcli.reports.document import Report
+from uqcli.reports.shift import ShowShiftReport
 from uqcli.reports.show import ShowReport
 
 
@@ -23,4 +25,8 @@ def run(artifact: str) -> Report:
         return saved_report(saved)
     if isinstance(saved, CalibratorArtifact):
         return ShowCalibratorReport(artifact=saved)
+    if isinstance(saved, ConformalArtifact):
+        return ShowConformalReport(artifact=saved)
+    if isinstance(saved, ShiftArtifact):
+        return ShowShiftReport(artifact=saved)
     return ShowReport(artifact=saved)

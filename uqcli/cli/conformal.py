@@ -1,0 +1,158 @@
+"""``uqcli conformal``."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from uqcli.choices import ConformalMethod, ConformalMode, EngineName
+from uqcli.cli.deliver import check_outputs, deliver
+from uqcli.cli.options import (
+    ArtifactOutput,
+    ClassProbabilities,
+    FitColumns,
+    InputOptions,
+    ReportOptions,
+    RunOptions,
+)
+from uqcli.cli.requests import labelled_data, prepare
+from uqcli.errors import UsageError
+
+if TYPE_CHECKING:
+    from uqcli.artifacts.models import ShiftArtifact
+    from uqcli.engines.protocol import DataRequest
+
+_SETS = "Sets"
+
+
+def conformal(
+    *,
+    inputs: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="INPUT...", help="Labelled files, globs, directories, or -."),
+    ] = None,
+    alpha: Annotated[
+        str,
+        typer.Option(
+            metavar="A", help="Sets miss the true class in at most this share of rows.", rich_help_panel=_SETS
+        ),
+    ] = "0.1",
+    method: Annotated[
+        ConformalMethod,
+        typer.Option(
+            help="aps: classes by cumulated probability; lac: classes above a probability.",
+            rich_help_panel=_SETS,
+        ),
+    ] = ConformalMethod.APS,
+    mode: Annotated[
+        ConformalMode,
+        typer.Option(
+            help="Coverage over all rows, in each class, or in a target with another class mix.",
+            rich_help_panel=_SETS,
+        ),
+    ] = ConformalMode.MARGINAL,
+    alpha_by_class: Annotated[
+        str | None,
+        typer.Option(
+            metavar="CLASS=A,...",
+            help="Other alphas for some classes, with --mode label-conditional.",
+            rich_help_panel=_SETS,
+        ),
+    ] = None,
+    by: Annotated[
+        str | None,
+        typer.Option(
+            metavar="COL",
+            help="Coverage in each group of a column by itself; groups never seen use all rows.",
+            rich_help_panel=_SETS,
+        ),
+    ] = None,
+    shift: Annotated[
+        str | None,
+        typer.Option(
+            metavar="SHIFT.json", help="Class weights for --mode label-shift.", rich_help_panel=_SETS
+        ),
+    ] = None,
+    target: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="FILE",
+            help="Or unlabelled rows of the target, to estimate them (BBSE; repeatable).",
+            rich_help_panel=_SETS,
+        ),
+    ] = None,
+    no_randomize: Annotated[
+        bool,
+        typer.Option("--no-randomize", help="aps: larger sets without draws.", rich_help_panel=_SETS),
+    ] = False,
+    seed: Annotated[
+        int, typer.Option(metavar="S", min=0, help="Seed of the draws.", rich_help_panel=_SETS)
+    ] = 0,
+    written: ArtifactOutput,
+    probabilities: ClassProbabilities,
+    columns: FitColumns,
+    reading: InputOptions,
+    reporting: ReportOptions,
+    running: RunOptions,
+) -> None:
+    """Find thresholds of sets of classes that hold the true one as often as promised."""
+    prepare(running)
+    check_outputs(reporting, written.output, artifact=shift)
+    from dataclasses import replace
+
+    from uqcli.artifacts.codec import encode
+    from uqcli.jobs.conformal import ConformalOptions, parse_alpha, run
+
+    parse_alpha(alpha)
+    data = labelled_data(inputs, columns, reading, probabilities)
+    options = ConformalOptions(
+        method=method,
+        mode=mode,
+        alpha=alpha,
+        alpha_by_class=_pairs(alpha_by_class),
+        randomize=not no_randomize,
+        seed=seed,
+        by=by,
+    )
+    weights = _class_weights(data, mode, shift, target, running.engine)
+    keyed = replace(data, roles=replace(data.roles, keys=() if by is None else (by,)))
+    outcome = run(keyed, options, running.engine, weights)
+    deliver(outcome.report, reporting, output=written.output, artifact=encode(outcome.artifact))
+
+
+def _pairs(text: str | None) -> dict[str, str]:
+    """``CLASS=A,...`` as a mapping."""
+    pairs: dict[str, str] = {}
+    for part in () if text is None else text.split(","):
+        name, equals, value = part.rpartition("=")
+        if not equals or name.strip() in pairs:
+            raise UsageError(f"--alpha-by-class '{text}'", expected="CLASS=A,... with each class once")
+        pairs[name.strip()] = value.strip()
+    return pairs
+
+
+def _class_weights(
+    data: DataRequest,
+    mode: ConformalMode,
+    shift: str | None,
+    target: list[str] | None,
+    engine: EngineName,
+) -> ShiftArtifact | None:
+    """Saved class weights, or an estimate from unlabelled rows."""
+    from uqcli.artifacts.codec import load_kind
+    from uqcli.artifacts.models import ShiftArtifact
+    from uqcli.jobs.shift import ShiftOptions, run, target_request
+
+    if shift is not None and target is not None:
+        raise UsageError("--shift and --target together", expected="one of them")
+    if shift is not None:
+        return load_kind(shift, ShiftArtifact)
+    if target is None:
+        return None
+    if mode is not ConformalMode.LABEL_SHIFT:
+        raise UsageError(f"--target with mode {mode}", expected="--mode label-shift")
+    outcome = run(data, target_request(data, target), ShiftOptions(bootstrap=0), engine)
+    if outcome.failure is not None:
+        raise outcome.failure
+    return outcome.artifact

@@ -1,0 +1,51 @@
+"""Non-conformity scores and sets by method [LS sec. 2]."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Final
+
+import numpy as np
+
+from uqcli.choices import ConformalMethod
+from uqcli.counts import Floats, Ints
+from uqcli.kernels.nonconformity import Matrix, sets_below, true_label_scores
+
+
+@dataclass(frozen=True, kw_only=True)
+class ScoreRule:
+    """One non-conformity score.
+
+    Attributes
+    ----------
+    of_labels
+        From probabilities (n, C), labels (n,) and uniforms (n,) to the labels' scores (n,).
+    sets
+        From probabilities (n, C), thresholds (n or 1, C) and uniforms (n,) to sets (n, C).
+    """
+
+    of_labels: Callable[[Matrix, Ints, Floats], Floats]
+    sets: Callable[[Matrix, Matrix, Floats], np.ndarray]
+
+
+def _lac(probability: Matrix, label: Ints, uniform: Floats) -> Floats:
+    """One less the label's probability (Sadinle et al. 2019)."""
+    del uniform
+    score: Floats = 1 - probability[np.arange(len(label)), label]
+    return score
+
+
+def _lac_sets(probability: Matrix, threshold: Matrix, uniform: Floats) -> np.ndarray:
+    del uniform
+    inside: np.ndarray = 1 - probability <= threshold
+    return inside
+
+
+SCORES: Final[Mapping[ConformalMethod, ScoreRule]] = MappingProxyType(
+    {
+        ConformalMethod.APS: ScoreRule(of_labels=true_label_scores, sets=sets_below),
+        ConformalMethod.LAC: ScoreRule(of_labels=_lac, sets=_lac_sets),
+    }
+)

@@ -1,0 +1,120 @@
+"""Thresholds of conformal sets as exact order statistics [LS sec. 2]."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+
+from uqcli.counts import Bools, Floats, Ints
+
+EVERY_LABEL = 1.0
+"""The threshold under which every label is in the set."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class LabelScores:
+    """Scores of the calibration rows' own labels, each of shape (n,)."""
+
+    score: Floats
+    label: Ints
+    weight: Ints | None
+
+    def only(self, rows: Bools) -> LabelScores:
+        """Some of the rows."""
+        return LabelScores(
+            score=self.score[rows],
+            label=self.label[rows],
+            weight=None if self.weight is None else self.weight[rows],
+        )
+
+
+def marginal_threshold(scores: Floats, weight: Ints | None, alpha: Fraction) -> float:
+    """The k-th smallest score, k = ceil((1-alpha)(n+1)); every label where k > n.
+
+    Parameters
+    ----------
+    scores : float64, shape (n,)
+    weight : int64, shape (n,), or None for 1 each
+    alpha
+        In (0, 1).
+
+    Examples
+    --------
+    >>> marginal_threshold(np.array([0.1, 0.2, 0.3, 0.4]), None, Fraction(1, 2))
+    0.3
+    """
+    rows = len(scores) if weight is None else int(weight.sum())
+    rank = -((alpha - 1) * (rows + 1) // 1)
+    if rank > rows:
+        return EVERY_LABEL
+    if weight is None:
+        return float(np.partition(scores, int(rank) - 1)[int(rank) - 1])
+    order = np.argsort(scores, kind="stable")
+    at = int(np.searchsorted(np.cumsum(weight[order]), int(rank)))
+    return float(scores[order[at]])
+
+
+def label_conditional_thresholds(rows: LabelScores, alphas: Sequence[Fraction]) -> list[float]:
+    """The marginal rule inside each class with its own alpha; every label for an unseen class."""
+    return [
+        marginal_threshold(part.score, part.weight, alpha)
+        for label, alpha in enumerate(alphas)
+        for part in (rows.only(rows.label == label),)
+    ]
+
+
+def label_shift_thresholds(rows: LabelScores, weights: Sequence[float], alpha: Fraction) -> list[float]:
+    """Thresholds under which sets keep their coverage where classes are w times as frequent.
+
+    ``tau(y)`` is the smallest t with ``sum over r_i <= t of w(y_i) >= (1-alpha)(sum of w(y_i) + w(y))``, or
+    every label where there is none. Compared as exact fractions of the weights; with equal weights it is
+    the marginal rule.
+
+    Parameters
+    ----------
+    weights : length C
+        q(y)/p(y), finite and not negative.
+    """
+    integers = _as_integers(weights)
+    ordered, running = [], []
+    for label in range(len(integers)):
+        part = rows.only(rows.label == label)
+        order = np.argsort(part.score, kind="stable")
+        times = np.ones(len(order), dtype=np.int64) if part.weight is None else part.weight[order]
+        ordered.append(part.score[order])
+        running.append(np.concatenate([[0], np.cumsum(times)]))
+    steps = np.unique(np.concatenate(ordered))
+    known: dict[int, int] = {}
+
+    def mass(step: int) -> int:
+        """Weight of all scores up to a step, as an integer."""
+        if step not in known:
+            value = steps[step]
+            known[step] = sum(
+                weight * int(total[scores.searchsorted(value, side="right")])
+                for weight, scores, total in zip(integers, ordered, running, strict=True)
+                if weight
+            )
+        return known[step]
+
+    everything = mass(len(steps) - 1) if len(steps) else 0
+    share = 1 - alpha
+    thresholds = []
+    for weight in integers:
+        wanted = share * (everything + weight)
+        first, last = 0, len(steps)
+        while first < last:
+            middle = (first + last) // 2
+            first, last = (first, middle) if mass(middle) >= wanted else (middle + 1, last)
+        thresholds.append(float(steps[first]) if first < len(steps) else EVERY_LABEL)
+    return thresholds
+
+
+def _as_integers(weights: Sequence[float]) -> list[int]:
+    """Doubles times their common denominator."""
+    fractions = [Fraction(weight) for weight in weights]
+    scale = max(fraction.denominator for fraction in fractions)  # powers of two
+    return [int(fraction * scale) for fraction in fractions]

@@ -1,0 +1,61 @@
+"""Sums of probabilities that no order of rows changes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from uqcli.counts import Floats, Ints
+
+Matrix = NDArray[np.float64]
+
+_UNIT = 1 << 45
+"""Probabilities are added up in whole units of 2**-45."""
+
+_PART = 1 << 14
+
+
+def exact_sums(values: Matrix, weight: Ints) -> Floats:
+    """Weighted column sums of numbers in [0, 1], added up as integers.
+
+    Parameters
+    ----------
+    values : float64, shape (n, C)
+    weight : int64, shape (n,)
+
+    Returns
+    -------
+    float64, shape (C,)
+    """
+    total = [0] * values.shape[1]
+    for start in range(0, len(values), _PART):
+        part, times = values[start : start + _PART], weight[start : start + _PART]
+        for each in np.unique(times[times > 0]).tolist():
+            units = np.rint(part[times == each] * _UNIT).astype(np.int64)
+            total = [old + each * new for old, new in zip(total, units.sum(axis=0).tolist(), strict=True)]
+    return np.array([each / _UNIT for each in total])
+
+
+def mean_responsibilities(probability: Matrix, weight: Ints) -> Callable[[Floats], Floats]:
+    """From class weights w to the mean over rows of ``w(y) p(y|x) / sum over k of w(k) p(k|x)``.
+
+    Parameters
+    ----------
+    probability : float64, shape (n, C)
+    weight : int64, shape (n,)
+    """
+    rows = float(weight.sum())
+
+    def mean(weights: Floats) -> Floats:
+        total = np.zeros(probability.shape[1])
+        for start in range(0, len(probability), _PART):
+            part = slice(start, start + _PART)
+            joint = probability[part] * weights
+            responsibility = joint / np.maximum(joint.sum(axis=1, keepdims=True), 1e-300)
+            total += exact_sums(responsibility, weight[part])
+        share: Floats = total / rows
+        return share
+
+    return mean

@@ -1,0 +1,159 @@
+"""Class weights w(y) = q(y)/p(y) under label shift [LS sec. 2-3]."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from uqcli.counts import Floats
+from uqcli.errors import InfeasibleError
+
+Matrix = NDArray[np.float64]
+
+_SINGULAR = 1e-9
+_CONVERGED = 1e-10
+_MOST_STEPS = 20_000
+
+
+@dataclass(frozen=True, kw_only=True)
+class ClassWeights:
+    """Weights and what they rest on.
+
+    Attributes
+    ----------
+    weights : float64, shape (C,)
+        q(y)/p(y), with ``sum of w(y) p(y) = 1``.
+    smallest_singular, condition
+        Of the confusion matrix; None where none was inverted.
+    clipped
+        Classes whose weight came out negative and was set to 0.
+    """
+
+    weights: Floats
+    smallest_singular: float | None = None
+    condition: float | None = None
+    clipped: tuple[int, ...] = ()
+
+
+def bbse(confusion: Matrix, predicted: Floats) -> ClassWeights:
+    """Black-box shift estimation (Lipton et al. 2018): solve ``C w = mu``.
+
+    Parameters
+    ----------
+    confusion : float64, shape (C, C)
+        ``C[i, j]``: share of the source predicted as i with label j (hard), or the mean of the probability
+        of i over rows of label j times their share (soft).
+    predicted : float64, shape (C,)
+        The same over the target, whatever the label.
+
+    Raises
+    ------
+    InfeasibleError
+        The matrix is singular, or all weights come out negative.
+    """
+    singular = np.linalg.svd(confusion, compute_uv=False)
+    smallest, largest = float(singular[-1]), float(singular[0])
+    if smallest <= _SINGULAR * largest:
+        empty = [number for number, column in enumerate(confusion.T) if not column.any()]
+        why = (
+            f"no source row has class number {empty[0] + 1}"
+            if empty
+            else "predictions do not tell classes apart"
+        )
+        raise InfeasibleError(
+            f"the confusion matrix is singular ({why}; smallest singular value {smallest:.3g})",
+            expected="a source in which every class occurs and is predicted",
+            remedy="merge classes, or use --estimator em or known",
+        )
+    solved = np.linalg.solve(confusion, predicted)
+    clipped = tuple(np.flatnonzero(solved < 0).tolist())
+    weights = np.maximum(solved, 0.0)
+    total = float((weights * confusion.sum(axis=0)).sum())
+    if total <= 0:
+        raise InfeasibleError("every class weight comes out negative", expected="a target like the source")
+    return ClassWeights(
+        weights=weights / total,
+        smallest_singular=smallest,
+        condition=largest / smallest,
+        clipped=clipped,
+    )
+
+
+def em(expectation: Callable[[Floats], Floats], source_prior: Floats) -> ClassWeights:
+    """Maximum likelihood of the target prior (Saerens et al. 2002), for calibrated probabilities.
+
+    Parameters
+    ----------
+    expectation
+        From weights to the mean over the target of ``w(y) p(y|x) / sum over k of w(k) p(k|x)``, shape (C,).
+    source_prior : float64, shape (C,)
+        All above 0.
+
+    Raises
+    ------
+    InfeasibleError
+        A class is missing from the source, or the iteration does not converge.
+    """
+    if (source_prior <= 0).any():
+        missing = int(np.argmin(source_prior)) + 1
+        raise InfeasibleError(
+            f"no source row has class number {missing}", expected="every class in the source"
+        )
+    weights = np.ones(len(source_prior))
+    for _ in range(_MOST_STEPS):
+        following = expectation(weights) / source_prior
+        change = float(np.abs((following - weights) * source_prior).max())
+        weights = following
+        if change < _CONVERGED:
+            return ClassWeights(weights=weights / float((weights * source_prior).sum()))
+    raise InfeasibleError(
+        f"EM does not converge in {_MOST_STEPS} steps (last change {change:.3g})",
+        expected="probabilities that tell classes apart",
+        remedy="use --estimator bbse",
+    )
+
+
+def known(target_prior: Floats, source_prior: Floats) -> ClassWeights:
+    """Weights of a prior that is given.
+
+    Raises
+    ------
+    InfeasibleError
+        The target holds a class that the source does not.
+    """
+    unseen = np.flatnonzero((source_prior == 0) & (target_prior > 0))
+    if len(unseen):
+        raise InfeasibleError(
+            f"the target prior names class number {int(unseen[0]) + 1}, which no source row has",
+            expected="every class in the source",
+        )
+    weights = np.divide(target_prior, source_prior, out=np.zeros(len(source_prior)), where=source_prior > 0)
+    return ClassWeights(weights=weights)
+
+
+def no_shift_p_value(source: Floats, target: Floats) -> float:
+    """P-value of the hypothesis that source and target are predicted alike (chi-squared, homogeneity).
+
+    Classes expected fewer than five times on a side are pooled.
+
+    Parameters
+    ----------
+    source, target : float64, shape (C,)
+        Rows by predicted class.
+    """
+    from scipy.special import chdtrc
+
+    total = source + target
+    shares = np.array([source.sum(), target.sum()]) / total.sum()
+    rare = total * shares.min() < 5
+    table = np.stack([source, target])
+    cells = np.concatenate([table[:, ~rare], table[:, rare].sum(axis=1, keepdims=True)], axis=1)
+    cells = cells[:, cells.sum(axis=0) > 0]
+    if cells.shape[1] < 2:
+        return 1.0
+    expected = shares[:, None] * cells.sum(axis=0)
+    statistic = float(((cells - expected) ** 2 / expected).sum())
+    return float(chdtrc(cells.shape[1] - 1, statistic))
