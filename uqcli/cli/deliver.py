@@ -106,7 +106,6 @@ def deliver(
         A gate holds.
     """
     from uqcli.jobs.gates import failed_gates, parse_gate
-    from uqcli.reports.figures import check_plot_name, render
     from uqcli.reports.render import to_file_format
 
     gates = [parse_gate(text) for text in options.fail_if or []]
@@ -116,7 +115,7 @@ def deliver(
         page = to_file_format(report, options.report)
         files.append((options.report, page.encode("utf-8", "backslashreplace")))
     if plot is not None:
-        files.append((plot, render(report.document().figures[0], check_plot_name(plot))))
+        files.append((plot, _plotted(report, plot)))
     if output is not None and artifact is not None:
         files.append((output, artifact))
     for name, content in files:  # all are made before any is written
@@ -130,6 +129,15 @@ def deliver(
         raise failure
     if failed:
         raise GateError(failed)
+
+
+def _plotted(report: Report, plot: str) -> bytes:
+    from uqcli.reports.figures import check_plot_name, render
+
+    figures = report.document().figures
+    if not figures:
+        raise UsageError("--plot: this report has no figure", expected="none for such artifacts")
+    return render(figures[0], check_plot_name(plot))
 
 
 def show(report: Report, options: ReportOptions, *, to_stderr: bool = False) -> None:

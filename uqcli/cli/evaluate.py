@@ -11,6 +11,7 @@ from uqcli.cli.options import (
     InputOptions,
     LabelColumns,
     ModelColumns,
+    PlotOutput,
     ReportOptions,
     ResamplingOptions,
     RunOptions,
@@ -27,16 +28,25 @@ def evaluate(
             help="Arguments that end in .json are saved models, the others are labelled inputs.",
         ),
     ] = None,
+    shift: Annotated[
+        str | None,
+        typer.Option(
+            metavar="SHIFT.json",
+            help="Conformal sets: coverage also where classes are as frequent as in this target.",
+            rich_help_panel="Output",
+        ),
+    ] = None,
     resampling: ResamplingOptions,
     columns: ModelColumns,
     labels: LabelColumns,
     reading: InputOptions,
+    plotting: PlotOutput,
     reporting: ReportOptions,
     running: RunOptions,
 ) -> None:
-    """Measure saved models on labelled rows: precision and recall of boundaries, errors of calibrators."""
+    """Measure saved models on labelled rows: precision, calibration errors or coverage."""
     prepare(running)
-    check_outputs(reporting, None)
+    check_outputs(reporting, None, plot=plotting.plot, artifact=shift)
     from uqcli.jobs.evaluate import run
     from uqcli.jobs.evaluate_options import EvaluateOptions
     from uqcli.jobs.models import ColumnOverrides
@@ -58,7 +68,8 @@ def evaluate(
             confidence=resampling.confidence,
             bootstrap=resampling.bootstrap,
             seed=resampling.seed,
+            shift=shift,
             engine=running.engine,
         )
     )
-    deliver(report, reporting)
+    deliver(report, reporting, plot=plotting.plot)

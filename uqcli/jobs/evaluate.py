@@ -5,13 +5,20 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from uqcli.artifacts.codec import load
-from uqcli.artifacts.models import Artifact, BoundaryArtifact, CalibratorArtifact
+from uqcli.artifacts.codec import load, load_kind
+from uqcli.artifacts.models import (
+    Artifact,
+    BoundaryArtifact,
+    CalibratorArtifact,
+    ConformalArtifact,
+    ShiftArtifact,
+)
 from uqcli.defaults import LABEL
 from uqcli.engines.protocol import DataRequest
 from uqcli.errors import ArtifactError, UsageError
 from uqcli.jobs.evaluate_boundary import evaluate_boundaries
 from uqcli.jobs.evaluate_calibrator import evaluate_calibrators
+from uqcli.jobs.evaluate_conformal import evaluate_conformal
 from uqcli.jobs.evaluate_options import EvaluateOptions
 from uqcli.jobs.labelled import check_confidence, refuse_keep
 from uqcli.jobs.models import roles_of
@@ -31,9 +38,15 @@ def run(options: EvaluateOptions) -> Report:
     if not options.artifacts:
         raise UsageError("no artifact given", expected="at least one argument that ends in .json")
     artifacts = [load(name) for name in options.artifacts]
+    shift = None if options.shift is None else load_kind(options.shift, ShiftArtifact)
     boundaries = [each for each in artifacts if isinstance(each, BoundaryArtifact)]
     calibrators = [each for each in artifacts if isinstance(each, CalibratorArtifact)]
-    _require_one_kind(options.artifacts, artifacts, max(len(boundaries), len(calibrators)))
+    conformal = [each for each in artifacts if isinstance(each, ConformalArtifact)]
+    _require_one_kind(options.artifacts, artifacts, max(map(len, (boundaries, calibrators, conformal))))
+    if conformal:
+        return evaluate_conformal(options.artifacts, conformal, options, shift)
+    if shift is not None:
+        raise UsageError(f"--shift with a {artifacts[0].kind} artifact", expected="conformal artifacts")
     request = _request(options, [*boundaries, *calibrators])
     if boundaries:
         return evaluate_boundaries(options.artifacts, boundaries, request, options)
@@ -42,9 +55,10 @@ def run(options: EvaluateOptions) -> Report:
 
 def _require_one_kind(names: Sequence[str], artifacts: Sequence[Artifact], alike: int) -> None:
     for name, artifact in zip(names, artifacts, strict=True):
-        if not isinstance(artifact, BoundaryArtifact | CalibratorArtifact):
+        if not isinstance(artifact, BoundaryArtifact | CalibratorArtifact | ConformalArtifact):
             raise ArtifactError(
-                f"'{name}' is a {artifact.kind} artifact", expected="a boundary or calibrator artifact"
+                f"'{name}' is a {artifact.kind} artifact",
+                expected="a boundary, calibrator or conformal artifact",
             )
     if alike < len(artifacts):
         raise UsageError("artifacts of different kinds", expected="one kind", remedy="take them one by one")

@@ -20,6 +20,8 @@ class EvaluateOptions:
         Of the intervals, in (0, 1).
     bootstrap, seed
         Replicates of the intervals of calibrators' metrics, and the seed of their draws.
+    shift
+        Class weights of a target to which coverage is weighted.
     positive_value
         Text of the positive label; None means the artifact's own.
     """
@@ -32,5 +34,6 @@ class EvaluateOptions:
     positive_value: str | None = None
     confidence: float = CONFIDENCE
     engine: EngineName = EngineName.POLARS
+    shift: str | None = None
     bootstrap: int = 0
     seed: int = 0
