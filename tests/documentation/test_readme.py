@@ -25,6 +25,8 @@ def test_every_command_has_an_entry_with_every_option():
         "bin",
         "boundary",
         "calibrate",
+        "conformal",
+        "shift",
         "apply",
         "evaluate",
         "tce",

@@ -64,7 +64,12 @@ def test_unusable_arrays(rows):
     )
     with pytest.raises(DataError, match="no feature 'kind'"):
         fitted.predict([0.5])
-    with pytest.raises(DataError, match="another type"):
-        fitted.predict([0.5], features={"kind": [1.0]})
+    assert 0 < fitted.predict([0.5], features={"kind": [1.0]})[0] < 1  # a text never seen
+    numbers = CalibrationOptions(method=CalibrationMethod.HETEROGENEOUS, min_leaf=40)
+    aged = Calibrator.fit(
+        rows["score"], rows["label"], features={"age": rows["uncertainty"]}, options=numbers
+    )
+    with pytest.raises(DataError, match="holds texts"):
+        aged.predict([0.5], features={"age": ["old"]})
     with pytest.raises(DataError, match="has 2 values"):
         fitted.predict([0.5], features={"kind": ["x", "y"]})

@@ -14,11 +14,22 @@ from uqcli.artifacts.models import (
     GridArtifact,
     ShiftArtifact,
 )
+from uqcli.choices import CalibrationMethod
 from uqcli.defaults import MOST_ROWS
 from uqcli.engines.classes import PROBA
 from uqcli.errors import UsageError
 from uqcli.methods.boundary.constraint import parse_constraint
 from uqcli.methods.calibration.consistency import contradiction_in_map
+from uqcli.methods.calibration.maps import (
+    BetaMap,
+    GroupsMap,
+    HistogramMap,
+    IdentityMap,
+    IsotonicMap,
+    LogisticMap,
+    TreesMap,
+    UncertaintyMap,
+)
 
 
 def contradiction_in(artifact: Artifact) -> str | None:
@@ -26,7 +37,7 @@ def contradiction_in(artifact: Artifact) -> str | None:
     if isinstance(artifact, GridArtifact):
         found = _in_grid(artifact)
     elif isinstance(artifact, CalibratorArtifact):
-        found = contradiction_in_map(artifact.calibration)
+        found = _of_method(artifact) or contradiction_in_map(artifact.calibration)
     elif isinstance(artifact, ConformalArtifact):
         return _in_conformal(artifact)
     elif isinstance(artifact, ShiftArtifact):
@@ -38,6 +49,23 @@ def contradiction_in(artifact: Artifact) -> str | None:
     if found is None and artifact.needs_uncertainty and "uncertainty" not in artifact.source.columns:
         return "it does not name its uncertainty column"
     return found
+
+
+_MAPS_OF = {
+    CalibrationMethod.PLATT: LogisticMap,
+    CalibrationMethod.TEMPERATURE: LogisticMap,
+    CalibrationMethod.BETA: BetaMap,
+    CalibrationMethod.ISOTONIC: IsotonicMap,
+    CalibrationMethod.HISTOGRAM: HistogramMap,
+    CalibrationMethod.MIST: UncertaintyMap,
+    CalibrationMethod.HETEROGENEOUS: TreesMap | GroupsMap,
+    CalibrationMethod.PRIOR: IdentityMap,
+}
+
+
+def _of_method(artifact: CalibratorArtifact) -> str | None:
+    fits = isinstance(artifact.calibration, _MAPS_OF[artifact.method])
+    return None if fits else f"its map is none of method {artifact.method}"
 
 
 def _in_conformal(artifact: ConformalArtifact) -> str | None:

@@ -160,7 +160,7 @@ def calibrate(
     from uqcli.artifacts.codec import encode
     from uqcli.jobs.calibrate import CalibrateOptions, run
 
-    calibration = _calibration(methods, parts, resampling.seed)
+    calibration = _calibration(methods, parts, resampling)
     data = _data(inputs, columns, reading, parts, calibration.method)
     others = [None if not names else replace(data, inputs=tuple(names)) for names in (test, parts.tree_data)]
     outcome = run(
@@ -210,7 +210,9 @@ def _names(text: str | None, option: str) -> tuple[str, ...]:
     return names
 
 
-def _calibration(methods: MethodOptions, parts: PartOptions, seed: int) -> CalibrationOptions:
+def _calibration(
+    methods: MethodOptions, parts: PartOptions, resampling: OptionalResampling
+) -> CalibrationOptions:
     from uqcli.jobs.calibration import CalibrationOptions
     from uqcli.methods.calibration.scale import Scale
 
@@ -232,7 +234,8 @@ def _calibration(methods: MethodOptions, parts: PartOptions, seed: int) -> Calib
         max_depth=bins(parts.max_depth or str(defaults.MAX_DEPTH), "--max-depth"),
         split=parts.split or SplitCriterion.GINI,
         trees=parts.partition is None,
-        seed=seed,
+        confidence=resampling.confidence,
+        seed=resampling.seed,
     )
 
 

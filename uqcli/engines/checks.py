@@ -13,7 +13,7 @@ from uqcli.counts import Bools, Floats, Ints
 from uqcli.defaults import MOST_ROWS
 from uqcli.engines.classes import PROBA, SUM_TOLERANCE, class_of_labels, sum_of_probabilities
 from uqcli.engines.columns import Roles
-from uqcli.engines.features import encoded, texts_of
+from uqcli.engines.features import encoded, infinite_numbers, texts_of
 from uqcli.engines.sources import Batch
 from uqcli.errors import DataError
 
@@ -150,6 +150,11 @@ class RowChecker:
             positive = self._labels(batch, roles.label, valid)
         keys = {column: self._keys(batch, column, valid) for column in roles.keys}
         weight = self._weights(batch, roles.weight, valid) if roles.weight else None
+        for each in roles.features:
+            infinite = infinite_numbers(batch.frame[each.name])
+            if each.text is not True and infinite.any():
+                self._note(batch, each.name, _INFINITE, infinite)
+                valid &= ~infinite
         if batch.short is not None:
             whole = valid.copy()
             valid &= ~batch.short

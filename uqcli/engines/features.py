@@ -55,7 +55,10 @@ def texts_of(series: pl.Series) -> pl.Series:
     if series.dtype.is_float():
         series = series.set(~series.is_finite().fill_null(value=False), None)
     text = series.cast(pl.String).str.strip_chars()
-    return text.set(text.eq_missing(""), None)
+    lower = text.str.to_lowercase()
+    text = text.set(text.eq_missing(""), None)
+    truth = lower.is_in(["true", "false"]).fill_null(value=False)
+    return text.zip_with(~truth, lower)  # as columns of truth values look
 
 
 def encoded(batch: Batch, request: FeatureRequest, valid: Bools) -> Floats:
@@ -92,23 +95,34 @@ def whole_feature(parts: Sequence[pl.Series], *, text: bool | None) -> Feature:
         numbers = [_numbers(part) for part in parts]
         if not any(wrong.any() for _, wrong in numbers):
             return Feature(levels=None, value=np.concatenate([number for number, _ in numbers]))
-        if all(part.dtype.is_numeric() for part in parts):
-            raise DataError(f"feature '{parts[0].name}' holds an infinite number", expected="finite numbers")
+        if all((wrong <= np.isinf(number)).all() for number, wrong in numbers):
+            raise DataError(
+                f"feature '{parts[0].name}' holds an infinite number",
+                expected="finite numbers or nothing",
+                remedy="leave such values empty",
+            )
     texts = [texts_of(part) for part in parts]
     levels = tuple(sorted(set().union(*(part.drop_nulls().unique().to_list() for part in texts))))
     return Feature(levels=levels, value=np.concatenate([_level_numbers(part, levels) for part in texts]))
 
 
 def _numbers(series: pl.Series) -> tuple[Floats, Bools]:
-    """Numbers with NaN where missing, and where there is something else than a finite number."""
-    if series.dtype.is_numeric() or series.dtype in (pl.Boolean, pl.Null):
-        number = series.cast(pl.Float64)
-        missing = number.is_null() | number.is_nan().fill_null(value=False)
+    """Numbers with NaN where missing, and where there is something else than a finite number or NaN."""
+    if series.dtype.is_numeric() or series.dtype == pl.Null:
+        number, missing = series.cast(pl.Float64), series.is_null()
     else:
         text = texts_of(series)
         number, missing = text.cast(pl.Float64, strict=False), text.is_null()
+    missing = missing | number.is_nan().fill_null(value=False)
     value = number.fill_null(float("nan")).to_numpy()
     return value, ~np.isfinite(value) & ~missing.to_numpy()
+
+
+def infinite_numbers(series: pl.Series) -> Bools:
+    """Where a column of numbers holds an infinite one."""
+    if not series.dtype.is_float():
+        return np.zeros(len(series), dtype=np.bool_)
+    return series.is_infinite().fill_null(value=False).to_numpy()
 
 
 def _level_numbers(text: pl.Series, levels: Sequence[str]) -> Floats:

@@ -18,6 +18,7 @@ import pyarrow.parquet as pq
 
 from uqcli.choices import FileFormat
 from uqcli.counts import Bools
+from uqcli.defaults import ROWS_PER_BATCH
 from uqcli.engines.csv_text import CsvBlock
 from uqcli.engines.inputs import facts_of_name
 from uqcli.files import open_output
@@ -109,26 +110,31 @@ def _write_bytes(stream: BinaryIO, values: pa.LargeBinaryArray) -> None:
         stream.write(memoryview(content)[int(bounds[0]) : int(bounds[1])])
 
 
-class ParquetSink:
-    """Writes Parquet, one row group for each table."""
+class ColumnarSink:
+    """Writes Parquet or Arrow in groups of equally many rows, however the input was cut."""
 
-    def __init__(self, writer: pq.ParquetWriter) -> None:
+    def __init__(self, writer: pq.ParquetWriter | pa.ipc.RecordBatchFileWriter) -> None:
         self._writer = writer
+        self._waiting: list[pa.Table] = []
+        self._rows = 0
 
     def write(self, table: pa.Table) -> None:
         """Append rows."""
-        self._writer.write_table(table)
+        self._waiting.append(table)
+        self._rows += table.num_rows
+        while self._rows >= ROWS_PER_BATCH:
+            self._flush(ROWS_PER_BATCH)
 
+    def finish(self) -> None:
+        """Write what is left."""
+        if self._rows:
+            self._flush(self._rows)
 
-class ArrowSink:
-    """Writes the Arrow file format."""
-
-    def __init__(self, writer: pa.ipc.RecordBatchFileWriter) -> None:
-        self._writer = writer
-
-    def write(self, table: pa.Table) -> None:
-        """Append rows."""
-        self._writer.write_table(table)
+    def _flush(self, rows: int) -> None:
+        everything = pa.concat_tables(self._waiting)
+        self._writer.write_table(everything.slice(0, rows).combine_chunks())
+        rest = everything.slice(rows)
+        self._waiting, self._rows = ([rest] if rest.num_rows else []), rest.num_rows
 
 
 @contextmanager
@@ -146,10 +152,14 @@ def open_sink(output: str, output_format: FileFormat, schema: pa.Schema, form: C
                 yield CsvSink(text, schema.names, form)
         elif output_format is FileFormat.PARQUET:
             with pq.ParquetWriter(stream, schema) as parquet:
-                yield ParquetSink(parquet)
+                rows = ColumnarSink(parquet)
+                yield rows
+                rows.finish()
         else:
             with pa.ipc.new_file(stream, schema) as arrow:
-                yield ArrowSink(arrow)
+                rows = ColumnarSink(arrow)
+                yield rows
+                rows.finish()
 
 
 class _LeftOpen:

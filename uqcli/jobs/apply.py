@@ -75,4 +75,4 @@ def _model(artifact: Artifact, options: ApplyOptions) -> tuple[AddedColumns, Rol
             remedy="give them to conformal with --shift",
         )
     roles = roles_of([artifact], options.columns, labelled=False)
-    return added_by(artifact, options.rows.prefix), roles
+    return added_by(artifact, options.rows.prefix, roles.numbers["score"]), roles

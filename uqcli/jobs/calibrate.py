@@ -11,7 +11,7 @@ from uqcli.artifacts.models import CalibratorArtifact, Source
 from uqcli.choices import ArtifactKind, CalibrationMethod, EngineName
 from uqcli.counts import Floats, Ints, pool
 from uqcli.engines.protocol import DataRequest, LabelledRows
-from uqcli.errors import DataError, UsageError
+from uqcli.errors import UsageError
 from uqcli.jobs.calibration import (
     CalibrationOptions,
     FittedCalibration,
@@ -82,11 +82,11 @@ def run(data: DataRequest, options: CalibrateOptions, engine: EngineName) -> Cal
         An option is out of range or missing, a score is no probability, rows cannot be read.
     """
     how = options.calibration
-    _check(options)
+    _check(data, options)
     rows, source = _read(data, options, engine)
     tree_rows = None
     if options.tree_data is not None:
-        tree_rows = _matched(_read(options.tree_data, options, engine)[0], rows)
+        tree_rows = _read_like(rows, options.tree_data, options, engine)
     fitted = fit(rows, how, tree_rows)
     measured = _measured(rows, fitted, options, tree_rows, engine)
     plan = _plan(options, measured)
@@ -120,10 +120,13 @@ def run(data: DataRequest, options: CalibrateOptions, engine: EngineName) -> Cal
     return CalibrateOutcome(artifact=artifact, report=report)
 
 
-def _check(options: CalibrateOptions) -> None:
+def _check(data: DataRequest, options: CalibrateOptions) -> None:
     how = options.calibration
     how.check()
     check_confidence(options.confidence)
+    answers = {data.roles.label, data.roles.weight} & {*options.features, *options.partition}
+    if answers:
+        raise UsageError(f"column '{answers.pop()}' is the label or the weight", expected="other features")
     if how.method is CalibrationMethod.HETEROGENEOUS:
         if bool(options.features) == bool(options.partition):
             raise UsageError(
@@ -162,21 +165,14 @@ def _present(labelled: LabelledRows) -> ScoredRows:
     return rows.only(labelled.weight > 0)
 
 
-def _matched(rows: ScoredRows, like: ScoredRows) -> ScoredRows:
-    """Rows of another file with features of the same kind.
-
-    Raises
-    ------
-    DataError
-        A feature holds numbers in one file and texts in the other.
-    """
-    for name, feature in rows.features.items():
-        if (feature.levels is None) != (like.features[name].levels is None):
-            raise DataError(
-                f"feature '{name}' holds numbers in one input and texts in another",
-                expected="the same in both",
-            )
-    return rows
+def _read_like(
+    rows: ScoredRows, data: DataRequest, options: CalibrateOptions, engine: EngineName
+) -> ScoredRows:
+    """Rows of other inputs, whose features are read as numbers or texts as those of the first."""
+    features = tuple(
+        replace(each, text=rows.features[each.name].levels is not None) for each in data.roles.features
+    )
+    return _read(replace(data, roles=replace(data.roles, features=features)), options, engine)[0]
 
 
 def _measured(
@@ -187,7 +183,7 @@ def _measured(
     engine: EngineName,
 ) -> _Measured | None:
     if options.test is not None:
-        test = _matched(_read(options.test, options, engine)[0], rows)
+        test = _read_like(rows, options.test, options, engine)
         return _Measured(rows=test, after=fitted.predict(test).probability, where="on the test rows")
     after = cross_fitted(rows, options.calibration, tree_rows)
     return None if after is None else _Measured(rows=rows, after=after, where="under cross-fitting")

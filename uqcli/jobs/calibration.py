@@ -24,10 +24,9 @@ from uqcli.methods.calibration.predict import Calibrated, predict
 from uqcli.methods.calibration.scale import Scale
 from uqcli.methods.calibration.tree import (
     LearnedTrees,
+    TreeMatrix,
     TreeOptions,
     learn_trees,
-    ordered_column,
-    ranks,
     recoded,
 )
 
@@ -77,6 +76,17 @@ class CalibrationOptions:
         """
         if not 1 <= self.scale.undersampled <= 1e9:
             raise UsageError(f"undersampled {self.scale.undersampled:g}", expected="a number from 1 to 1e9")
+        for name, number in (
+            ("n_bins", self.n_bins),
+            ("uncertainty_bins", self.uncertainty_bins),
+            ("min_leaf", self.min_leaf),
+        ):
+            if number < 1:
+                raise UsageError(f"{name} {number}", expected="at least 1")
+        if self.seed < 0:
+            raise UsageError(f"seed {self.seed}", expected="at least 0")
+        if not 0 < self.confidence < 1:
+            raise UsageError(f"confidence {self.confidence:g}", expected="a number between 0 and 1")
         if not 1 <= self.max_depth <= 12:
             raise UsageError(f"max_depth {self.max_depth}", expected="1 to 12")
         if self.split is SplitCriterion.AUC and self.partitioner is not Partitioner.TREE:
@@ -241,14 +251,14 @@ def _learn(rows: ScoredRows, options: CalibrationOptions) -> LearnedTrees:
     weight = _weight(rows)
     if options.split is SplitCriterion.GINI:
         return learn_trees(rows.features, rows.positive, weight, shape)
-    columns = tuple(ordered_column(name, each, rows.positive, weight) for name, each in rows.features.items())
+    matrix = TreeMatrix.of(rows.features, rows.positive, weight)
     part = AucRows(
         log_odds=options.scale.log_odds(options.scale.corrected(rows.score)),
         positive=rows.positive,
         weight=weight,
-        matrix=np.stack([ranks(rows.features[column.name], column) for column in columns], axis=1),
+        rank=matrix.rank,
     )
-    return LearnedTrees(columns=columns, trees=(learn_auc_tree(part, columns, shape),))
+    return LearnedTrees(columns=matrix.columns, trees=(learn_auc_tree(part, matrix, shape),))
 
 
 FOLDS = 5

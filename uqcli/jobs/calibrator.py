@@ -85,7 +85,11 @@ class Calibrator:
         [0.5]
         """
         how = CalibrationOptions() if options is None else options
-        rows = _rows(score, how.scale.real, uncertainty, features)
+        rows = _rows(score, how.scale.real, uncertainty)
+        read = {
+            name: _feature(name, values, len(rows.score), text=None if how.trees else True)
+            for name, values in (features or {}).items()
+        }
         size = len(rows.score)
         weights = checked_weights(weight, size)
         labelled = ScoredRows(
@@ -93,7 +97,7 @@ class Calibrator:
             uncertainty=rows.uncertainty,
             positive=checked_labels("label", label, size),
             weight=weights,
-            features=rows.features,
+            features=read,
             position=rows.position,
         )
         _require_inputs(how, labelled)
@@ -102,12 +106,12 @@ class Calibrator:
         columns = {"score": SCORE}
         if how.method is CalibrationMethod.MIST:
             columns["uncertainty"] = UNCERTAINTY
-        columns |= {"label": LABEL, **{f"features.{name}": name for name in rows.features}}
+        columns |= {"label": LABEL, **{f"features.{name}": name for name in read}}
         source = Source(rows=size, positives=int(labelled.positive.sum()), dropped=0, columns=columns)
         artifact = CalibratorArtifact(
             kind=ArtifactKind.CALIBRATOR,
             source=source,
-            parameters=parameters_of(how, tuple(rows.features), on_invalid=OnInvalid.ERROR, positive=None),
+            parameters=parameters_of(how, tuple(read), on_invalid=OnInvalid.ERROR, positive=None),
             method=how.method,
             logit=how.scale.real,
             undersampled=how.scale.undersampled,
@@ -133,12 +137,13 @@ class Calibrator:
         DataError
             An array cannot be used, or one that the map looks at is missing.
         """
-        rows = _rows(score, self.artifact.logit, uncertainty, features)
+        rows = _rows(score, self.artifact.logit, uncertainty)
         if self.artifact.needs_uncertainty and rows.uncertainty is None:
             raise DataError("no uncertainty given", expected="the uncertainty that the map looks at")
         values: dict[str, Floats] = {}
         if isinstance(self.map, TreesMap | GroupsMap):
-            values = {each.name: _recoded(rows.features, each) for each in self.map.features}
+            size = len(rows.score)
+            values = {each.name: _recoded(features or {}, each, size) for each in self.map.features}
         return predict(self.map, rows.score, scale_of(self.artifact), rows.uncertainty, values).probability
 
     def save(self, path: str) -> None:
@@ -157,12 +162,7 @@ class Calibrator:
         return cls(artifact=load_kind(path, CalibratorArtifact))
 
 
-def _rows(
-    score: ArrayLike,
-    real: bool,
-    uncertainty: ArrayLike | None,
-    features: Mapping[str, Sequence[Any] | np.ndarray] | None,
-) -> ScoredRows:
+def _rows(score: ArrayLike, real: bool, uncertainty: ArrayLike | None) -> ScoredRows:
     scores = checked_numbers("score", score) if real else checked_probabilities("score", score)
     size = len(scores)
     return ScoredRows(
@@ -170,12 +170,12 @@ def _rows(
         uncertainty=None if uncertainty is None else checked_numbers("uncertainty", uncertainty, size),
         positive=np.zeros(size, dtype=np.bool_),
         weight=None,
-        features={name: _feature(name, values, size) for name, values in (features or {}).items()},
+        features={},
         position=np.arange(size),
     )
 
 
-def _feature(name: str, values: Sequence[Any] | np.ndarray, rows: int) -> Feature:
+def _feature(name: str, values: Sequence[Any] | np.ndarray, rows: int, *, text: bool | None) -> Feature:
     import polars as pl
 
     from uqcli.engines.features import whole_feature
@@ -183,17 +183,16 @@ def _feature(name: str, values: Sequence[Any] | np.ndarray, rows: int) -> Featur
     series = pl.Series(name, values, strict=False)
     if len(series) != rows:
         raise DataError(f"feature '{name}' has {len(series)} values", expected=f"{rows}")
-    return whole_feature([series], text=series.dtype == pl.String)
+    return whole_feature([series], text=text or series.dtype == pl.String)
 
 
-def _recoded(features: Mapping[str, Feature], column: FeatureColumn) -> Floats:
+def _recoded(features: Mapping[str, Sequence[Any] | np.ndarray], column: FeatureColumn, rows: int) -> Floats:
     if column.name not in features:
         raise DataError(f"no feature '{column.name}' given", expected="every feature of the map")
-    feature = features[column.name]
-    if (feature.levels is None) != (column.levels is None):
-        raise DataError(
-            f"feature '{column.name}' has another type", expected="numbers or texts as in the fit"
-        )
+    is_text = column.levels is not None
+    feature = _feature(column.name, features[column.name], rows, text=is_text)
+    if (feature.levels is not None) != is_text:
+        raise DataError(f"feature '{column.name}' holds texts", expected="numbers, as in the fit")
     return recoded(feature, column)
 
 

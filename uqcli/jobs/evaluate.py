@@ -42,15 +42,15 @@ def run(options: EvaluateOptions) -> Report:
     boundaries = [each for each in artifacts if isinstance(each, BoundaryArtifact)]
     calibrators = [each for each in artifacts if isinstance(each, CalibratorArtifact)]
     conformal = [each for each in artifacts if isinstance(each, ConformalArtifact)]
-    _require_one_kind(options.artifacts, artifacts, max(map(len, (boundaries, calibrators, conformal))))
+    _require_one_kind(options.artifacts, artifacts, max(len(boundaries), len(calibrators), len(conformal)))
     if conformal:
         return evaluate_conformal(options.artifacts, conformal, options, shift)
     if shift is not None:
         raise UsageError(f"--shift with a {artifacts[0].kind} artifact", expected="conformal artifacts")
-    request = _request(options, [*boundaries, *calibrators])
     if boundaries:
-        return evaluate_boundaries(options.artifacts, boundaries, request, options)
-    return evaluate_calibrators(options.artifacts, calibrators, request, options)
+        return evaluate_boundaries(options.artifacts, boundaries, _request(options, boundaries), options)
+    requests = [_request(options, [each]) for each in calibrators]
+    return evaluate_calibrators(options.artifacts, calibrators, requests, options)
 
 
 def _require_one_kind(names: Sequence[str], artifacts: Sequence[Artifact], alike: int) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from uqcli.artifacts.models import CalibratorArtifact
+from uqcli.artifacts.models import CalibratorArtifact, Source
 from uqcli.engines.protocol import DataRequest, LabelledRows
 from uqcli.errors import UsageError
 from uqcli.jobs.compare import ComparedRows, ResamplingPlan, compare
@@ -21,10 +21,12 @@ from uqcli.reports.evaluate_calibrator import EvaluateCalibratorReport
 def evaluate_calibrators(
     names: Sequence[str],
     artifacts: Sequence[CalibratorArtifact],
-    request: DataRequest,
+    requests: Sequence[DataRequest],
     options: EvaluateOptions,
 ) -> EvaluateCalibratorReport:
     """Measure probabilities before and after each calibrator.
+
+    Calibrators that look at the same columns share one reading of the inputs.
 
     Raises
     ------
@@ -33,21 +35,24 @@ def evaluate_calibrators(
     """
     if options.bootstrap < 0 or options.bootstrap == 1:
         raise UsageError(f"{options.bootstrap} bootstrap replicates", expected="2 or more, or none")
-    rows, source = read_labelled(replace(request, keep_position=True), options.engine)
-    if not all(artifact.logit for artifact in artifacts):
-        require_probabilities(rows.numbers["score"], source.columns["score"])
     plan = ResamplingPlan(replicates=options.bootstrap, seed=options.seed, confidence=options.confidence)
-    results = tuple(
-        (name, artifact, compare(_compared(rows, artifact), plan))
-        for name, artifact in zip(names, artifacts, strict=True)
-    )
+    results = []
+    read: tuple[DataRequest, LabelledRows, Source] | None = None
+    for name, artifact, request in zip(names, artifacts, requests, strict=True):
+        if read is None or read[0] != request:
+            read = (request, *read_labelled(replace(request, keep_position=True), options.engine))
+        _, rows, source = read
+        if not artifact.logit:
+            require_probabilities(rows.numbers["score"], source.columns["score"])
+        results.append((name, artifact, compare(_compared(rows, artifact), plan)))
+    assert read is not None  # there is an artifact
     return EvaluateCalibratorReport(
-        source=source,
+        source=read[2],
         parameters=EvaluateParameters(
-            confidence=options.confidence, on_invalid=options.on_invalid, positive=request.positive_value
+            confidence=options.confidence, on_invalid=options.on_invalid, positive=read[0].positive_value
         ),
         resampling=(options.bootstrap, options.seed),
-        results=results,
+        results=tuple(results),
     )
 
 

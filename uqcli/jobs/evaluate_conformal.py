@@ -119,7 +119,7 @@ def _metrics(
 ) -> SetMetrics:
     rows, covered = int(tally.by_class[0].sum()), int(tally.by_class[1].sum())
     sizes = tally.by_size[0]
-    by_group = {}
+    by_group: Mapping[str, Estimate] = {}
     if artifact.groups is not None:
         by_group = _estimates([*artifact.groups.names, "(other)"], tally.by_group, confidence)
     target = None if shift is None else _in_target(artifact, tally, shift)

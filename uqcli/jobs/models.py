@@ -112,12 +112,20 @@ def decision_of(artifact: BoundaryArtifact) -> Callable[[CheckedRows], Bools]:
     return decided
 
 
-def added_by(artifact: BoundaryArtifact | GridArtifact | CalibratorArtifact, prefix: str) -> AddedColumns:
-    """The columns an artifact adds: a decision, the bins of a grid, or calibrated probabilities."""
+def added_by(
+    artifact: BoundaryArtifact | GridArtifact | CalibratorArtifact, prefix: str, column: str
+) -> AddedColumns:
+    """The columns an artifact adds: a decision, the bins of a grid, or calibrated probabilities.
+
+    Parameters
+    ----------
+    column
+        The score's name, for messages.
+    """
     if isinstance(artifact, GridArtifact):
         return _bins(artifact, prefix)
     if isinstance(artifact, CalibratorArtifact):
-        return _calibrated(artifact, prefix)
+        return _calibrated(artifact, prefix, column)
     name, decided = f"{prefix}decision", decision_of(artifact)
     return AddedColumns(types={name: "bool"}, compute=lambda rows: {name: decided(rows)})
 
@@ -127,7 +135,7 @@ def scale_of(artifact: CalibratorArtifact) -> Scale:
     return Scale(real=artifact.logit, undersampled=artifact.undersampled)
 
 
-def _calibrated(artifact: CalibratorArtifact, prefix: str) -> AddedColumns:
+def _calibrated(artifact: CalibratorArtifact, prefix: str, column: str) -> AddedColumns:
     calibrated, leaf = f"{prefix}calibrated", f"{prefix}leaf"
     map_ = artifact.calibration
     partitions = isinstance(map_, GroupsMap) or (
@@ -140,7 +148,7 @@ def _calibrated(artifact: CalibratorArtifact, prefix: str) -> AddedColumns:
     def compute(rows: CheckedRows) -> dict[str, Ints | Floats]:
         score = np.where(rows.valid, rows.score, 0.5)
         if not artifact.logit:
-            require_probabilities(score, artifact.source.columns["score"])
+            require_probabilities(score, column, remedy="calibrate with --logit to read such scores")
         found = predict(map_, score, scale_of(artifact), rows.uncertainty, rows.features)
         added: dict[str, Ints | Floats] = {calibrated: found.probability}
         if found.leaf is not None:

@@ -37,11 +37,13 @@ def logistic_fit(
     float64, shape (d+1,)
         Intercept, slopes; a feature that does not vary has slope 0.
     """
+    shrunk = np.array([max(1.0, float(np.abs(x).max()) / 1e100) for x in features])  # squares stay finite
+    features = features / shrunk[:, None]
     total = count.sum()
     mean = np.array([(x * count).sum() / total for x in features])
     centred = [x - m for x, m in zip(features, mean, strict=True)]
     scale = np.array([np.sqrt((count * x**2).sum() / total) for x in centred])
-    varies = scale > 1e-12 * np.abs(mean)
+    varies = scale > 1e-15 * np.abs(mean)
     used = np.flatnonzero(varies)
     lines = [np.ones(len(count)), *(centred[i] / scale[i] for i in used)]
     penalty = np.full(len(lines), ridge)
@@ -49,6 +51,7 @@ def logistic_fit(
     coefficients = np.zeros(len(features) + 1)
     coefficients[1 + used] = standard[1:] / scale[used]
     coefficients[0] = standard[0] - (coefficients[1 + used] * mean[used]).sum()
+    coefficients[1:] /= shrunk
     return coefficients
 
 

@@ -13,8 +13,8 @@ import numpy as np
 
 from uqcli.counts import Bools, Floats, Ints
 from uqcli.kernels.logistic import logistic_fit
-from uqcli.methods.calibration.maps import FeatureColumn, Node
-from uqcli.methods.calibration.tree import TreeOptions, question
+from uqcli.methods.calibration.maps import Node
+from uqcli.methods.calibration.tree import TreeMatrix, TreeOptions
 
 _CANDIDATES = 32
 _LEAST_GAIN = 1e-4
@@ -24,12 +24,12 @@ _NODES, _WEIGHTS = np.polynomial.hermite_e.hermegauss(15)
 
 @dataclass(frozen=True, kw_only=True)
 class AucRows:
-    """Rows of a node: log-odds, labels, weights of shape (n,), and what splits look at, of shape (n, d)."""
+    """Rows of a node: log-odds, labels, weights of shape (n,), and ranks of features of shape (n, d)."""
 
     log_odds: Floats
     positive: Bools
     weight: Ints
-    matrix: Floats
+    rank: Floats
 
     def only(self, rows: Bools) -> AucRows:
         """Some of the rows."""
@@ -37,7 +37,7 @@ class AucRows:
             log_odds=self.log_odds[rows],
             positive=self.positive[rows],
             weight=self.weight[rows],
-            matrix=self.matrix[rows],
+            rank=self.rank[rows],
         )
 
 
@@ -59,9 +59,7 @@ class _Split:
     threshold: float
 
 
-def learn_auc_tree(
-    rows: AucRows, columns: tuple[FeatureColumn, ...], options: TreeOptions
-) -> tuple[Node, ...]:
+def learn_auc_tree(rows: AucRows, matrix: TreeMatrix, options: TreeOptions) -> tuple[Node, ...]:
     """Split as long as a split raises the calibrated AUC of a node; missing values go right."""
     nodes: list[Node] = []
     leaves = 0
@@ -76,10 +74,10 @@ def learn_auc_tree(
             return place
         nodes.append(Node())  # takes its number before the nodes below it
         with np.errstate(invalid="ignore"):
-            left = part.matrix[:, split.column] <= split.threshold
+            left = part.rank[:, split.column] <= split.threshold
         below = grow(part.only(left), depth + 1), grow(part.only(~left), depth + 1)
-        nodes[place] = question(
-            columns[split.column], split.threshold, missing_left=False, left=below[0], right=below[1]
+        nodes[place] = matrix.question(
+            split.column, split.threshold, missing_left=False, left=below[0], right=below[1]
         )
         return place
 
@@ -92,9 +90,9 @@ def _best_split(rows: AucRows, min_leaf: int) -> _Split | None:
     if whole[0] is None:
         return None
     best = _Split(auc=calibrated_auc([whole[0]]) + _LEAST_GAIN, column=-1, threshold=0.0)
-    for column in range(rows.matrix.shape[1]):
-        value = rows.matrix[:, column]
-        for threshold in _candidates(value):
+    for column in range(rows.rank.shape[1]):
+        value = rows.rank[:, column]
+        for threshold in _candidates(value, rows.weight):
             with np.errstate(invalid="ignore"):
                 left = value <= threshold
             if min(rows.weight[left].sum(), rows.weight[~left].sum()) < min_leaf:
@@ -107,17 +105,16 @@ def _best_split(rows: AucRows, min_leaf: int) -> _Split | None:
     return best if best.column >= 0 else None
 
 
-def _candidates(value: Floats) -> Floats:
-    """Thresholds between neighbouring values, at most so many, at equal numbers of rows."""
-    there = np.sort(value[~np.isnan(value)])
-    if len(there) == 0:
-        return there
-    at = there[np.arange(1, _CANDIDATES + 1) * len(there) // (_CANDIDATES + 1)]
-    lower = np.unique(at[at < there[-1]])
-    upper = there[np.searchsorted(there, lower, side="right")]
-    middle = lower / 2 + upper / 2
-    thresholds: Floats = np.where(middle < upper, middle, lower)
-    return thresholds
+def _candidates(rank: Floats, weight: Ints) -> Floats:
+    """Ranks to split at, at most so many, at equal weights."""
+    there = ~np.isnan(rank)
+    distinct, number = np.unique(rank[there], return_inverse=True)
+    if len(distinct) < 2:
+        return distinct[:0]
+    running = np.cumsum(np.bincount(number, weights=weight[there]))
+    at = np.searchsorted(running, np.arange(1, _CANDIDATES + 1) * running[-1] / (_CANDIDATES + 1))
+    chosen: Floats = np.unique(distinct[np.minimum(at, len(distinct) - 2)])
+    return chosen
 
 
 def _side(rows: AucRows, inside: Bools) -> tuple[_Normal, _Normal] | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from uqcli.methods.calibration.maps import (
     BetaMap,
@@ -15,10 +15,14 @@ from uqcli.methods.calibration.maps import (
     IsotonicMap,
     Leaf,
     LogisticMap,
+    Node,
     Tree,
     TreesMap,
     UncertaintyMap,
 )
+
+_LARGEST = 1e100
+"""Coefficients and edges beyond would overflow."""
 
 
 def contradiction_in_map(map_: CalibrationMap) -> str | None:
@@ -27,9 +31,10 @@ def contradiction_in_map(map_: CalibrationMap) -> str | None:
         case UncertaintyMap():
             return _in_uncertainty(map_)
         case TreesMap():
-            return _first(_in_tree(tree, map_.features) for tree in map_.trees)
+            trees = _first(_in_tree(tree, map_.features) for tree in map_.trees)
+            return _in_features(map_.features) or trees
         case GroupsMap():
-            return _in_groups(map_)
+            return _in_features(map_.features) or _in_groups(map_)
         case LogisticMap() | BetaMap() | IsotonicMap() | HistogramMap() | IdentityMap():
             return _in_scores(map_)
 
@@ -66,30 +71,48 @@ def _in_uncertainty(map_: UncertaintyMap) -> str | None:
     return _not_ascending(map_.uncertainty_edges, "edges") or _first(_in_points(each) for each in map_.maps)
 
 
+def _in_features(features: Sequence[FeatureColumn]) -> str | None:
+    if len({each.name for each in features}) < len(features):
+        return "a feature is named twice"
+    if any(len(set(each.levels or ())) < len(each.levels or ()) for each in features):
+        return "a level is named twice"
+    return None
+
+
 def _in_tree(tree: Tree, features: Sequence[FeatureColumn]) -> str | None:
-    names = {each.name: each.levels is not None for each in features}
-    leaves = set()
-    for place, node in enumerate(tree.nodes):
-        if node.leaf is not None:
-            leaves.add(node.leaf)
-            continue
-        if node.feature not in names:
-            return f"a question asks for '{node.feature}', which is no feature"
-        if (node.levels is None) == names[node.feature] or (node.threshold is None) != names[node.feature]:
-            return f"a question about '{node.feature}' has no threshold or levels"
-        below = (node.left, node.right)
-        if any(child is None or not place < child < len(tree.nodes) for child in below):
-            return "a question has no nodes below it"
-        if node.threshold is not None and not math.isfinite(node.threshold):
-            return "a threshold is not finite"
-    if leaves != set(range(len(tree.leaves))):
+    is_text = {each.name: each.levels is not None for each in features}
+    questions = [(place, node) for place, node in enumerate(tree.nodes) if node.leaf is None]
+    found = _first(_in_question(place, node, is_text, len(tree.nodes)) for place, node in questions)
+    if found is not None:
+        return found
+    below = [child for _, node in questions for child in (node.left, node.right)]
+    if sorted(child for child in below if child is not None) != list(range(1, len(tree.nodes))):
+        return "a node is not below exactly one question"
+    if {node.leaf for node in tree.nodes if node.leaf is not None} != set(range(len(tree.leaves))):
         return "its leaves are not numbered one by one"
     return _in_leaves(tree.leaves)
+
+
+def _in_question(place: int, node: Node, is_text: Mapping[str, bool], nodes: int) -> str | None:
+    if node.feature is None or node.feature not in is_text:
+        return f"a question asks for '{node.feature}', which is no feature"
+    text = is_text[node.feature]
+    if (node.levels is not None) != text or (node.threshold is None) != text:
+        return f"a question about '{node.feature}' has no threshold or levels"
+    if any(child is None or not place < child < nodes for child in (node.left, node.right)):
+        return "a question has no nodes below it"
+    if node.threshold is not None and not math.isfinite(node.threshold):
+        return "a threshold is not finite"
+    return None
 
 
 def _in_groups(map_: GroupsMap) -> str | None:
     if len(map_.leaves) != len(map_.groups) + 1:
         return "its groups do not have a leaf each, with one for all others"
+    if any(each.levels is None for each in map_.features):
+        return "a feature of groups has no levels"
+    if len(set(map(tuple, map_.groups))) < len(map_.groups):
+        return "a group is named twice"
     for group in map_.groups:
         if len(group) != len(map_.features):
             return "a group does not name a level of each feature"
@@ -104,7 +127,7 @@ def _in_leaves(leaves: Sequence[Leaf]) -> str | None:
 
 
 def _finite(numbers: Sequence[float]) -> bool:
-    return all(map(math.isfinite, numbers))
+    return all(abs(number) < _LARGEST for number in numbers)
 
 
 def _not_ascending(numbers: Sequence[float], name: str) -> str | None:

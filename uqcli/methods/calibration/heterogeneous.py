@@ -48,7 +48,7 @@ class CalibrationRows:
 
 @dataclass(frozen=True, kw_only=True)
 class LeafOptions:
-    """How leaves are calibrated; leaves below ``min_leaf`` rows or of one class use a larger part's map."""
+    """How leaves are calibrated; leaves below ``min_leaf`` rows use a larger part's map."""
 
     method: LeafMethod
     scale: Scale
@@ -117,8 +117,7 @@ def _leaves_below(nodes: Sequence[Node], at: int) -> list[int]:
 
 
 def _is_enough(counts: ValueCounts, min_leaf: int) -> bool:
-    positives = int(counts.positives.sum())
-    return counts.rows >= min_leaf and 0 < positives < counts.rows
+    return counts.rows >= max(1, min_leaf)
 
 
 def _fit(counts: ValueCounts, options: LeafOptions) -> ScoreMap:

@@ -45,8 +45,8 @@ class HistogramMap(msgspec.Struct, frozen=True, kw_only=True, tag_field="map", t
     edges: list[float]
     rate: Annotated[list[float], Meta(min_length=1)]
     count: list[Count]
-    error: list[float | None]
-    confidence: float
+    error: list[Annotated[float, Meta(ge=0, le=1)] | None]
+    confidence: Annotated[float, Meta(gt=0, lt=1)]
 
 
 class IdentityMap(msgspec.Struct, frozen=True, kw_only=True, tag_field="map", tag="identity"):
@@ -139,7 +139,7 @@ class GroupsMap(msgspec.Struct, frozen=True, kw_only=True, tag_field="map", tag=
     """One calibration for each combination of levels; others take the last leaf, fitted on all rows."""
 
     features: Annotated[list[FeatureColumn], Meta(min_length=1)]
-    groups: list[list[str | None]]
+    groups: Annotated[list[list[str | None]], Meta(min_length=1)]
     leaves: Annotated[list[Leaf], Meta(min_length=1)]
 
 

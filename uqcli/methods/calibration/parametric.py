@@ -37,13 +37,13 @@ def fit_platt(counts: ValueCounts, scale: Scale) -> FittedMap:
     counts
         Corrected scores.
     """
-    penalised = _has_no_maximum(counts, falling=True)
     features = scale.log_odds(counts.value)[None, :]
+    penalised = _has_no_maximum(counts, features[0], falling=True)
     intercept, slope = logistic_fit(
         features, counts.count, counts.positives, ridge=PENALTY if penalised else 0.0
     )
     notes = _penalty_note(counts) if penalised else ()
-    if len(counts.value) == 1:
+    if features[0, 0] == features[0, -1]:
         notes = (*notes, "All scores are equal: the calibrated probability is one number.")
     elif slope < 0:
         notes = (*notes, "The slope is negative: higher scores are less often positive.")
@@ -92,7 +92,7 @@ def fit_beta(counts: ValueCounts, scale: Scale) -> FittedMap:
     """
     score = np.clip(scale.probability(counts.value), CLIP, 1 - CLIP)
     features = np.stack([np.log(score), -np.log1p(-score)])
-    penalised = _has_no_maximum(counts, falling=False)
+    penalised = _has_no_maximum(counts, features[0] + features[1], falling=False)
     ridge = PENALTY if penalised else 0.0
     candidates: list[tuple[float, int, Floats]] = []
     for used in ([0, 1], [0], [1], []):
@@ -109,7 +109,7 @@ def fit_beta(counts: ValueCounts, scale: Scale) -> FittedMap:
     return FittedMap(map=BetaMap(a=float(a), b=float(b), c=float(c)), notes=notes)
 
 
-def _has_no_maximum(counts: ValueCounts, *, falling: bool) -> bool:
+def _has_no_maximum(counts: ValueCounts, log_odds: Floats, *, falling: bool) -> bool:
     """Whether the likelihood of a logistic model grows without end.
 
     So it does with one class, or where a threshold separates the classes: positives above, or with
@@ -118,11 +118,11 @@ def _has_no_maximum(counts: ValueCounts, *, falling: bool) -> bool:
     positive, negative = counts.positives > 0, counts.positives < counts.count
     if not positive.any() or not negative.any():
         return True
-    if len(counts.value) == 1:
+    if log_odds[0] == log_odds[-1]:
         return False
-    where_positive, where_negative = np.flatnonzero(positive), np.flatnonzero(negative)
-    rising = where_positive[0] >= where_negative[-1]
-    return bool(rising or (falling and where_positive[-1] <= where_negative[0]))
+    of_positive, of_negative = log_odds[positive], log_odds[negative]
+    rising = of_positive[0] >= of_negative[-1]
+    return bool(rising or (falling and of_positive[-1] <= of_negative[0]))
 
 
 def _penalty_note(counts: ValueCounts) -> tuple[str, ...]:

@@ -29,6 +29,8 @@ def leaf_of(nodes: Sequence[Node], columns: Sequence[FeatureColumn], features: M
     while pending:
         at, rows = pending.pop()
         node = nodes[at]
+        if len(rows) == 0:
+            continue
         if node.leaf is not None:
             leaf[rows] = node.leaf
         elif node.feature is not None and node.left is not None and node.right is not None:
@@ -50,31 +52,20 @@ def goes_left(node: Node, levels: Sequence[str] | None, value: Floats) -> Bools:
 
 def group_of(map_: GroupsMap, features: Mapping[str, Floats]) -> Ints:
     """Leaf of each row: its combination of levels, or the last leaf for combinations never seen."""
-    sizes = [len(column.levels or ()) + 2 for column in map_.features]
-    place = {column.name: _level_numbers(column) for column in map_.features}
-    codes = [
-        _code([place[c.name][text] for c, text in zip(map_.features, group, strict=True)], sizes)
-        for group in map_.groups
-    ]
-    columns = [features[column.name].astype(np.int64) + 1 for column in map_.features]
-    row_code = np.zeros(len(columns[0]), dtype=np.int64)
-    for column, size in zip(columns, sizes, strict=True):
-        row_code = row_code * size + column
-    order = np.argsort(codes)
-    ordered = np.array(codes, dtype=np.int64)[order]
-    at = np.minimum(np.searchsorted(ordered, row_code), len(ordered) - 1)
-    return np.where(ordered[at] == row_code, order[at], len(codes))
-
-
-def _level_numbers(column: FeatureColumn) -> dict[str | None, int]:
-    return {None: 0} | {text: number + 1 for number, text in enumerate(column.levels or ())}
-
-
-def _code(numbers: Sequence[int], sizes: Sequence[int]) -> int:
-    code = 0
-    for number, size in zip(numbers, sizes, strict=True):
-        code = code * size + number
-    return code
+    of_group = np.zeros(len(map_.groups), dtype=np.int64)
+    of_row = np.zeros(len(next(iter(features.values()))), dtype=np.int64)
+    for at, column in enumerate(map_.features):
+        levels = column.levels or []
+        place: dict[str | None, int] = {None: 0} | {text: n + 1 for n, text in enumerate(levels)}
+        codes = np.array([place[group[at]] for group in map_.groups], dtype=np.int64)
+        size = len(levels) + 2  # a missing text, and a text never seen
+        known, of_group = np.unique(of_group * size + codes, return_inverse=True)
+        wanted = np.where(of_row < 0, -1, of_row * size + features[column.name].astype(np.int64) + 1)
+        found = np.minimum(np.searchsorted(known, wanted), len(known) - 1)
+        of_row = np.where(known[found] == wanted, found, -1)
+    leaf_of_code = np.zeros(len(map_.groups), dtype=np.int64)
+    leaf_of_code[of_group] = np.arange(len(map_.groups))
+    return np.where(of_row < 0, len(map_.groups), leaf_of_code[of_row])
 
 
 def rule_of(path: Sequence[tuple[Node, bool]], columns: Sequence[FeatureColumn]) -> str:

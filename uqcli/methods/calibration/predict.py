@@ -66,7 +66,8 @@ def predict(
 def predict_scores(map_: ScoreMap, corrected: Floats, scale: Scale) -> Floats:
     """Probabilities of corrected scores under a map that looks at nothing else."""
     if isinstance(map_, LogisticMap):
-        return sigmoid(map_.intercept + map_.slope * scale.log_odds(corrected))
+        with np.errstate(over="ignore"):  # infinite log-odds are probabilities 0 and 1
+            return sigmoid(map_.intercept + map_.slope * scale.log_odds(corrected))
     if isinstance(map_, BetaMap):
         score = np.clip(scale.probability(corrected), CLIP, 1 - CLIP)
         return sigmoid(map_.a * np.log(score) - map_.b * np.log1p(-score) + map_.c)

@@ -68,10 +68,12 @@ def learn_trees(
         scikit-learn is not installed.
     """
     require_trees()
-    columns = tuple(ordered_column(name, each, positive, weight) for name, each in features.items())
-    matrix = np.stack([ranks(features[column.name], column) for column in columns], axis=1)
-    learned = _LEARNERS[options.partitioner](matrix, positive, weight, columns, options)
-    return LearnedTrees(columns=columns, trees=tuple(learned))
+    matrix = TreeMatrix.of(features, positive, weight)
+    if 2 * options.min_leaf > int(weight.sum()):
+        trees: list[tuple[Node, ...]] = [(Node(leaf=0),)]  # too few rows for any question
+    else:
+        trees = _LEARNERS[options.partitioner](matrix, positive, weight, options)
+    return LearnedTrees(columns=matrix.columns, trees=tuple(trees))
 
 
 def require_trees() -> None:
@@ -113,40 +115,100 @@ def recoded(feature: Feature, column: FeatureColumn) -> Floats:
     return result
 
 
-def ranks(feature: Feature, column: FeatureColumn) -> Floats:
-    """What a tree learns from: numbers, or levels by rank with the others last; NaN where missing."""
-    value = recoded(feature, column)
-    return value if column.levels is None else np.where(value < 0, np.nan, value)
+@dataclass(frozen=True, kw_only=True)
+class TreeMatrix:
+    """What trees learn from: ranks of numbers or of levels, so that only their order counts.
+
+    Attributes
+    ----------
+    rank : float64, shape (n, d)
+        NaN where missing; texts that are no level come last.
+    columns
+        The features.
+    steps
+        Distinct numbers of each column, ascending; None for levels.
+    """
+
+    rank: Floats
+    columns: tuple[FeatureColumn, ...]
+    steps: tuple[Floats | None, ...]
+
+    @classmethod
+    def of(cls, features: Mapping[str, Feature], positive: Bools, weight: Ints) -> TreeMatrix:
+        """Rank features."""
+        columns = tuple(ordered_column(name, each, positive, weight) for name, each in features.items())
+        steps: list[Floats | None] = []
+        ranks = []
+        for column in columns:
+            value = recoded(features[column.name], column)
+            if column.levels is None:
+                distinct = np.unique(value[~np.isnan(value)])
+                steps.append(distinct)
+                ranks.append(np.where(np.isnan(value), np.nan, np.searchsorted(distinct, value)))
+            else:
+                steps.append(None)
+                ranks.append(np.where(value < 0, np.nan, value))
+        return cls(rank=np.stack(ranks, axis=1), columns=columns, steps=tuple(steps))
+
+    def question(self, column: int, rank: float, *, missing_left: bool, left: int, right: int) -> Node:
+        """A question about the values whose rank is up to some rank."""
+        asked, steps = self.columns[column], self.steps[column]
+        if steps is None:
+            levels = asked.levels or []
+            return Node(
+                feature=asked.name,
+                levels=[level for number, level in enumerate(levels) if number <= rank],
+                other_left=len(levels) <= rank,
+                missing_left=missing_left,
+                left=left,
+                right=right,
+            )
+        threshold = _between(steps, int(np.floor(rank)))
+        return Node(
+            feature=asked.name, threshold=threshold, missing_left=missing_left, left=left, right=right
+        )
+
+
+def _between(steps: Floats, at: int) -> float:
+    """A threshold above a step and below the next; below all of them for -1."""
+    if at < 0:
+        return float(np.nextafter(steps[0], -np.inf)) if len(steps) else 0.0
+    if at + 1 >= len(steps):
+        return float(steps[-1]) if len(steps) else 0.0
+    middle = steps[at] / 2 + steps[at + 1] / 2
+    return float(middle if steps[at] <= middle < steps[at + 1] else steps[at])
+
+
+def _shape(options: TreeOptions, weight: Ints) -> dict[str, Any]:
+    """Depth, and the least weight of a leaf: a row of weight 2 counts as two."""
+    return {
+        "max_depth": options.max_depth,
+        "min_weight_fraction_leaf": options.min_leaf / int(weight.sum()),
+    }
 
 
 def _single(
-    matrix: Floats, positive: Bools, weight: Ints, columns: tuple[FeatureColumn, ...], options: TreeOptions
+    matrix: TreeMatrix, positive: Bools, weight: Ints, options: TreeOptions
 ) -> list[tuple[Node, ...]]:
     from sklearn.tree import DecisionTreeClassifier
 
-    tree = DecisionTreeClassifier(
-        max_depth=options.max_depth, min_samples_leaf=options.min_leaf, random_state=options.seed
-    )
-    return [nodes_of(tree.fit(matrix, positive, weight).tree_, columns)]
+    tree = DecisionTreeClassifier(**_shape(options, weight), random_state=options.seed)
+    return [nodes_of(tree.fit(matrix.rank, positive, weight).tree_, matrix)]
 
 
 def _forest(
-    matrix: Floats, positive: Bools, weight: Ints, columns: tuple[FeatureColumn, ...], options: TreeOptions
+    matrix: TreeMatrix, positive: Bools, weight: Ints, options: TreeOptions
 ) -> list[tuple[Node, ...]]:
     from sklearn.ensemble import RandomForestClassifier
 
     forest = RandomForestClassifier(
-        n_estimators=FOREST,
-        max_depth=options.max_depth,
-        min_samples_leaf=options.min_leaf,
-        random_state=options.seed,
-        n_jobs=1,
+        n_estimators=FOREST, **_shape(options, weight), random_state=options.seed, n_jobs=1
     )
-    return [nodes_of(tree.tree_, columns) for tree in forest.fit(matrix, positive, weight).estimators_]
+    return [nodes_of(tree.tree_, matrix) for tree in forest.fit(matrix.rank, positive, weight).estimators_]
 
 
 def _boosted(
-    matrix: Floats, positive: Bools, weight: Ints, columns: tuple[FeatureColumn, ...], options: TreeOptions
+    matrix: TreeMatrix, positive: Bools, weight: Ints, options: TreeOptions
 ) -> list[tuple[Node, ...]]:
     """Gradient boosting of the log loss: each tree is learned on what the ones before left over."""
     from sklearn.tree import DecisionTreeRegressor
@@ -155,13 +217,10 @@ def _boosted(
     trees = []
     for stage in range(STAGES):
         probability = sigmoid(log_odds)
-        tree = DecisionTreeRegressor(
-            max_depth=options.max_depth,
-            min_samples_leaf=options.min_leaf,
-            random_state=options.seed + stage,
-        ).fit(matrix, positive - probability, weight)
-        trees.append(nodes_of(tree.tree_, columns))
-        leaf = tree.apply(matrix)
+        tree = DecisionTreeRegressor(**_shape(options, weight), random_state=options.seed + stage)
+        tree.fit(matrix.rank, positive - probability, weight)
+        trees.append(nodes_of(tree.tree_, matrix))
+        leaf = tree.apply(matrix.rank)
         slope = np.bincount(leaf, weights=weight * (positive - probability))
         bend = np.bincount(leaf, weights=weight * probability * (1 - probability))
         log_odds = log_odds + _RATE * (slope / np.maximum(bend, 1e-9))[leaf]
@@ -175,7 +234,7 @@ _LEARNERS: Mapping[Partitioner, Any] = {
 }
 
 
-def nodes_of(tree: Any, columns: tuple[FeatureColumn, ...]) -> tuple[Node, ...]:
+def nodes_of(tree: Any, matrix: TreeMatrix) -> tuple[Node, ...]:
     """The questions of a scikit-learn tree; leaves are numbered from left to right."""
     nodes: list[Node] = []
     leaves = 0
@@ -190,8 +249,8 @@ def nodes_of(tree: Any, columns: tuple[FeatureColumn, ...]) -> tuple[Node, ...]:
             return place
         nodes.append(Node())  # takes its number before the nodes below it
         below = copy(left), copy(right)
-        nodes[place] = question(
-            columns[int(tree.feature[at])],
+        nodes[place] = matrix.question(
+            int(tree.feature[at]),
             float(tree.threshold[at]),
             missing_left=bool(tree.missing_go_to_left[at]),
             left=below[0],
@@ -201,22 +260,6 @@ def nodes_of(tree: Any, columns: tuple[FeatureColumn, ...]) -> tuple[Node, ...]:
 
     copy(0)
     return tuple(nodes)
-
-
-def question(column: FeatureColumn, threshold: float, *, missing_left: bool, left: int, right: int) -> Node:
-    """A question about numbers up to a threshold, or about the levels whose rank is up to it."""
-    if column.levels is None:
-        return Node(
-            feature=column.name, threshold=threshold, missing_left=missing_left, left=left, right=right
-        )
-    return Node(
-        feature=column.name,
-        levels=[level for rank, level in enumerate(column.levels) if rank <= threshold],
-        other_left=len(column.levels) <= threshold,
-        missing_left=missing_left,
-        left=left,
-        right=right,
-    )
 
 
 def leaves_of(learned: LearnedTrees, number: int, features: Mapping[str, Feature]) -> Ints:

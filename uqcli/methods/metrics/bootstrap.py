@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from functools import lru_cache
 
 import numpy as np
 
 from uqcli.counts import Floats, Ints
 from uqcli.draws import Purpose, uniforms
+
+_LARGE = 256
+"""Weights up to it are drawn from tables, larger ones by an expansion."""
 
 
 def resampled_weights(position: Ints, weight: Ints | None, seed: int, replicate: int) -> Ints:
@@ -29,20 +33,33 @@ def resampled_weights(position: Ints, weight: Ints | None, seed: int, replicate:
     """
     uniform = uniforms(position, seed, Purpose.BOOTSTRAP, replicate)
     if weight is None:
-        return _poisson_quantile(uniform, 1)
+        once: Ints = np.searchsorted(_poisson_steps(1), uniform, side="right").astype(np.int64)
+        return once
     result = np.zeros(len(uniform), dtype=np.int64)
-    for each in np.unique(weight[weight > 0]).tolist():
+    large = weight > _LARGE
+    result[large] = _large_poisson(uniform[large], weight[large])
+    for each in np.unique(weight[(weight > 0) & ~large]).tolist():
         rows = weight == each
-        result[rows] = _poisson_quantile(uniform[rows], each)
+        result[rows] = np.searchsorted(_poisson_steps(each), uniform[rows], side="right")
     return result
 
 
-def _poisson_quantile(uniform: Floats, mean: int) -> Ints:
+@lru_cache(maxsize=_LARGE)
+def _poisson_steps(mean: int) -> Floats:
+    """Distribution function of Poisson(mean) from 0 on."""
     from scipy.special import pdtr
 
-    lowest = max(0, int(mean - 12 * np.sqrt(mean) - 12))
-    outcomes = np.arange(lowest, int(mean + 12 * np.sqrt(mean) + 30), dtype=np.float64)
-    return lowest + np.searchsorted(pdtr(outcomes, mean), uniform, side="right").astype(np.int64)
+    steps: Floats = pdtr(np.arange(int(mean + 12 * np.sqrt(mean) + 30), dtype=np.float64), mean)
+    return steps
+
+
+def _large_poisson(uniform: Floats, mean: Ints) -> Ints:
+    """Quantiles of Poisson distributions of large means, by the Cornish-Fisher expansion."""
+    from scipy.special import ndtri
+
+    normal = ndtri(np.clip(uniform, 2.0**-54, 1 - 2.0**-53))
+    quantile = np.floor(mean + np.sqrt(mean) * normal + (normal**2 - 1) / 6 + 0.5)
+    return np.maximum(quantile, 0).astype(np.int64)
 
 
 def basic_interval(
