@@ -33,8 +33,7 @@ def resampled_weights(position: Ints, weight: Ints | None, seed: int, replicate:
     """
     uniform = uniforms(position, seed, Purpose.BOOTSTRAP, replicate)
     if weight is None:
-        once: Ints = np.searchsorted(_poisson_steps(1), uniform, side="right").astype(np.int64)
-        return once
+        return np.searchsorted(_poisson_steps(1), uniform, side="right").astype(np.int64)
     result = np.zeros(len(uniform), dtype=np.int64)
     large = weight > _LARGE
     result[large] = _large_poisson(uniform[large], weight[large])
@@ -59,7 +58,8 @@ def _large_poisson(uniform: Floats, mean: Ints) -> Ints:
 
     normal = ndtri(np.clip(uniform, 2.0**-54, 1 - 2.0**-53))
     quantile = np.floor(mean + np.sqrt(mean) * normal + (normal**2 - 1) / 6 + 0.5)
-    return np.maximum(quantile, 0).astype(np.int64)
+    drawn: Ints = np.maximum(quantile, 0).astype(np.int64)
+    return drawn
 
 
 def basic_interval(
