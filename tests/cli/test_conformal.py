@@ -1,0 +1,256 @@
+"""``uqcli conformal`` and ``uqcli shift``, and their artifacts through apply, evaluate and show."""
+
+import json
+
+import numpy as np
+import polars as pl
+import pytest
+
+CLASSES = ("ash", "elm", "oak", "yew")
+
+
+def frame(rows=800, seed=1, prior=(0.4, 0.3, 0.2, 0.1)):
+    random = np.random.default_rng(seed)
+    label = random.choice(4, rows, p=prior)
+    x = random.normal(np.eye(4)[label] * 2, 1.0)
+    joint = np.exp(2 * x - 2) * (0.4, 0.3, 0.2, 0.1)  # calibrated under the first prior
+    probability = (joint / joint.sum(axis=1, keepdims=True)).round(6)
+    probability[:, 0] = (1 - probability[:, 1:].sum(axis=1)).clip(0, 1)
+    return pl.DataFrame(
+        {
+            "id": [f"{number:04d}" for number in range(rows)],
+            **{f"p_{name}": probability[:, at] for at, name in enumerate(CLASSES)},
+            "label": [CLASSES[each] for each in label],
+            "site": random.choice(["north", "south"], rows),
+        }
+    )
+
+
+@pytest.fixture
+def trees(tmp_path):
+    frame().write_parquet(tmp_path / "cal.parquet")
+    frame(seed=2).write_csv(tmp_path / "new.csv")
+    frame(seed=2).write_parquet(tmp_path / "new.parquet")
+    shifted = frame(seed=3, prior=(0.1, 0.2, 0.3, 0.4))
+    shifted.drop("label").write_csv(tmp_path / "target.csv")
+    shifted.write_csv(tmp_path / "target_labelled.csv")
+    return tmp_path
+
+
+PROBA = ("--proba", "p_*")
+
+
+def fitted(uqcli, *arguments, name="c.json"):
+    outcome = uqcli("conformal", "cal.parquet", *PROBA, *arguments, "-q", "-o", name)
+    assert (outcome.code, outcome.err) == (0, "")
+
+
+@pytest.mark.parametrize("method", ["aps", "lac"])
+def test_sets_are_the_same_in_every_format_chunk_and_split(uqcli, trees, method):
+    fitted(uqcli, "--method", method)
+    frame(seed=2)[:333].write_csv(trees / "1.csv")
+    frame(seed=2)[333:].write_csv(trees / "2.csv")
+    outcomes = {
+        "csv": ("new.csv",),
+        "parquet": ("new.parquet",),
+        "split": ("1.csv", "2.csv"),
+    }
+    for name, inputs in outcomes.items():
+        assert uqcli("apply", "c.json", *inputs, "-o", f"{name}_out.csv", "-q").code == 0
+        assert uqcli("apply", "c.json", *inputs, "-o", f"{name}_out.parquet", "-q").code == 0
+    one = pl.read_csv(trees / "csv_out.csv")
+    flags = [f"in_{name}" for name in CLASSES]
+    for name in outcomes:
+        assert pl.read_csv(trees / f"{name}_out.csv")[[*flags, "set_size"]].equals(one[[*flags, "set_size"]])
+        listed = pl.read_parquet(trees / f"{name}_out.parquet")
+        for row in range(0, 800, 37):
+            expected = [each for each in CLASSES if one[f"in_{each}"][row]]
+            assert listed["set"][row].to_list() == expected
+            assert listed["set_size"][row] == len(expected)
+
+
+def test_evaluate_counts_what_apply_writes(uqcli, trees):
+    fitted(uqcli, "--alpha", "0.2")
+    uqcli("apply", "c.json", "new.parquet", "-o", "sets.parquet", "-q")
+    sets = pl.read_parquet(trees / "sets.parquet")
+    covered = sets.select(pl.col("set").list.contains(pl.col("label"))).to_series()
+    report = uqcli("evaluate", "c.json", "new.csv", "--json").json["metrics"]
+    assert report["coverage"]["value"] == pytest.approx(covered.mean())
+    assert report["mean_set_size"] == pytest.approx(sets["set_size"].mean())
+    for name in CLASSES:
+        inside = (sets["label"] == name).to_numpy()
+        assert report["coverage_by_class"][name]["value"] == pytest.approx(covered.to_numpy()[inside].mean())
+    assert sum(report["set_sizes"].values()) == 800
+    assert uqcli("evaluate", "c.json", "new.csv", "-q", "--fail-if", "coverage.high < 0.8").code == 0
+    for kind in ("png", "svg"):
+        assert uqcli("evaluate", "c.json", "new.csv", "-q", "--plot", f"f.{kind}").code == 0
+
+
+def test_no_empty_sets(uqcli, trees):
+    fitted(uqcli, "--method", "lac", "--alpha", "0.5")
+    uqcli("apply", "c.json", "new.parquet", "-o", "a.parquet", "-q")
+    uqcli("apply", "c.json", "new.parquet", "-o", "b.parquet", "-q", "--no-empty")
+    plain, full = pl.read_parquet(trees / "a.parquet"), pl.read_parquet(trees / "b.parquet")
+    empty = plain["set_size"] == 0
+    assert empty.any()
+    assert full.filter(~empty)["set"].to_list() == plain.filter(~empty)["set"].to_list()
+    probability = full.filter(empty).select([f"p_{name}" for name in CLASSES]).to_numpy()
+    likeliest = [[CLASSES[each]] for each in probability.argmax(axis=1)]
+    assert full.filter(empty)["set"].to_list() == likeliest
+
+
+def test_groups_have_thresholds_of_their_own(uqcli, trees):
+    fitted(uqcli, "--by", "site")
+    saved = json.loads((trees / "c.json").read_text())
+    assert saved["groups"]["names"] == ["north", "south"]
+    for at, name in enumerate(("north", "south")):
+        # draws are keyed by row: with none, a group is its own file
+        frame().filter(pl.col("site") == name).write_parquet(trees / "part.parquet")
+        uqcli("conformal", "part.parquet", *PROBA, "--no-randomize", "-q", "-o", "part.json")
+        uqcli("conformal", "cal.parquet", *PROBA, "--no-randomize", "--by", "site", "-q", "-o", "all.json")
+        part, whole = (json.loads((trees / file).read_text()) for file in ("part.json", "all.json"))
+        assert whole["groups"]["thresholds"][at] == part["thresholds"]
+    (trees / "odd.csv").write_text(
+        "p_ash,p_elm,p_oak,p_yew,site\n0.7,0.1,0.1,0.1,west\n0.7,0.1,0.1,0.1,\n0.7,0.1,0.1,0.1,north\n"
+    )
+    assert uqcli("apply", "c.json", "odd.csv").code == 0
+    report = uqcli("evaluate", "c.json", "new.csv", "--json").json
+    assert set(report["metrics"]["coverage_by_group"]) == {"north", "south"}
+
+
+def test_alphas_by_class(uqcli, trees):
+    fitted(uqcli, "--mode", "label-conditional", "--alpha-by-class", "oak=0.5,yew=0.001")
+    saved = json.loads((trees / "c.json").read_text())
+    fitted(uqcli, "--mode", "label-conditional", name="d.json")
+    same = json.loads((trees / "d.json").read_text())
+    assert saved["thresholds"][:2] == same["thresholds"][:2]
+    assert saved["thresholds"][2] < same["thresholds"][2]
+    assert saved["thresholds"][3] == 1.0
+
+
+def test_one_score_is_two_classes(uqcli, data, tmp_path):
+    assert uqcli("conformal", data, "-q", "-o", "c.json").code == 0
+    saved = json.loads((tmp_path / "c.json").read_text())
+    assert saved["classes"] == ["0", "1"]
+    assert uqcli("apply", "c.json", data, "-o", "a.csv", "-q").code == 0
+    report = uqcli("evaluate", "c.json", data, "--json").json
+    assert report["metrics"]["coverage"]["value"] > 0.85
+    (tmp_path / "bad.csv").write_text("score,label\n1.5,1\n")
+    assert uqcli("conformal", "bad.csv").code == 3
+
+
+def test_shift_finds_the_target_and_corrects_the_sets(uqcli, trees):
+    for estimator in ("bbse", "em"):
+        outcome = uqcli(
+            "shift",
+            "cal.parquet",
+            "--target",
+            "target.csv",
+            *PROBA,
+            "--estimator",
+            estimator,
+            "-o",
+            "s.json",
+            "-q",
+        )
+        assert outcome.code == 0, outcome.err
+        saved = json.loads((trees / "s.json").read_text())
+        np.testing.assert_allclose(saved["target_prior"], [0.1, 0.2, 0.3, 0.4], atol=0.08)
+        assert all(
+            low <= w <= high for w, (low, high) in zip(saved["weights"], saved["interval"], strict=True)
+        )
+        assert saved["shift_p"] < 1e-6
+    fitted(uqcli, "--mode", "label-shift", "--shift", "s.json", name="ls.json")
+    fitted(uqcli, "--mode", "label-shift", "--target", "target.csv", name="lt.json")
+    fitted(uqcli, name="plain.json")
+    report = uqcli("evaluate", "plain.json", "ls.json", "lt.json", "target_labelled.csv", "--json").json
+    coverage = [each["metrics"]["coverage"]["value"] for each in report["results"]]
+    assert coverage[0] < min(coverage[1:])
+    weighed = uqcli("evaluate", "ls.json", "new.csv", "--shift", "s.json", "--json").json["metrics"]
+    assert weighed["target"]["coverage"] == pytest.approx(coverage[1], abs=0.06)
+    assert uqcli("show", "ls.json").code == uqcli("show", "s.json").code == 0
+    gate = ("--fail-if", "shift_p < 0.01")
+    assert uqcli("shift", "cal.parquet", "--target", "target.csv", *PROBA, "-q", *gate).code == 6
+    assert uqcli("shift", "cal.parquet", "--target", "new.csv", *PROBA, "-q", *gate).code == 0
+
+
+def test_shift_is_the_same_in_every_order_and_split(uqcli, trees):
+    asked = (*PROBA, "--bootstrap", "0", "--json")
+    for more in (("--confusion", "soft"), ("--estimator", "em"), ()):
+        one = uqcli("shift", "cal.parquet", "--target", "target.csv", *asked, *more)
+        order = np.random.default_rng(0).permutation(800)
+        frame()[order].write_csv(trees / "mixed.csv")
+        shuffled = pl.read_csv(trees / "target.csv")[order]
+        shuffled[:100].write_parquet(trees / "t1.parquet")
+        shuffled[100:].write_csv(trees / "t2.csv")
+        other = uqcli("shift", "mixed.csv", "--target", "t1.parquet", "--target", "t2.csv", *asked, *more)
+        assert one.out == other.out
+        assert one.code == 0
+
+
+def test_an_infeasible_estimate_writes_its_report_and_no_artifact(uqcli, trees):
+    frame().filter(pl.col("label") != "yew").write_csv(trees / "three.csv")
+    (trees / "s.json").write_text("old")
+    outcome = uqcli("shift", "three.csv", "--target", "target.csv", *PROBA, "-o", "s.json")
+    assert outcome.code == 4
+    assert "class number 4" in outcome.err
+    assert b"No class weights" in outcome.out
+    assert (trees / "s.json").read_text() == "old"
+    assert (
+        uqcli("conformal", "three.csv", *PROBA, "--mode", "label-shift", "--target", "target.csv").code == 4
+    )
+
+
+def test_known_priors_and_classes_of_weight_zero(uqcli, trees):
+    prior = ("--estimator", "known", "--prior", "0.5,0.5,0,0")
+    assert uqcli("shift", "cal.parquet", *PROBA, *prior, "-q", "-o", "s.json").code == 0
+    saved = json.loads((trees / "s.json").read_text())
+    assert saved["weights"][2:] == [0.0, 0.0]
+    assert saved["target_prior"] == pytest.approx([0.5, 0.5, 0, 0])
+    fitted(uqcli, "--mode", "label-shift", "--shift", "s.json")
+    assert uqcli("apply", "c.json", "new.csv", "-q").code == 0
+
+
+def test_float32_ties_and_many_classes(uqcli, tmp_path):
+    random = np.random.default_rng(6)
+    joint = random.integers(0, 3, (300, 1000)) + (np.arange(1000) == 0)
+    probability = (joint / joint.sum(axis=1, keepdims=True)).astype(np.float32)
+    label = [random.choice(1000, p=row.astype(float) / row.astype(float).sum()) for row in probability]
+    columns = {f"p_{each}": probability[:, each] for each in range(1000)}
+    pl.DataFrame({**columns, "label": label}).write_parquet(tmp_path / "many.parquet")
+    for method in ("aps", "lac"):
+        assert uqcli("conformal", "many.parquet", *PROBA, "--method", method, "-q", "-o", "c.json").code == 0
+        report = uqcli("evaluate", "c.json", "many.parquet", "--json")
+        assert report.code == 0
+        assert report.json["metrics"]["coverage"]["value"] > 0.85
+
+
+def test_weights_of_other_classes_are_refused(uqcli, trees, data):
+    prior = ("--estimator", "known", "--prior", "0.5,0.5", "-q", "-o", "s.json")
+    assert uqcli("shift", data, *prior).code == 0
+    outcome = uqcli("conformal", "cal.parquet", *PROBA, "--mode", "label-shift", "--shift", "s.json")
+    assert outcome.code == 2
+    assert "0, 1" in outcome.err
+    assert uqcli("apply", "s.json", data).code == 5
+    assert (
+        uqcli("conformal", "cal.parquet", *PROBA, "--mode", "label-shift", "--shift", "nowhere.json").code
+        == 3
+    )
+
+
+BROKEN = {
+    "lengths": {"thresholds": [0.5, 0.5]},
+    "range": {"thresholds": [0.5, 0.5, 0.5, 1.5]},
+    "classes": {"classes": ["ash", "ash", "oak", "yew"]},
+    "columns": {"classes": ["ash", "elm", "oak", "fir"]},
+    "groups": {"groups": {"column": "site", "names": ["north"], "thresholds": [[0.5]]}},
+    "alpha": {"alpha": 1.5},
+}
+
+
+@pytest.mark.parametrize("broken", BROKEN)
+def test_artifacts_that_contradict_themselves(uqcli, trees, broken):
+    fitted(uqcli)
+    saved = json.loads((trees / "c.json").read_text())
+    (trees / "c.json").write_text(json.dumps({**saved, **BROKEN[broken]}))
+    assert uqcli("apply", "c.json", "new.csv").code == 5

@@ -1,0 +1,36 @@
+"""Conformal scores, thresholds and sets row by row and label by label, with exact fractions."""
+
+from fractions import Fraction
+
+
+def score(probability, label, uniform, method):
+    if method == "lac":
+        return 1 - probability[label]
+    mass = 0.0
+    for value in sorted((p for p in probability if p > probability[label]), reverse=True):
+        mass += value
+    return min(1.0, mass + uniform * probability[label])
+
+
+def marginal(scores, alpha):
+    """k-th smallest of the scores and 1, k = ceil((1-alpha)(n+1))."""
+    wanted = (1 - alpha) * (len(scores) + 1)
+    rank = int(wanted) + (wanted != int(wanted))
+    return sorted([*scores, 1.0])[rank - 1] if rank <= len(scores) else 1.0
+
+
+def label_shift(scores, labels, weights, alpha, label):
+    """Smallest score with enough weight up to it."""
+    exact = [Fraction(weight) for weight in weights]
+    total = sum(exact[each] for each in labels) + exact[label]
+    for threshold in sorted(set(scores)):
+        mass = sum(exact[each] for s, each in zip(scores, labels, strict=True) if s <= threshold)
+        if mass >= (1 - alpha) * total:
+            return threshold
+    return 1.0
+
+
+def members(probability, thresholds, uniform, method):
+    return [
+        score(probability, label, uniform, method) <= threshold for label, threshold in enumerate(thresholds)
+    ]
