@@ -13,7 +13,7 @@ from tests.oracles import calibration as oracle
 from uqcli.choices import CalibrationMethod, LeafMethod, Partitioner, SplitCriterion
 from uqcli.counts import Feature, pool
 from uqcli.jobs.calibration import CalibrationOptions, ScoredRows, cross_fitted, fit
-from uqcli.methods.calibration.histogram import bound
+from uqcli.methods.calibration.histogram import bound, target_bound
 from uqcli.methods.calibration.isotonic import fit_isotonic
 from uqcli.methods.calibration.maps import IsotonicMap
 from uqcli.methods.calibration.parametric import fit_beta, fit_platt, fit_temperature
@@ -308,3 +308,17 @@ def test_points_of_an_isotonic_map_are_few():
     fitted = fit_isotonic(counts)
     assert isinstance(fitted, IsotonicMap)
     assert len(fitted.x) < 200
+
+
+def test_the_bound_for_the_target_holds_at_its_level():
+    """Theorem 4: corrected frequencies under estimated weights, all bins at once."""
+    random, broken = np.random.default_rng(9), 0
+    truth, sizes, weights = np.array([0.1, 0.4, 0.8]), np.array([300, 500, 900]), np.array([0.5, 2.0])
+    for _ in range(1000):
+        rate = random.binomial(sizes, truth) / sizes
+        estimated = weights + random.uniform(-0.05, 0.05, 2)
+        corrected = Scale.in_target(rate, tuple(estimated))
+        right = Scale.in_target(truth, tuple(weights))
+        norm = max(bound(int(size), 3, 0.9) for size in sizes)
+        broken += (2 * np.abs(corrected - right) > target_bound(estimated.tolist(), norm, 0.05)).any()
+    assert broken / 1000 <= 0.1

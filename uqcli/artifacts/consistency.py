@@ -64,6 +64,8 @@ _MAPS_OF = {
 
 
 def _of_method(artifact: CalibratorArtifact) -> str | None:
+    if artifact.weights is not None and not all(0 < each < math.inf for each in artifact.weights):
+        return "a class weight is not finite and above 0"
     fits = isinstance(artifact.calibration, _MAPS_OF[artifact.method])
     return None if fits else f"its map is none of method {artifact.method}"
 

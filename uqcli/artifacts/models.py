@@ -117,6 +117,13 @@ class Fit(msgspec.Struct, frozen=True, kw_only=True):
     recall: float
 
 
+class SavedTarget(msgspec.Struct, frozen=True, kw_only=True):
+    """Weights of the negative and of the positive class in the target, and the precision there."""
+
+    weights: Annotated[list[Annotated[float, Meta(gt=0)]], Meta(min_length=2, max_length=2)]
+    precision: float
+
+
 class BoundaryArtifact(Saved, frozen=True, kw_only=True):
     """A decision boundary: a row is positive iff its score reaches its uncertainty bin's threshold."""
 
@@ -127,6 +134,7 @@ class BoundaryArtifact(Saved, frozen=True, kw_only=True):
     thresholds: Annotated[list[float | None], Meta(min_length=1)]
     recalibration: SavedRecalibration | msgspec.UnsetType = msgspec.UNSET
     fit: Fit
+    target: SavedTarget | msgspec.UnsetType = msgspec.UNSET
 
     @property
     def needs_uncertainty(self) -> bool:
@@ -156,7 +164,8 @@ class CalibratorArtifact(Saved, frozen=True, kw_only=True):
     """A map from scores to probabilities.
 
     ``logit``: scores are real numbers such as logits. ``undersampled``: negatives were kept with probability
-    1/undersampled where the model learned; the odds are divided by it before the map.
+    1/undersampled where the model learned; the odds are divided by it before the map. ``weights``: of the
+    negative and of the positive class in the target; the odds are multiplied by their ratio after the map.
     """
 
     parameters: CalibratorParameters
@@ -164,6 +173,7 @@ class CalibratorArtifact(Saved, frozen=True, kw_only=True):
     logit: bool
     undersampled: Annotated[float, Meta(ge=1)]
     calibration: CalibrationMap
+    weights: Annotated[list[Annotated[float, Meta(ge=0)]], Meta(min_length=2, max_length=2)] | None
 
     @property
     def needs_uncertainty(self) -> bool:

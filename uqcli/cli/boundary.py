@@ -105,6 +105,14 @@ class MethodOptions:
             rich_help_panel=_METHOD,
         ),
     ] = None
+    shift: Annotated[
+        str | None,
+        typer.Option(
+            metavar="SHIFT.json",
+            help="Keep --precision, --recall or --max-fpr in a target with these class weights.",
+            rich_help_panel=_METHOD,
+        ),
+    ] = None
     grid: Annotated[
         str | None,
         typer.Option(
@@ -134,6 +142,7 @@ def boundary(
     check_outputs(reporting, written.output, artifact=method.grid)
     from uqcli.artifacts.codec import encode
     from uqcli.jobs.boundary import BoundaryRequest, run
+    from uqcli.jobs.class_mix import load_mix
 
     _refuse_options_of_rows(inputs, method)
     outcome = run(
@@ -143,6 +152,7 @@ def boundary(
             algorithm=method.algorithm,
             saved_grid=method.grid,
             grid=_grid(method),
+            mix=None if method.shift is None else load_mix(method.shift, columns.positive)[0],
             engine=running.engine,
         )
     )

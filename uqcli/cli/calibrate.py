@@ -55,6 +55,14 @@ class MethodOptions:
             rich_help_panel=_METHOD,
         ),
     ] = None
+    shift: Annotated[
+        str | None,
+        typer.Option(
+            metavar="SHIFT.json",
+            help="Correct the probabilities for a target with these class weights, after the map.",
+            rich_help_panel=_METHOD,
+        ),
+    ] = None
     n_bins: Annotated[
         str | None,
         typer.Option(
@@ -156,9 +164,10 @@ def calibrate(
 ) -> None:
     """Fit a map from scores to probabilities that hold what they say, and measure it on other rows."""
     prepare(running)
-    check_outputs(reporting, written.output, plot=plotting.plot, has_figures=True)
+    check_outputs(reporting, written.output, artifact=methods.shift, plot=plotting.plot, has_figures=True)
     from uqcli.artifacts.codec import encode
     from uqcli.jobs.calibrate import CalibrateOptions, run
+    from uqcli.jobs.class_mix import load_mix
 
     calibration = _calibration(methods, parts, resampling)
     data = _data(inputs, columns, reading, parts, calibration.method)
@@ -171,6 +180,7 @@ def calibrate(
             partition=_names(parts.partition, "--partition"),
             test=others[0],
             tree_data=others[1],
+            shift=None if methods.shift is None else load_mix(methods.shift, columns.positive),
             bootstrap=resampling.bootstrap,
             confidence=resampling.confidence,
         ),

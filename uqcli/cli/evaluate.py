@@ -32,7 +32,7 @@ def evaluate(
         str | None,
         typer.Option(
             metavar="SHIFT.json",
-            help="Conformal sets: coverage also where classes are as frequent as in this target.",
+            help="Coverage or precision also where classes are as frequent as in this target.",
             rich_help_panel="Output",
         ),
     ] = None,

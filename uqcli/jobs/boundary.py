@@ -16,6 +16,7 @@ from uqcli.artifacts.models import (
     GridArtifact,
     SavedConstraint,
     SavedRecalibration,
+    SavedTarget,
     Source,
 )
 from uqcli.choices import Algorithm, AlgorithmChoice, ArtifactKind, EngineName
@@ -27,6 +28,7 @@ from uqcli.jobs.search import GridOptions, Material, Rows, SavedCells, require_a
 from uqcli.methods.boundary.constraint import Constraint
 from uqcli.methods.boundary.fit import Search, search
 from uqcli.methods.boundary.registry import ALGORITHMS, WorksOn
+from uqcli.methods.boundary.target import ClassMix
 from uqcli.reports.boundary import BoundaryReport, Candidate
 
 
@@ -40,6 +42,8 @@ class BoundaryRequest:
         Path of a grid artifact to work on instead of rows, or None.
     grid
         How rows are cut; not looked at with a saved grid.
+    mix
+        Class weights of a target in which the constraint is to hold; None for the rows themselves.
     """
 
     data: DataRequest
@@ -47,6 +51,7 @@ class BoundaryRequest:
     algorithm: AlgorithmChoice = AlgorithmChoice.VW_DPMT
     saved_grid: str | None = None
     grid: GridOptions = field(default_factory=GridOptions)
+    mix: ClassMix | None = None
     engine: EngineName = EngineName.POLARS
 
 
@@ -76,14 +81,15 @@ def run(request: BoundaryRequest) -> BoundaryOutcome:
     UsageError, DataError, ArtifactError
         See the parts.
     """
+    constraint = request.constraint if request.mix is None else request.mix.in_source(request.constraint)
     problem = _from_grid(request) if request.saved_grid is not None else _from_rows(request)
     if request.algorithm is AlgorithmChoice.ALL:
-        candidates = tuple(_try(problem.material, algorithm, request.constraint) for algorithm in Algorithm)
+        candidates = tuple(_try(problem.material, algorithm, constraint) for algorithm in Algorithm)
     else:
         algorithm = Algorithm(request.algorithm)
-        require_applicable(problem.material, algorithm, request.constraint)
-        candidates = (_try(problem.material, algorithm, request.constraint),)
-    return _outcome(problem, candidates, request.constraint)
+        require_applicable(problem.material, algorithm, constraint)
+        candidates = (_try(problem.material, algorithm, constraint),)
+    return _outcome(problem, candidates, constraint, request.mix)
 
 
 def _try(material: Material, algorithm: Algorithm, constraint: Constraint) -> Candidate:
@@ -96,7 +102,9 @@ def _try(material: Material, algorithm: Algorithm, constraint: Constraint) -> Ca
     return Candidate(algorithm=algorithm, search=result, obstacle=None, seconds=perf_counter() - start)
 
 
-def _outcome(problem: _Problem, candidates: tuple[Candidate, ...], constraint: Constraint) -> BoundaryOutcome:
+def _outcome(
+    problem: _Problem, candidates: tuple[Candidate, ...], constraint: Constraint, mix: ClassMix | None
+) -> BoundaryOutcome:
     applicable = [candidate for candidate in candidates if candidate.search is not None]
     best = min(applicable, key=lambda candidate: _rank(candidate, constraint))
     cells = problem.material.cells(best.algorithm)
@@ -110,6 +118,7 @@ def _outcome(problem: _Problem, candidates: tuple[Candidate, ...], constraint: C
         empty_bins=tuple(number for number, row in enumerate(cells.rows) if not row.count.any()),
         rows=cells.total,
         positives=cells.positives,
+        mix=mix,
     )
     if best.search is None or best.search.found is None:
         failure = InfeasibleError(report.shortfall())
@@ -214,4 +223,11 @@ def _artifact(report: BoundaryReport, result: Search) -> BoundaryArtifact | None
             precision=fit.true_positives / fit.selected,
             recall=fit.true_positives / fit.positives,
         ),
+        target=msgspec.UNSET if report.mix is None else _target(report.mix, fit.precision),
     )
+
+
+def _target(mix: ClassMix, precision: float | None) -> SavedTarget:
+    there = mix.precision(precision)
+    assert there is not None  # something is selected, and both classes have weight
+    return SavedTarget(weights=[mix.negative, mix.positive], precision=there)

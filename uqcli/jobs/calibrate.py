@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from uqcli import defaults
-from uqcli.artifacts.models import CalibratorArtifact, Source
+from uqcli.artifacts.models import CalibratorArtifact, ShiftArtifact, Source
 from uqcli.choices import ArtifactKind, CalibrationMethod, EngineName
 from uqcli.counts import Floats, Ints, pool
 from uqcli.engines.protocol import DataRequest, LabelledRows
@@ -24,7 +24,9 @@ from uqcli.jobs.compare import ComparedRows, ResamplingPlan, compare
 from uqcli.jobs.labelled import check_confidence, read_labelled, require_probabilities
 from uqcli.jobs.saved_calibrator import parameters_of
 from uqcli.methods.binning.calibration_error import BinError, errors_of_rows
-from uqcli.methods.calibration.maps import GroupsMap, TreesMap, UncertaintyMap
+from uqcli.methods.boundary.target import ClassMix
+from uqcli.methods.calibration.histogram import target_bound
+from uqcli.methods.calibration.maps import GroupsMap, HistogramMap, TreesMap, UncertaintyMap
 from uqcli.methods.calibration.tree import require_trees
 from uqcli.methods.metrics.calibration_error import in_bins
 from uqcli.methods.metrics.diagram import Reliability, reliability
@@ -43,6 +45,8 @@ class CalibrateOptions:
         Columns of heterogeneous calibration: to learn trees from, or whose texts are the groups.
     test, tree_data
         Other rows: to measure on (None: cross-fitting), to learn trees from (None: half of the rows).
+    shift
+        Class weights of a target for which probabilities are corrected after the map.
     bootstrap
         Replicates of the intervals; None makes them for data of moderate size.
     """
@@ -52,6 +56,7 @@ class CalibrateOptions:
     partition: tuple[str, ...] = ()
     test: DataRequest | None = None
     tree_data: DataRequest | None = None
+    shift: tuple[ClassMix, ShiftArtifact] | None = None
     bootstrap: int | None = None
     confidence: float = defaults.CONFIDENCE
 
@@ -83,6 +88,8 @@ def run(data: DataRequest, options: CalibrateOptions, engine: EngineName) -> Cal
     """
     how = options.calibration
     _check(data, options)
+    if options.shift is not None and min(options.shift[0].positive, options.shift[0].negative) <= 0:
+        raise UsageError("a class has weight 0 in the target", expected="both classes in the target")
     rows, source = _read(data, options, engine)
     tree_rows = None
     if options.tree_data is not None:
@@ -106,6 +113,7 @@ def run(data: DataRequest, options: CalibrateOptions, engine: EngineName) -> Cal
         logit=how.scale.real,
         undersampled=how.scale.undersampled,
         calibration=fitted.map,
+        weights=None if options.shift is None else [options.shift[0].negative, options.shift[0].positive],
     )
     report = CalibrateReport(
         artifact=artifact,
@@ -115,7 +123,7 @@ def run(data: DataRequest, options: CalibrateOptions, engine: EngineName) -> Cal
         where=None if measured is None else measured.where,
         panels=() if measured is None else _panels(measured, fitted, how),
         errors=None if measured is None else _level_errors(measured, rows, fitted, options),
-        notes=(*fitted.notes, *_plan_note(options, plan, measured)),
+        notes=(*fitted.notes, *_plan_note(options, plan, measured), *_shift_notes(options, fitted)),
     )
     return CalibrateOutcome(artifact=artifact, report=report)
 
@@ -203,6 +211,28 @@ def _plan_note(options: CalibrateOptions, plan: ResamplingPlan, measured: _Measu
     if options.bootstrap is None and not plan.replicates:
         return [f"No intervals above {defaults.BOOTSTRAP_ROWS:,} rows; ask for them with --bootstrap."]
     return []
+
+
+def _shift_notes(options: CalibrateOptions, fitted: FittedCalibration) -> list[str]:
+    """What the correction for another class mix does, with the bound of [LS Theorem 4] for histograms."""
+    if options.shift is None:
+        return []
+    mix, shift = options.shift
+    ratio = f"{mix.positive / mix.negative:.4g}"
+    notes = [
+        f"Afterwards the odds are multiplied by {ratio} for the target's class mix, which labelled rows of the "
+        "source cannot measure."
+    ]
+    if isinstance(fitted.map, HistogramMap) and shift.interval is not None:
+        pairs = zip(shift.weights, shift.interval, strict=True)
+        unsure = max(max(weight - low, high - weight) for weight, (low, high) in pairs)
+        largest = max(error for error in fitted.map.error if error is not None)
+        bound = target_bound([mix.negative, mix.positive], 2 * largest, unsure)
+        notes.append(
+            f"In the target every bin's probability is within {min(1.0, bound / 2):.3g} of the truth, if the "
+            f"weights are within their intervals (bound of Theorem 4)."
+        )
+    return notes
 
 
 def _compared_rows(measured: _Measured, how: CalibrationOptions) -> ComparedRows:

@@ -22,6 +22,7 @@ from uqcli.jobs.models import scale_of
 from uqcli.jobs.saved_calibrator import parameters_of
 from uqcli.methods.calibration.maps import CalibrationMap, FeatureColumn, GroupsMap, TreesMap
 from uqcli.methods.calibration.predict import predict
+from uqcli.methods.calibration.scale import Scale
 from uqcli.methods.calibration.tree import recoded
 
 
@@ -116,6 +117,7 @@ class Calibrator:
             logit=how.scale.real,
             undersampled=how.scale.undersampled,
             calibration=fitted.map,
+            weights=None,
         )
         return cls(artifact=artifact, notes=fitted.notes)
 
@@ -144,7 +146,9 @@ class Calibrator:
         if isinstance(self.map, TreesMap | GroupsMap):
             size = len(rows.score)
             values = {each.name: _recoded(features or {}, each, size) for each in self.map.features}
-        return predict(self.map, rows.score, scale_of(self.artifact), rows.uncertainty, values).probability
+        found = predict(self.map, rows.score, scale_of(self.artifact), rows.uncertainty, values)
+        weights = self.artifact.weights
+        return Scale.in_target(found.probability, None if weights is None else (weights[0], weights[1]))
 
     def save(self, path: str) -> None:
         """Write the artifact; an old file stays until the new one is whole."""

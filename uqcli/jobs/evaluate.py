@@ -45,10 +45,10 @@ def run(options: EvaluateOptions) -> Report:
     _require_one_kind(options.artifacts, artifacts, max(len(boundaries), len(calibrators), len(conformal)))
     if conformal:
         return evaluate_conformal(options.artifacts, conformal, options, shift)
-    if shift is not None:
-        raise UsageError(f"--shift with a {artifacts[0].kind} artifact", expected="conformal artifacts")
     if boundaries:
         return evaluate_boundaries(options.artifacts, boundaries, _request(options, boundaries), options)
+    if shift is not None:
+        raise UsageError("--shift with calibrators", expected="boundary or conformal artifacts")
     requests = [_request(options, [each]) for each in calibrators]
     return evaluate_calibrators(options.artifacts, calibrators, requests, options)
 

@@ -14,9 +14,11 @@ from uqcli.engines.checks import CheckedRows
 from uqcli.engines.open import open_engine
 from uqcli.engines.protocol import DataRequest
 from uqcli.errors import DataError
+from uqcli.jobs.class_mix import load_mix
 from uqcli.jobs.evaluate_options import EvaluateOptions
 from uqcli.jobs.models import decision_of
 from uqcli.methods.boundary.constraint import Constraint, parse_constraint
+from uqcli.methods.boundary.target import ClassMix
 from uqcli.methods.metrics.proportion import clopper_pearson
 from uqcli.reports.document import Estimate
 from uqcli.reports.evaluate import Confusion, EvaluateParameters, EvaluateReport
@@ -47,10 +49,11 @@ def evaluate_boundaries(
     DataError
         The rows cannot be read, or every weight is 0.
     """
+    mix = None if options.shift is None else load_mix(options.shift, request.positive_value)[0]
     tally, dropped = _count(request, artifacts, options.engine)
     if tally.rows == 0:
         raise DataError("every row has weight 0", expected="a positive weight in some row")
-    confusions = _confusions(tally, options.confidence)
+    confusions = _confusions(tally, options.confidence, mix)
     results = tuple(zip(names, artifacts, confusions, strict=True))
     return EvaluateReport(
         source=Source(
@@ -63,7 +66,7 @@ def evaluate_boundaries(
             confidence=options.confidence, on_invalid=options.on_invalid, positive=request.positive_value
         ),
         results=results,
-        verdicts=tuple(_verdict(*result) for result in results),
+        verdicts=tuple(_verdict(*result, mix) for result in results),
     )
 
 
@@ -101,7 +104,7 @@ def _total(rows: CheckedRows, mask: np.ndarray) -> int:
     return int(np.count_nonzero(mask)) if rows.weight is None else int(rows.weight[mask].sum())
 
 
-def _confusions(tally: _Tally, confidence: float) -> list[Confusion]:
+def _confusions(tally: _Tally, confidence: float, mix: ClassMix | None) -> list[Confusion]:
     negatives = tally.rows - tally.positives
     return [
         Confusion(
@@ -112,6 +115,9 @@ def _confusions(tally: _Tally, confidence: float) -> list[Confusion]:
             true_positives=true_positives,
             rows=tally.rows,
             positives=tally.positives,
+            target_precision=None
+            if mix is None
+            else _in_target(mix, _estimate(true_positives, selected, confidence)),
         )
         for selected, true_positives in zip(tally.selected, tally.true_positives, strict=True)
     ]
@@ -122,9 +128,20 @@ def _estimate(successes: int, trials: int, confidence: float) -> Estimate:
     return Estimate(value=successes / trials if trials else None, low=low, high=high)
 
 
-def _verdict(name: str, artifact: BoundaryArtifact, confusion: Confusion) -> str:
+def _in_target(mix: ClassMix, precision: Estimate) -> Estimate:
+    """Precision where the classes are as frequent as in the target; the ends keep their order."""
+    return Estimate(
+        value=mix.precision(precision.value),
+        low=mix.precision(precision.low) or 0.0,
+        high=mix.precision(precision.high) or 0.0,
+    )
+
+
+def _verdict(name: str, artifact: BoundaryArtifact, confusion: Confusion, mix: ClassMix | None) -> str:
     """Say whether the promise held, exactly, and whether chance can explain a miss."""
     constraint = parse_constraint(artifact.constraint.kind, artifact.constraint.value)
+    if mix is not None and constraint.kind is ConstraintKind.PRECISION:
+        constraint = mix.in_source(constraint)
     (bound, *_) = constraint.amounts
     match constraint.kind:
         case ConstraintKind.PRECISION:

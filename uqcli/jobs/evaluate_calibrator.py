@@ -63,9 +63,12 @@ def _compared(rows: LabelledRows, artifact: CalibratorArtifact) -> ComparedRows:
     assert rows.position is not None  # asked for
     return ComparedRows(
         before=Scale(real=artifact.logit).probability(score),
-        after=predict(
-            artifact.calibration, score, scale, rows.numbers.get("uncertainty"), features
-        ).probability,
+        after=Scale.in_target(
+            predict(
+                artifact.calibration, score, scale, rows.numbers.get("uncertainty"), features
+            ).probability,
+            None if artifact.weights is None else (artifact.weights[0], artifact.weights[1]),
+        ),
         positive=rows.positive,
         weight=rows.weight,
         position=rows.position,

@@ -21,7 +21,7 @@ class EvaluateOptions:
     bootstrap, seed
         Replicates of the intervals of calibrators' metrics, and the seed of their draws.
     shift
-        Class weights of a target to which coverage is weighted.
+        Class weights of a target: coverage and precision there are measured, too.
     positive_value
         Text of the positive label; None means the artifact's own.
     """

@@ -150,7 +150,8 @@ def _calibrated(artifact: CalibratorArtifact, prefix: str, column: str) -> Added
         if not artifact.logit:
             require_probabilities(score, column, remedy="calibrate with --logit to read such scores")
         found = predict(map_, score, scale_of(artifact), rows.uncertainty, rows.features)
-        added: dict[str, Ints | Floats] = {calibrated: found.probability}
+        weights = None if artifact.weights is None else (artifact.weights[0], artifact.weights[1])
+        added: dict[str, Ints | Floats] = {calibrated: Scale.in_target(found.probability, weights)}
         if found.leaf is not None:
             added[leaf] = found.leaf
         return added

@@ -14,6 +14,7 @@ from uqcli.defaults import VERSION
 from uqcli.methods.boundary.constraint import Constraint
 from uqcli.methods.boundary.fit import Search
 from uqcli.methods.boundary.result import FitCounts, FittedBoundary
+from uqcli.methods.boundary.target import ClassMix
 from uqcli.reports.document import Document, Metrics, Table, count, plain, share
 from uqcli.reports.thresholds import threshold_table
 
@@ -54,6 +55,8 @@ class BoundaryReport:
         Uncertainty bins without a row.
     rows, positives
         By weight.
+    mix
+        Class weights of the target in which the constraint was to hold.
     """
 
     source: Source
@@ -65,13 +68,17 @@ class BoundaryReport:
     empty_bins: tuple[int, ...]
     rows: int
     positives: int
+    mix: ClassMix | None = None
 
     @property
     def metrics(self) -> Metrics:
         """Recall, precision and counts on the hold-out rows."""
         fit = self.chosen.found.fit if self.chosen.found else None
         closest, single = self._closest, self.score_only.found if self.score_only else None
+        there = self.mix.precision(fit.precision) if fit and self.mix else None
+        target = {} if self.mix is None else {"target_precision": there}
         return {
+            **target,
             "recall": fit.recall if fit else None,
             "precision": fit.precision if fit else None,
             "selected": fit.selected if fit else 0,
@@ -161,6 +168,12 @@ class BoundaryReport:
             return [*notes, f"Infeasible: {self.shortfall()}."]
         if self.score_only and self.score_only.found is None:
             notes.append("No single score threshold meets the constraint on these rows.")
+        if self.mix is not None:
+            there = self.mix.precision(self.chosen.found.fit.precision)
+            notes.append(
+                f"In the target's class mix (weights {self.mix.negative:.4g} and {self.mix.positive:.4g}) "
+                f"the precision is {share(there)}."
+            )
         notes.append(
             "Measured on the rows it was chosen on: expect less on new rows; "
             "check with uqcli evaluate on labelled data not used here."

@@ -32,10 +32,13 @@ class Confusion:
     true_positives: int
     rows: int
     positives: int
+    target_precision: Estimate | None = None
 
     def metrics(self) -> Metrics:
         """By their contract names."""
+        target = {} if self.target_precision is None else {"target_precision": self.target_precision}
         return {
+            **target,
             "precision": self.precision,
             "recall": self.recall,
             "fpr": self.fpr,
@@ -89,6 +92,9 @@ class EvaluateReport:
         """The readable form."""
         columns = [_column(artifact, confusion) for _, artifact, confusion in self.results]
         rows = [(name, *cells) for name, *cells in zip(_ROWS, *columns, strict=True)]
+        targets = [confusion.target_precision for _, _, confusion in self.results]
+        if any(targets):
+            rows.append(("precision, target's classes", *(interval(each) for each in targets if each)))
         header = ("", *(name for name, _, _ in self.results))
         _, _, first = self.results[0]
         dropped = f", {count(self.source.dropped)} dropped" if self.source.dropped else ""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -36,6 +37,29 @@ def fit_histogram(counts: ValueCounts, edges: Floats, confidence: float) -> Hist
         error=[min(1.0, bound(n, len(rows), confidence) / 2) if n else None for n in rows.tolist()],
         confidence=confidence,
     )
+
+
+def target_bound(weights: Sequence[float], norm: float, unsure: float) -> float:
+    """Bound on the 1-norm after the correction for label shift [LS Theorem 4].
+
+    ``2 kappa norm + 2 unsure / min w`` with kappa the ratio of the largest to the smallest weight.
+
+    Parameters
+    ----------
+    weights
+        w(y), all above 0.
+    norm
+        Bound on the 1-norm before the correction.
+    unsure
+        Bound on the error of the weights.
+
+    Examples
+    --------
+    >>> target_bound([1.0, 1.0], 0.1, 0.0)
+    0.2
+    """
+    smallest = min(weights)
+    return 2 * max(weights) / smallest * norm + 2 * unsure / smallest
 
 
 def bound(rows: int, bins: int, confidence: float, classes: int = _CLASSES) -> float:

@@ -40,6 +40,15 @@ class Scale:
             return score - math.log(self.undersampled)
         return score / (score + self.undersampled * (1 - score))
 
+    @staticmethod
+    def in_target(probability: Floats, weights: tuple[float, float] | None) -> Floats:
+        """Probabilities where negatives and positives are ``weights`` times as frequent [LS Prop. 1]."""
+        if weights is None:
+            return probability
+        negative, positive = weights
+        hits = positive * probability
+        return hits / (hits + negative * (1 - probability))
+
     def log_odds(self, corrected: Floats) -> Floats:
         """Log-odds of corrected scores; probabilities are clipped."""
         if self.real:

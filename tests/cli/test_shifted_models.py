@@ -1,0 +1,96 @@
+"""Boundaries and calibrators for a target whose class mix differs."""
+
+import json
+from fractions import Fraction
+
+import numpy as np
+import polars as pl
+import pytest
+
+
+def frame(rows, positives, seed):
+    random = np.random.default_rng(seed)
+    label = random.random(rows) < positives
+    score = 1 / (1 + np.exp(-random.normal(np.where(label, 1.2, -1.2), 1.3)))
+    return pl.DataFrame({"score": score, "uncertainty": random.random(rows), "label": label.astype(int)})
+
+
+@pytest.fixture
+def mixes(tmp_path):
+    frame(6000, 0.5, 1).write_parquet(tmp_path / "source.parquet")
+    target = frame(6000, 0.15, 2)
+    target.write_parquet(tmp_path / "labelled.parquet")
+    target.drop("label").write_parquet(tmp_path / "target.parquet")
+    return tmp_path
+
+
+@pytest.fixture
+def weights(uqcli, mixes):
+    outcome = uqcli("shift", "source.parquet", "--target", "target.parquet", "-q", "-o", "s.json")
+    assert outcome.code == 0, outcome.err
+    saved = json.loads((mixes / "s.json").read_text())
+    assert saved["target_prior"][1] == pytest.approx(0.15, abs=0.03)
+    return saved["weights"]
+
+
+def test_precision_is_kept_in_the_target_exactly(uqcli, mixes, weights):
+    for name, more in (("plain", ()), ("shifted", ("--shift", "s.json"))):
+        arguments = ("--precision", "0.8", "--score-bins", "50", "-q", "-o", f"{name}.json")
+        assert uqcli("boundary", "source.parquet", *arguments, *more).code == 0
+    saved = json.loads((mixes / "shifted.json").read_text())
+    fit, (negative, positive) = saved["fit"], map(Fraction, weights)
+    hits = positive * fit["true_positives"]
+    misses = negative * (fit["selected"] - fit["true_positives"])
+    assert hits / (hits + misses) >= Fraction("0.8")
+    assert saved["target"]["precision"] == pytest.approx(float(hits / (hits + misses)))
+    results = uqcli("evaluate", "plain.json", "shifted.json", "labelled.parquet", "--json").json["results"]
+    plain, shifted = (each["metrics"]["precision"]["value"] for each in results)
+    assert plain < 0.7
+    assert shifted == pytest.approx(0.8, abs=0.06)
+    on_source = uqcli("evaluate", "shifted.json", "source.parquet", "--shift", "s.json", "--json").json
+    there = on_source["metrics"]["target_precision"]
+    assert there["low"] <= there["value"] <= there["high"]
+    assert there["value"] == pytest.approx(saved["target"]["precision"])
+    assert "is met" in on_source["notes"][0]
+
+
+def test_recall_and_false_positive_rate_do_not_change(uqcli, mixes, weights):
+    for asked in (("--recall", "0.6"), ("--max-fpr", "0.05")):
+        saved = []
+        for more in ((), ("--shift", "s.json")):
+            outcome = uqcli("boundary", "source.parquet", *asked, "--score-bins", "20", *more, "--json")
+            saved.append(outcome.json["thresholds"])
+        assert saved[0] == saved[1]
+
+
+def test_what_cannot_be_shifted_is_refused(uqcli, mixes, weights):
+    for asked in (("--max-selected", "10%"), ("--gain", "1", "--cost", "1")):
+        assert uqcli("boundary", "source.parquet", *asked, "--shift", "s.json").code == 2
+    one = ("--estimator", "known", "--prior", "1,0", "-q", "-o", "one.json")
+    assert uqcli("shift", "source.parquet", *one).code == 0
+    assert uqcli("boundary", "source.parquet", "--precision", "0.8", "--shift", "one.json").code == 2
+    assert uqcli("calibrate", "source.parquet", "--shift", "one.json").code == 2
+    assert uqcli("boundary", "source.parquet", "--precision", "0.8", "--shift", "nowhere.json").code == 3
+
+
+def test_calibrated_probabilities_hold_in_the_target(uqcli, mixes, weights):
+    losses = {}
+    for name, more in (("plain", ()), ("shifted", ("--shift", "s.json"))):
+        arguments = ("--method", "platt", "--bootstrap", "0", "-q", "-o", f"{name}.json")
+        assert uqcli("calibrate", "source.parquet", *arguments, *more).code == 0
+        report = uqcli("evaluate", f"{name}.json", "labelled.parquet", "--json").json
+        losses[name] = report["metrics"]["after"]["log_loss"]
+    assert losses["shifted"] < losses["plain"] - 0.05
+    uqcli("apply", "plain.json", "target.parquet", "-o", "a.parquet", "-q")
+    uqcli("apply", "shifted.json", "target.parquet", "-o", "b.parquet", "-q")
+    plain, shifted = (
+        pl.read_parquet(mixes / name)["calibrated"].to_numpy() for name in ("a.parquet", "b.parquet")
+    )
+    odds = plain / (1 - plain) * weights[1] / weights[0]
+    np.testing.assert_allclose(shifted, odds / (1 + odds), atol=1e-12)
+
+
+def test_histograms_state_the_bound_of_the_corrected_probabilities(uqcli, mixes, weights):
+    arguments = ("--method", "histogram", "--bootstrap", "0", "--shift", "s.json", "--json")
+    notes = uqcli("calibrate", "source.parquet", *arguments).json["notes"]
+    assert any("Theorem 4" in note for note in notes)

@@ -1,0 +1,47 @@
+"""Boundaries for another class mix: positives w(1) and negatives w(0) times as frequent."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from fractions import Fraction
+
+from uqcli.choices import ConstraintKind
+from uqcli.errors import UsageError
+from uqcli.methods.boundary.constraint import Constraint
+
+
+@dataclass(frozen=True, kw_only=True)
+class ClassMix:
+    """How much more frequent each class is in the target than in the rows: w = q/p."""
+
+    positive: float
+    negative: float
+
+    def precision(self, share: float | None) -> float | None:
+        """Precision in the target of a selection with a share of positives in the rows."""
+        if share is None:
+            return None
+        hits, misses = self.positive * share, self.negative * (1 - share)
+        return hits / (hits + misses) if hits + misses else None
+
+    def in_source(self, constraint: Constraint) -> Constraint:
+        """The constraint on the rows that means the given one in the target, in exact fractions.
+
+        Precision ``TP w(1) / (TP w(1) + FP w(0)) >= s`` is
+        ``TP / (TP + FP) >= s w(0) / (s w(0) + (1-s) w(1))``. Recall and false-positive rate are about one class each and do not change.
+
+        Raises
+        ------
+        UsageError
+            The constraint is none of these, or no row of a class is left.
+        """
+        positive, negative = Fraction(self.positive), Fraction(self.negative)
+        if not positive > 0 or not negative > 0:
+            raise UsageError("a class has weight 0 in the target", expected="both classes in the target")
+        if constraint.kind in (ConstraintKind.RECALL, ConstraintKind.MAX_FPR):
+            return constraint
+        if constraint.kind is not ConstraintKind.PRECISION:
+            raise UsageError(f"--shift with {constraint.kind}", expected="--precision, --recall or --max-fpr")
+        (asked,) = constraint.amounts
+        bound = asked * negative / (asked * negative + (1 - asked) * positive)
+        return replace(constraint, amounts=(bound,))
