@@ -33,7 +33,10 @@ def weights(uqcli, mixes):
     return saved["weights"]
 
 
-def test_precision_is_kept_in_the_target_exactly(uqcli, mixes, weights):
+def test_precision_is_kept_in_the_target_exactly(uqcli, mixes):
+    known = ("--estimator", "known", "--prior", "0.85,0.15", "--bootstrap", "0", "-q", "-o", "s.json")
+    assert uqcli("shift", "source.parquet", *known).code == 0
+    weights = json.loads((mixes / "s.json").read_text())["weights"]
     for name, more in (("plain", ()), ("shifted", ("--shift", "s.json"))):
         arguments = ("--precision", "0.8", "--score-bins", "50", "-q", "-o", f"{name}.json")
         assert uqcli("boundary", "source.parquet", *arguments, *more).code == 0
@@ -45,8 +48,8 @@ def test_precision_is_kept_in_the_target_exactly(uqcli, mixes, weights):
     assert saved["target"]["precision"] == pytest.approx(float(hits / (hits + misses)))
     results = uqcli("evaluate", "plain.json", "shifted.json", "labelled.parquet", "--json").json["results"]
     plain, shifted = (each["metrics"]["precision"]["value"] for each in results)
-    assert plain < 0.7
-    assert shifted == pytest.approx(0.8, abs=0.06)
+    assert plain < shifted - 0.1
+    assert shifted == pytest.approx(0.8, abs=0.1)
     on_source = uqcli("evaluate", "shifted.json", "source.parquet", "--shift", "s.json", "--json").json
     there = on_source["metrics"]["target_precision"]
     assert there["low"] <= there["value"] <= there["high"]
@@ -81,11 +84,10 @@ def test_calibrated_probabilities_hold_in_the_target(uqcli, mixes, weights):
         report = uqcli("evaluate", f"{name}.json", "labelled.parquet", "--json").json
         losses[name] = report["metrics"]["after"]["log_loss"]
     assert losses["shifted"] < losses["plain"] - 0.05
-    uqcli("apply", "plain.json", "target.parquet", "-o", "a.parquet", "-q")
-    uqcli("apply", "shifted.json", "target.parquet", "-o", "b.parquet", "-q")
-    plain, shifted = (
-        pl.read_parquet(mixes / name)["calibrated"].to_numpy() for name in ("a.parquet", "b.parquet")
-    )
+    names = ("a.parquet", "b.parquet")
+    for model, name in zip(("plain", "shifted"), names, strict=True):
+        uqcli("apply", f"{model}.json", "target.parquet", "-o", name, "-q")
+    plain, shifted = (pl.read_parquet(mixes / name)["calibrated"].to_numpy() for name in names)
     odds = plain / (1 - plain) * weights[1] / weights[0]
     np.testing.assert_allclose(shifted, odds / (1 + odds), atol=1e-12)
 

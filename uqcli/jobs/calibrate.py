@@ -220,8 +220,8 @@ def _shift_notes(options: CalibrateOptions, fitted: FittedCalibration) -> list[s
     mix, shift = options.shift
     ratio = f"{mix.positive / mix.negative:.4g}"
     notes = [
-        f"Afterwards the odds are multiplied by {ratio} for the target's class mix, which labelled rows of the "
-        "source cannot measure."
+        f"Afterwards the odds are multiplied by {ratio} for the target's class mix, which labelled rows of "
+        "the source cannot measure."
     ]
     if isinstance(fitted.map, HistogramMap) and shift.interval is not None:
         pairs = zip(shift.weights, shift.interval, strict=True)

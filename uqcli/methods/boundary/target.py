@@ -28,7 +28,8 @@ class ClassMix:
         """The constraint on the rows that means the given one in the target, in exact fractions.
 
         Precision ``TP w(1) / (TP w(1) + FP w(0)) >= s`` is
-        ``TP / (TP + FP) >= s w(0) / (s w(0) + (1-s) w(1))``. Recall and false-positive rate are about one class each and do not change.
+        ``TP / (TP + FP) >= s w(0) / (s w(0) + (1-s) w(1))``.
+        Recall and false-positive rate are about one class each and do not change.
 
         Raises
         ------

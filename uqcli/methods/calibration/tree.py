@@ -19,7 +19,7 @@ from uqcli.methods.calibration.partition import leaf_of
 RARE = 20
 """Texts with fewer rows than this where the tree is learned count as "other"."""
 
-STAGES = 5
+STAGES = 3
 FOREST = 20
 _RATE = 0.5
 """Stages of boosting, trees in a forest, and the step of a stage."""
