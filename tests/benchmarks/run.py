@@ -12,17 +12,26 @@ import sys
 import tempfile
 import time
 from dataclasses import dataclass
+from fractions import Fraction
 from pathlib import Path
 
 import numpy as np
 import polars as pl
 from scipy import stats
+from sklearn.isotonic import IsotonicRegression
 
 from uqcli import calibration_error
-from uqcli.choices import Algorithm, ConstraintKind
-from uqcli.counts import LOWEST_EDGE, CellRow, Cells
+from uqcli.choices import Algorithm, ConstraintKind, LeafMethod
+from uqcli.counts import LOWEST_EDGE, CellRow, Cells, Feature, pool
+from uqcli.kernels.nonconformity import true_label_scores
 from uqcli.methods.boundary.constraint import parse_constraint
 from uqcli.methods.boundary.fit import search
+from uqcli.methods.calibration.heterogeneous import CalibrationRows, LeafOptions, fit_trees
+from uqcli.methods.calibration.isotonic import fit_isotonic
+from uqcli.methods.calibration.predict import predict
+from uqcli.methods.calibration.scale import Scale
+from uqcli.methods.calibration.tree import TreeOptions, learn_trees
+from uqcli.methods.conformal.thresholds import marginal_threshold
 
 PYTHON = sys.executable
 UQCLI = [PYTHON, "-m", "uqcli"]
@@ -146,6 +155,126 @@ def calibration_rows(big):
     yield "`tce`, 10M rows, scores of 2 decimals", "1 x continuous", f"{ratio:.2f} x", seconds, memory
 
 
+def best_of(runs, work):
+    """Least seconds of some runs."""
+    seconds = []
+    for _ in range(runs):
+        start = time.perf_counter()
+        work()
+        seconds.append(time.perf_counter() - start)
+    return min(seconds)
+
+
+def isotonic_ratio(rows=10_000_000):
+    """How much faster the isotonic fit is than scikit-learn's, on the same rows."""
+    random = np.random.default_rng(0)
+    score = random.random(rows)
+    label = random.random(rows) < score
+    fit_isotonic(pool(score, label))  # compiles
+    ours = best_of(3, lambda: fit_isotonic(pool(score, label)))
+    theirs = best_of(2, lambda: IsotonicRegression(out_of_bounds="clip").fit(score, label))
+    return theirs / ours, ours
+
+
+def heterogeneous_seconds(rows=1_000_000):
+    """Seconds to learn a tree of depth 4 over 8 features, to calibrate its leaves, and to apply them."""
+    random = np.random.default_rng(0)
+    score = random.random(rows)
+    features = {f"f{each}": Feature(levels=None, value=random.normal(size=rows)) for each in range(8)}
+    label = random.random(rows) < score ** (1 + (features["f0"].value > 0) + (features["f1"].value > 1))
+    half, weight = rows // 2, np.ones(rows, dtype=np.int64)
+    first = {name: each.only(slice(half)) for name, each in features.items()}
+    second = {name: each.only(slice(half, None)) for name, each in features.items()}
+    start = time.perf_counter()
+    learned = learn_trees(first, label[:half], weight[:half], TreeOptions(max_depth=4))
+    middle = time.perf_counter()
+    calibration = CalibrationRows(
+        score=score[half:], positive=label[half:], weight=weight[half:], features=second
+    )
+    how = LeafOptions(method=LeafMethod.PLATT, scale=Scale(), min_leaf=500)
+    fitted = fit_trees(learned, calibration, how, boosted=False)
+    end = time.perf_counter()
+    predict(fitted, score, Scale(), None, {name: each.value for name, each in features.items()})
+    return middle - start, end - middle, time.perf_counter() - end
+
+
+def sorted_scores(probability, label):
+    """Non-conformity scores of the labels as numpy code usually finds them: every row sorted."""
+    order = np.argsort(-probability, axis=1, kind="stable")
+    mass = np.cumsum(np.take_along_axis(probability, order, axis=1), axis=1)
+    place = np.argmax(order == label[:, None], axis=1)
+    return mass[np.arange(len(label)), place]
+
+
+def conformal_ratio(rows=1_000_000, classes=100):
+    """How much faster a conformal fit is than by sorting every row, part by part to bound the memory."""
+    random = np.random.default_rng(0)
+    part = 50_000
+    seconds = [0.0, 0.0]
+    scores = [[], []]
+    true_label_scores(np.full((1, 2), 0.5), np.zeros(1, dtype=np.int64), np.ones(1))
+    for _ in range(rows // part):
+        probability = random.dirichlet(np.full(classes, 0.05), part)
+        label = (probability.cumsum(axis=1) < random.random((part, 1))).sum(axis=1).clip(0, classes - 1)
+        ways = (lambda p, y: true_label_scores(p, y, np.ones(part)), sorted_scores)
+        for each, way in enumerate(ways):
+            start = time.perf_counter()
+            scores[each].append(way(probability, label))
+            seconds[each] += time.perf_counter() - start
+    start = time.perf_counter()
+    marginal_threshold(np.concatenate(scores[0]), None, Fraction(1, 10))
+    seconds[0] += time.perf_counter() - start
+    start = time.perf_counter()
+    np.quantile(np.concatenate(scores[1]), 0.9)
+    seconds[1] += time.perf_counter() - start
+    return seconds[1] / seconds[0], seconds[0]
+
+
+def classes_file(folder, rows=1_000_000, classes=100):
+    """Class probabilities and labels."""
+    random = np.random.default_rng(0)
+    path = folder / "classes.parquet"
+    parts = []
+    for _ in range(20):
+        probability = random.dirichlet(np.full(classes, 0.05), rows // 20)
+        label = (probability.cumsum(axis=1) < random.random((rows // 20, 1))).sum(axis=1).clip(0, classes - 1)
+        columns = {f"p_{each}": probability[:, each] for each in range(classes)}
+        parts.append(pl.DataFrame({**columns, "label": label}))
+    pl.concat(parts).write_parquet(path)
+    return path
+
+
+def model_rows(folder, big):
+    """What calibration and conformal sets take."""
+    ratio, seconds = isotonic_ratio()
+    yield "isotonic fit, 10M rows / scikit-learn", "at least 5 x", f"{ratio:.1f} x", seconds, None
+    tree, leaves, applied = heterogeneous_seconds()
+    split = f"{tree:.2f} + {leaves:.2f} + {applied:.2f} s"
+    yield (
+        "heterogeneous, 1M rows, 8 features: tree + leaves + apply",
+        "",
+        split,
+        tree + leaves + applied,
+        None,
+    )
+    saved = str(folder / "calibrator.json")
+    calibrate = [*UQCLI, "calibrate", str(big), "--method", "platt", "--test", str(big), "--bootstrap", "0"]
+    run([*calibrate, "-q", "-o", saved])
+    written = str(folder / "written.parquet")
+    copy = f"pl.scan_parquet({str(big)!r}).sink_parquet({written!r})"
+    apply_it = [*UQCLI, "apply", saved, str(big), "-q", "-o", str(folder / "applied.parquet")]
+    ratio, seconds, memory = against(apply_it, [PYTHON, "-c", f"import polars as pl; {copy}"])
+    yield "`apply` calibrator, 10M rows", "3 x a scan and write", f"{ratio:.1f} x", seconds, memory
+    ratio, seconds = conformal_ratio()
+    yield "conformal fit, 1M x 100 / sorting every row", "at least 3 x", f"{ratio:.1f} x", seconds, None
+    classes = classes_file(folder)
+    sets = str(folder / "sets.json")
+    seconds, memory = alone([*UQCLI, "conformal", str(classes), "--proba", "p_*", "-q", "-o", sets])
+    yield "`conformal`, 1M x 100, whole process", "", f"{seconds:.2f} s", seconds, memory
+    seconds, memory = alone([*UQCLI, "apply", sets, str(classes), "-q", "-o", str(folder / "sets.parquet")])
+    yield "`apply` sets, 1M x 100, whole process", "", f"{seconds:.2f} s", seconds, memory
+
+
 def table(folder):
     """Rows of what, bound, measured."""
     big, small = rows_file(folder, 10_000_000), rows_file(folder, 1_000_000)
@@ -160,6 +289,7 @@ def table(folder):
     )
     yield "`apply`, 10M rows, Parquet to Parquet", "", f"{ratio:.1f} x a polars scan", seconds, memory
     yield from calibration_rows(big)
+    yield from model_rows(folder, big)
     ratio, seconds, memory = against([*UQCLI, "--help"], [PYTHON, "-c", "import typer"])
     yield "`--help`", "3.5 x `import typer`", f"{ratio:.1f} x", seconds, memory
     took = in_process(Algorithm.EW_DPMT, counted_cells(11, 1000, 10_000_000))
