@@ -6,6 +6,7 @@ import csv
 import gzip
 import io
 from collections.abc import Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import BinaryIO, Protocol, cast
@@ -111,12 +112,17 @@ def _write_bytes(stream: BinaryIO, values: pa.LargeBinaryArray) -> None:
 
 
 class ColumnarSink:
-    """Writes Parquet or Arrow in groups of equally many rows, however the input was cut."""
+    """Writes Parquet or Arrow in groups of equally many rows, however the input was cut.
+
+    One group is written by a thread of its own while the next one is read and decided.
+    """
 
     def __init__(self, writer: pq.ParquetWriter | pa.ipc.RecordBatchFileWriter) -> None:
         self._writer = writer
         self._waiting: list[pa.Table] = []
         self._rows = 0
+        self._thread = ThreadPoolExecutor(max_workers=1)
+        self._writing: Future[None] | None = None
 
     def write(self, table: pa.Table) -> None:
         """Append rows."""
@@ -129,10 +135,22 @@ class ColumnarSink:
         """Write what is left."""
         if self._rows:
             self._flush(self._rows)
+        self._settle()
+
+    def stop(self) -> None:
+        """Wait for the thread, whatever became of its work."""
+        self._thread.shutdown(wait=True)
+
+    def _settle(self) -> None:
+        """Wait for the group that is being written; its error is raised here."""
+        if self._writing is not None:
+            self._writing.result()
 
     def _flush(self, rows: int) -> None:
         everything = pa.concat_tables(self._waiting)
-        self._writer.write_table(everything.slice(0, rows).combine_chunks())
+        self._settle()
+        group = everything.slice(0, rows).combine_chunks()
+        self._writing = self._thread.submit(self._writer.write_table, group)
         rest = everything.slice(rows)
         self._waiting, self._rows = ([rest] if rest.num_rows else []), rest.num_rows
 
@@ -151,15 +169,33 @@ def open_sink(output: str, output_format: FileFormat, schema: pa.Schema, form: C
             with _compressed(stream, facts_of_name(output).compression) as text:
                 yield CsvSink(text, schema.names, form)
         elif output_format is FileFormat.PARQUET:
-            with pq.ParquetWriter(stream, schema) as parquet:
-                rows = ColumnarSink(parquet)
-                yield rows
-                rows.finish()
+            texts = [_path_of_texts(field) for field in schema if _holds_texts(field.type)]
+            with pq.ParquetWriter(
+                stream, schema, compression="zstd", use_dictionary=texts or False
+            ) as parquet:  # a dictionary of numbers that hardly repeat takes most of the time
+                yield from _columnar(parquet)
         else:
             with pa.ipc.new_file(stream, schema) as arrow:
-                rows = ColumnarSink(arrow)
-                yield rows
-                rows.finish()
+                yield from _columnar(arrow)
+
+
+def _columnar(writer: pq.ParquetWriter | pa.ipc.RecordBatchFileWriter) -> Iterator[ColumnarSink]:
+    rows = ColumnarSink(writer)
+    try:
+        yield rows
+        rows.finish()
+    finally:
+        rows.stop()
+
+
+def _holds_texts(kind: pa.DataType) -> bool:
+    inner = kind.value_type if pa.types.is_large_list(kind) or pa.types.is_list(kind) else kind
+    return bool(pa.types.is_large_string(inner) or pa.types.is_string(inner) or pa.types.is_dictionary(inner))
+
+
+def _path_of_texts(field: pa.Field) -> str:
+    is_list = pa.types.is_large_list(field.type) or pa.types.is_list(field.type)
+    return f"{field.name}.list.element" if is_list else str(field.name)
 
 
 class _LeftOpen:
