@@ -115,7 +115,8 @@ def test_groups_have_thresholds_of_their_own(uqcli, trees):
     )
     assert uqcli("apply", "c.json", "odd.csv").code == 0
     report = uqcli("evaluate", "c.json", "new.csv", "--json").json
-    assert set(report["metrics"]["coverage_by_group"]) == {"north", "south"}
+    assert set(report["metrics"]["coverage_by_group"]) == {"north", "south", "(other)"}
+    assert report["metrics"]["coverage_by_group"]["(other)"] == {"value": None, "low": 0.0, "high": 1.0}
 
 
 def test_alphas_by_class(uqcli, trees):
@@ -193,7 +194,7 @@ def test_an_infeasible_estimate_writes_its_report_and_no_artifact(uqcli, trees):
     (trees / "s.json").write_text("old")
     outcome = uqcli("shift", "three.csv", "--target", "target.csv", *PROBA, "-o", "s.json")
     assert outcome.code == 4
-    assert "class number 4" in outcome.err
+    assert "class 'yew'" in outcome.err
     assert b"No class weights" in outcome.out
     assert (trees / "s.json").read_text() == "old"
     assert (

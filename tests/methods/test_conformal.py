@@ -178,7 +178,7 @@ def test_corrected_sets_hold_under_label_shift_where_others_fail(capsys):
         weights = {
             "uncorrected": np.ones(3),
             "oracle": TARGET / SOURCE,
-            "estimated": bbse(confusion, predicted).weights,
+            "estimated": bbse(confusion, predicted, "abc").weights,
         }
         fresh = SCORES[ConformalMethod.LAC].of_labels(target, new, np.ones(600))
         for name, weight in weights.items():
@@ -204,29 +204,29 @@ def test_estimators_recover_a_known_prior(estimator):
         ones = np.ones(4000, dtype=np.int64)
         prior = np.bincount(label, minlength=3) / 4000
         if estimator == "em":
-            weights = em(mean_responsibilities(target, ones), prior).weights
+            weights = em(mean_responsibilities(target, ones), prior, "abc").weights
         else:
             if estimator == "hard":
                 source, target = (np.eye(3)[each.argmax(axis=1)] for each in (source, target))
             joint = np.stack([exact_sums(source, ones * (label == k)) for k in range(3)], axis=1) / 4000
-            weights = bbse(joint, exact_sums(target, ones) / 4000).weights
+            weights = bbse(joint, exact_sums(target, ones) / 4000, "abc").weights
         found.append(weights * prior)
     error = 4 * np.std(found, axis=0) / np.sqrt(len(found))
     assert (np.abs(np.mean(found, axis=0) - TARGET) <= error + 0.005).all()
 
 
 def test_singular_and_contradictory_inputs_name_the_reason():
-    with pytest.raises(InfeasibleError, match="class number 2"):
-        bbse(np.array([[0.5, 0.0], [0.5, 0.0]]), np.array([0.5, 0.5]))
+    with pytest.raises(InfeasibleError, match="class 'b'"):
+        bbse(np.array([[0.5, 0.0], [0.5, 0.0]]), np.array([0.5, 0.5]), "ab")
     with pytest.raises(InfeasibleError, match="do not tell classes apart"):
-        bbse(np.array([[0.25, 0.25], [0.25, 0.25]]), np.array([0.5, 0.5]))
-    with pytest.raises(InfeasibleError, match="class number 2"):
-        known(np.array([0.5, 0.5]), np.array([1.0, 0.0]))
-    with pytest.raises(InfeasibleError, match="class number 2"):
-        em(lambda weights: weights, np.array([1.0, 0.0]))
+        bbse(np.array([[0.25, 0.25], [0.25, 0.25]]), np.array([0.5, 0.5]), "ab")
+    with pytest.raises(InfeasibleError, match="class 'b'"):
+        known(np.array([0.5, 0.5]), np.array([1.0, 0.0]), "ab")
+    with pytest.raises(InfeasibleError, match="class 'b'"):
+        em(lambda weights: weights, np.array([1.0, 0.0]), "ab")
     with pytest.raises(InfeasibleError, match="does not converge"):
-        em(lambda weights: np.array([0.9, 0.1]) if weights[0] <= 1 else np.array([0.1, 0.9]), np.ones(2) / 2)
-    clipped = bbse(np.array([[0.5, 0.2], [0.1, 0.2]]), np.array([0.95, 0.05]))
+        em(lambda w: np.array([0.9, 0.1] if w[0] <= 1 else [0.1, 0.9]), np.array([0.5, 0.5]), "ab")
+    clipped = bbse(np.array([[0.5, 0.2], [0.1, 0.2]]), np.array([0.95, 0.05]), "ab")
     assert clipped.clipped == (1,)
     assert clipped.weights[1] == 0
 

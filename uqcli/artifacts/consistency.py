@@ -14,7 +14,7 @@ from uqcli.artifacts.models import (
     GridArtifact,
     ShiftArtifact,
 )
-from uqcli.choices import CalibrationMethod
+from uqcli.choices import CalibrationMethod, ConformalMode
 from uqcli.defaults import MOST_ROWS
 from uqcli.engines.classes import PROBA
 from uqcli.errors import UsageError
@@ -77,9 +77,46 @@ def _in_conformal(artifact: ConformalArtifact) -> str | None:
         return "it does not have a threshold for each class"
     if not all(0 <= threshold <= 1 for line in lines for threshold in line):
         return "a threshold is not between 0 and 1"
-    if artifact.groups is not None and len(artifact.groups.names) != len(artifact.groups.thresholds):
+    return _in_saved_groups(artifact) or _in_promise(artifact) or _columns_of_classes(artifact)
+
+
+def _in_saved_groups(artifact: ConformalArtifact) -> str | None:
+    groups = artifact.groups
+    if (groups is None) != (artifact.parameters.by is None):
+        return "its groups are not those of its parameters"
+    if groups is None:
+        return None
+    if len(set(groups.names)) != len(groups.thresholds) or len(groups.names) != len(groups.thresholds):
         return "its groups do not have thresholds each"
-    return _columns_of_classes(artifact)
+    return None if groups.column == artifact.parameters.by else "its groups are not those of its parameters"
+
+
+def _in_promise(artifact: ConformalArtifact) -> str | None:
+    asked = artifact.parameters
+    if (asked.method, asked.mode) != (artifact.method, artifact.mode):
+        return "its method and mode are not those of its parameters"
+    try:
+        alphas = [float(each) for each in (asked.alpha, *(asked.alpha_by_class or {}).values())]
+    except ValueError:
+        alphas = []
+    if not alphas or not all(0 < each < 1 for each in alphas) or alphas[0] != artifact.alpha:
+        return "its alpha is not that of its parameters"
+    if artifact.mode is ConformalMode.MARGINAL and len(set(artifact.thresholds)) > 1:
+        return "thresholds of mode marginal differ"
+    return _in_weights(artifact)
+
+
+def _in_weights(artifact: ConformalArtifact) -> str | None:
+    weights = artifact.weights
+    if (weights is None) == (artifact.mode is ConformalMode.LABEL_SHIFT):
+        return "class weights belong to mode label-shift"
+    if weights is not None and (len(weights) != len(artifact.classes) or not _usable(weights)):
+        return "its class weights are not one for each class, finite and not all 0"
+    return None
+
+
+def _usable(weights: list[float]) -> bool:
+    return all(0 <= each < 1e100 for each in weights) and any(weights)
 
 
 def _in_shift(artifact: ShiftArtifact) -> str | None:
@@ -92,8 +129,17 @@ def _in_shift(artifact: ShiftArtifact) -> str | None:
     if len(sizes) > 1 or len(set(artifact.classes)) < len(artifact.classes):
         return "it does not have a weight and priors for each class"
     numbers = [*artifact.weights, *artifact.source_prior, *artifact.target_prior]
-    if not all(map(math.isfinite, numbers)) or min(numbers) < 0 or not any(artifact.weights):
+    if not all(map(math.isfinite, numbers)) or min(numbers) < 0 or not _usable(artifact.weights):
         return "its weights and priors are not finite, or all 0"
+    priors = (sum(artifact.source_prior), sum(artifact.target_prior))
+    if any(abs(total - 1) > 1e-6 for total in priors):
+        return "its priors do not add up to 1"
+    products = zip(artifact.weights, artifact.source_prior, artifact.target_prior, strict=True)
+    if any(abs(weight * source - target) > 1e-9 for weight, source, target in products):
+        return "its weights are not the ratios of its priors"
+    ends = artifact.interval
+    if ends is not None and (len(ends) != len(artifact.classes) or any(len(pair) != 2 for pair in ends)):
+        return "it does not have an interval for each class"
     return _columns_of_classes(artifact)
 
 

@@ -241,7 +241,7 @@ class ShiftArtifact(Saved, frozen=True, kw_only=True):
     source_prior: list[float]
     target_prior: list[float]
     interval: list[list[float]] | None
-    shift_p: float | None
+    shift_p: Annotated[float, Meta(ge=0, le=1)] | None
 
     needs_uncertainty: ClassVar[bool] = False
 

@@ -78,7 +78,7 @@ def bin_(
 ) -> None:
     """Count rows in a grid of score x uncertainty cells."""
     prepare(running)
-    check_outputs(reporting, written.output, artifact=edges)
+    check_outputs(reporting, written.output, artifact=edges, inputs=inputs or ())
     from uqcli.artifacts.codec import encode
     from uqcli.jobs.bin import bin_rows, count_under, merge_grids
 

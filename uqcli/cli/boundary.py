@@ -139,7 +139,7 @@ def boundary(
 ) -> None:
     """Find the decision boundary on score x uncertainty that flags the most positives at a precision."""
     prepare(running)
-    check_outputs(reporting, written.output, artifact=method.grid)
+    check_outputs(reporting, written.output, artifact=method.grid, inputs=inputs or ())
     from uqcli.artifacts.codec import encode
     from uqcli.jobs.boundary import BoundaryRequest, run
     from uqcli.jobs.class_mix import load_mix

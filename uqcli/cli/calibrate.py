@@ -164,7 +164,8 @@ def calibrate(
 ) -> None:
     """Fit a map from scores to probabilities that hold what they say, and measure it on other rows."""
     prepare(running)
-    check_outputs(reporting, written.output, artifact=methods.shift, plot=plotting.plot, has_figures=True)
+    read = (*(inputs or ()), *(test or ()), *(parts.tree_data or ()), methods.shift or "")
+    check_outputs(reporting, written.output, plot=plotting.plot, has_figures=True, inputs=read)
     from uqcli.artifacts.codec import encode
     from uqcli.jobs.calibrate import CalibrateOptions, run
     from uqcli.jobs.class_mix import load_mix

@@ -20,8 +20,8 @@ from uqcli.cli.requests import labelled_data, prepare
 from uqcli.errors import UsageError
 
 if TYPE_CHECKING:
-    from uqcli.artifacts.models import ShiftArtifact
     from uqcli.engines.protocol import DataRequest
+    from uqcli.jobs.shift import ShiftOutcome
 
 _SETS = "Sets"
 
@@ -98,13 +98,16 @@ def conformal(
 ) -> None:
     """Find thresholds of sets of classes that hold the true one as often as promised."""
     prepare(running)
-    check_outputs(reporting, written.output, artifact=shift)
+    check_outputs(reporting, written.output, artifact=shift, inputs=(*(inputs or ()), *(target or ())))
     from dataclasses import replace
 
-    from uqcli.artifacts.codec import encode
+    from uqcli.artifacts.codec import encode, load_kind
+    from uqcli.artifacts.models import ShiftArtifact
     from uqcli.jobs.conformal import ConformalOptions, parse_alpha, run
 
     parse_alpha(alpha)
+    if shift is not None and target is not None:
+        raise UsageError("--shift and --target together", expected="one of them")
     data = labelled_data(inputs, columns, reading, probabilities)
     options = ConformalOptions(
         method=method,
@@ -115,7 +118,12 @@ def conformal(
         seed=seed,
         by=by,
     )
-    weights = _class_weights(data, mode, shift, target, running.engine)
+    weights = None if shift is None else load_kind(shift, ShiftArtifact)
+    if target is not None:
+        estimated = _estimated(data, mode, target, running.engine)
+        if estimated.failure is not None:
+            deliver(estimated.report, reporting, failure=estimated.failure)
+        weights = estimated.artifact
     keyed = replace(data, roles=replace(data.roles, keys=() if by is None else (by,)))
     outcome = run(keyed, options, running.engine, weights)
     deliver(outcome.report, reporting, output=written.output, artifact=encode(outcome.artifact))
@@ -132,27 +140,10 @@ def _pairs(text: str | None) -> dict[str, str]:
     return pairs
 
 
-def _class_weights(
-    data: DataRequest,
-    mode: ConformalMode,
-    shift: str | None,
-    target: list[str] | None,
-    engine: EngineName,
-) -> ShiftArtifact | None:
-    """Saved class weights, or an estimate from unlabelled rows."""
-    from uqcli.artifacts.codec import load_kind
-    from uqcli.artifacts.models import ShiftArtifact
+def _estimated(data: DataRequest, mode: ConformalMode, target: list[str], engine: EngineName) -> ShiftOutcome:
+    """Class weights from unlabelled rows."""
     from uqcli.jobs.shift import ShiftOptions, run, target_request
 
-    if shift is not None and target is not None:
-        raise UsageError("--shift and --target together", expected="one of them")
-    if shift is not None:
-        return load_kind(shift, ShiftArtifact)
-    if target is None:
-        return None
     if mode is not ConformalMode.LABEL_SHIFT:
         raise UsageError(f"--target with mode {mode}", expected="--mode label-shift")
-    outcome = run(data, target_request(data, target), ShiftOptions(bootstrap=0), engine)
-    if outcome.failure is not None:
-        raise outcome.failure
-    return outcome.artifact
+    return run(data, target_request(data, target), ShiftOptions(bootstrap=0), engine)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Iterable
 from dataclasses import replace
 
 from uqcli.cli.options import ReportOptions
@@ -20,6 +21,7 @@ def check_outputs(
     metrics: Metrics | None = None,
     plot: str | None = None,
     has_figures: bool = False,
+    inputs: Iterable[str] = (),
 ) -> None:
     """Refuse impossible outputs before any work is done.
 
@@ -35,6 +37,8 @@ def check_outputs(
         Where the report's figure goes.
     has_figures
         Whether pages of the report show figures.
+    inputs
+        Files that are read and must not be overwritten.
 
     Raises
     ------
@@ -50,11 +54,11 @@ def check_outputs(
     from uqcli.reports.render import check_report_name
 
     outputs = [place for place in (output, options.report, plot) if place is not None]
-    read = [] if artifact is None else [artifact]
-    places = [os.path.realpath(place) for place in (*outputs, *read) if place != STDIO]
-    if len(set(places)) < len(places):
+    read = {os.path.realpath(place) for place in (artifact, *inputs) if place not in (None, "", STDIO)}
+    places = [os.path.realpath(place) for place in outputs if place != STDIO]
+    if len(set(places)) < len(places) or read & set(places):
         raise UsageError(
-            "two of the artifact, the output, the report and the plot are one file",
+            "two of the inputs, the artifact, the output, the report and the plot are one file",
             expected="different files",
         )
     if output == STDIO and options.json:

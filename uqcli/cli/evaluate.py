@@ -46,7 +46,7 @@ def evaluate(
 ) -> None:
     """Measure saved models on labelled rows: precision, calibration errors or coverage."""
     prepare(running)
-    check_outputs(reporting, None, plot=plotting.plot, artifact=shift)
+    check_outputs(reporting, None, plot=plotting.plot, artifact=shift, inputs=arguments or ())
     from uqcli.jobs.evaluate import run
     from uqcli.jobs.evaluate_options import EvaluateOptions
     from uqcli.jobs.models import ColumnOverrides

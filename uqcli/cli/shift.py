@@ -32,7 +32,9 @@ def shift(
     target: Annotated[
         list[str] | None,
         typer.Option(
-            metavar="FILE", help="Unlabelled rows of the target (repeatable).", rich_help_panel=_ESTIMATE
+            metavar="FILE",
+            help="Unlabelled rows of the target (repeatable); --weight is about the labelled ones.",
+            rich_help_panel=_ESTIMATE,
         ),
     ] = None,
     estimator: Annotated[
@@ -67,7 +69,7 @@ def shift(
 ) -> None:
     """Estimate from unlabelled rows how much more frequent each class is than in labelled ones."""
     prepare(running)
-    check_outputs(reporting, written.output)
+    check_outputs(reporting, written.output, inputs=(*(inputs or ()), *(target or ())))
     from uqcli.artifacts.codec import encode
     from uqcli.jobs.shift import ShiftOptions, run, target_request
 

@@ -60,7 +60,7 @@ def tce(
 ) -> None:
     """Measure how far probabilities can be trusted: test-based calibration error, ECE and relatives."""
     prepare(running)
-    check_outputs(reporting, None, plot=plotting.plot, has_figures=True)
+    check_outputs(reporting, None, plot=plotting.plot, has_figures=True, inputs=inputs or ())
     from uqcli.jobs.measure import MeasureOptions
     from uqcli.jobs.tce import TceOptions, run
 

@@ -11,7 +11,7 @@ import polars as pl
 from uqcli.choices import OnInvalid
 from uqcli.counts import Bools, Floats, Ints
 from uqcli.defaults import MOST_ROWS
-from uqcli.engines.classes import PROBA, SUM_TOLERANCE, class_of_labels, sum_of_probabilities
+from uqcli.engines.classes import PROBA, ROUNDING, SUM_TOLERANCE, class_of_labels, sum_of_probabilities
 from uqcli.engines.columns import Roles
 from uqcli.engines.features import encoded, infinite_numbers, texts_of
 from uqcli.engines.sources import Batch
@@ -250,7 +250,7 @@ class RowChecker:
         for role, column in self.roles.all_numbers().items():
             if role.startswith(PROBA):
                 value = numbers[role]
-                outside = valid & ((value < 0) | (value > 1))
+                outside = valid & ((value < -ROUNDING) | (value > 1 + ROUNDING))
                 if outside.any():
                     text = pl.Series(column, value).cast(pl.String)
                     raise _unreadable(batch, text, outside, "probabilities between 0 and 1", "check --proba")

@@ -16,6 +16,9 @@ from uqcli.errors import DataError, UsageError
 SUM_TOLERANCE = 1e-3
 """How far from 1 the probabilities of a row may add up to."""
 
+ROUNDING = 1e-6
+"""How far outside [0, 1] a probability may be, as 32-bit softmax gives it."""
+
 PROBA = "proba."
 """Class probabilities have the role ``proba.<class>``."""
 
@@ -72,8 +75,8 @@ def _matched(pattern: str, source: Source) -> dict[str, str]:
     if pattern.count("*") > 1:
         raise UsageError(f"--proba '{pattern}'", expected="one *, or names separated by commas")
     before, after = map(re.escape, pattern.split("*"))
-    hits = [(re.fullmatch(f"{before}(.+){after}", column), column) for column in source.columns]
-    found = {hit[1]: column for hit, column in hits if hit}
+    hits = [(re.fullmatch(f"{before}(.+){after}", column, re.DOTALL), column) for column in source.columns]
+    found = {hit[1].strip(): column for hit, column in hits if hit}
     integers = all(re.fullmatch(r"-?\d+", name) for name in found)
     return {name: found[name] for name in sorted(found, key=int if integers else str)}
 
@@ -88,6 +91,8 @@ def class_of_labels(series: pl.Series, classes: Sequence[str]) -> tuple[Ints, Bo
     null, unknown : bool, shape (rows,)
         Rows without label, and rows whose label is no class.
     """
+    if series.dtype.is_float():
+        series = series.fill_nan(None)
     text = series.cast(pl.String).str.strip_chars()
     null = (text.is_null() | (text == "").fill_null(value=False)).to_numpy()
     number_of = {name: number for number, name in enumerate(classes)}

@@ -110,6 +110,10 @@ def resolve_inputs(arguments: Sequence[str], options: ReadOptions) -> tuple[Inpu
             expected="files, globs, directories, or - for standard input",
             remedy="see --help",
         )
+    if "" in arguments:
+        raise UsageError(
+            "an INPUT is the empty text", expected="a name", remedy="check the variable it is from"
+        )
     if list(arguments).count(STDIO) > 1:
         raise UsageError("standard input is named twice", expected="at most one -")
     files: list[InputFile] = []

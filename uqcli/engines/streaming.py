@@ -125,7 +125,19 @@ def _write(sink: Sink, block: CsvBlock | pa.RecordBatch, part: _Computed, layout
         sink.write_block(block, part.added, part.kept)
         return
     table = layout.table(block, part.rows, part.added)
-    sink.write(table if part.kept is None else table.filter(pa.array(part.kept)))
+    sink.write(table if part.kept is None else _kept_rows(table, part.kept))
+
+
+def _kept_rows(table: pa.Table, kept: Bools) -> pa.Table:
+    """Some rows of a table; texts seen through views are filtered as plain ones."""
+    mask = pa.array(kept)
+    columns = []
+    for column in table.columns:
+        plain = {pa.string_view(): pa.large_string(), pa.binary_view(): pa.large_binary()}.get(column.type)
+        viewed = column if plain is None else column.cast(plain)
+        chosen = viewed.filter(mask)
+        columns.append(chosen if plain is None else chosen.cast(column.type))
+    return pa.Table.from_arrays(columns, schema=table.schema)
 
 
 def _add(facts: ApplyFacts, part: _Computed) -> ApplyFacts:

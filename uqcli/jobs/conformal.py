@@ -131,7 +131,7 @@ def parse_alpha(text: str) -> Fraction:
         alpha = Fraction(text) if "/" not in text else Fraction(0)
     except (ValueError, ZeroDivisionError):
         alpha = Fraction(0)
-    if not 0 < alpha < 1:
+    if not 0 < float(alpha) < 1:
         raise UsageError(f"alpha '{text}'", expected="a decimal between 0 and 1, such as 0.1")
     return alpha
 
@@ -224,7 +224,7 @@ def _groups(calibration: _Calibration, options: ConformalOptions, alpha: Fractio
     lines = []
     for name, number in named:
         part = calibration.scores.only(calibration.group == number)
-        if len(part.score):
+        if len(part.score) if part.weight is None else part.weight.any():
             threshold = marginal_threshold(part.score, part.weight, alpha)
             lines.append((name, [threshold] * len(calibration.classes)))
     return SavedGroups(

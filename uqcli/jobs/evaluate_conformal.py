@@ -128,7 +128,9 @@ def _metrics(
         mean_set_size=float((sizes * np.arange(len(sizes))).sum()) / rows,
         empty=int(sizes[0]) / rows,
         by_class=_estimates(artifact.classes, tally.by_class, confidence),
-        by_size=_estimates([str(size) for size in range(len(sizes))], tally.by_size, confidence),
+        by_size=_estimates(
+            [str(size) for size in np.flatnonzero(sizes)], tally.by_size[:, sizes > 0], confidence
+        ),
         by_group=by_group,
         sizes={str(size): int(count) for size, count in enumerate(sizes.tolist()) if count},
         target=target,
@@ -147,11 +149,11 @@ def _in_target(artifact: ConformalArtifact, tally: _Tally, shift: ShiftArtifact)
 
 
 def _estimates(names: Sequence[str], table: np.ndarray, confidence: float) -> Mapping[str, Estimate]:
-    """Coverage by name, of those that have rows."""
+    """Coverage by name; undefined where there is no row."""
     lines = zip(names, table[0].tolist(), table[1].tolist(), strict=True)
-    return {name: _estimate(covered, rows, confidence) for name, rows, covered in lines if rows}
+    return {name: _estimate(covered, rows, confidence) for name, rows, covered in lines}
 
 
 def _estimate(covered: int, rows: int, confidence: float) -> Estimate:
     low, high = clopper_pearson(covered, rows, confidence)
-    return Estimate(value=covered / rows, low=low, high=high)
+    return Estimate(value=covered / rows if rows else None, low=low, high=high)

@@ -106,7 +106,7 @@ _NOTHING: Final = object()
 
 def _at(path: str, value: Any) -> Any:
     """What a dotted path leads to, or _NOTHING; names may hold dots themselves."""
-    if not path:
+    if not path or (value is None and path in ("value", "low", "high")):  # what is undefined has no ends
         return value
     if isinstance(value, Estimate):
         return getattr(value, path) if path in ("value", "low", "high") else _NOTHING

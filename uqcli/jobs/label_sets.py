@@ -14,7 +14,7 @@ from uqcli.engines.checks import CheckedRows
 from uqcli.engines.columns import Roles
 from uqcli.engines.features import FeatureRequest
 from uqcli.engines.protocol import AddedColumns, ColumnType
-from uqcli.errors import DataError
+from uqcli.errors import DataError, UsageError
 from uqcli.jobs.class_rows import probabilities
 from uqcli.kernels.nonconformity import Matrix
 from uqcli.methods.conformal.scores import SCORES
@@ -29,6 +29,8 @@ def conformal_roles(artifact: ConformalArtifact, *, score: str | None = None) ->
         features = (group,)
     if "score" in columns:
         return Roles(numbers={"score": score or columns["score"]}, features=features)
+    if score is not None:
+        raise UsageError(f"--score '{score}' with class probabilities", expected="none")
     classes = {name: columns[f"proba.{name}"] for name in artifact.classes}
     return Roles(numbers={}, classes=classes, features=features)
 

@@ -122,7 +122,8 @@ def run(
     except InfeasibleError as failure:
         report = _report(sides, options, data, None, None)
         return ShiftOutcome(report=replace(report, failure=str(failure)), artifact=None, failure=failure)
-    report = _report(sides, options, data, found, _intervals(sides, options, found))
+    intervals, failed = _intervals(sides, options, found)
+    report = replace(_report(sides, options, data, found, intervals), failed_replicates=failed)
     return ShiftOutcome(report=report, artifact=report.artifact, failure=None)
 
 
@@ -180,10 +181,10 @@ def _estimate(
     """Class weights under weights of the rows: their own, or resampled ones."""
     source, target = sides.source, sides.target
     if target is None or target_weight is None or options.prior is not None:
-        return known(np.array(options.prior), source.prior(source_weight))
+        return known(np.array(options.prior), source.prior(source_weight), source.classes)
     if options.estimator is ShiftEstimator.EM:
         expectation = mean_responsibilities(target.probability, target_weight)
-        return em(expectation, source.prior(source_weight))
+        return em(expectation, source.prior(source_weight), source.classes)
     classes = len(source.classes)
     joint: Floats
     if options.confusion is Confusion.HARD:
@@ -195,7 +196,7 @@ def _estimate(
             exact_sums(source.probability, source_weight * (source.label == each)) for each in range(classes)
         ]
         joint, mean = np.stack(columns, axis=1), exact_sums(target.probability, target_weight)
-    return bbse(joint / source_weight.sum(), mean / target_weight.sum())
+    return bbse(joint / source_weight.sum(), mean / target_weight.sum(), source.classes)
 
 
 def _counts(number: Ints, weight: Ints, size: int) -> Floats:
@@ -209,12 +210,18 @@ def _replicates(sides: _Sides, options: ShiftOptions) -> int:
     return defaults.BOOTSTRAP if sides.size <= 2 * defaults.BOOTSTRAP_ROWS else 0
 
 
-def _intervals(sides: _Sides, options: ShiftOptions, found: ClassWeights) -> list[tuple[float, float]] | None:
-    """Bootstrap intervals of the weights; both sides are resampled, the target's rows after the source's."""
+def _intervals(
+    sides: _Sides, options: ShiftOptions, found: ClassWeights
+) -> tuple[list[tuple[float, float]] | None, int]:
+    """Bootstrap intervals of the weights, and how many resamplings had no estimate.
+
+    Both sides are resampled, the target's rows after the source's.
+    """
+    replicates = _replicates(sides, options)
     drawn: list[Floats] = []
     source, target = sides.source, sides.target
     after = int(source.position[-1]) + 1
-    for number in range(_replicates(sides, options)):
+    for number in range(replicates):
         source_weight = resampled_weights(source.position, source.weight, options.seed, number)
         target_weight = None
         if target is not None:
@@ -223,15 +230,16 @@ def _intervals(sides: _Sides, options: ShiftOptions, found: ClassWeights) -> lis
             drawn.append(_estimate(sides, source_weight, target_weight, options).weights)
         except InfeasibleError:
             continue  # a resampling without some class says nothing of the others
+    failed = replicates - len(drawn)
     if len(drawn) < 2:
-        return None
+        return None, failed
     intervals = []
     for each, value in enumerate(found.weights.tolist()):
         values = [float(weights[each]) for weights in drawn]
         ends = basic_interval(value, values, options.confidence, (0.0, np.inf))
         assert ends is not None  # the value is defined
         intervals.append(ends)
-    return intervals
+    return intervals, failed
 
 
 def _report(
@@ -271,6 +279,8 @@ def _report(
         )
     return ShiftReport(
         source=source.source,
+        classes=source.classes,
+        failed_replicates=0,
         target_rows=0 if target is None else target.source.rows,
         parameters=parameters,
         artifact=artifact,
@@ -292,5 +302,6 @@ def _calibration_error(source: _Rows) -> float:
 
 
 def target_request(data: DataRequest, inputs: Sequence[str]) -> DataRequest:
-    """The same columns without labels, of other inputs."""
-    return replace(data, inputs=tuple(inputs), roles=replace(data.roles, label=None), positive_value=None)
+    """The same columns without labels and weights, which belong to the labelled rows, of other inputs."""
+    roles = replace(data.roles, label=None, weight=None)
+    return replace(data, inputs=tuple(inputs), roles=roles, positive_value=None)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -10,6 +10,7 @@ import msgspec
 import numpy as np
 
 from uqcli.artifacts.models import ConformalArtifact, Source
+from uqcli.choices import ConformalMode
 from uqcli.defaults import VERSION
 from uqcli.reports.conformal import describe
 from uqcli.reports.document import (
@@ -155,9 +156,25 @@ class EvaluateConformalReport:
         return [f"{name}: {_verdict(artifact, found)}" for name, artifact, found in self.results]
 
 
+def promised_of(artifact: ConformalArtifact, name: str) -> float:
+    """Coverage promised to the rows of a class."""
+    own = (artifact.parameters.alpha_by_class or {}).get(name)
+    return 1 - (artifact.alpha if own is None else float(own))
+
+
 def _verdict(artifact: ConformalArtifact, found: SetMetrics) -> str:
+    if artifact.mode is ConformalMode.LABEL_CONDITIONAL:
+        return _verdict_by_class(artifact, found)
     wanted = 1 - artifact.alpha
     promised = f"{100 * wanted:g} %"
+    if artifact.mode is ConformalMode.LABEL_SHIFT:
+        if found.target is not None:
+            there = f"{100 * found.target[0]:.1f} %"
+            return f"coverage in the target's class mix is {there}, promised {promised}."
+        return (
+            f"coverage of {promised} is promised in the target's class mix: read this on rows of the target, "
+            "or give its class weights with --shift."
+        )
     covered = found.coverage
     if covered.high < wanted:
         text = f"coverage is below the promised {promised}, by more than chance"
@@ -165,10 +182,28 @@ def _verdict(artifact: ConformalArtifact, found: SetMetrics) -> str:
         text = f"coverage is above the promised {promised}"
     else:
         text = f"coverage agrees with the promised {promised}"
-    worst = min(found.by_class.items(), key=lambda each: (each[1].value or 0.0, each[0]))
-    if worst[1].high < wanted and len(found.by_class) > 1:
-        text += f"; class {printable(worst[0])} is covered in {100 * (worst[1].value or 0):.1f} % only"
+    low = _below(found.by_class, lambda _: wanted)
+    if low:
+        text += f"; among classes, which are not promised it, {_named(low, found)}"
     return f"{text}."
+
+
+def _verdict_by_class(artifact: ConformalArtifact, found: SetMetrics) -> str:
+    low = _below(found.by_class, lambda name: promised_of(artifact, name))
+    if low:
+        return f"below what is promised, by more than chance: {_named(low, found)}."
+    return "coverage of every class agrees with what is promised to it, or is above."
+
+
+def _below(by_class: Mapping[str, Estimate], wanted: Callable[[str], float]) -> list[str]:
+    """Classes covered surely less often than wanted, the worst first."""
+    low = [(each.value or 0.0, name) for name, each in by_class.items() if each.high < wanted(name)]
+    return [name for _, name in sorted(low)]
+
+
+def _named(names: Sequence[str], found: SetMetrics) -> str:
+    shown = [f"{printable(name)} {100 * (found.by_class[name].value or 0):.1f} %" for name in names[:5]]
+    return ", ".join(shown) + (f" and {len(names) - 5} more" if len(names) > 5 else "")
 
 
 def sets_figure(results: tuple[tuple[str, ConformalArtifact, SetMetrics], ...]) -> Figure:
@@ -211,18 +246,20 @@ def _draw_coverage(axes: Axes, results: tuple[tuple[str, ConformalArtifact, SetM
     names = results[0][1].classes[:_MOST_BARS]
     step = 0.6 / len(results)
     for at, (_, artifact, found) in enumerate(results):
-        places, values, errors = [], [], []
+        centres, values, errors = [], [], []
         for place, name in enumerate(names):
             each = found.by_class.get(name)
             if each is not None and each.value is not None:
-                places.append(place + (at + 0.5) * step - 0.3)
+                centres.append(place + (at + 0.5) * step - 0.3)
                 values.append(each.value)
                 errors.append((each.value - each.low, each.high - each.value))
         colour = _COLOURS[at % 4]
         axes.errorbar(
-            places, values, yerr=np.maximum(np.array(errors).T, 0), fmt="o", color=colour, markersize=4
+            centres, values, yerr=np.maximum(np.array(errors).T, 0), fmt="o", color=colour, markersize=4
         )
-        axes.axhline(1 - artifact.alpha, color=colour, linewidth=1, linestyle=(0, (4, 3)))
+        promised = [promised_of(artifact, name) for name in names]
+        places = np.arange(len(names))
+        axes.hlines(promised, places - 0.5, places + 0.5, color=colour, linewidth=1, linestyle="dashed")
     axes.set_title("Coverage by class (dashed: promised)")
     rotation = 90 if max(map(len, names)) > 3 else 0
     axes.set_xticks(

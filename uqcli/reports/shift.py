@@ -28,15 +28,19 @@ class ShiftReport:
         P-value of "source and target are predicted alike"; None without target.
     calibration
         Mean over the classes of the ECE on the source.
+    failed_replicates
+        Resamplings without an estimate, which the intervals leave out.
     """
 
     source: Source
+    classes: tuple[str, ...]
     target_rows: int
     parameters: ShiftParameters
     artifact: ShiftArtifact | None
     found: ClassWeights | None
     shift_p: float | None
     calibration: float
+    failed_replicates: int
     failure: str | None
 
     @property
@@ -48,10 +52,13 @@ class ShiftReport:
             "condition": None if self.found is None else self.found.condition,
             "calibration_error": self.calibration,
         }
-        if self.artifact is not None:
-            metrics["weights"] = weights_of(self.artifact)
-            pairs = zip(self.artifact.classes, self.artifact.target_prior, strict=True)
-            metrics["target_prior"] = dict(pairs)
+        nothing: dict[str, Metric] = dict.fromkeys(self.classes)
+        metrics["weights"] = nothing if self.artifact is None else weights_of(self.artifact)
+        metrics["target_prior"] = (
+            nothing
+            if self.artifact is None
+            else dict(zip(self.artifact.classes, self.artifact.target_prior, strict=True))
+        )
         return metrics
 
     @property
@@ -86,6 +93,11 @@ class ShiftReport:
             say = "differ" if self.shift_p < 0.05 else "do not differ visibly"
             notes.append(
                 f"Predicted classes of source and target {say} (p = {self.shift_p:.3g}, chi-squared test)."
+            )
+        if self.failed_replicates:
+            notes.append(
+                f"{self.failed_replicates} of {self.parameters.bootstrap} resamplings had no estimate; the "
+                "intervals leave them out."
             )
         found = self.found
         if found is not None and found.condition is not None:

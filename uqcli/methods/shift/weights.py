@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -38,7 +38,7 @@ class ClassWeights:
     clipped: tuple[int, ...] = ()
 
 
-def bbse(confusion: Matrix, predicted: Floats) -> ClassWeights:
+def bbse(confusion: Matrix, predicted: Floats, classes: Sequence[str]) -> ClassWeights:
     """Black-box shift estimation (Lipton et al. 2018): solve ``C w = mu``.
 
     Parameters
@@ -58,15 +58,13 @@ def bbse(confusion: Matrix, predicted: Floats) -> ClassWeights:
     smallest, largest = float(singular[-1]), float(singular[0])
     if smallest <= _SINGULAR * largest:
         empty = [number for number, column in enumerate(confusion.T) if not column.any()]
-        why = (
-            f"no source row has class number {empty[0] + 1}"
-            if empty
-            else "predictions do not tell classes apart"
-        )
+        if empty:
+            raise _missing_class(classes[empty[0]])
+        why = "predictions do not tell classes apart"
         raise InfeasibleError(
             f"the confusion matrix is singular ({why}; smallest singular value {smallest:.3g})",
-            expected="a source in which every class occurs and is predicted",
-            remedy="merge classes, or use --estimator em or known",
+            expected="predictions that differ between the classes",
+            remedy="merge classes, or use --confusion soft or another estimator",
         )
     solved = np.linalg.solve(confusion, predicted)
     clipped = tuple(np.flatnonzero(solved < 0).tolist())
@@ -82,7 +80,7 @@ def bbse(confusion: Matrix, predicted: Floats) -> ClassWeights:
     )
 
 
-def em(expectation: Callable[[Floats], Floats], source_prior: Floats) -> ClassWeights:
+def em(expectation: Callable[[Floats], Floats], source_prior: Floats, classes: Sequence[str]) -> ClassWeights:
     """Maximum likelihood of the target prior (Saerens et al. 2002), for calibrated probabilities.
 
     Parameters
@@ -98,10 +96,7 @@ def em(expectation: Callable[[Floats], Floats], source_prior: Floats) -> ClassWe
         A class is missing from the source, or the iteration does not converge.
     """
     if (source_prior <= 0).any():
-        missing = int(np.argmin(source_prior)) + 1
-        raise InfeasibleError(
-            f"no source row has class number {missing}", expected="every class in the source"
-        )
+        raise _missing_class(classes[int(np.argmin(source_prior))])
     weights = np.ones(len(source_prior))
     for _ in range(_MOST_STEPS):
         following = expectation(weights) / source_prior
@@ -116,7 +111,7 @@ def em(expectation: Callable[[Floats], Floats], source_prior: Floats) -> ClassWe
     )
 
 
-def known(target_prior: Floats, source_prior: Floats) -> ClassWeights:
+def known(target_prior: Floats, source_prior: Floats, classes: Sequence[str]) -> ClassWeights:
     """Weights of a prior that is given.
 
     Raises
@@ -126,12 +121,17 @@ def known(target_prior: Floats, source_prior: Floats) -> ClassWeights:
     """
     unseen = np.flatnonzero((source_prior == 0) & (target_prior > 0))
     if len(unseen):
-        raise InfeasibleError(
-            f"the target prior names class number {int(unseen[0]) + 1}, which no source row has",
-            expected="every class in the source",
-        )
+        raise _missing_class(classes[int(unseen[0])])
     weights = np.divide(target_prior, source_prior, out=np.zeros(len(source_prior)), where=source_prior > 0)
     return ClassWeights(weights=weights)
+
+
+def _missing_class(name: str) -> InfeasibleError:
+    return InfeasibleError(
+        f"no labelled row is of class '{name}'",
+        expected="every class among the labelled rows",
+        remedy="label rows of it, or leave out its column",
+    )
 
 
 def no_shift_p_value(source: Floats, target: Floats) -> float:
