@@ -253,10 +253,8 @@ def _draw_coverage(axes: Axes, results: tuple[tuple[str, ConformalArtifact, SetM
                 centres.append(place + (at + 0.5) * step - 0.3)
                 values.append(each.value)
                 errors.append((each.value - each.low, each.high - each.value))
-        colour = _COLOURS[at % 4]
-        axes.errorbar(
-            centres, values, yerr=np.maximum(np.array(errors).T, 0), fmt="o", color=colour, markersize=4
-        )
+        colour, ends = _COLOURS[at % len(_COLOURS)], np.maximum(np.array(errors).T, 0)
+        axes.errorbar(centres, values, yerr=ends, fmt="o", color=colour, markersize=4)
         promised = [promised_of(artifact, name) for name in names]
         places = np.arange(len(names))
         axes.hlines(promised, places - 0.5, places + 0.5, color=colour, linewidth=1, linestyle="dashed")
