@@ -95,3 +95,28 @@ def test_row_order_and_repetition_do_not_matter(rows, random):
     twice = pool(np.concatenate([score, score]), np.concatenate([label, label]))
     weighted = pool(score, label, np.full(len(score), 2, dtype=np.int64))
     assert measure(twice, MeasureOptions()).metrics == measure(weighted, MeasureOptions()).metrics
+
+
+@given(ROWS, st.sampled_from([ScoreBinning.PAVA, ScoreBinning.PAVA_BC, ScoreBinning.QUANTILE]))
+def test_bins_follow_the_order_of_scores_alone(rows, binning):
+    """A rising relabelling of the scores leaves every bin its rows."""
+    score, label = np.array([s + 0.0 for s, _ in rows]), np.array([y for _, y in rows])
+    relabelled = np.searchsorted(np.unique(score), score) / (len(rows) + 1)
+    one, other = (
+        measure(pool(each, label), MeasureOptions(binning=binning, n_bins=4)) for each in (score, relabelled)
+    )
+    assert one.bins.count.tolist() == other.bins.count.tolist()
+    assert one.bins.positives.tolist() == other.bins.positives.tolist()
+
+
+@given(ROWS, st.data())
+def test_sizes_of_bounded_bins(rows, data):
+    """No bin but the last is below n_min, and only ties or forced merges pass n_max."""
+    score, label = np.array([s + 0.0 for s, _ in rows]), np.array([y for _, y in rows])
+    counts = pool(score, label)
+    n_min = data.draw(st.integers(1, len(rows)))
+    n_max = data.draw(st.integers(n_min, len(rows) + 2))
+    bins = measure(counts, MeasureOptions(n_min=n_min, n_max=n_max)).bins
+    assert (bins.count >= n_min).all()
+    largest = int(counts.count.max())
+    assert (bins.count <= max(n_max, 2 * (n_min - 1) + largest, n_min - 1 + n_max)).all()
