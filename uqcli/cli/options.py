@@ -129,8 +129,20 @@ class BlockSizes:
 
 
 @dataclass(frozen=True, kw_only=True)
-class ResamplingOptions:
-    """Intervals by resampling the rows."""
+class Intervals:
+    """Confidence of intervals, and the seed of the draws they are made from."""
+
+    confidence: Annotated[
+        float, typer.Option(metavar="C", help="Confidence of the intervals.", rich_help_panel=_RESAMPLING)
+    ] = defaults.CONFIDENCE
+    seed: Annotated[
+        int, typer.Option(metavar="S", min=0, help="Seed of the draws.", rich_help_panel=_RESAMPLING)
+    ] = 0
+
+
+@dataclass(frozen=True, kw_only=True)
+class ResamplingOptions(Intervals):
+    """Intervals by resampling the rows, if asked for."""
 
     bootstrap: Annotated[
         int,
@@ -141,17 +153,11 @@ class ResamplingOptions:
             rich_help_panel=_RESAMPLING,
         ),
     ] = 0
-    confidence: Annotated[
-        float, typer.Option(metavar="C", help="Confidence of the intervals.", rich_help_panel=_RESAMPLING)
-    ] = defaults.CONFIDENCE
-    seed: Annotated[
-        int, typer.Option(metavar="S", min=0, help="Seed of the draws.", rich_help_panel=_RESAMPLING)
-    ] = 0
 
 
 @dataclass(frozen=True, kw_only=True)
-class OptionalResampling:
-    """Intervals by resampling, made without asking where the rows are not many."""
+class OptionalResampling(Intervals):
+    """Intervals by resampling the rows, made without asking where the rows are not many."""
 
     bootstrap: Annotated[
         int | None,
@@ -163,12 +169,6 @@ class OptionalResampling:
             rich_help_panel=_RESAMPLING,
         ),
     ] = None
-    confidence: Annotated[
-        float, typer.Option(metavar="C", help="Confidence of the intervals.", rich_help_panel=_RESAMPLING)
-    ] = defaults.CONFIDENCE
-    seed: Annotated[
-        int, typer.Option(metavar="S", min=0, help="Seed of the draws.", rich_help_panel=_RESAMPLING)
-    ] = 0
 
 
 @dataclass(frozen=True, kw_only=True)
