@@ -9,9 +9,10 @@ import numpy as np
 from uqcli import defaults
 from uqcli.artifacts.models import CalibratorArtifact, ShiftArtifact, Source
 from uqcli.choices import ArtifactKind, CalibrationMethod, EngineName
-from uqcli.counts import Floats, Ints, pool
+from uqcli.counts import Floats
 from uqcli.engines.protocol import DataRequest, LabelledRows
 from uqcli.errors import UsageError
+from uqcli.jobs.before_after import panels
 from uqcli.jobs.calibration import (
     CalibrationOptions,
     FittedCalibration,
@@ -26,13 +27,10 @@ from uqcli.jobs.saved_calibrator import parameters_of
 from uqcli.methods.binning.calibration_error import BinError, errors_of_rows
 from uqcli.methods.boundary.target import ClassMix
 from uqcli.methods.calibration.histogram import target_bound
-from uqcli.methods.calibration.maps import GroupsMap, HistogramMap, TreesMap, UncertaintyMap
+from uqcli.methods.calibration.maps import HistogramMap, UncertaintyMap
 from uqcli.methods.calibration.tree import require_trees
-from uqcli.methods.metrics.calibration_error import in_bins
-from uqcli.methods.metrics.diagram import Reliability, reliability
-from uqcli.reports.calibrate import CalibrateReport, LevelErrors, ReliabilityPanel
-
-_MOST_PANELS = 9
+from uqcli.reports.before_after import ReliabilityPanel
+from uqcli.reports.calibrate import CalibrateReport, LevelErrors
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -246,46 +244,11 @@ def _compared_rows(measured: _Measured, how: CalibrationOptions) -> ComparedRows
     )
 
 
-def _parts(measured: _Measured, fitted: FittedCalibration) -> list[tuple[str, Ints]]:
-    """Leaves or uncertainty levels with the places of their rows, where the map has such."""
-    map_, rows = fitted.map, measured.rows
-    if isinstance(map_, UncertaintyMap) and rows.uncertainty is not None:
-        level = np.searchsorted(np.array(map_.uncertainty_edges), rows.uncertainty, side="right")
-        names = [f"uncertainty level {number}" for number in range(1, len(map_.maps) + 1)]
-    elif isinstance(map_, TreesMap | GroupsMap):
-        leaf = fitted.predict(rows).leaf
-        if leaf is None:
-            return []
-        level = leaf
-        leaves = map_.leaves if isinstance(map_, GroupsMap) else map_.trees[0].leaves
-        names = [f"leaf {number}: {leaf.rule}" for number, leaf in enumerate(leaves)]
-    else:
-        return []
-    parts = [(name, np.flatnonzero(level == number)) for number, name in enumerate(names)]
-    return [(name, places) for name, places in parts if len(places)]
-
-
 def _panels(
     measured: _Measured, fitted: FittedCalibration, how: CalibrationOptions
 ) -> tuple[ReliabilityPanel, ...]:
-    everything = np.arange(len(measured.after))
-    parts = [("All rows", everything), *_parts(measured, fitted)]
-    rows = _compared_rows(measured, how)
-    return tuple(
-        ReliabilityPanel(
-            title=name,
-            before=_reliability(rows.before, rows, places),
-            after=_reliability(rows.after, rows, places),
-        )
-        for name, places in parts[:_MOST_PANELS]
-    )
-
-
-def _reliability(probability: Floats, rows: ComparedRows, places: Ints) -> Reliability:
-    weight = None if rows.weight is None else rows.weight[places]
-    counts = pool(probability[places], rows.positive[places], weight)
-    edges = np.arange(1, defaults.SINGLE_SCORE_BINS) / defaults.SINGLE_SCORE_BINS
-    return reliability(in_bins(counts, edges))
+    leaf = fitted.predict(measured.rows).leaf
+    return panels(_compared_rows(measured, how), fitted.map, measured.rows.uncertainty, leaf)
 
 
 def _level_errors(

@@ -6,14 +6,17 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from uqcli.artifacts.models import CalibratorArtifact, Source
+from uqcli.counts import Ints
 from uqcli.engines.protocol import DataRequest, LabelledRows
 from uqcli.errors import UsageError
+from uqcli.jobs.before_after import panels
 from uqcli.jobs.compare import ComparedRows, ResamplingPlan, compare
 from uqcli.jobs.evaluate_options import EvaluateOptions
 from uqcli.jobs.labelled import read_labelled, require_probabilities
 from uqcli.jobs.models import scale_of
 from uqcli.methods.calibration.predict import predict
 from uqcli.methods.calibration.scale import Scale
+from uqcli.reports.before_after import ReliabilityPanel
 from uqcli.reports.evaluate import EvaluateParameters
 from uqcli.reports.evaluate_calibrator import EvaluateCalibratorReport
 
@@ -37,6 +40,7 @@ def evaluate_calibrators(
         raise UsageError(f"{options.bootstrap} bootstrap replicates", expected="2 or more, or none")
     plan = ResamplingPlan(replicates=options.bootstrap, seed=options.seed, confidence=options.confidence)
     results = []
+    shown: tuple[ReliabilityPanel, ...] = ()
     read: tuple[DataRequest, LabelledRows, Source] | None = None
     for name, artifact, request in zip(names, artifacts, requests, strict=True):
         if read is None or read[0] != request:
@@ -44,7 +48,9 @@ def evaluate_calibrators(
         _, rows, source = read
         if not artifact.logit:
             require_probabilities(rows.numbers["score"], source.columns["score"])
-        results.append((name, artifact, compare(_compared(rows, artifact), plan)))
+        compared, leaf = _compared(rows, artifact)
+        shown = shown or panels(compared, artifact.calibration, rows.numbers.get("uncertainty"), leaf)
+        results.append((name, artifact, compare(compared, plan)))
     assert read is not None  # there is an artifact
     return EvaluateCalibratorReport(
         source=read[2],
@@ -52,24 +58,24 @@ def evaluate_calibrators(
             confidence=options.confidence, on_invalid=options.on_invalid, positive=read[0].positive_value
         ),
         resampling=(options.bootstrap, options.seed),
+        panels=shown,
         results=tuple(results),
     )
 
 
-def _compared(rows: LabelledRows, artifact: CalibratorArtifact) -> ComparedRows:
-    score, scale = rows.numbers["score"], scale_of(artifact)
+def _compared(rows: LabelledRows, artifact: CalibratorArtifact) -> tuple[ComparedRows, Ints | None]:
+    """Probabilities before and after, and the rows' leaves where there are any."""
+    score, uncertainty = rows.numbers["score"], rows.numbers.get("uncertainty")
     features = {name: feature.value for name, feature in rows.features.items()}
+    found = predict(artifact.calibration, score, scale_of(artifact), uncertainty, features)
+    weights = None if artifact.weights is None else (artifact.weights[0], artifact.weights[1])
     assert rows.positive is not None  # the roles name a label of two classes
     assert rows.position is not None  # asked for
-    return ComparedRows(
+    compared = ComparedRows(
         before=Scale(real=artifact.logit).probability(score),
-        after=Scale.in_target(
-            predict(
-                artifact.calibration, score, scale, rows.numbers.get("uncertainty"), features
-            ).probability,
-            None if artifact.weights is None else (artifact.weights[0], artifact.weights[1]),
-        ),
+        after=Scale.in_target(found.probability, weights),
         positive=rows.positive,
         weight=rows.weight,
         position=rows.position,
     )
+    return compared, found.leaf

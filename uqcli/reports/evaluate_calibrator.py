@@ -10,6 +10,7 @@ import msgspec
 
 from uqcli.artifacts.models import CalibratorArtifact, Source
 from uqcli.defaults import VERSION
+from uqcli.reports.before_after import ReliabilityPanel, before_and_after_figure
 from uqcli.reports.comparison import Comparison, comparison_table, verdict
 from uqcli.reports.document import Document, Metrics, count, plain
 from uqcli.reports.evaluate import EvaluateParameters
@@ -23,6 +24,8 @@ class EvaluateCalibratorReport:
     ----------
     resampling
         Replicates of the intervals, and the seed.
+    panels
+        Reliability before and after the first calibrator.
     results
         Artifact name, artifact and metrics before and after, in the order given.
     """
@@ -30,6 +33,7 @@ class EvaluateCalibratorReport:
     source: Source
     parameters: EvaluateParameters
     resampling: tuple[int, int]
+    panels: tuple[ReliabilityPanel, ...]
     results: tuple[tuple[str, CalibratorArtifact, Comparison], ...]
 
     @property
@@ -64,7 +68,8 @@ class EvaluateCalibratorReport:
         ]
         rows, positives = count(self.source.rows), count(self.source.positives)
         title = f"Evaluation on {rows} rows, {positives} positive"
-        return Document(title=title, tables=tables, notes=self._verdicts())
+        figure = before_and_after_figure(self.panels)
+        return Document(title=title, tables=tables, notes=self._verdicts(), figures=[figure])
 
     def _verdicts(self) -> list[str]:
         return [f"{name}: {verdict(compared, 'here')}" for name, _, compared in self.results]

@@ -1,0 +1,62 @@
+"""Reliability before and after calibration, of all rows and of each leaf or uncertainty level."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from uqcli import defaults
+from uqcli.counts import Floats, Ints, pool
+from uqcli.jobs.compare import ComparedRows
+from uqcli.methods.calibration.maps import CalibrationMap, GroupsMap, TreesMap, UncertaintyMap
+from uqcli.methods.metrics.calibration_error import in_bins
+from uqcli.methods.metrics.diagram import Reliability, reliability
+from uqcli.reports.before_after import ReliabilityPanel
+
+_MOST_PANELS = 9
+
+
+def panels(
+    rows: ComparedRows, map_: CalibrationMap, uncertainty: Floats | None, leaf: Ints | None
+) -> tuple[ReliabilityPanel, ...]:
+    """One panel for all rows, and one for each part of the map that has rows.
+
+    Parameters
+    ----------
+    uncertainty : float64, shape (n,), or None
+    leaf : int64, shape (n,), or None
+        Leaf of each row, where one partition tells rows apart.
+    """
+    parts = [("All rows", np.arange(len(rows.after))), *_parts(map_, uncertainty, leaf)]
+    weighty = [
+        (name, places)
+        for name, places in parts
+        if (len(places) if rows.weight is None else rows.weight[places].any())
+    ]
+    return tuple(
+        ReliabilityPanel(
+            title=name,
+            before=_reliability(rows.before, rows, places),
+            after=_reliability(rows.after, rows, places),
+        )
+        for name, places in weighty[:_MOST_PANELS]
+    )
+
+
+def _parts(map_: CalibrationMap, uncertainty: Floats | None, leaf: Ints | None) -> list[tuple[str, Ints]]:
+    """Uncertainty levels or leaves with the places of their rows."""
+    if isinstance(map_, UncertaintyMap) and uncertainty is not None:
+        number = np.searchsorted(np.array(map_.uncertainty_edges), uncertainty, side="right")
+        names = [f"uncertainty level {each}" for each in range(1, len(map_.maps) + 1)]
+    elif isinstance(map_, TreesMap | GroupsMap) and leaf is not None:
+        leaves = map_.leaves if isinstance(map_, GroupsMap) else map_.trees[0].leaves
+        number, names = leaf, [f"leaf {each}: {leaf.rule}" for each, leaf in enumerate(leaves)]
+    else:
+        return []
+    return [(name, np.flatnonzero(number == each)) for each, name in enumerate(names)]
+
+
+def _reliability(probability: Floats, rows: ComparedRows, places: Ints) -> Reliability:
+    weight = None if rows.weight is None else rows.weight[places]
+    counts = pool(probability[places], rows.positive[places], weight)
+    edges = np.arange(1, defaults.SINGLE_SCORE_BINS) / defaults.SINGLE_SCORE_BINS
+    return reliability(in_bins(counts, edges))

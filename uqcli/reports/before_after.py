@@ -1,0 +1,80 @@
+"""Reliability before and after calibration as small multiples."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from uqcli.methods.metrics.diagram import Reliability
+from uqcli.reports.document import printable
+from uqcli.reports.figures import BLUE, GREY, INK, Figure
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure as Canvas
+
+_COLUMNS = 3
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReliabilityPanel:
+    """Reliability of some rows before and after."""
+
+    title: str
+    before: Reliability
+    after: Reliability
+
+
+def before_and_after_figure(panels: Sequence[ReliabilityPanel]) -> Figure:
+    """Small multiples of the standard reliability diagram, before and after."""
+    columns = 2 if len(panels) == 4 else min(_COLUMNS, len(panels))
+    lines = -(-len(panels) // columns)
+
+    def draw(canvas: Canvas) -> None:
+        axes = canvas.subplots(lines, columns, squeeze=False).ravel()
+        for place, panel in zip(axes, panels, strict=False):
+            _draw_panel(place, panel)
+        for place in axes[len(panels) :]:
+            place.set_axis_off()
+        axes[0].legend(loc="upper left", frameon=False)
+
+    titles = "; ".join(printable(panel.title) for panel in panels)
+    return Figure(
+        title=f"Reliability before and after calibration: {titles}",
+        width=4.0 * columns + (0.6 if columns == 1 else 0),
+        height=3.9 * lines,
+        draw=draw,
+    )
+
+
+def _draw_panel(axes: Axes, panel: ReliabilityPanel) -> None:
+    axes.set_title(_wrapped(panel.title), parse_math=False, fontsize=9)
+    top = 0.0
+    for name, each, colour in (("before", panel.before, GREY), ("after", panel.after, BLUE)):
+        errors = np.maximum([each.rate - each.low, each.high - each.rate], 0)
+        axes.errorbar(each.mean_score, each.rate, yerr=errors, fmt="none", ecolor=colour, elinewidth=1)
+        area = 12 + 110 * each.count / each.count.sum()
+        axes.scatter(
+            each.mean_score,
+            each.rate,
+            s=area,
+            color=colour,
+            edgecolor=INK,
+            linewidth=0.4,
+            zorder=3,
+            label=name,
+        )
+        top = max(top, float(each.mean_score.max()), float(each.rate.max()))
+    top = min(1.03, 1.15 * top) or 1.0
+    axes.plot([0, top], [0, top], color="#8a9199", linewidth=1, linestyle=(0, (4, 3)), zorder=0)
+    axes.set(xlim=(-0.02 * top, top), ylim=(-0.02 * top, top))
+    axes.set(xlabel="mean prediction", ylabel="share of positives")
+
+
+def _wrapped(title: str) -> str:
+    import textwrap
+
+    return "\n".join(textwrap.wrap(printable(title, 120), 44)) or " "
