@@ -7,6 +7,7 @@ import numpy as np
 from uqcli import defaults
 from uqcli.counts import Floats, Ints, pool
 from uqcli.jobs.compare import ComparedRows
+from uqcli.methods.binning.edges import even_edges
 from uqcli.methods.calibration.maps import CalibrationMap, GroupsMap, TreesMap, UncertaintyMap
 from uqcli.methods.metrics.calibration_error import in_bins
 from uqcli.methods.metrics.diagram import Reliability, reliability
@@ -58,5 +59,4 @@ def _parts(map_: CalibrationMap, uncertainty: Floats | None, leaf: Ints | None) 
 def _reliability(probability: Floats, rows: ComparedRows, places: Ints) -> Reliability:
     weight = None if rows.weight is None else rows.weight[places]
     counts = pool(probability[places], rows.positive[places], weight)
-    edges = np.arange(1, defaults.SINGLE_SCORE_BINS) / defaults.SINGLE_SCORE_BINS
-    return reliability(in_bins(counts, edges))
+    return reliability(in_bins(counts, even_edges(defaults.SINGLE_SCORE_BINS)))

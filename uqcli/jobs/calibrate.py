@@ -21,8 +21,9 @@ from uqcli.jobs.calibration import (
     cross_fitted,
     fit,
 )
-from uqcli.jobs.compare import ComparedRows, ResamplingPlan, compare
-from uqcli.jobs.labelled import check_confidence, read_labelled, require_probabilities
+from uqcli.jobs.compare import ComparedRows, compare
+from uqcli.jobs.intervals import ResamplingPlan, check_bootstrap, check_confidence
+from uqcli.jobs.labelled import read_labelled, require_probabilities
 from uqcli.jobs.saved_calibrator import parameters_of
 from uqcli.methods.binning.calibration_error import BinError, errors_of_rows
 from uqcli.methods.boundary.target import ClassMix
@@ -140,8 +141,7 @@ def _check(data: DataRequest, options: CalibrateOptions) -> None:
             )
         if options.features:
             require_trees()
-    if (options.bootstrap is not None and options.bootstrap < 0) or options.bootstrap == 1:
-        raise UsageError(f"{options.bootstrap} bootstrap replicates", expected="2 or more, or 0 for none")
+    check_bootstrap(options.bootstrap)
 
 
 def _read(data: DataRequest, options: CalibrateOptions, engine: EngineName) -> tuple[ScoredRows, Source]:

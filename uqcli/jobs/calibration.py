@@ -12,6 +12,7 @@ from uqcli.choices import Binning, CalibrationMethod, LeafMethod, Partitioner, S
 from uqcli.counts import Bools, Feature, Floats, Ints, ValueCounts, pool
 from uqcli.draws import Purpose, uniforms
 from uqcli.errors import UsageError
+from uqcli.jobs.intervals import check_confidence
 from uqcli.methods.binning.grid import GridSpec, HoldOut, split_by_uncertainty
 from uqcli.methods.binning.registry import BINNINGS, BinSizes
 from uqcli.methods.calibration.auc_tree import AucRows, learn_auc_tree
@@ -19,7 +20,7 @@ from uqcli.methods.calibration.heterogeneous import CalibrationRows, LeafOptions
 from uqcli.methods.calibration.histogram import fit_histogram
 from uqcli.methods.calibration.isotonic import fit_by_uncertainty, fit_isotonic
 from uqcli.methods.calibration.maps import CalibrationMap, GroupsMap, IdentityMap, TreesMap
-from uqcli.methods.calibration.parametric import fit_beta, fit_platt, fit_temperature
+from uqcli.methods.calibration.parametric import FittedMap, fit_beta, fit_platt, fit_temperature
 from uqcli.methods.calibration.predict import Calibrated, predict
 from uqcli.methods.calibration.scale import Scale
 from uqcli.methods.calibration.tree import (
@@ -85,8 +86,7 @@ class CalibrationOptions:
                 raise UsageError(f"{name} {number}", expected="at least 1")
         if self.seed < 0:
             raise UsageError(f"seed {self.seed}", expected="at least 0")
-        if not 0 < self.confidence < 1:
-            raise UsageError(f"confidence {self.confidence:g}", expected="a number between 0 and 1")
+        check_confidence(self.confidence)
         if not 1 <= self.max_depth <= 12:
             raise UsageError(f"max_depth {self.max_depth}", expected="1 to 12")
         if self.split is SplitCriterion.AUC and self.partitioner is not Partitioner.TREE:
@@ -165,19 +165,14 @@ def fit(
 ScoreFit = Callable[[ValueCounts, CalibrationOptions], tuple[CalibrationMap, tuple[str, ...]]]
 
 
-def _platt(counts: ValueCounts, options: CalibrationOptions) -> tuple[CalibrationMap, tuple[str, ...]]:
-    fitted = fit_platt(counts, options.scale)
-    return fitted.map, fitted.notes
+def _by_formula(fit_formula: Callable[[ValueCounts, Scale], FittedMap]) -> ScoreFit:
+    """A fit that looks at the scale alone, in the form of the others."""
 
+    def fitted(counts: ValueCounts, options: CalibrationOptions) -> tuple[CalibrationMap, tuple[str, ...]]:
+        found = fit_formula(counts, options.scale)
+        return found.map, found.notes
 
-def _temperature(counts: ValueCounts, options: CalibrationOptions) -> tuple[CalibrationMap, tuple[str, ...]]:
-    fitted = fit_temperature(counts, options.scale)
-    return fitted.map, fitted.notes
-
-
-def _beta(counts: ValueCounts, options: CalibrationOptions) -> tuple[CalibrationMap, tuple[str, ...]]:
-    fitted = fit_beta(counts, options.scale)
-    return fitted.map, fitted.notes
+    return fitted
 
 
 def _histogram(counts: ValueCounts, options: CalibrationOptions) -> tuple[CalibrationMap, tuple[str, ...]]:
@@ -186,9 +181,9 @@ def _histogram(counts: ValueCounts, options: CalibrationOptions) -> tuple[Calibr
 
 
 _SCORE_FITS: Mapping[CalibrationMethod, ScoreFit] = {
-    CalibrationMethod.PLATT: _platt,
-    CalibrationMethod.TEMPERATURE: _temperature,
-    CalibrationMethod.BETA: _beta,
+    CalibrationMethod.PLATT: _by_formula(fit_platt),
+    CalibrationMethod.TEMPERATURE: _by_formula(fit_temperature),
+    CalibrationMethod.BETA: _by_formula(fit_beta),
     CalibrationMethod.ISOTONIC: lambda counts, _: (fit_isotonic(counts), ()),
     CalibrationMethod.HISTOGRAM: _histogram,
     CalibrationMethod.PRIOR: lambda _, __: (IdentityMap(), ()),

@@ -18,11 +18,9 @@ from uqcli.errors import DataError, UsageError
 from uqcli.files import write_bytes
 from uqcli.jobs.arrays import checked_labels, checked_numbers, checked_probabilities, checked_weights
 from uqcli.jobs.calibration import CalibrationOptions, ScoredRows, fit
-from uqcli.jobs.models import scale_of
+from uqcli.jobs.models import calibrated_by
 from uqcli.jobs.saved_calibrator import parameters_of
 from uqcli.methods.calibration.maps import CalibrationMap, FeatureColumn, GroupsMap, TreesMap
-from uqcli.methods.calibration.predict import predict
-from uqcli.methods.calibration.scale import Scale
 from uqcli.methods.calibration.tree import recoded
 
 
@@ -146,9 +144,7 @@ class Calibrator:
         if isinstance(self.map, TreesMap | GroupsMap):
             size = len(rows.score)
             values = {each.name: _recoded(features or {}, each, size) for each in self.map.features}
-        found = predict(self.map, rows.score, scale_of(self.artifact), rows.uncertainty, values)
-        weights = self.artifact.weights
-        return Scale.in_target(found.probability, None if weights is None else (weights[0], weights[1]))
+        return calibrated_by(self.artifact, rows.score, rows.uncertainty, values).probability
 
     def save(self, path: str) -> None:
         """Write the artifact; an old file stays until the new one is whole."""

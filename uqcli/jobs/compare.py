@@ -8,8 +8,9 @@ from dataclasses import dataclass
 from uqcli import defaults
 from uqcli.choices import Binning, CalibrationTest
 from uqcli.counts import Bools, Floats, Ints, SortedRows, ValueCounts, pool
+from uqcli.jobs.intervals import ResamplingPlan, resampled_estimate
 from uqcli.methods.binning.registry import BINNINGS, BinSizes
-from uqcli.methods.metrics.bootstrap import basic_interval, bounds_of, resampled_weights
+from uqcli.methods.metrics.bootstrap import bounds_of, resampled_weights
 from uqcli.methods.metrics.calibration_error import (
     ScoreBins,
     brier,
@@ -20,18 +21,9 @@ from uqcli.methods.metrics.calibration_error import (
 )
 from uqcli.methods.metrics.ranking import auc, average_precision
 from uqcli.reports.comparison import Comparison
-from uqcli.reports.document import Estimate, Metric, Metrics
+from uqcli.reports.document import Metric, Metrics
 
 Values = Mapping[str, float | None]
-
-
-@dataclass(frozen=True, kw_only=True)
-class ResamplingPlan:
-    """How intervals are made: replicates (0 for none), seed, confidence."""
-
-    replicates: int = 0
-    seed: int = 0
-    confidence: float = defaults.CONFIDENCE
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -50,11 +42,11 @@ def compare(rows: ComparedRows, plan: ResamplingPlan) -> Comparison:
     values = _both(
         pool(rows.before, rows.positive, rows.weight), pool(rows.after, rows.positive, rows.weight)
     )
-    resampled = [_resampled(rows, plan, number) for number in range(plan.replicates)]
+    resampled = _resampled(rows, plan)
     parts = {
         name: _estimates(
             each,
-            [replicate[name] for replicate in resampled if replicate],
+            [replicate[name] for replicate in resampled],
             plan,
             difference=name == "difference",
         )
@@ -63,12 +55,15 @@ def compare(rows: ComparedRows, plan: ResamplingPlan) -> Comparison:
     return Comparison(before=parts["before"], after=parts["after"], difference=parts["difference"])
 
 
-def _resampled(rows: ComparedRows, plan: ResamplingPlan, number: int) -> dict[str, Values] | None:
-    weight = resampled_weights(rows.position, rows.weight, plan.seed, number)
-    if not weight.any():
-        return None
-    counts = [SortedRows.of(each, rows.positive).counts(weight) for each in (rows.before, rows.after)]
-    return _both(*counts)
+def _resampled(rows: ComparedRows, plan: ResamplingPlan) -> list[dict[str, Values]]:
+    """Both sets of metrics, resampling after resampling; rows are sorted once for all of them."""
+    if not plan.replicates:
+        return []
+    first, second = (SortedRows.of(each, rows.positive) for each in (rows.before, rows.after))
+    weights = (
+        resampled_weights(rows.position, rows.weight, plan.seed, number) for number in range(plan.replicates)
+    )
+    return [_both(first.counts(weight), second.counts(weight)) for weight in weights if weight.any()]
 
 
 def _both(before: ValueCounts, after: ValueCounts) -> dict[str, Values]:
@@ -108,6 +103,5 @@ def _estimates(
     result: dict[str, Metric] = {}
     for name, value in values.items():
         drawn = [each[name] for each in resampled]
-        interval = basic_interval(value, drawn, plan.confidence, bounds_of(name, difference))
-        result[name] = interval and Estimate(value=value, low=interval[0], high=interval[1])
+        result[name] = resampled_estimate(value, drawn, plan.confidence, bounds_of(name, difference))
     return result

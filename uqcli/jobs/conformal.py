@@ -15,6 +15,7 @@ from uqcli.draws import Purpose, uniforms
 from uqcli.engines.protocol import DataRequest
 from uqcli.errors import UsageError
 from uqcli.jobs.class_rows import ClassReader, without_uncertainty
+from uqcli.jobs.labelled import sum_notes
 from uqcli.methods.conformal.scores import SCORES
 from uqcli.methods.conformal.thresholds import (
     EVERY_LABEL,
@@ -253,7 +254,4 @@ def _notes(artifact: ConformalArtifact, calibration: _Calibration, counts: Seque
     unseen = [name for name, rows in zip(artifact.classes, counts, strict=True) if not rows]
     if unseen:
         notes.append(f"Classes without a row: {', '.join(unseen[:20])}.")
-    if calibration.unnormalised > 1e-5:
-        within = f"{calibration.unnormalised:.1g}"
-        notes.append(f"Class probabilities add up to 1 only within {within}; they are used as given.")
-    return notes
+    return [*notes, *sum_notes(calibration.unnormalised)]

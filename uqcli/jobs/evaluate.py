@@ -20,7 +20,8 @@ from uqcli.jobs.evaluate_boundary import evaluate_boundaries
 from uqcli.jobs.evaluate_calibrator import evaluate_calibrators
 from uqcli.jobs.evaluate_conformal import evaluate_conformal
 from uqcli.jobs.evaluate_options import EvaluateOptions
-from uqcli.jobs.labelled import check_confidence, refuse_keep
+from uqcli.jobs.intervals import check_confidence
+from uqcli.jobs.labelled import refuse_keep
 from uqcli.jobs.models import roles_of
 from uqcli.reports.document import Report
 

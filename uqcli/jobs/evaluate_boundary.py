@@ -16,10 +16,10 @@ from uqcli.engines.protocol import DataRequest
 from uqcli.errors import DataError
 from uqcli.jobs.class_mix import load_mix
 from uqcli.jobs.evaluate_options import EvaluateOptions
+from uqcli.jobs.intervals import proportion_estimate
 from uqcli.jobs.models import decision_of
 from uqcli.methods.boundary.constraint import Constraint, parse_constraint
 from uqcli.methods.boundary.target import ClassMix
-from uqcli.methods.metrics.proportion import clopper_pearson
 from uqcli.reports.document import Estimate
 from uqcli.reports.evaluate import Confusion, EvaluateParameters, EvaluateReport
 
@@ -108,24 +108,19 @@ def _confusions(tally: _Tally, confidence: float, mix: ClassMix | None) -> list[
     negatives = tally.rows - tally.positives
     return [
         Confusion(
-            precision=_estimate(true_positives, selected, confidence),
-            recall=_estimate(true_positives, tally.positives, confidence),
-            fpr=_estimate(selected - true_positives, negatives, confidence),
+            precision=proportion_estimate(true_positives, selected, confidence),
+            recall=proportion_estimate(true_positives, tally.positives, confidence),
+            fpr=proportion_estimate(selected - true_positives, negatives, confidence),
             selected=selected,
             true_positives=true_positives,
             rows=tally.rows,
             positives=tally.positives,
             target_precision=None
             if mix is None
-            else _in_target(mix, _estimate(true_positives, selected, confidence)),
+            else _in_target(mix, proportion_estimate(true_positives, selected, confidence)),
         )
         for selected, true_positives in zip(tally.selected, tally.true_positives, strict=True)
     ]
-
-
-def _estimate(successes: int, trials: int, confidence: float) -> Estimate:
-    low, high = clopper_pearson(successes, trials, confidence)
-    return Estimate(value=successes / trials if trials else None, low=low, high=high)
 
 
 def _in_target(mix: ClassMix, precision: Estimate) -> Estimate:

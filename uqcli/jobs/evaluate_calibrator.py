@@ -8,13 +8,12 @@ from dataclasses import replace
 from uqcli.artifacts.models import CalibratorArtifact, Source
 from uqcli.counts import Ints
 from uqcli.engines.protocol import DataRequest, LabelledRows
-from uqcli.errors import UsageError
 from uqcli.jobs.before_after import panels
-from uqcli.jobs.compare import ComparedRows, ResamplingPlan, compare
+from uqcli.jobs.compare import ComparedRows, compare
 from uqcli.jobs.evaluate_options import EvaluateOptions
+from uqcli.jobs.intervals import ResamplingPlan, check_bootstrap
 from uqcli.jobs.labelled import read_labelled, require_probabilities
-from uqcli.jobs.models import scale_of
-from uqcli.methods.calibration.predict import predict
+from uqcli.jobs.models import calibrated_by
 from uqcli.methods.calibration.scale import Scale
 from uqcli.reports.before_after import ReliabilityPanel
 from uqcli.reports.evaluate import EvaluateParameters
@@ -36,8 +35,7 @@ def evaluate_calibrators(
     UsageError, DataError
         An option is out of range, the rows cannot be read, or a score is no probability.
     """
-    if options.bootstrap < 0 or options.bootstrap == 1:
-        raise UsageError(f"{options.bootstrap} bootstrap replicates", expected="2 or more, or none")
+    check_bootstrap(options.bootstrap)
     plan = ResamplingPlan(replicates=options.bootstrap, seed=options.seed, confidence=options.confidence)
     results = []
     shown: tuple[ReliabilityPanel, ...] = ()
@@ -67,13 +65,12 @@ def _compared(rows: LabelledRows, artifact: CalibratorArtifact) -> tuple[Compare
     """Probabilities before and after, and the rows' leaves where there are any."""
     score, uncertainty = rows.numbers["score"], rows.numbers.get("uncertainty")
     features = {name: feature.value for name, feature in rows.features.items()}
-    found = predict(artifact.calibration, score, scale_of(artifact), uncertainty, features)
-    weights = None if artifact.weights is None else (artifact.weights[0], artifact.weights[1])
+    found = calibrated_by(artifact, score, uncertainty, features)
     assert rows.positive is not None  # the roles name a label of two classes
     assert rows.position is not None  # asked for
     compared = ComparedRows(
         before=Scale(real=artifact.logit).probability(score),
-        after=Scale.in_target(found.probability, weights),
+        after=found.probability,
         positive=rows.positive,
         weight=rows.weight,
         position=rows.position,

@@ -15,8 +15,8 @@ from uqcli.errors import UsageError
 from uqcli.jobs.class_rows import ClassReader
 from uqcli.jobs.conformal import weights_for
 from uqcli.jobs.evaluate_options import EvaluateOptions
-from uqcli.jobs.label_sets import conformal_roles, label_sets
-from uqcli.methods.metrics.proportion import clopper_pearson
+from uqcli.jobs.intervals import proportion_estimate
+from uqcli.jobs.label_sets import conformal_roles, group_of_rows, label_sets
 from uqcli.reports.document import Estimate
 from uqcli.reports.evaluate import EvaluateParameters
 from uqcli.reports.evaluate_conformal import EvaluateConformalReport, SetMetrics
@@ -106,11 +106,7 @@ def _counted(
     reader = ClassReader(request, options.engine)
     for batch in reader:
         assert batch.label is not None  # the roles name a label
-        group = None
-        if artifact.groups is not None:
-            number = batch.rows.features[artifact.groups.column].astype(np.int64)
-            group = np.where(number < 0, len(groups), number)
-        tally.add(batch.label, sets(batch.rows), batch.counted(), group)
+        tally.add(batch.label, sets(batch.rows), batch.counted(), group_of_rows(artifact, batch.rows))
     return tally, reader.source
 
 
@@ -124,7 +120,7 @@ def _metrics(
         by_group = _estimates([*artifact.groups.names, "(other)"], tally.by_group, confidence)
     target = None if shift is None else _in_target(artifact, tally, shift)
     return SetMetrics(
-        coverage=_estimate(covered, rows, confidence),
+        coverage=proportion_estimate(covered, rows, confidence),
         mean_set_size=float((sizes * np.arange(len(sizes))).sum()) / rows,
         empty=int(sizes[0]) / rows,
         by_class=_estimates(artifact.classes, tally.by_class, confidence),
@@ -151,9 +147,4 @@ def _in_target(artifact: ConformalArtifact, tally: _Tally, shift: ShiftArtifact)
 def _estimates(names: Sequence[str], table: np.ndarray, confidence: float) -> Mapping[str, Estimate]:
     """Coverage by name; undefined where there is no row."""
     lines = zip(names, table[0].tolist(), table[1].tolist(), strict=True)
-    return {name: _estimate(covered, rows, confidence) for name, rows, covered in lines}
-
-
-def _estimate(covered: int, rows: int, confidence: float) -> Estimate:
-    low, high = clopper_pearson(covered, rows, confidence)
-    return Estimate(value=covered / rows if rows else None, low=low, high=high)
+    return {name: proportion_estimate(covered, rows, confidence) for name, rows, covered in lines}

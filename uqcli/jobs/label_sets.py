@@ -55,7 +55,8 @@ def label_sets(
         uniform: Floats = np.ones(len(rows.valid))
         if randomised:
             uniform = uniforms(rows.position, artifact.parameters.seed, Purpose.APPLY)
-        inside = SCORES[artifact.method].sets(probability, lines[_line(artifact, rows)], uniform)
+        group = group_of_rows(artifact, rows)
+        inside = SCORES[artifact.method].sets(probability, lines if group is None else lines[group], uniform)
         if no_empty:
             empty = ~inside.any(axis=1)
             inside[empty, probability[empty].argmax(axis=1)] = True
@@ -70,10 +71,10 @@ def _probabilities(rows: CheckedRows, roles: Roles) -> Matrix:
     return probability if rows.valid.all() else np.where(rows.valid[:, None], probability, 0.0)
 
 
-def _line(artifact: ConformalArtifact, rows: CheckedRows) -> Ints | slice:
-    """Line of thresholds of each row: its group's, or the last one for groups never seen."""
+def group_of_rows(artifact: ConformalArtifact, rows: CheckedRows) -> Ints | None:
+    """Number of each row's group, the last one for groups never seen; None where there are no groups."""
     if artifact.groups is None:
-        return slice(None)
+        return None
     number = rows.features[artifact.groups.column].astype(np.int64)
     return np.where(number < 0, len(artifact.groups.names), number)
 

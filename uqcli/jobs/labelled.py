@@ -13,6 +13,9 @@ from uqcli.engines.protocol import DataRequest, LabelledRows, SourceFacts
 from uqcli.errors import DataError, UsageError
 from uqcli.methods.binning.grid import HoldOut
 
+_NORMALISED = 1e-5
+"""Class probabilities that add up to 1 within this need no word."""
+
 
 def read_hold_out(
     data: DataRequest, engine: EngineName, *, looks_at_uncertainty: bool
@@ -61,18 +64,6 @@ def refuse_keep(on_invalid: OnInvalid) -> None:
         raise UsageError("--on-invalid keep is for apply", expected="error or drop")
 
 
-def check_confidence(confidence: float) -> None:
-    """Refuse what is no confidence level.
-
-    Raises
-    ------
-    UsageError
-        Not strictly between 0 and 1.
-    """
-    if not 0 < confidence < 1:
-        raise UsageError(f"confidence {confidence:g}", expected="a number between 0 and 1")
-
-
 def require_probabilities(score: Floats, column: str, remedy: str = "calibrate the scores first") -> None:
     """Refuse scores that are no probabilities.
 
@@ -88,6 +79,19 @@ def require_probabilities(score: Floats, column: str, remedy: str = "calibrate t
             expected="probabilities between 0 and 1",
             remedy=remedy,
         )
+
+
+def sum_notes(unnormalised: float) -> list[str]:
+    """What to know of class probabilities that do not add up to 1.
+
+    Parameters
+    ----------
+    unnormalised
+        The farthest from 1 that those of a row add up to.
+    """
+    if unnormalised <= _NORMALISED:
+        return []
+    return [f"Class probabilities add up to 1 only within {unnormalised:.1g}; they are used as given."]
 
 
 def refuse_weightless(weight: Ints | None) -> None:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 import msgspec
 import numpy as np
@@ -20,7 +20,7 @@ from uqcli.jobs.labelled import require_probabilities
 from uqcli.methods.boundary.decide import decide
 from uqcli.methods.boundary.hr import Recalibration, recalibrated
 from uqcli.methods.calibration.maps import GroupsMap, TreesMap
-from uqcli.methods.calibration.predict import predict
+from uqcli.methods.calibration.predict import Calibrated, predict
 from uqcli.methods.calibration.scale import Scale
 
 
@@ -130,9 +130,25 @@ def added_by(
     return AddedColumns(types={name: "bool"}, compute=lambda rows: {name: decided(rows)})
 
 
-def scale_of(artifact: CalibratorArtifact) -> Scale:
-    """How a calibrator reads scores."""
-    return Scale(real=artifact.logit, undersampled=artifact.undersampled)
+def calibrated_by(
+    artifact: CalibratorArtifact,
+    score: Floats,
+    uncertainty: Floats | None,
+    features: Mapping[str, Floats],
+) -> Calibrated:
+    """Probabilities under a saved calibrator, for its target's class mix where it has one.
+
+    Parameters
+    ----------
+    features
+        Values under the map's own levels, by column name.
+    """
+    scale = Scale(real=artifact.logit, undersampled=artifact.undersampled)
+    found = predict(artifact.calibration, score, scale, uncertainty, features)
+    if artifact.weights is None:
+        return found
+    negative, positive = artifact.weights
+    return replace(found, probability=Scale.in_target(found.probability, (negative, positive)))
 
 
 def _calibrated(artifact: CalibratorArtifact, prefix: str, column: str) -> AddedColumns:
@@ -149,9 +165,8 @@ def _calibrated(artifact: CalibratorArtifact, prefix: str, column: str) -> Added
         score = np.where(rows.valid, rows.score, 0.5)
         if not artifact.logit:
             require_probabilities(score, column, remedy="calibrate with --logit to read such scores")
-        found = predict(map_, score, scale_of(artifact), rows.uncertainty, rows.features)
-        weights = None if artifact.weights is None else (artifact.weights[0], artifact.weights[1])
-        added: dict[str, Ints | Floats] = {calibrated: Scale.in_target(found.probability, weights)}
+        found = calibrated_by(artifact, score, rows.uncertainty, rows.features)
+        added: dict[str, Ints | Floats] = {calibrated: found.probability}
         if found.leaf is not None:
             added[leaf] = found.leaf
         return added

@@ -14,8 +14,9 @@ from uqcli.counts import Bools, Floats, Ints, pool
 from uqcli.engines.protocol import DataRequest
 from uqcli.errors import InfeasibleError, UsageError
 from uqcli.jobs.class_rows import ClassReader, without_uncertainty
-from uqcli.jobs.labelled import check_confidence
+from uqcli.jobs.intervals import check_bootstrap, check_confidence
 from uqcli.kernels.nonconformity import Matrix
+from uqcli.methods.binning.edges import even_edges
 from uqcli.methods.metrics.bootstrap import basic_interval, resampled_weights
 from uqcli.methods.metrics.calibration_error import expected_error, in_bins
 from uqcli.methods.shift.sums import exact_sums, mean_responsibilities
@@ -141,8 +142,7 @@ def _check(target: DataRequest | None, options: ShiftOptions) -> None:
         total = sum(options.prior)
         if not (min(options.prior) >= 0 and abs(total - 1) <= 1e-6):
             raise UsageError(f"--prior adds up to {total:g}", expected="shares from 0 to 1 that add up to 1")
-    if options.bootstrap is not None and (options.bootstrap < 0 or options.bootstrap == 1):
-        raise UsageError(f"{options.bootstrap} bootstrap replicates", expected="2 or more, or 0 for none")
+    check_bootstrap(options.bootstrap)
 
 
 def _read(request: DataRequest, engine: EngineName) -> _Rows:
@@ -293,7 +293,7 @@ def _report(
 
 def _calibration_error(source: _Rows) -> float:
     """Mean over the classes of the ECE on the source: what EM takes for 0."""
-    edges = np.arange(1, defaults.SINGLE_SCORE_BINS) / defaults.SINGLE_SCORE_BINS
+    edges = even_edges(defaults.SINGLE_SCORE_BINS)
     errors = []
     for number, column in enumerate(source.probability.T):
         positive: Bools = source.label == number

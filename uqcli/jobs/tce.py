@@ -12,19 +12,15 @@ from uqcli.choices import EngineName, ScoreBinning
 from uqcli.counts import Bools, Floats, Ints, SortedRows, ValueCounts, pool
 from uqcli.engines.classes import PROBA
 from uqcli.engines.protocol import DataRequest, LabelledRows
-from uqcli.errors import UsageError
-from uqcli.jobs.labelled import check_confidence, read_labelled, require_probabilities
+from uqcli.jobs.intervals import check_bootstrap, check_confidence, resampled_estimate
+from uqcli.jobs.labelled import read_labelled, require_probabilities, sum_notes
 from uqcli.jobs.measure import Measured, MeasureOptions, mean_metrics, measure
 from uqcli.methods.binning.registry import size_notes
-from uqcli.methods.metrics.bootstrap import basic_interval, bounds_of, resampled_weights
+from uqcli.methods.metrics.bootstrap import bounds_of, resampled_weights
 from uqcli.methods.metrics.calibration_error import directions
 from uqcli.methods.metrics.diagram import diagram
 from uqcli.reports.document import Estimate, Metric
 from uqcli.reports.tce import ClassPart, Part, TceParameters, TceReport
-
-NORMALISED = 1e-5
-"""Class probabilities that add up to 1 within this need no word."""
-
 
 _Resampled = Sequence[Mapping[str, float]]
 """Metrics of each problem in one resampling of the rows."""
@@ -111,15 +107,14 @@ def run(data: DataRequest, options: TceOptions, engine: EngineName) -> TceReport
         parameters=_parameters(data, options, whole.rows, labelled.classes),
         whole=whole,
         groups=groups,
-        warnings=(*_size_warnings(whole, options), *_sum_warning(labelled.unnormalised)),
+        warnings=(*_size_warnings(whole, options), *sum_notes(labelled.unnormalised)),
     )
 
 
 def _check(options: TceOptions) -> None:
     options.measure.check()
     check_confidence(options.confidence)
-    if options.bootstrap < 0 or options.bootstrap == 1:
-        raise UsageError(f"{options.bootstrap} bootstrap replicates", expected="2 or more, or none")
+    check_bootstrap(options.bootstrap)
 
 
 def _rows(labelled: LabelledRows) -> _Rows:
@@ -219,11 +214,9 @@ def _estimates(
         return dict(metrics)
     result: dict[str, Metric] = {}
     for name, value in metrics.items():
-        interval = basic_interval(
-            value, [each[name] for each in resampled], options.confidence, bounds_of(name)
-        )
-        low, high = interval or (value, value)
-        result[name] = Estimate(value=value, low=low, high=high)
+        drawn = [each[name] for each in resampled]
+        found = resampled_estimate(value, drawn, options.confidence, bounds_of(name))
+        result[name] = found or Estimate(value=value, low=value, high=value)
     return result
 
 
@@ -257,9 +250,3 @@ def _size_warnings(whole: Part, options: TceOptions) -> list[str]:
         for note in size_notes(each.bins.count, n_min, n_max)
     ]
     return list(dict.fromkeys(notes))
-
-
-def _sum_warning(unnormalised: float) -> list[str]:
-    if unnormalised <= NORMALISED:
-        return []
-    return [f"Class probabilities add up to 1 only within {unnormalised:.1g}; they are used as given."]

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from types import MappingProxyType
+from typing import Any, Protocol
 
 import msgspec
 
@@ -49,6 +50,50 @@ class Confusion:
         }
 
 
+class HasMetrics(Protocol):
+    """What a model of any kind came to."""
+
+    def metrics(self) -> Metrics:
+        """By their contract names."""
+
+
+Results = Sequence[tuple[str, Any, HasMetrics]]
+"""Artifact name, artifact, and what it came to, in the order given."""
+
+
+def metrics_by_artifact(results: Results) -> Mapping[str, Metrics]:
+    """Metrics by artifact name; of a single artifact under ''."""
+    if len(results) == 1:
+        return {"": results[0][2].metrics()}
+    return {name: found.metrics() for name, _, found in results}
+
+
+def evaluation_payload(
+    source: Source,
+    parameters: EvaluateParameters,
+    results: Results,
+    notes: Sequence[str],
+    more: Mapping[str, Any] = MappingProxyType({}),
+) -> dict[str, Any]:
+    """The JSON form of an evaluation: ``metrics`` for one artifact, ``results`` for several.
+
+    Parameters
+    ----------
+    more
+        Further parameters.
+    """
+    head = {
+        "command": "evaluate",
+        "uqcli_version": VERSION,
+        "source": msgspec.to_builtins(source),
+        "parameters": {**msgspec.to_builtins(parameters), **more},
+    }
+    if len(results) == 1:
+        return {**head, "metrics": plain(results[0][2].metrics()), "notes": list(notes)}
+    listed = [{"artifact": name, "metrics": plain(found.metrics())} for name, _, found in results]
+    return {**head, "results": listed, "notes": list(notes)}
+
+
 @dataclass(frozen=True, kw_only=True)
 class EvaluateReport:
     """How saved boundaries do on labelled rows.
@@ -69,24 +114,11 @@ class EvaluateReport:
     @property
     def gated(self) -> Mapping[str, Metrics]:
         """Metrics by artifact."""
-        if len(self.results) == 1:
-            return {"": self.results[0][2].metrics()}
-        return {name: confusion.metrics() for name, _, confusion in self.results}
+        return metrics_by_artifact(self.results)
 
     def payload(self) -> dict[str, Any]:
         """The JSON form: ``metrics`` for one artifact, ``results`` for several."""
-        head = {
-            "command": "evaluate",
-            "uqcli_version": VERSION,
-            "source": msgspec.to_builtins(self.source),
-            "parameters": msgspec.to_builtins(self.parameters),
-        }
-        if len(self.results) == 1:
-            return {**head, "metrics": plain(self.results[0][2].metrics()), "notes": list(self.verdicts)}
-        listed = [
-            {"artifact": name, "metrics": plain(confusion.metrics())} for name, _, confusion in self.results
-        ]
-        return {**head, "results": listed, "notes": list(self.verdicts)}
+        return evaluation_payload(self.source, self.parameters, self.results, self.verdicts)
 
     def document(self) -> Document:
         """The readable form."""

@@ -6,14 +6,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-import msgspec
-
 from uqcli.artifacts.models import CalibratorArtifact, Source
-from uqcli.defaults import VERSION
 from uqcli.reports.before_after import ReliabilityPanel, before_and_after_figure
 from uqcli.reports.comparison import Comparison, comparison_table, verdict
-from uqcli.reports.document import Document, Metrics, count, plain
-from uqcli.reports.evaluate import EvaluateParameters
+from uqcli.reports.document import Document, Metrics, count
+from uqcli.reports.evaluate import EvaluateParameters, evaluation_payload, metrics_by_artifact
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -39,26 +36,13 @@ class EvaluateCalibratorReport:
     @property
     def gated(self) -> Mapping[str, Metrics]:
         """Metrics by artifact."""
-        if len(self.results) == 1:
-            return {"": self.results[0][2].metrics()}
-        return {name: compared.metrics() for name, _, compared in self.results}
+        return metrics_by_artifact(self.results)
 
     def payload(self) -> dict[str, Any]:
         """The JSON form: ``metrics`` for one artifact, ``results`` for several."""
         replicates, seed = self.resampling
         parameters = {"bootstrap": replicates, "seed": seed if replicates else None}
-        head = {
-            "command": "evaluate",
-            "uqcli_version": VERSION,
-            "source": msgspec.to_builtins(self.source),
-            "parameters": {**msgspec.to_builtins(self.parameters), **parameters},
-        }
-        if len(self.results) == 1:
-            return {**head, "metrics": plain(self.results[0][2].metrics()), "notes": self._verdicts()}
-        listed = [
-            {"artifact": name, "metrics": plain(compared.metrics())} for name, _, compared in self.results
-        ]
-        return {**head, "results": listed, "notes": self._verdicts()}
+        return evaluation_payload(self.source, self.parameters, self.results, self._verdicts(), parameters)
 
     def document(self) -> Document:
         """The readable form."""

@@ -6,12 +6,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-import msgspec
 import numpy as np
 
 from uqcli.artifacts.models import ConformalArtifact, Source
 from uqcli.choices import ConformalMode
-from uqcli.defaults import VERSION
 from uqcli.reports.conformal import describe
 from uqcli.reports.document import (
     Document,
@@ -21,10 +19,9 @@ from uqcli.reports.document import (
     Table,
     count,
     interval,
-    plain,
     printable,
 )
-from uqcli.reports.evaluate import EvaluateParameters
+from uqcli.reports.evaluate import EvaluateParameters, evaluation_payload, metrics_by_artifact
 from uqcli.reports.figures import BLUE, GREY, INK, RED, Figure
 
 if TYPE_CHECKING:
@@ -93,22 +90,11 @@ class EvaluateConformalReport:
     @property
     def gated(self) -> Mapping[str, Metrics]:
         """Metrics by artifact."""
-        if len(self.results) == 1:
-            return {"": self.results[0][2].metrics()}
-        return {name: found.metrics() for name, _, found in self.results}
+        return metrics_by_artifact(self.results)
 
     def payload(self) -> dict[str, Any]:
         """The JSON form: ``metrics`` for one artifact, ``results`` for several."""
-        head = {
-            "command": "evaluate",
-            "uqcli_version": VERSION,
-            "source": msgspec.to_builtins(self.source),
-            "parameters": msgspec.to_builtins(self.parameters),
-        }
-        if len(self.results) == 1:
-            return {**head, "metrics": plain(self.results[0][2].metrics()), "notes": self._verdicts()}
-        listed = [{"artifact": name, "metrics": plain(found.metrics())} for name, _, found in self.results]
-        return {**head, "results": listed, "notes": self._verdicts()}
+        return evaluation_payload(self.source, self.parameters, self.results, self._verdicts())
 
     def document(self) -> Document:
         """The readable form."""

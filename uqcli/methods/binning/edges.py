@@ -73,6 +73,11 @@ def equispaced_edges(counts: ValueCounts, bins: int) -> Floats:
             expected="probabilities between 0 and 1",
             remedy="use another --binning",
         )
+    return even_edges(bins)
+
+
+def even_edges(bins: int) -> Floats:
+    """Edges ``r/bins`` between 0 and 1; float64 of shape (bins-1,)."""
     return np.arange(1, bins, dtype=np.float64) / bins
 
 

@@ -41,10 +41,8 @@ class Scale:
         return score / (score + self.undersampled * (1 - score))
 
     @staticmethod
-    def in_target(probability: Floats, weights: tuple[float, float] | None) -> Floats:
+    def in_target(probability: Floats, weights: tuple[float, float]) -> Floats:
         """Probabilities where negatives and positives are ``weights`` times as frequent [LS Prop. 1]."""
-        if weights is None:
-            return probability
         negative, positive = weights
         hits = positive * probability
         return hits / (hits + negative * (1 - probability))

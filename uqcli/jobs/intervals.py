@@ -1,0 +1,59 @@
+"""Estimates with their intervals: resampled metrics, and exact ones of proportions."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from uqcli import defaults
+from uqcli.errors import UsageError
+from uqcli.methods.metrics.bootstrap import basic_interval
+from uqcli.methods.metrics.proportion import clopper_pearson
+from uqcli.reports.document import Estimate
+
+
+@dataclass(frozen=True, kw_only=True)
+class ResamplingPlan:
+    """How intervals are made: replicates (0 for none), seed, confidence."""
+
+    replicates: int = 0
+    seed: int = 0
+    confidence: float = defaults.CONFIDENCE
+
+
+def check_bootstrap(replicates: int | None) -> None:
+    """Refuse a number of replicates that gives no interval.
+
+    Raises
+    ------
+    UsageError
+        1, or below 0.
+    """
+    if replicates is not None and (replicates < 0 or replicates == 1):
+        raise UsageError(f"{replicates} bootstrap replicates", expected="2 or more, or 0 for none")
+
+
+def check_confidence(confidence: float) -> None:
+    """Refuse what is no confidence level.
+
+    Raises
+    ------
+    UsageError
+        Not strictly between 0 and 1.
+    """
+    if not 0 < confidence < 1:
+        raise UsageError(f"confidence {confidence:g}", expected="a number between 0 and 1")
+
+
+def resampled_estimate(
+    value: float | None, drawn: Sequence[float | None], confidence: float, bounds: tuple[float, float]
+) -> Estimate | None:
+    """A metric with its bootstrap interval; None where it is undefined, or in every resampling."""
+    interval = basic_interval(value, drawn, confidence, bounds)
+    return interval and Estimate(value=value, low=interval[0], high=interval[1])
+
+
+def proportion_estimate(successes: int, trials: int, confidence: float) -> Estimate:
+    """A proportion with its exact interval; the value is None without trials."""
+    low, high = clopper_pearson(successes, trials, confidence)
+    return Estimate(value=successes / trials if trials else None, low=low, high=high)
