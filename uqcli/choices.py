@@ -48,6 +48,13 @@ class ScoreBinning(StrEnum):
     EQUISPACED = "equispaced"
 
 
+class BinSizing(StrEnum):
+    """How large the bins of pava-bc are where nobody says (methods/binning/block_sizes.py)."""
+
+    AUTO = "auto"
+    PAPER = "paper"
+
+
 class GridBinning(StrEnum):
     """The binnings that cut both score and uncertainty."""
 

@@ -58,11 +58,17 @@ class CellRow:
         empty cell.
     count, positives : int64, shape (cells,)
         Rows and positive rows in each cell.
+    lowest_positive : float64, shape (cells,), or None where the rows are not at hand
+        Lowest score of a positive row in each cell; means nothing in a cell without one.
+    below_positive : int64, shape (cells,), or None
+        Rows of each cell with a lower score than that.
     """
 
     lower: Floats
     count: Ints
     positives: Ints
+    lowest_positive: Floats | None = None
+    below_positive: Ints | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -184,6 +190,22 @@ class SortedRows:
         return ValueCounts(value=self.value[there], count=count[there], positives=positives[there])
 
 
+def pool_neighbours(counts: ValueCounts, value: Floats, most: int) -> ValueCounts:
+    """Counts of neighbouring values together, at most so many, each at the mean of its values.
+
+    Parameters
+    ----------
+    value : float64, shape (m,)
+        Stands for the counts' own values, ascending.
+    """
+    if len(value) <= most:
+        return ValueCounts(value=value, count=counts.count, positives=counts.positives)
+    starts = np.arange(most) * len(value) // most
+    count = np.add.reduceat(counts.count, starts)
+    mean = np.add.reduceat(value * counts.count, starts) / count
+    return ValueCounts(value=mean, count=count, positives=np.add.reduceat(counts.positives, starts))
+
+
 def run_starts(ordered: Floats) -> Ints:
     """Positions at which a sorted array takes a new value."""
     is_start = np.ones(len(ordered), dtype=np.bool_)
@@ -209,7 +231,14 @@ def bin_of(value: Floats, edges: Floats) -> Ints:
 
 def distinct_cells(counts: ValueCounts) -> CellRow:
     """One cell for each distinct score."""
-    return CellRow(lower=counts.value, count=counts.count, positives=counts.positives)
+    none_below = np.zeros(len(counts.value), dtype=np.int64)
+    return CellRow(
+        lower=counts.value,
+        count=counts.count,
+        positives=counts.positives,
+        lowest_positive=counts.value,
+        below_positive=none_below,
+    )
 
 
 def binned_cells(counts: ValueCounts, edges: Floats) -> CellRow:
@@ -222,20 +251,32 @@ def binned_cells(counts: ValueCounts, edges: Floats) -> CellRow:
     edges : float64, shape (L-1,)
         Ascending; duplicates give empty cells.
     """
-    cell = bin_of(counts.value, edges)
-    cells = len(edges) + 1
+    starts = np.searchsorted(bin_of(counts.value, edges), np.arange(len(edges) + 2))
+    positives = _sums_between(counts.positives, starts)
+    held = np.flatnonzero(positives)
+    with_positives = np.flatnonzero(counts.positives)
+    lowest = with_positives[np.searchsorted(with_positives, starts[held])]
+    lowest_positive, below_positive = np.zeros(len(positives)), np.zeros(len(positives), dtype=np.int64)
+    lowest_positive[held] = counts.value[lowest]
+    running = _running(counts.count)
+    below_positive[held] = running[lowest] - running[starts[held]]
     return CellRow(
         lower=np.concatenate([LOWEST_EDGE, edges]),
-        count=_sum_by(cell, counts.count, cells),
-        positives=_sum_by(cell, counts.positives, cells),
+        count=np.diff(running[starts]),
+        positives=positives,
+        lowest_positive=lowest_positive,
+        below_positive=below_positive,
     )
 
 
-def _sum_by(group: Ints, amount: Ints, groups: int) -> Ints:
-    """Sum integers by a non-decreasing group number, exactly."""
-    running = np.concatenate([np.zeros(1, dtype=np.int64), np.cumsum(amount)])
-    bounds = np.searchsorted(group, np.arange(groups + 1))
-    return np.diff(running[bounds])
+def _sums_between(amount: Ints, starts: Ints) -> Ints:
+    """Exact sums between neighbouring positions."""
+    return np.diff(_running(amount)[starts])
+
+
+def _running(amount: Ints) -> Ints:
+    """Sums of the first 0, 1, ... integers."""
+    return np.concatenate([np.zeros(1, dtype=np.int64), np.cumsum(amount)])
 
 
 def merge(parts: Sequence[ValueCounts]) -> ValueCounts:

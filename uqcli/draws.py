@@ -1,4 +1,8 @@
-"""Random numbers keyed by seed, purpose and row, so that no draw depends on chunks or threads."""
+"""Random numbers keyed by seed and purpose, so that no draw depends on chunks or threads.
+
+Splits, folds and resamplings are drawn over pooled rows in their sorted order, so the order of the rows does
+not matter either. Randomised sets and simulations are keyed by the position of a row.
+"""
 
 from __future__ import annotations
 
@@ -21,6 +25,8 @@ class Purpose(IntEnum):
     FIT = 4
     APPLY = 5
     TRAIN = 6
+    LABELS = 7
+    TARGET = 8
 
 
 def blocks(rows: int, seed: int, purpose: Purpose) -> Iterator[tuple[int, np.random.Generator]]:
@@ -32,18 +38,16 @@ def blocks(rows: int, seed: int, purpose: Purpose) -> Iterator[tuple[int, np.ran
         Rows in all; block b holds rows ``b*BLOCK`` to ``(b+1)*BLOCK - 1``.
     """
     for block in range(-(-rows // BLOCK)):
-        yield min(BLOCK, rows - block * BLOCK), _generator(seed, purpose, block)
+        yield min(BLOCK, rows - block * BLOCK), generator(seed, purpose, block)
 
 
-def uniforms(position: Ints, seed: int, purpose: Purpose, replicate: int = 0) -> Floats:
+def uniforms(position: Ints, seed: int, purpose: Purpose) -> Floats:
     """One number in [0, 1) for each row, whatever other rows there are.
 
     Parameters
     ----------
     position : int64, shape (n,)
         Positions of the rows over all inputs, ascending.
-    replicate
-        Which of many draws for the same rows.
 
     Returns
     -------
@@ -53,11 +57,12 @@ def uniforms(position: Ints, seed: int, purpose: Purpose, replicate: int = 0) ->
     block_of = position // BLOCK
     for block in np.unique(block_of).tolist():
         start, stop = np.searchsorted(block_of, [block, block + 1])
-        drawn = _generator(seed, purpose, block, replicate).random(BLOCK)
+        drawn = generator(seed, purpose, block, 0).random(BLOCK)
         result[start:stop] = drawn[position[start:stop] - block * BLOCK]
     return result
 
 
-def _generator(seed: int, purpose: Purpose, *key: int) -> np.random.Generator:
+def generator(seed: int, purpose: Purpose, *key: int) -> np.random.Generator:
+    """A stream of its own for every seed, purpose and key of numbers of at least 0."""
     sequence = np.random.SeedSequence(seed, spawn_key=(int(purpose), *key))
     return np.random.Generator(np.random.Philox(sequence))

@@ -1,6 +1,7 @@
 """``uqcli bin``: grids that add up, and boundaries found on them."""
 
 import json
+from pathlib import Path
 
 import numpy as np
 import polars as pl
@@ -30,11 +31,32 @@ def test_counts_are_those_of_the_oracle(uqcli, data, frame, binning):
 @pytest.mark.parametrize(
     "constraint", [["--precision", "0.7"], ["--recall", "0.6"], ["--max-selected", "7%"]]
 )
-def test_a_boundary_on_the_grid_is_the_boundary_on_the_rows(uqcli, data, constraint):
+def test_a_boundary_on_the_grid_finds_the_same_positives_as_on_the_rows(uqcli, data, frame, constraint):
+    """Where rows are at hand thresholds are raised to the lowest score of a positive row."""
     shape = ["--score-bins", "30", "--uncertainty-bins", "2"]
     assert uqcli("bin", data, *shape, "-q", "-o", "g.json").code == 0
-    from_rows = uqcli("boundary", data, *constraint, *shape, "-q", "-o", "-").out
-    assert uqcli("boundary", "--grid", "g.json", *constraint, "-q", "-o", "-").out == from_rows
+    rows = uqcli("boundary", data, *constraint, *shape, "-q", "-o", "-").json
+    grid = uqcli("boundary", "--grid", "g.json", *constraint, "-q", "-o", "-").json
+    assert rows["fit"]["true_positives"] == grid["fit"]["true_positives"]
+    assert rows["fit"]["selected"] <= grid["fit"]["selected"]
+    edges = [-np.inf, *rows["uncertainty_edges"], np.inf]
+    selected = 0
+    for low, high, raised, least in zip(
+        edges[:-1], edges[1:], rows["thresholds"], grid["thresholds"], strict=True
+    ):
+        inside = frame.filter((pl.col("uncertainty") >= low) & (pl.col("uncertainty") < high))
+        taken = inside.filter(pl.col("score") >= (np.inf if least is None else least))
+        assert raised == taken.filter(pl.col("label") == 1)["score"].min()
+        selected += inside.filter(pl.col("score") >= (np.inf if raised is None else raised)).height
+    assert selected == rows["fit"]["selected"]
+
+
+def test_the_table_has_a_header_for_every_cell(uqcli, data):
+    """Rows of uncertainty with edges of their own have no common lower score."""
+    for more in ((), ("--binning", "quantile"), ("--uncertainty-bins", "1")):
+        assert uqcli("bin", data, "--score-bins", "5", *more, "--report", "r.md", "-q").code == 0
+        lines = [line for line in Path("r.md").read_text().splitlines() if line.startswith("|")]
+        assert len({line.count("|") for line in lines}) == 1, lines
 
 
 def test_merging_days_is_one_grid_over_all_days(uqcli, data, frame, tmp_path):

@@ -198,8 +198,10 @@ def test_show_speaks_of_always_and_never(uqcli, tmp_path):
     pl.DataFrame(
         {"score": [0.1, 0.2, 0.3, 0.4], "uncertainty": [0.0, 0.0, 1.0, 1.0], "label": [1, 1, 0, 0]}
     ).write_csv(path)
-    arguments = ["--precision", "1", "--uncertainty-bins", 2, "--score-bins", "all", "-q"]
-    assert uqcli("boundary", path, *arguments, "-o", tmp_path / "b.json").code == 0
+    grid = ["--uncertainty-bins", 2, "--score-bins", 1, "-q", "-o", tmp_path / "g.json"]
+    assert uqcli("bin", path, *grid).code == 0
+    arguments = ["--grid", tmp_path / "g.json", "--precision", "1", "-q"]
+    assert uqcli("boundary", *arguments, "-o", tmp_path / "b.json").code == 0
     text = uqcli("show", tmp_path / "b.json").out.decode()
     assert "always" in text
     assert "never" in text

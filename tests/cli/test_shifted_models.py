@@ -34,7 +34,7 @@ def weights(uqcli, mixes):
 
 
 def test_precision_is_kept_in_the_target_exactly(uqcli, mixes):
-    known = ("--estimator", "known", "--prior", "0.85,0.15", "--bootstrap", "0", "-q", "-o", "s.json")
+    known = ("--estimator", "known", "--prior", "0.85,0.15", "-q", "-o", "s.json")
     assert uqcli("shift", "source.parquet", *known).code == 0
     weights = json.loads((mixes / "s.json").read_text())["weights"]
     for name, more in (("plain", ()), ("shifted", ("--shift", "s.json"))):
@@ -55,6 +55,12 @@ def test_precision_is_kept_in_the_target_exactly(uqcli, mixes):
     assert there["low"] <= there["value"] <= there["high"]
     assert there["value"] == pytest.approx(saved["target"]["precision"])
     assert "is met" in on_source["notes"][0]
+    assert uqcli("shift", "source.parquet", *known, "--bootstrap", "0").code == 0
+    without = uqcli("evaluate", "shifted.json", "source.parquet", "--shift", "s.json", "--json").json
+    assert without["metrics"]["target_precision"] == {"value": there["value"], "low": None, "high": None}
+    assert "no draws" in without["notes"][0]
+    gate = ("--fail-if", "target_precision.low < 1")
+    assert uqcli("evaluate", "shifted.json", "source.parquet", "--shift", "s.json", "-q", *gate).code == 0
 
 
 def test_recall_and_false_positive_rate_do_not_change(uqcli, mixes, weights):

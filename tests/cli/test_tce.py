@@ -6,6 +6,7 @@ import pytest
 
 from uqcli.counts import pool
 from uqcli.jobs.measure import MeasureOptions, measure
+from uqcli.methods.binning.block_sizes import BlockSizes
 
 
 def test_the_command_equals_the_library(uqcli, data, frame):
@@ -149,50 +150,148 @@ def test_integer_classes_sort_as_numbers(uqcli, tmp_path):
     assert report["parameters"]["classes"] == ["2", "9", "10"]
 
 
-def test_groups_equal_their_own_files(uqcli, flowers, tmp_path, frame):
-    two = frame.with_columns(
-        pl.when(pl.col("uncertainty") > 0).then(pl.lit("b")).otherwise(pl.lit("a")).alias("g")
-    )
-    two.write_csv(tmp_path / "all.csv")
-    report = uqcli("tce", "all.csv", "--by", "g", "--json").json
-    for name in ("a", "b"):
-        two.filter(pl.col("g") == name).write_csv(tmp_path / "one.csv")
-        alone = uqcli("tce", "one.csv", "--json").json
-        assert report["metrics"]["by_group"][name] == alone["metrics"]
-        group = next(each for each in report["groups"] if each["group"] == name)
-        assert group["bins"] == alone["bins"]
-        assert group["rows"] == alone["source"]["rows"]
-    worst = max(report["metrics"]["by_group"].items(), key=lambda item: item[1]["tce"])
-    assert (report["worst_group"], report["metrics"]["worst_group"]) == worst
-    assert report["metrics"]["tce"] == uqcli("tce", "all.csv", "--json").json["metrics"]["tce"]
-    assert uqcli("tce", "all.csv", "--by", "g", "-q", "--fail-if", "worst_group.tce >= 0").code == 6
-    assert uqcli("tce", flowers[0], "--proba", "p_*", "--by", "wood").code == 0
+@pytest.fixture
+def regions(tmp_path):
+    """True probabilities in a large and a small region, scores too high in a third, and a handful of rows."""
+    random = np.random.default_rng(12)
+    region = np.repeat(["large", "small", "off", "tiny"], [40_000, 2_000, 2_500, 30])
+    score = random.beta(1, 5, len(region))
+    truth = np.where(region == "off", score / 2, score)
+    frame = pl.DataFrame({"score": score, "label": random.random(len(region)) < truth, "region": region})
+    frame.write_parquet(tmp_path / "regions.parquet")
+    return frame
 
 
-def test_a_group_smaller_than_n_min_is_one_bin(uqcli, tmp_path):
+def test_groups_are_tested_in_bins_of_one_size(uqcli, regions):
+    """Otherwise the largest group, whose bins find the smallest errors, would be the worst."""
+    report = uqcli("tce", "regions.parquet", "--by", "region", "--json").json
+    groups = {each["name"]: each for each in report["groups"]}
+    assert report["worst_group"] == "off"
+    asked = report["parameters"]
+    smallest = groups["small"]
+    sizes = BlockSizes().bounds_for(smallest["rows"], smallest["positives"])
+    assert (asked["group_n_min"], asked["group_n_max"]) == sizes
+    for name in ("large", "small", "off"):
+        part = regions.filter(pl.col("region") == name)
+        counts = pool(part["score"].to_numpy(), part["label"].to_numpy())
+        alone = measure(counts, MeasureOptions(n_min=sizes[0], n_max=sizes[1]))
+        assert groups[name]["metrics"] == report["metrics"]["by_group"][name] == alone.metrics
+        assert [each["count"] for each in groups[name]["bins"]] == alone.bins.count.tolist()
+    everything = pool(regions["score"].to_numpy(), regions["label"].to_numpy())
+    found = measure(everything, MeasureOptions(n_min=sizes[0], n_max=sizes[1])).metrics["tce"]
+    assert report["metrics"]["tce_at_group_sizes"] == found
+    assert report["metrics"]["tce"] == measure(everything, MeasureOptions()).metrics["tce"]
+
+
+def test_small_groups_are_named_and_not_tested(uqcli, regions):
+    outcome = uqcli("tce", "regions.parquet", "--by", "region", "--json")
+    tiny = next(each for each in outcome.json["groups"] if each["name"] == "tiny")
+    assert not tiny["tested"]
+    assert tiny["metrics"]["tce"] is None
+    assert tiny["metrics"]["ece"] > 0
+    assert tiny["bins"] == []
+    assert any("Too small to be tested: tiny (30 rows)" in note for note in outcome.json["notes"])
+    text = uqcli("tce", "regions.parquet", "--by", "region").out.decode()
+    line = next(line for line in text.splitlines() if line.split()[:1] == ["tiny"])
+    assert line.split()[2] == "-"
+    explicit = uqcli("tce", "regions.parquet", "--by", "region", "--n-min", "2200", "--json").json
+    assert [each["name"] for each in explicit["groups"] if each["tested"]] == ["large", "off"]
+
+
+def test_without_a_group_large_enough_there_is_no_worst(uqcli, tmp_path):
     rows = "".join(f"0.{i % 10},{i % 2},{'rare' if i < 3 else 'common'}\n" for i in range(60))
     (tmp_path / "d.csv").write_text("score,label,g\n" + rows)
-    report = uqcli("tce", "d.csv", "--by", "g", "--n-min", "20", "--n-max", "40", "--json").json
-    rare = next(each for each in report["groups"] if each["group"] == "rare")
-    assert [each["count"] for each in rare["bins"]] == [3]
+    report = uqcli("tce", "d.csv", "--by", "g", "--json").json
+    assert report["worst_group"] is None
+    assert report["metrics"]["worst_group"]["tce"] is None
+    assert report["metrics"]["tce_at_group_sizes"] is None
+    assert uqcli("tce", "d.csv", "--by", "g", "-q", "--fail-if", "worst_group.tce > 0").code == 0
 
 
-def test_intervals_hold_the_value_and_depend_on_seed_and_row_alone(uqcli, data, frame, tmp_path):
-    asked = ("--bootstrap", "30", "--json")
+def test_true_probabilities_pass_in_a_large_file(uqcli, tmp_path):
+    """The paper's bins stay a twentieth of the rows wide, and condemn them."""
+    random = np.random.default_rng(1)
+    score = random.random(300_000)
+    label = random.random(300_000) < score
+    pl.DataFrame({"score": score, "label": label}).write_parquet(tmp_path / "true.parquet")
+    report = uqcli("tce", "true.parquet", "--json").json
+    assert report["metrics"]["tce"] < 15
+    assert report["parameters"]["bin_sizes"] == "auto"
+    paper = uqcli("tce", "true.parquet", "--bin-sizes", "paper", "--json").json
+    assert (paper["parameters"]["n_min"], paper["parameters"]["n_max"]) == (15_000, 60_000)
+    assert paper["metrics"]["tce"] > 60
+
+
+def test_sentences_describe_the_rows_of_the_bins_they_name(uqcli, tmp_path):
+    """One wide bin: its rows average 27 %, and 30.5 % of them are positive, whichever are rejected."""
+    score = np.array([0.1] * 100 + [0.44] * 100)
+    label = np.zeros(200, dtype=int)
+    label[:61] = 1
+    pl.DataFrame({"score": score, "label": label}).write_parquet(tmp_path / "d.parquet")
+    note = uqcli("tce", "d.parquet", "--n-min", "200", "--json").json["notes"][0]
+    assert "50.0 % are too high" in note
+    assert "50.0 % are too low" in note
+    assert note.count("rows there: mean prediction 27 %, positive 30.5 %") == 2
+
+
+def test_draws_from_the_scores_depend_on_the_seed_alone(uqcli, data, frame, tmp_path):
+    asked = ("--bootstrap", "40", "--json")
     outcome = uqcli("tce", data, *asked)
-    for metric in outcome.json["metrics"].values():
-        assert metric["low"] <= metric["value"] <= metric["high"]
-    assert outcome.json["metrics"]["brier"]["low"] < outcome.json["metrics"]["brier"]["high"]
+    metrics = outcome.json["metrics"]
+    for name in ("brier", "log_loss", "intercept", "slope"):
+        assert metrics[name]["low"] <= metrics[name]["value"] <= metrics[name]["high"]
+    for name in ("ece", "ace", "mce", "tce", "mcb", "ecce"):
+        assert isinstance(metrics[name], float)
+        assert 1 / 41 <= metrics[f"{name}_p"] <= 1
+    drawn = outcome.json["if_calibrated"]
+    for name in ("ece", "ace", "mcb"):
+        assert metrics[f"{name}_excess"] == metrics[name] - drawn[name]["mean"]
     frame[:150].write_csv(tmp_path / "1.csv")
     frame[150:].write_parquet(tmp_path / "2.parquet")
     assert uqcli("tce", "1.csv", "2.parquet", *asked).out == outcome.out
-    assert uqcli("tce", data, *asked, "--seed", "1").json["metrics"] != outcome.json["metrics"]
+    frame.sample(fraction=1, shuffle=True, seed=3).write_parquet(tmp_path / "shuffled.parquet")
+    assert uqcli("tce", "shuffled.parquet", *asked).out == outcome.out
+    assert uqcli("tce", data, *asked, "--seed", "1").json["metrics"] != metrics
     wide, narrow = (
         uqcli("tce", data, *asked, "--confidence", level).json["metrics"]["log_loss"]
         for level in ("0.99", "0.5")
     )
     assert wide["low"] < narrow["low"] < narrow["high"] < wide["high"]
-    assert uqcli("tce", data, "-q", "--bootstrap", "30", "--fail-if", "brier.low > 0").code == 6
+    assert uqcli("tce", data, "-q", "--bootstrap", "40", "--fail-if", "brier.low > 0").code == 6
+    assert "if calibrated" in uqcli("tce", data, "--bootstrap", "40").out.decode()
+
+
+def test_classes_and_groups_have_draws_of_their_own(uqcli, flowers):
+    path, frame = flowers
+    arguments = ("--proba", "p_*", "--by", "wood", "--bootstrap", "39", "--json")
+    report = uqcli("tce", path, *arguments).json
+    frame.sample(fraction=1, shuffle=True, seed=2).write_parquet(path)
+    assert uqcli("tce", path, *arguments).json == report
+    parts = [report["metrics"], *report["metrics"]["by_class"].values()]
+    for part in (*parts, *report["metrics"]["by_group"].values()):
+        assert 0 < part["ece_p"] <= 1
+        assert part["brier"]["low"] < part["brier"]["value"] < part["brier"]["high"]
+    assert report["metrics"]["slope"]["low"] is None  # a mean of slopes
+    assert report["metrics"]["by_class"]["oak"]["slope"]["low"] is not None
+
+
+def test_no_interval_is_printed_that_would_not_hold(uqcli, tmp_path):
+    rows = "".join(f"0.{i % 9 + 1},{int(i % 12 == 0)}\n" for i in range(60))
+    (tmp_path / "few.csv").write_text("score,label\n" + rows)
+    outcome = uqcli("tce", "few.csv", "--bootstrap", "50", "--json")
+    assert outcome.json["metrics"]["brier"]["low"] is None
+    assert outcome.json["metrics"]["ece_p"] > 0
+    assert uqcli("tce", "few.csv", "--bootstrap", "50", "-q", "--fail-if", "brier.low < 1").code == 0
+
+
+def test_rare_positives_say_what_cannot_be_seen(uqcli, tmp_path):
+    random = np.random.default_rng(4)
+    score = random.beta(0.3, 300, 20_000)
+    pl.DataFrame({"score": score, "label": random.random(20_000) < score}).write_parquet(
+        tmp_path / "r.parquet"
+    )
+    notes = uqcli("tce", "r.parquet", "--json").json["notes"]
+    assert any("so few positives that only errors of about" in note for note in notes)
 
 
 def test_fractional_weights_are_refused_with_what_still_works(uqcli, tmp_path):

@@ -12,7 +12,7 @@ from sklearn.linear_model import LogisticRegression
 from tests.oracles import calibration as oracle
 from uqcli.choices import CalibrationMethod, LeafMethod, Partitioner, SplitCriterion
 from uqcli.counts import Feature, pool
-from uqcli.jobs.calibration import CalibrationOptions, ScoredRows, cross_fitted, fit
+from uqcli.jobs.calibration import CalibrationOptions, ScoredRows, cross_fitted, deal, fit
 from uqcli.methods.calibration.histogram import bound, target_bound
 from uqcli.methods.calibration.isotonic import fit_isotonic
 from uqcli.methods.calibration.maps import IsotonicMap
@@ -42,9 +42,8 @@ def scored(score, label, uncertainty=None, weight=None, features=None):
         score=np.asarray(score, dtype=float),
         uncertainty=uncertainty,
         positive=np.asarray(label, dtype=bool),
-        weight=weight,
+        weight=np.ones(len(score), dtype=np.int64) if weight is None else weight,
         features=features or {},
-        position=np.arange(len(score)),
     )
 
 
@@ -282,15 +281,55 @@ def test_fewer_rows_than_leaves(rows):
 
 
 def test_cross_fitting_never_shows_a_row_to_its_own_map():
-    data = drawn(6, rows=101)
+    data = drawn(6, rows=101).pooled()
     options = CalibrationOptions(method=CalibrationMethod.ISOTONIC)
-    held_out = cross_fitted(data, options, None)
+
+    def held_out(positive):
+        found = cross_fitted(scored(data.score, positive).pooled(), options, None)
+        return dict(zip(found.rows.score.tolist(), found.probability.tolist(), strict=True))
+
+    before = held_out(data.positive)
     for row in (0, 50, 100):
         flipped = data.positive.copy()
         flipped[row] = not flipped[row]
-        other = cross_fitted(scored(data.score, flipped), options, None)
-        assert other[row] == held_out[row]
-        assert (other != held_out).any()
+        other = held_out(flipped)
+        assert other[data.score[row]] == before[data.score[row]]
+        assert other != before
+
+
+@settings(max_examples=50)
+@given(st.lists(st.integers(1, 9), min_size=1, max_size=12), st.integers(1, 6), st.integers(0, 99))
+def test_rows_are_dealt_out_whole(weights, parts, seed):
+    """Every row of weight w is w rows, and no part has two rows more than another."""
+    weight = np.array(weights)
+    dealt = deal(weight, parts, np.random.default_rng(seed))
+    assert (dealt >= 0).all()
+    assert dealt.sum(axis=0).tolist() == weights
+    sizes = dealt.sum(axis=1)
+    assert sizes.max() - sizes.min() <= 1
+
+
+def test_folds_and_halves_do_not_see_the_order_of_the_rows():
+    data = drawn(3, rows=400)
+    features = {"g": Feature(levels=("a", "b"), value=np.arange(400.0) % 2)}
+    twice = np.concatenate([np.arange(400), np.arange(0, 400, 3)])
+    order = np.random.default_rng(1).permutation(len(twice))
+    weight = np.ones(400, dtype=np.int64)
+    weight[::3] = 2
+    rows = scored(data.score, data.positive, weight=weight, features=features)
+    shuffled = scored(
+        data.score[twice][order],
+        data.positive[twice][order],
+        features={"g": features["g"].only(twice[order])},
+    )
+    for partitioner in Partitioner:
+        options = CalibrationOptions(
+            method=CalibrationMethod.HETEROGENEOUS, min_leaf=20, partitioner=partitioner
+        )
+        assert fit(rows.pooled(), options) == fit(shuffled.pooled(), options)
+        one, other = (cross_fitted(each.pooled(), options, None) for each in (rows, shuffled))
+        assert one.probability.tolist() == other.probability.tolist()
+        assert one.rows.weight.tolist() == other.rows.weight.tolist()
 
 
 def test_the_distribution_free_bound_holds_at_its_level():

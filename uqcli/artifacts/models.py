@@ -196,15 +196,22 @@ class ConformalParameters(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class SavedGroups(msgspec.Struct, frozen=True, kw_only=True):
-    """Thresholds of groups of rows: one line for each name, the class's threshold in each column."""
+    """Thresholds of groups of rows: one line for each name, the class's threshold in each column.
+
+    ``calibration_rows`` are those of each group, by weight; None where version 0.1.0 wrote the artifact.
+    """
 
     column: str
     names: Annotated[list[str], Meta(min_length=1)]
     thresholds: Annotated[list[list[float]], Meta(min_length=1)]
+    calibration_rows: list[Count] | None = None
 
 
 class ConformalArtifact(Saved, frozen=True, kw_only=True):
-    """Sets of classes: y is in the set of x iff its non-conformity score is at most its threshold."""
+    """Sets of classes: y is in the set of x iff its non-conformity score is at most its threshold.
+
+    ``calibration_rows`` are those of each class, by weight; None where version 0.1.0 wrote the artifact.
+    """
 
     parameters: ConformalParameters
     method: ConformalMethod
@@ -214,6 +221,7 @@ class ConformalArtifact(Saved, frozen=True, kw_only=True):
     thresholds: Annotated[list[float], Meta(min_length=2)]
     weights: list[float] | None
     groups: SavedGroups | None
+    calibration_rows: list[Count] | None = None
 
     needs_uncertainty: ClassVar[bool] = False
 
@@ -232,7 +240,11 @@ class ShiftParameters(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ShiftArtifact(Saved, frozen=True, kw_only=True):
-    """How much more frequent each class is in the target than in the source: w = q/p."""
+    """How much more frequent each class is in the target than in the source: w = q/p.
+
+    Each line of ``draws`` holds the weights of one resampling of source and target, as they came out: what
+    measures in the target take their uncertainty from.
+    """
 
     parameters: ShiftParameters
     estimator: ShiftEstimator
@@ -242,6 +254,7 @@ class ShiftArtifact(Saved, frozen=True, kw_only=True):
     target_prior: list[float]
     interval: list[list[float]] | None
     shift_p: Annotated[float, Meta(ge=0, le=1)] | None
+    draws: list[list[float]] | None = None
 
     needs_uncertainty: ClassVar[bool] = False
 

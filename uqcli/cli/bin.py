@@ -11,7 +11,7 @@ from uqcli.choices import Binning, GridBinning
 from uqcli.cli.deliver import check_outputs, deliver
 from uqcli.cli.options import (
     ArtifactOutput,
-    BlockSizes,
+    BlockBounds,
     FitColumns,
     InputOptions,
     ReportOptions,
@@ -69,7 +69,7 @@ def bin_(
         bool,
         typer.Option("--merge", help="Add up saved grids with equal edges.", rich_help_panel=_BINS),
     ] = False,
-    sizes: BlockSizes,
+    sizes: BlockBounds,
     written: ArtifactOutput,
     columns: FitColumns,
     reading: InputOptions,
@@ -114,6 +114,7 @@ def _refuse_shape(given: dict[str, str | Binning | None]) -> None:
 
 def _spec(binning: Binning, given: dict[str, str]) -> GridSpec:
     from uqcli.jobs.search import GridOptions
+    from uqcli.methods.binning.block_sizes import BlockSizes
     from uqcli.methods.binning.grid import GridSpec
 
     both = binning.value in [each.value for each in GridBinning]
@@ -129,6 +130,5 @@ def _spec(binning: Binning, given: dict[str, str]) -> GridSpec:
         binning=binning,
         uncertainty_bins=shape.uncertainty_bins,
         score_bins=shape.score_bins,
-        n_min=numbers.get("--n-min"),
-        n_max=numbers.get("--n-max"),
+        blocks=BlockSizes(n_min=numbers.get("--n-min"), n_max=numbers.get("--n-max")),
     )

@@ -152,7 +152,7 @@ def boundary(
             algorithm=method.algorithm,
             saved_grid=method.grid,
             grid=_grid(method),
-            mix=None if method.shift is None else load_mix(method.shift, columns.positive)[0],
+            mix=None if method.shift is None else load_mix(method.shift, columns.positive).mix,
             engine=running.engine,
         )
     )

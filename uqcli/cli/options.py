@@ -111,19 +111,23 @@ class ClassProbabilities:
 
 
 @dataclass(frozen=True, kw_only=True)
-class BlockSizes:
+class BlockBounds:
     """Sizes of the bins of pava-bc."""
 
     n_min: Annotated[
         str | None,
         typer.Option(
-            metavar="N", help="pava-bc: rows in a bin at least. (default: N/20)", rich_help_panel=_BINS
+            metavar="N",
+            help="pava-bc: rows in a bin at least. (default: N/20, fewer in large files)",
+            rich_help_panel=_BINS,
         ),
     ] = None
     n_max: Annotated[
         str | None,
         typer.Option(
-            metavar="N", help="pava-bc: rows in a bin at most. (default: N/5)", rich_help_panel=_BINS
+            metavar="N",
+            help="pava-bc: rows in a bin at most. (default: four times that)",
+            rich_help_panel=_BINS,
         ),
     ] = None
 

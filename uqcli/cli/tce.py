@@ -7,10 +7,10 @@ from typing import Annotated
 import typer
 
 from uqcli import defaults
-from uqcli.choices import CalibrationTest, ScoreBinning
+from uqcli.choices import BinSizing, CalibrationTest, ScoreBinning
 from uqcli.cli.deliver import check_outputs, deliver
 from uqcli.cli.options import (
-    BlockSizes,
+    BlockBounds,
     ClassProbabilities,
     FitColumns,
     InputOptions,
@@ -45,11 +45,19 @@ def tce(
     test: Annotated[
         CalibrationTest, typer.Option(help="Exact binomial test, or t-test.", rich_help_panel=_MEASURE)
     ] = CalibrationTest.BINOMIAL,
+    bin_sizes: Annotated[
+        BinSizing,
+        typer.Option(
+            help="pava-bc: bins that grow slowly enough for true probabilities to pass in files of any size, "
+            "or the paper's twentieth of the rows.",
+            rich_help_panel=_MEASURE,
+        ),
+    ] = BinSizing.AUTO,
     by: Annotated[
         str | None,
         typer.Option(metavar="COL", help="Measure the groups of a column, too.", rich_help_panel=_MEASURE),
     ] = None,
-    sizes: BlockSizes,
+    sizes: BlockBounds,
     resampling: ResamplingOptions,
     probabilities: ClassProbabilities,
     columns: FitColumns,
@@ -68,6 +76,7 @@ def tce(
         binning=binning,
         n_min=None if sizes.n_min is None else bins(sizes.n_min, "--n-min"),
         n_max=None if sizes.n_max is None else bins(sizes.n_max, "--n-max"),
+        bin_sizes=bin_sizes,
         n_bins=bins(n_bins, "--n-bins"),
         alpha=alpha,
         test=test,

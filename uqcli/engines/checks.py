@@ -161,6 +161,8 @@ class RowChecker:
             self._note(batch, "", "too short (fewer fields than the header)", whole & batch.short)
         if roles.classes:
             self._probabilities(batch, numbers, valid)
+            # rounding is taken off once, where probabilities are read: nothing below 0 or above 1 comes of it
+            numbers |= {role: np.clip(each, 0, 1) for role, each in numbers.items() if role.startswith(PROBA)}
         first_row = self.first_row + self.rows
         self.rows += len(valid)
         self.invalid += int(len(valid) - valid.sum())

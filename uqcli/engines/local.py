@@ -53,7 +53,6 @@ class LocalEngine:
                 else whole_feature([rows.raw[each.name] for rows in batches], text=each.text)
                 for each in roles.features
             },
-            position=np.concatenate([rows.position for rows in batches]) if request.keep_position else None,
             unnormalised=reader.unnormalised,
             facts=SourceFacts(
                 rows=sum(len(rows.valid) for rows in batches),

@@ -29,8 +29,6 @@ class DataRequest:
         The columns that are needed.
     positive_value
         Text of the positive label, or None for 0/1 and true/false.
-    keep_position
-        Whether the rows' positions are needed, for draws keyed by row.
     """
 
     inputs: tuple[str, ...]
@@ -38,7 +36,6 @@ class DataRequest:
     read: ReadOptions = ReadOptions()
     on_invalid: OnInvalid = OnInvalid.ERROR
     positive_value: str | None = None
-    keep_position: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -96,8 +93,6 @@ class LabelledRows:
     weight : int64, shape (n,), or None for 1 each
     groups, features
         By column.
-    position : int64, shape (n,), or None where it was not asked for
-        Position over all inputs before any row was dropped.
     unnormalised
         The farthest from 1 that the class probabilities of a row add up to.
     """
@@ -109,7 +104,6 @@ class LabelledRows:
     weight: Ints | None
     groups: Mapping[str, Groups]
     features: Mapping[str, Feature]
-    position: Ints | None
     unnormalised: float
     facts: SourceFacts
 

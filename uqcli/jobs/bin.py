@@ -16,9 +16,10 @@ from uqcli.engines.protocol import DataRequest
 from uqcli.errors import DataError, UsageError
 from uqcli.jobs.grids import cells_of, grid_artifact
 from uqcli.jobs.labelled import read_hold_out
+from uqcli.methods.binning.block_sizes import size_notes
 from uqcli.methods.binning.calibration_error import BinError, isotonic_errors
 from uqcli.methods.binning.grid import GridSpec, cells_from, recount, split_by_uncertainty
-from uqcli.methods.binning.registry import BINNINGS, BinSizes, size_notes
+from uqcli.methods.binning.registry import BINNINGS
 from uqcli.reports.bin import BinReport
 
 
@@ -139,7 +140,7 @@ def _parameters(data: DataRequest, spec: GridSpec, cells: Cells) -> GridParamete
 
 
 def _bounds(spec: GridSpec, cells: Cells) -> tuple[int, int]:
-    return BinSizes(bins=1, n_min=spec.n_min, n_max=spec.n_max).bounds(cells.total)
+    return spec.blocks.bounds_for(cells.total, cells.positives)
 
 
 def _outcome(

@@ -136,7 +136,7 @@ def _rank(candidate: Candidate, constraint: Constraint) -> tuple[Fraction | int,
 
 def _score_only(material: Material, best: Candidate, constraint: Constraint) -> Search | None:
     """What a single score threshold reaches on the same rows, for comparison."""
-    if best.algorithm is Algorithm.ST or best.search is None or best.search.found is None:
+    if best.algorithm is Algorithm.ST:
         return None
     if material.obstacle(Algorithm.ST, constraint.kind) is not None:
         return None

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from uqcli import defaults
-from uqcli.artifacts.models import CalibratorArtifact, ShiftArtifact, Source
+from uqcli.artifacts.models import CalibratorArtifact, Source
 from uqcli.choices import ArtifactKind, CalibrationMethod, EngineName
 from uqcli.counts import Floats
 from uqcli.engines.protocol import DataRequest, LabelledRows
@@ -21,12 +21,12 @@ from uqcli.jobs.calibration import (
     cross_fitted,
     fit,
 )
+from uqcli.jobs.class_mix import TargetMix
 from uqcli.jobs.compare import ComparedRows, compare
 from uqcli.jobs.intervals import ResamplingPlan, check_bootstrap, check_confidence
 from uqcli.jobs.labelled import read_labelled, require_probabilities
 from uqcli.jobs.saved_calibrator import parameters_of
 from uqcli.methods.binning.calibration_error import BinError, errors_of_rows
-from uqcli.methods.boundary.target import ClassMix
 from uqcli.methods.calibration.histogram import target_bound
 from uqcli.methods.calibration.maps import HistogramMap, UncertaintyMap
 from uqcli.methods.calibration.tree import require_trees
@@ -55,7 +55,7 @@ class CalibrateOptions:
     partition: tuple[str, ...] = ()
     test: DataRequest | None = None
     tree_data: DataRequest | None = None
-    shift: tuple[ClassMix, ShiftArtifact] | None = None
+    shift: TargetMix | None = None
     bootstrap: int | None = None
     confidence: float = defaults.CONFIDENCE
 
@@ -87,7 +87,7 @@ def run(data: DataRequest, options: CalibrateOptions, engine: EngineName) -> Cal
     """
     how = options.calibration
     _check(data, options)
-    if options.shift is not None and min(options.shift[0].positive, options.shift[0].negative) <= 0:
+    if options.shift is not None and min(options.shift.mix.positive, options.shift.mix.negative) <= 0:
         raise UsageError("a class has weight 0 in the target", expected="both classes in the target")
     rows, source = _read(data, options, engine)
     tree_rows = None
@@ -112,7 +112,7 @@ def run(data: DataRequest, options: CalibrateOptions, engine: EngineName) -> Cal
         logit=how.scale.real,
         undersampled=how.scale.undersampled,
         calibration=fitted.map,
-        weights=None if options.shift is None else [options.shift[0].negative, options.shift[0].positive],
+        weights=None if options.shift is None else [options.shift.mix.negative, options.shift.mix.positive],
     )
     report = CalibrateReport(
         artifact=artifact,
@@ -145,30 +145,26 @@ def _check(data: DataRequest, options: CalibrateOptions) -> None:
 
 
 def _read(data: DataRequest, options: CalibrateOptions, engine: EngineName) -> tuple[ScoredRows, Source]:
-    labelled, source = read_labelled(replace(data, keep_position=True), engine)
+    labelled, source = read_labelled(data, engine)
     score = labelled.numbers["score"]
     if not options.calibration.scale.real:
         require_probabilities(
             score, source.columns["score"], remedy="give --logit for logits and other real scores"
         )
-    return _present(labelled), source
+    return _pooled(labelled), source
 
 
-def _present(labelled: LabelledRows) -> ScoredRows:
-    """The rows whose weight is not 0."""
+def _pooled(labelled: LabelledRows) -> ScoredRows:
+    """Distinct rows in sorted order, those of weight 0 left out."""
     assert labelled.positive is not None  # the roles name a label of two classes
-    assert labelled.position is not None  # asked for
-    rows = ScoredRows(
+    size = len(labelled.positive)
+    return ScoredRows(
         score=labelled.numbers["score"],
         uncertainty=labelled.numbers.get("uncertainty"),
         positive=labelled.positive,
-        weight=labelled.weight,
+        weight=np.ones(size, dtype=np.int64) if labelled.weight is None else labelled.weight,
         features=labelled.features,
-        position=labelled.position,
-    )
-    if labelled.weight is None or labelled.weight.all():
-        return rows
-    return rows.only(labelled.weight > 0)
+    ).pooled()
 
 
 def _read_like(
@@ -191,14 +187,16 @@ def _measured(
     if options.test is not None:
         test = _read_like(rows, options.test, options, engine)
         return _Measured(rows=test, after=fitted.predict(test).probability, where="on the test rows")
-    after = cross_fitted(rows, options.calibration, tree_rows)
-    return None if after is None else _Measured(rows=rows, after=after, where="under cross-fitting")
+    found = cross_fitted(rows, options.calibration, tree_rows)
+    if found is None:
+        return None
+    return _Measured(rows=found.rows, after=found.probability, where="under cross-fitting")
 
 
 def _plan(options: CalibrateOptions, measured: _Measured | None) -> ResamplingPlan:
     replicates = options.bootstrap
     if replicates is None:
-        few = measured is not None and len(measured.after) <= defaults.BOOTSTRAP_ROWS
+        few = measured is not None and measured.rows.size <= defaults.BOOTSTRAP_ROWS
         replicates = defaults.BOOTSTRAP if few else 0
     return ResamplingPlan(replicates=replicates, seed=options.calibration.seed, confidence=options.confidence)
 
@@ -215,7 +213,7 @@ def _shift_notes(options: CalibrateOptions, fitted: FittedCalibration) -> list[s
     """What the correction for another class mix does, with the bound of [LS Theorem 4] for histograms."""
     if options.shift is None:
         return []
-    mix, shift = options.shift
+    mix, shift = options.shift.mix, options.shift.shift
     ratio = f"{mix.positive / mix.negative:.4g}"
     notes = [
         f"Afterwards the odds are multiplied by {ratio} for the target's class mix, which labelled rows of "
@@ -240,7 +238,6 @@ def _compared_rows(measured: _Measured, how: CalibrationOptions) -> ComparedRows
         after=measured.after,
         positive=rows.positive,
         weight=rows.weight,
-        position=rows.position,
     )
 
 
@@ -260,11 +257,12 @@ def _level_errors(
         return None
     single_how = replace(how, method=CalibrationMethod.ISOTONIC)
     if options.test is None:
-        single = cross_fitted(rows, single_how, None)
+        found = cross_fitted(rows, single_how, None)  # the same folds, hence the same rows in each
+        if found is None:
+            return None
+        single = found.probability
     else:
         single = fit(rows, single_how).predict(measured.rows).probability
-    if single is None:
-        return None
     return LevelErrors(
         single=_errors(measured, single, fitted.map), by_level=_errors(measured, measured.after, fitted.map)
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -10,7 +10,7 @@ import numpy as np
 from uqcli import defaults
 from uqcli.choices import Binning, CalibrationMethod, LeafMethod, Partitioner, SplitCriterion
 from uqcli.counts import Bools, Feature, Floats, Ints, ValueCounts, pool
-from uqcli.draws import Purpose, uniforms
+from uqcli.draws import Purpose, generator
 from uqcli.errors import UsageError
 from uqcli.jobs.intervals import check_confidence
 from uqcli.methods.binning.grid import GridSpec, HoldOut, split_by_uncertainty
@@ -95,14 +95,18 @@ class CalibrationOptions:
 
 @dataclass(frozen=True, kw_only=True)
 class ScoredRows:
-    """Labelled rows of positive weight, each of shape (n,); scores as given."""
+    """Labelled rows, each of shape (n,); scores as given."""
 
     score: Floats
     uncertainty: Floats | None
     positive: Bools
-    weight: Ints | None
+    weight: Ints
     features: Mapping[str, Feature]
-    position: Ints
+
+    @property
+    def size(self) -> int:
+        """Rows by weight."""
+        return int(self.weight.sum())
 
     def only(self, rows: Bools | Ints) -> ScoredRows:
         """Some of the rows."""
@@ -110,9 +114,45 @@ class ScoredRows:
             score=self.score[rows],
             uncertainty=None if self.uncertainty is None else self.uncertainty[rows],
             positive=self.positive[rows],
-            weight=None if self.weight is None else self.weight[rows],
+            weight=self.weight[rows],
             features={name: each.only(rows) for name, each in self.features.items()},
-            position=self.position[rows],
+        )
+
+    def weighing(self, weight: Ints) -> ScoredRows:
+        """The rows that weigh something under other weights."""
+        there = np.flatnonzero(weight)
+        return replace(self.only(there), weight=weight[there])
+
+    def pooled(self) -> ScoredRows:
+        """Equal rows as one, sorted by their values: the order of the rows leaves no trace."""
+        columns = [self.score, self.positive, *(each.value for each in self.features.values())]
+        if self.uncertainty is not None:
+            columns.append(self.uncertainty)
+        keys = [np.where(np.isnan(each), -np.inf, each) for each in columns]  # a missing value equals another
+        there = np.flatnonzero(self.weight)
+        order = there[np.lexsort([each[there] for each in reversed(keys)])]
+        new = np.zeros(len(order), dtype=np.bool_)
+        new[:1] = True
+        for key in keys:
+            new[1:] |= key[order][1:] != key[order][:-1]
+        starts = np.flatnonzero(new)
+        return replace(self.only(order[starts]), weight=np.add.reduceat(self.weight[order], starts))
+
+    @staticmethod
+    def joined(parts: Sequence[ScoredRows]) -> ScoredRows:
+        """Parts of the same rows one after the other."""
+        first = parts[0]
+        return ScoredRows(
+            score=np.concatenate([part.score for part in parts]),
+            uncertainty=None
+            if first.uncertainty is None
+            else np.concatenate([part.uncertainty for part in parts if part.uncertainty is not None]),
+            positive=np.concatenate([part.positive for part in parts]),
+            weight=np.concatenate([part.weight for part in parts]),
+            features={
+                name: replace(feature, value=np.concatenate([part.features[name].value for part in parts]))
+                for name, feature in first.features.items()
+            },
         )
 
 
@@ -142,9 +182,9 @@ def fit(
     Parameters
     ----------
     rows
-        At least one.
+        At least one, pooled.
     tree_rows
-        Other rows to learn trees from; None splits the rows in two halves, keyed by seed and row.
+        Other rows to learn trees from; None deals the rows into two halves.
 
     Raises
     ------
@@ -209,11 +249,11 @@ def _heterogeneous(
     if not options.trees:
         return fit_groups(_calibration_rows(rows, options.scale), leaf_options)
     if tree_rows is None:
-        for_tree = uniforms(rows.position, options.seed, Purpose.SPLIT) < 0.5
-        if for_tree.any() and not for_tree.all():
-            tree_rows, rows = rows.only(for_tree), rows.only(~for_tree)
+        if rows.size == 1:
+            tree_rows = rows  # nothing to split
         else:
-            tree_rows = rows  # a row or two: nothing to split
+            halves = deal(rows.weight, 2, generator(options.seed, Purpose.SPLIT, 0))
+            tree_rows, rows = (rows.weighing(half) for half in halves)
     learned = _learn(tree_rows, options)
     return fit_trees(
         learned,
@@ -227,13 +267,9 @@ def _calibration_rows(rows: ScoredRows, scale: Scale) -> CalibrationRows:
     return CalibrationRows(
         score=scale.corrected(rows.score),
         positive=rows.positive,
-        weight=_weight(rows),
+        weight=rows.weight,
         features=rows.features,
     )
-
-
-def _weight(rows: ScoredRows) -> Ints:
-    return np.ones(len(rows.positive), dtype=np.int64) if rows.weight is None else rows.weight
 
 
 def _learn(rows: ScoredRows, options: CalibrationOptions) -> LearnedTrees:
@@ -243,7 +279,7 @@ def _learn(rows: ScoredRows, options: CalibrationOptions) -> LearnedTrees:
         min_leaf=options.min_leaf,
         seed=options.seed,
     )
-    weight = _weight(rows)
+    weight = rows.weight
     if options.split is SplitCriterion.GINI:
         return learn_trees(rows.features, rows.positive, weight, shape)
     matrix = TreeMatrix.of(rows.features, rows.positive, weight)
@@ -259,29 +295,65 @@ def _learn(rows: ScoredRows, options: CalibrationOptions) -> LearnedTrees:
 FOLDS = 5
 
 
+@dataclass(frozen=True, kw_only=True)
+class CrossFitted:
+    """Rows with the probabilities of maps that were fitted without them.
+
+    Attributes
+    ----------
+    rows
+        Fold by fold; equal rows that were dealt into several folds stand in each of them.
+    probability : float64, shape (n,)
+    """
+
+    rows: ScoredRows
+    probability: Floats
+
+
 def cross_fitted(
     rows: ScoredRows, options: CalibrationOptions, tree_rows: ScoredRows | None
-) -> Floats | None:
-    """Calibrated probability of each row under a map fitted without it.
+) -> CrossFitted | None:
+    """Calibrate each row under a map fitted without it; None where there is only one.
 
-    The rows are dealt into five folds in the order of a draw keyed by seed and row.
+    Parameters
+    ----------
+    rows
+        Pooled: they are dealt into five folds in an order drawn over their sorted values.
+    """
+    if rows.size < 2:
+        return None
+    folds = deal(rows.weight, min(FOLDS, rows.size), generator(options.seed, Purpose.SPLIT, 1))
+    parts = []
+    for fold in folds:
+        held_out = rows.weighing(fold)
+        fitted = fit(rows.weighing(rows.weight - fold), options, tree_rows)
+        parts.append((held_out, fitted.predict(held_out).probability))
+    return CrossFitted(
+        rows=ScoredRows.joined([part for part, _ in parts]),
+        probability=np.concatenate([probability for _, probability in parts]),
+    )
+
+
+def deal(weight: Ints, parts: int, random: np.random.Generator) -> Ints:
+    """Deal rows out in a drawn order, one to each part in turn; a row of weight w is w rows.
+
+    Parameters
+    ----------
+    weight : int64, shape (m,)
+        Of distinct rows in sorted order.
 
     Returns
     -------
-    float64, shape (n,), or None where there is only one row
+    int64, shape (parts, m)
+        How often each row is in each part; part sizes differ by at most one.
     """
-    size = len(rows.score)
-    if size < 2:
-        return None
-    order = np.argsort(uniforms(rows.position, options.seed, Purpose.SPLIT, replicate=1), kind="stable")
-    fold = np.empty(size, dtype=np.int64)
-    fold[order] = np.arange(size) * FOLDS // size if size >= FOLDS else np.arange(size)
-    result = np.empty(size)
-    for number in np.unique(fold).tolist():
-        held_out = fold == number
-        fitted = fit(rows.only(~held_out), options, tree_rows)
-        result[held_out] = fitted.predict(rows.only(held_out)).probability
-    return result
+    order = random.permutation(len(weight))
+    last = np.cumsum(weight[order])
+    dealt = np.empty((parts, len(weight)), dtype=np.int64)
+    for part in range(parts):
+        upto = (last - 1 - part) // parts
+        dealt[part, order] = upto - (last - weight[order] - 1 - part) // parts
+    return dealt
 
 
 def before(rows: ScoredRows, scale: Scale) -> Floats:

@@ -95,13 +95,11 @@ class Calibrator:
             score=rows.score,
             uncertainty=rows.uncertainty,
             positive=checked_labels("label", label, size),
-            weight=weights,
+            weight=rows.weight if weights is None else weights,
             features=read,
-            position=rows.position,
         )
         _require_inputs(how, labelled)
-        used = labelled if weights is None else labelled.only(weights > 0)
-        fitted = fit(used, how)
+        fitted = fit(labelled.pooled(), how)
         columns = {"score": SCORE}
         if how.method is CalibrationMethod.MIST:
             columns["uncertainty"] = UNCERTAINTY
@@ -169,9 +167,8 @@ def _rows(score: ArrayLike, real: bool, uncertainty: ArrayLike | None) -> Scored
         score=scores,
         uncertainty=None if uncertainty is None else checked_numbers("uncertainty", uncertainty, size),
         positive=np.zeros(size, dtype=np.bool_),
-        weight=None,
+        weight=np.ones(size, dtype=np.int64),
         features={},
-        position=np.arange(size),
     )
 
 

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from uqcli import defaults
 from uqcli.choices import Binning, CalibrationTest
-from uqcli.counts import Bools, Floats, Ints, SortedRows, ValueCounts, pool
-from uqcli.jobs.intervals import ResamplingPlan, resampled_estimate
+from uqcli.counts import Bools, Floats, Ints, ValueCounts
+from uqcli.draws import Purpose, generator
+from uqcli.jobs.intervals import ResamplingPlan
 from uqcli.methods.binning.registry import BINNINGS, BinSizes
-from uqcli.methods.metrics.bootstrap import bounds_of, resampled_weights
 from uqcli.methods.metrics.calibration_error import (
     ScoreBins,
     brier,
@@ -19,11 +20,16 @@ from uqcli.methods.metrics.calibration_error import (
     log_loss,
     reject,
 )
+from uqcli.methods.metrics.paired import SIDES, PairedCounts
 from uqcli.methods.metrics.ranking import auc, average_precision
+from uqcli.methods.metrics.resampling import LEAST_OF_A_CLASS, least_replicates, studentised_interval
 from uqcli.reports.comparison import Comparison
-from uqcli.reports.document import Metric, Metrics
+from uqcli.reports.document import Estimate, Metric
 
 Values = Mapping[str, float | None]
+
+_WITH_INTERVALS = ("auc", "log_loss", "brier")
+"""Metrics that noise does not lift; the others have no interval that holds its level."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -34,46 +40,64 @@ class ComparedRows:
     after: Floats
     positive: Bools
     weight: Ints | None
-    position: Ints
 
 
 def compare(rows: ComparedRows, plan: ResamplingPlan) -> Comparison:
     """Measure both probabilities; the same resampled rows serve both."""
-    values = _both(
-        pool(rows.before, rows.positive, rows.weight), pool(rows.after, rows.positive, rows.weight)
-    )
-    resampled = _resampled(rows, plan)
-    parts = {
-        name: _estimates(
-            each,
-            [replicate[name] for replicate in resampled],
-            plan,
-            difference=name == "difference",
-        )
-        for name, each in values.items()
-    }
+    pairs = PairedCounts.of(rows.before, rows.after, rows.positive, rows.weight)
+    before, after = map(metrics_of, pairs.counts())
+    difference = {name: _minus(after[name], before[name]) for name in before}
+    values = dict(zip(SIDES, (before, after, difference), strict=True))
+    intervals = _intervals(pairs, plan) if plan.replicates else {}
+    parts = {side: _with_intervals(side, values[side], intervals) for side in SIDES}
     return Comparison(before=parts["before"], after=parts["after"], difference=parts["difference"])
-
-
-def _resampled(rows: ComparedRows, plan: ResamplingPlan) -> list[dict[str, Values]]:
-    """Both sets of metrics, resampling after resampling; rows are sorted once for all of them."""
-    if not plan.replicates:
-        return []
-    first, second = (SortedRows.of(each, rows.positive) for each in (rows.before, rows.after))
-    weights = (
-        resampled_weights(rows.position, rows.weight, plan.seed, number) for number in range(plan.replicates)
-    )
-    return [_both(first.counts(weight), second.counts(weight)) for weight in weights if weight.any()]
-
-
-def _both(before: ValueCounts, after: ValueCounts) -> dict[str, Values]:
-    first, second = metrics_of(before), metrics_of(after)
-    difference = {name: _minus(second[name], first[name]) for name in first}
-    return {"before": first, "after": second, "difference": difference}
 
 
 def _minus(one: float | None, other: float | None) -> float | None:
     return None if one is None or other is None else one - other
+
+
+Intervals = Mapping[tuple[str, str], tuple[float, float] | None]
+"""By side and metric; None where one would not hold its level."""
+
+
+def _intervals(pairs: PairedCounts, plan: ResamplingPlan) -> Intervals:
+    keys = [(side, name) for side in SIDES for name in _WITH_INTERVALS]
+    if min(int(pairs.positives.sum()), int(pairs.negatives.sum())) < LEAST_OF_A_CLASS:
+        return dict.fromkeys(keys)
+    found = pairs.with_errors()
+    drawn = [
+        pairs.resampled(generator(plan.seed, Purpose.BOOTSTRAP, each)).with_errors()
+        for each in range(max(plan.replicates, least_replicates(plan.confidence)))
+    ]
+    return {
+        (side, name): studentised_interval(
+            found[name][side], [each[name][side] for each in drawn], plan.confidence
+        )
+        for side, name in keys
+    }
+
+
+def _with_intervals(side: str, values: Values, intervals: Intervals) -> dict[str, Metric]:
+    metrics: dict[str, Metric] = dict(values)
+    for of_side, name in intervals:
+        if of_side == side:
+            low, high = _in_range(side, name, intervals[side, name])
+            metrics[name] = Estimate(value=values[name], low=low, high=high)
+    return metrics
+
+
+def _in_range(side: str, name: str, ends: tuple[float, float] | None) -> tuple[float | None, float | None]:
+    """The ends of an interval on the metric's own scale, cut to its range."""
+    if ends is None:
+        return None, None
+    if side == "difference":
+        return ends
+    if name == "auc":
+        low, high = (1 / (1 + math.exp(-each)) for each in ends)
+        return low, high
+    most = 1.0 if name == "brier" else math.inf
+    return max(0.0, ends[0]), min(most, ends[1])
 
 
 def metrics_of(counts: ValueCounts) -> Values:
@@ -93,15 +117,3 @@ def metrics_of(counts: ValueCounts) -> Values:
         "ace": expected_error(binned(Binning.QUANTILE)),
         "tce": tested.percent(counts.rows),
     }
-
-
-def _estimates(
-    values: Values, resampled: Sequence[Values], plan: ResamplingPlan, *, difference: bool
-) -> Metrics:
-    if not plan.replicates:
-        return dict(values)
-    result: dict[str, Metric] = {}
-    for name, value in values.items():
-        drawn = [each[name] for each in resampled]
-        result[name] = resampled_estimate(value, drawn, plan.confidence, bounds_of(name, difference))
-    return result

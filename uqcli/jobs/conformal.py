@@ -91,6 +91,7 @@ def run(
     classes, scores = calibration.classes, calibration.scores
     weights = None if shift is None else weights_for(shift, classes)
     thresholds = _thresholds(scores, classes, options, alpha, weights)
+    counts = _class_counts(scores, len(classes))
     artifact = ConformalArtifact(
         kind=ArtifactKind.CONFORMAL,
         source=reader.source,
@@ -112,8 +113,8 @@ def run(
         thresholds=thresholds,
         weights=weights,
         groups=_groups(calibration, options, alpha),
+        calibration_rows=counts,
     )
-    counts = _class_counts(scores, len(classes))
     report = ConformalReport(
         artifact=artifact, rows_of_class=counts, notes=_notes(artifact, calibration, counts)
     )
@@ -174,14 +175,16 @@ def _calibration(reader: ClassReader, options: ConformalOptions) -> _Calibration
     groups: list[Ints] = []
     for batch in reader:
         assert batch.label is not None  # the roles name a label
+        there = batch.counted() > 0  # a row that weighs nothing is absent: its score is no step, either
         uniform = np.ones(len(batch.label))
         if options.randomize and options.method is ConformalMethod.APS:
             uniform = uniforms(batch.position, options.seed, Purpose.FIT)
-        scores.append(SCORES[options.method].of_labels(batch.probability, batch.label, uniform))
-        labels.append(batch.label)
-        weights.append(batch.counted())
+        of_labels = SCORES[options.method].of_labels(batch.probability, batch.label, uniform)
+        scores.append(of_labels[there])
+        labels.append(batch.label[there])
+        weights.append(batch.counted()[there])
         if options.by is not None:
-            groups.append(batch.rows.keys[options.by])
+            groups.append(batch.rows.keys[options.by][there])
     weight = np.concatenate(weights)
     known = {} if options.by is None else dict(reader.levels[options.by])
     return _Calibration(
@@ -225,11 +228,14 @@ def _groups(calibration: _Calibration, options: ConformalOptions, alpha: Fractio
     lines = []
     for name, number in named:
         part = calibration.scores.only(calibration.group == number)
-        if len(part.score) if part.weight is None else part.weight.any():
+        if part.rows:
             threshold = marginal_threshold(part.score, part.weight, alpha)
-            lines.append((name, [threshold] * len(calibration.classes)))
+            lines.append((name, [threshold] * len(calibration.classes), part.rows))
     return SavedGroups(
-        column=options.by, names=[name for name, _ in lines], thresholds=[line for _, line in lines]
+        column=options.by,
+        names=[name for name, _, _ in lines],
+        thresholds=[line for _, line, _ in lines],
+        calibration_rows=[rows for _, _, rows in lines],
     )
 
 

@@ -10,17 +10,18 @@ import numpy as np
 
 from uqcli.artifacts.models import BoundaryArtifact, Source
 from uqcli.choices import ConstraintKind, EngineName
+from uqcli.draws import Purpose, generator
 from uqcli.engines.checks import CheckedRows
 from uqcli.engines.open import open_engine
 from uqcli.engines.protocol import DataRequest
 from uqcli.errors import DataError
-from uqcli.jobs.class_mix import load_mix
+from uqcli.jobs.class_mix import TargetMix, load_mix
 from uqcli.jobs.evaluate_options import EvaluateOptions
 from uqcli.jobs.intervals import proportion_estimate
 from uqcli.jobs.models import decision_of
 from uqcli.methods.boundary.constraint import Constraint, parse_constraint
-from uqcli.methods.boundary.target import ClassMix
-from uqcli.reports.document import Estimate
+from uqcli.methods.shift.target import precision_interval
+from uqcli.reports.document import Estimate, ExactEstimate
 from uqcli.reports.evaluate import Confusion, EvaluateParameters, EvaluateReport
 
 
@@ -49,11 +50,11 @@ def evaluate_boundaries(
     DataError
         The rows cannot be read, or every weight is 0.
     """
-    mix = None if options.shift is None else load_mix(options.shift, request.positive_value)[0]
+    target = None if options.shift is None else load_mix(options.shift, request.positive_value)
     tally, dropped = _count(request, artifacts, options.engine)
     if tally.rows == 0:
         raise DataError("every row has weight 0", expected="a positive weight in some row")
-    confusions = _confusions(tally, options.confidence, mix)
+    confusions = _confusions(tally, options, target)
     results = tuple(zip(names, artifacts, confusions, strict=True))
     return EvaluateReport(
         source=Source(
@@ -66,7 +67,7 @@ def evaluate_boundaries(
             confidence=options.confidence, on_invalid=options.on_invalid, positive=request.positive_value
         ),
         results=results,
-        verdicts=tuple(_verdict(*result, mix) for result in results),
+        verdicts=tuple(_verdict(*result) for result in results),
     )
 
 
@@ -104,8 +105,8 @@ def _total(rows: CheckedRows, mask: np.ndarray) -> int:
     return int(np.count_nonzero(mask)) if rows.weight is None else int(rows.weight[mask].sum())
 
 
-def _confusions(tally: _Tally, confidence: float, mix: ClassMix | None) -> list[Confusion]:
-    negatives = tally.rows - tally.positives
+def _confusions(tally: _Tally, options: EvaluateOptions, target: TargetMix | None) -> list[Confusion]:
+    negatives, confidence = tally.rows - tally.positives, options.confidence
     return [
         Confusion(
             precision=proportion_estimate(true_positives, selected, confidence),
@@ -116,31 +117,33 @@ def _confusions(tally: _Tally, confidence: float, mix: ClassMix | None) -> list[
             rows=tally.rows,
             positives=tally.positives,
             target_precision=None
-            if mix is None
-            else _in_target(mix, proportion_estimate(true_positives, selected, confidence)),
+            if target is None
+            else _in_target(target, true_positives, selected, options),
         )
         for selected, true_positives in zip(tally.selected, tally.true_positives, strict=True)
     ]
 
 
-def _in_target(mix: ClassMix, precision: Estimate) -> Estimate:
-    """Precision where the classes are as frequent as in the target; the ends keep their order."""
-    return Estimate(
-        value=mix.precision(precision.value),
-        low=mix.precision(precision.low) or 0.0,
-        high=mix.precision(precision.high) or 0.0,
-    )
+def _in_target(target: TargetMix, true_positives: int, selected: int, options: EvaluateOptions) -> Estimate:
+    """Precision where classes are as frequent as in the target; its ends carry the weights' error, too."""
+    value = target.mix.precision(true_positives / selected if selected else None)
+    if target.draws is None:
+        return Estimate(value=value, low=None, high=None)
+    random = generator(options.seed, Purpose.TARGET)
+    counts = true_positives, selected - true_positives
+    low, high = precision_interval(target.draws, *counts, options.confidence, random)
+    return Estimate(value=value, low=low, high=high)
 
 
-def _verdict(name: str, artifact: BoundaryArtifact, confusion: Confusion, mix: ClassMix | None) -> str:
+def _verdict(name: str, artifact: BoundaryArtifact, confusion: Confusion) -> str:
     """Say whether the promise held, exactly, and whether chance can explain a miss."""
     constraint = parse_constraint(artifact.constraint.kind, artifact.constraint.value)
-    if mix is not None and constraint.kind is ConstraintKind.PRECISION:
-        constraint = mix.in_source(constraint)
     (bound, *_) = constraint.amounts
     match constraint.kind:
         case ConstraintKind.PRECISION:
             counts = (confusion.true_positives, confusion.selected)
+            if confusion.target_precision is not None:
+                return _kept_in_target(name, constraint, confusion.target_precision, bound)
             return _kept(name, constraint, confusion.precision, counts, bound)
         case ConstraintKind.RECALL:
             counts = (confusion.true_positives, confusion.positives)
@@ -158,7 +161,7 @@ def _verdict(name: str, artifact: BoundaryArtifact, confusion: Confusion, mix: C
 
 
 def _kept(
-    name: str, constraint: Constraint, estimate: Estimate, counts: tuple[int, int], bound: Fraction
+    name: str, constraint: Constraint, estimate: ExactEstimate, counts: tuple[int, int], bound: Fraction
 ) -> str:
     successes, trials = counts
     if trials == 0:
@@ -168,6 +171,21 @@ def _kept(
         met, surely = value <= bound, high <= bound or low > bound
     else:
         met, surely = value >= bound, low >= bound or high < bound
-    word = "is met" if met else "is missed"
+    return f"{name}: {constraint.promise()} {_said(met=met, surely=surely)}."
+
+
+def _kept_in_target(name: str, constraint: Constraint, estimate: Estimate, bound: Fraction) -> str:
+    """The same in a target, where class weights are estimated, too."""
+    where = f"{name}: {constraint.promise()} in the target's class mix"
+    if estimate.value is None:
+        return f"{where} cannot be judged here: nothing is selected."
+    met = Fraction(estimate.value) >= bound
+    if estimate.low is None or estimate.high is None:
+        word = "is met" if met else "is missed"
+        return f"{where} {word}; the class weights carry no draws to say whether chance explains it."
+    return f"{where} {_said(met=met, surely=estimate.low >= bound or estimate.high < bound)}."
+
+
+def _said(*, met: bool, surely: bool) -> str:
     chance = "by more than chance explains" if surely else "within what chance explains"
-    return f"{name}: {constraint.promise()} {word}, {chance}."
+    return f"{'is met' if met else 'is missed'}, {chance}"

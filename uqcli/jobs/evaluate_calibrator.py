@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 from uqcli.artifacts.models import CalibratorArtifact, Source
 from uqcli.counts import Ints
@@ -42,7 +41,7 @@ def evaluate_calibrators(
     read: tuple[DataRequest, LabelledRows, Source] | None = None
     for name, artifact, request in zip(names, artifacts, requests, strict=True):
         if read is None or read[0] != request:
-            read = (request, *read_labelled(replace(request, keep_position=True), options.engine))
+            read = (request, *read_labelled(request, options.engine))
         _, rows, source = read
         if not artifact.logit:
             require_probabilities(rows.numbers["score"], source.columns["score"])
@@ -67,12 +66,10 @@ def _compared(rows: LabelledRows, artifact: CalibratorArtifact) -> tuple[Compare
     features = {name: feature.value for name, feature in rows.features.items()}
     found = calibrated_by(artifact, score, uncertainty, features)
     assert rows.positive is not None  # the roles name a label of two classes
-    assert rows.position is not None  # asked for
     compared = ComparedRows(
         before=Scale(real=artifact.logit).probability(score),
         after=found.probability,
         positive=rows.positive,
         weight=rows.weight,
-        position=rows.position,
     )
     return compared, found.leaf

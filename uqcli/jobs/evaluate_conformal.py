@@ -8,16 +8,20 @@ from dataclasses import replace
 import numpy as np
 
 from uqcli.artifacts.models import ConformalArtifact, ShiftArtifact, Source
-from uqcli.counts import Bools, Ints
+from uqcli.counts import Bools, Floats, Ints
 from uqcli.defaults import LABEL
+from uqcli.draws import Purpose, generator
 from uqcli.engines.protocol import DataRequest
 from uqcli.errors import UsageError
+from uqcli.jobs.class_mix import draws_of
 from uqcli.jobs.class_rows import ClassReader
 from uqcli.jobs.conformal import weights_for
+from uqcli.jobs.coverage_promise import Covered, judge
 from uqcli.jobs.evaluate_options import EvaluateOptions
 from uqcli.jobs.intervals import proportion_estimate
 from uqcli.jobs.label_sets import conformal_roles, group_of_rows, label_sets
-from uqcli.reports.document import Estimate
+from uqcli.methods.shift.target import coverage_draws, percentiles
+from uqcli.reports.document import Estimate, ExactEstimate
 from uqcli.reports.evaluate import EvaluateParameters
 from uqcli.reports.evaluate_conformal import EvaluateConformalReport, SetMetrics
 
@@ -66,7 +70,7 @@ def evaluate_conformal(
     for name, artifact in zip(names, artifacts, strict=True):
         request = _request(artifact, options)
         tally, source = _counted(artifact, request, options)
-        results.append((name, artifact, _metrics(artifact, tally, options.confidence, shift)))
+        results.append((name, artifact, _metrics(artifact, tally, options, shift)))
         positive = request.positive_value
     return EvaluateConformalReport(
         source=source,
@@ -111,14 +115,21 @@ def _counted(
 
 
 def _metrics(
-    artifact: ConformalArtifact, tally: _Tally, confidence: float, shift: ShiftArtifact | None
+    artifact: ConformalArtifact, tally: _Tally, options: EvaluateOptions, shift: ShiftArtifact | None
 ) -> SetMetrics:
+    confidence = options.confidence
     rows, covered = int(tally.by_class[0].sum()), int(tally.by_class[1].sum())
     sizes = tally.by_size[0]
-    by_group: Mapping[str, Estimate] = {}
+    by_group: Mapping[str, ExactEstimate] = {}
     if artifact.groups is not None:
         by_group = _estimates([*artifact.groups.names, "(other)"], tally.by_group, confidence)
-    target = None if shift is None else _in_target(artifact, tally, shift)
+    drawn = None if shift is None else _coverage_in_target(artifact, tally, shift, options.seed)
+    counts = Covered(
+        rows_of_class=tally.by_class[0],
+        covered_of_class=tally.by_class[1],
+        rows_of_group=tally.by_group[0],
+        covered_of_group=tally.by_group[1],
+    )
     return SetMetrics(
         coverage=proportion_estimate(covered, rows, confidence),
         mean_set_size=float((sizes * np.arange(len(sizes))).sum()) / rows,
@@ -129,22 +140,42 @@ def _metrics(
         ),
         by_group=by_group,
         sizes={str(size): int(count) for size, count in enumerate(sizes.tolist()) if count},
-        target=target,
+        target=None if shift is None else _in_target(artifact, tally, shift, drawn, confidence),
         rows=rows,
+        promise=judge(artifact, counts, drawn, level=1 - confidence, seed=options.seed),
     )
 
 
-def _in_target(artifact: ConformalArtifact, tally: _Tally, shift: ShiftArtifact) -> tuple[float, float]:
+def _coverage_in_target(
+    artifact: ConformalArtifact, tally: _Tally, shift: ShiftArtifact, seed: int
+) -> Floats | None:
+    """Draws of the coverage in the target, from those of the class weights; None where there are none."""
+    weights_for(shift, artifact.classes)
+    draws = draws_of(shift, artifact.classes)
+    if draws is None:
+        return None
+    return coverage_draws(draws, tally.by_class[0], tally.by_class[1], generator(seed, Purpose.TARGET, 0))
+
+
+def _in_target(
+    artifact: ConformalArtifact,
+    tally: _Tally,
+    shift: ShiftArtifact,
+    drawn: Floats | None,
+    confidence: float,
+) -> tuple[Estimate, float]:
     """Coverage and mean size where the classes are as frequent as in the target."""
     weights = np.array(weights_for(shift, artifact.classes))
     mass = weights * tally.by_class[0]
     if mass.sum() == 0:
         raise UsageError("no row is of a class that the target has", expected="rows of its classes")
     covered = float((weights * tally.by_class[1]).sum() / mass.sum())
-    return covered, float((weights * tally.size_of_class).sum() / mass.sum())
+    low, high = (None if drawn is None else percentiles(drawn, confidence)) or (None, None)
+    size = float((weights * tally.size_of_class).sum() / mass.sum())
+    return Estimate(value=covered, low=low, high=high), size
 
 
-def _estimates(names: Sequence[str], table: np.ndarray, confidence: float) -> Mapping[str, Estimate]:
+def _estimates(names: Sequence[str], table: np.ndarray, confidence: float) -> Mapping[str, ExactEstimate]:
     """Coverage by name; undefined where there is no row."""
     lines = zip(names, table[0].tolist(), table[1].tolist(), strict=True)
     return {name: proportion_estimate(covered, rows, confidence) for name, rows, covered in lines}

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 from uqcli import defaults
 from uqcli.errors import UsageError
-from uqcli.methods.metrics.bootstrap import basic_interval
 from uqcli.methods.metrics.proportion import clopper_pearson
-from uqcli.reports.document import Estimate
+from uqcli.reports.document import ExactEstimate
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -45,15 +43,7 @@ def check_confidence(confidence: float) -> None:
         raise UsageError(f"confidence {confidence:g}", expected="a number between 0 and 1")
 
 
-def resampled_estimate(
-    value: float | None, drawn: Sequence[float | None], confidence: float, bounds: tuple[float, float]
-) -> Estimate | None:
-    """A metric with its bootstrap interval; None where it is undefined, or in every resampling."""
-    interval = basic_interval(value, drawn, confidence, bounds)
-    return interval and Estimate(value=value, low=interval[0], high=interval[1])
-
-
-def proportion_estimate(successes: int, trials: int, confidence: float) -> Estimate:
+def proportion_estimate(successes: int, trials: int, confidence: float) -> ExactEstimate:
     """A proportion with its exact interval; the value is None without trials."""
     low, high = clopper_pearson(successes, trials, confidence)
-    return Estimate(value=successes / trials if trials else None, low=low, high=high)
+    return ExactEstimate(value=successes / trials if trials else None, low=low, high=high)

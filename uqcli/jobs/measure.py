@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
-from types import MappingProxyType
-from typing import Final
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from uqcli import defaults
-from uqcli.choices import Binning, CalibrationTest, ScoreBinning
+from uqcli.choices import Binning, BinSizing, CalibrationTest, ScoreBinning
 from uqcli.counts import ValueCounts, pool
 from uqcli.errors import DataError, UsageError
 from uqcli.jobs.arrays import checked_labels, checked_numbers, checked_probabilities, checked_weights
+from uqcli.methods.binning.block_sizes import BlockSizes
 from uqcli.methods.binning.registry import BINNINGS, BinSizes
 from uqcli.methods.metrics.calibration_error import (
     Rejected,
@@ -27,10 +26,9 @@ from uqcli.methods.metrics.calibration_error import (
     maximum_error,
     reject,
 )
-
-_SIDE_BINNINGS: Final[Mapping[str, Binning]] = MappingProxyType(
-    {"quantile": Binning.QUANTILE, "equispaced": Binning.EQUISPACED, "pava": Binning.PAVA}
-)
+from uqcli.methods.metrics.calibration_line import CalibrationLine, calibration_line
+from uqcli.methods.metrics.cumulative import cumulative_error
+from uqcli.methods.metrics.decomposition import brier_parts
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -40,7 +38,9 @@ class MeasureOptions:
     Attributes
     ----------
     n_min, n_max
-        Rows in a bin of pava-bc; None means N//20 and N//5, at least 1.
+        Rows in a bin of pava-bc; None leaves them to ``bin_sizes``.
+    bin_sizes
+        How large those bins are where nobody says.
     n_bins
         Number of quantile and equispaced bins.
     alpha
@@ -50,14 +50,20 @@ class MeasureOptions:
     binning: ScoreBinning = ScoreBinning.PAVA_BC
     n_min: int | None = None
     n_max: int | None = None
+    bin_sizes: BinSizing = BinSizing.AUTO
     n_bins: int = defaults.SINGLE_SCORE_BINS
     alpha: float = defaults.ALPHA
     test: CalibrationTest = CalibrationTest.BINOMIAL
 
     @property
+    def blocks(self) -> BlockSizes:
+        """Rows in a bin of pava-bc."""
+        return BlockSizes(n_min=self.n_min, n_max=self.n_max, sizing=self.bin_sizes)
+
+    @property
     def sizes(self) -> BinSizes:
         """Number and sizes of bins."""
-        return BinSizes(bins=self.n_bins, n_min=self.n_min, n_max=self.n_max)
+        return BinSizes(bins=self.n_bins, blocks=self.blocks)
 
     def check(self) -> None:
         """Refuse a level that is none.
@@ -70,23 +76,43 @@ class MeasureOptions:
         if not 0 < self.alpha <= 1:
             raise UsageError(f"alpha {self.alpha:g}", expected="above 0 and at most 1")
 
-    def for_part(self, rows: int) -> MeasureOptions:
-        """The same for a part of the rows, which may be smaller than n_min."""
-        if self.n_min is None and self.n_max is None:
-            return self
-        n_min, n_max = self.sizes.bounds(rows)
-        n_min = min(n_min, rows)
-        return replace(self, n_min=n_min, n_max=max(n_min, n_max))
-
 
 @dataclass(frozen=True, kw_only=True)
 class Measured:
-    """The metrics by name, the bins of ``binning`` with their rejected rows, and the equispaced bins."""
+    """The metrics by name, the bins of ``binning`` with their rejected rows, and the equispaced bins.
 
-    metrics: Mapping[str, float]
+    Attributes
+    ----------
+    metrics
+        None where one is undefined, as a slope with one class.
+    line
+        Calibration intercept and slope with their standard errors.
+    """
+
+    metrics: Mapping[str, float | None]
     bins: ScoreBins
     rejected: Rejected
     equispaced: ScoreBins
+    line: CalibrationLine
+
+
+class _Binned:
+    """Counts under every binning and test that is asked for, each made once."""
+
+    def __init__(self, counts: ValueCounts, options: MeasureOptions) -> None:
+        self._counts = counts
+        self._options = options
+        self._bins: dict[Binning, ScoreBins] = {}
+
+    def __getitem__(self, binning: Binning) -> ScoreBins:
+        if binning not in self._bins:
+            edges = BINNINGS[binning].edges(self._counts, self._options.sizes)
+            self._bins[binning] = in_bins(self._counts, edges)
+        return self._bins[binning]
+
+    def rejected(self, binning: Binning) -> Rejected:
+        """Test every score against its bin's labels."""
+        return reject(self._counts, self[binning], self._options.test, self._options.alpha)
 
 
 def measure(counts: ValueCounts, options: MeasureOptions) -> Measured:
@@ -102,38 +128,58 @@ def measure(counts: ValueCounts, options: MeasureOptions) -> Measured:
     UsageError
         The bounds of pava-bc contradict each other or the number of rows.
     """
-
-    def binned(binning: Binning) -> ScoreBins:
-        return in_bins(counts, BINNINGS[binning].edges(counts, options.sizes))
-
-    def tested(bins: ScoreBins) -> Rejected:
-        return reject(counts, bins, options.test, options.alpha)
-
-    side = {name: binned(binning) for name, binning in _SIDE_BINNINGS.items()}
-    bins = side.get(options.binning) or binned(Binning(options.binning))
-    rejected = tested(bins)
+    binned = _Binned(counts, options)
+    bins, rejected = binned[Binning(options.binning)], binned.rejected(Binning(options.binning))
     estimation_error, within_bin_error = label_variance(bins)
+    parts, line = brier_parts(counts), calibration_line(counts)
     metrics = {
         "tce": rejected.percent(counts.rows),
-        "tce_q": tested(side["quantile"]).percent(counts.rows),
-        "tce_v": tested(side["pava"]).percent(counts.rows),
-        "ece": expected_error(side["equispaced"]),
-        "ace": expected_error(side["quantile"]),
-        "mce": maximum_error(side["equispaced"]),
-        "mce_q": maximum_error(side["quantile"]),
+        "tce_q": binned.rejected(Binning.QUANTILE).percent(counts.rows),
+        "tce_v": binned.rejected(Binning.PAVA).percent(counts.rows),
+        "ece": expected_error(binned[Binning.EQUISPACED]),
+        "ace": expected_error(binned[Binning.QUANTILE]),
+        "mce": maximum_error(binned[Binning.EQUISPACED]),
+        "mce_q": maximum_error(binned[Binning.QUANTILE]),
+        "ecce": cumulative_error(counts),
         "brier": brier(counts),
+        "mcb": parts.miscalibration,
+        "dsc": parts.discrimination,
+        "unc": parts.uncertainty,
         "log_loss": log_loss(counts),
+        "intercept": line.intercept,
+        "slope": line.slope,
+        "intercept_at_slope_1": line.in_the_large,
         "estimation_error": estimation_error,
         "within_bin_error": within_bin_error,
     }
-    return Measured(metrics=metrics, bins=bins, rejected=rejected, equispaced=side["equispaced"])
+    return Measured(
+        metrics=metrics, bins=bins, rejected=rejected, equispaced=binned[Binning.EQUISPACED], line=line
+    )
+
+
+def test_based_error(counts: ValueCounts, options: MeasureOptions) -> float:
+    """The test-based calibration error alone, in percent."""
+    return _Binned(counts, options).rejected(Binning(options.binning)).percent(counts.rows)
+
+
+def errors_of_draws(counts: ValueCounts, options: MeasureOptions) -> dict[str, float]:
+    """The errors that are held against labels drawn from the scores: those that noise lifts."""
+    binned = _Binned(counts, options)
+    return {
+        "ece": expected_error(binned[Binning.EQUISPACED]),
+        "ace": expected_error(binned[Binning.QUANTILE]),
+        "mce": maximum_error(binned[Binning.EQUISPACED]),
+        "tce": binned.rejected(Binning(options.binning)).percent(counts.rows),
+        "mcb": brier_parts(counts).miscalibration,
+        "ecce": cumulative_error(counts),
+    }
 
 
 @dataclass(frozen=True, kw_only=True)
 class Classwise:
     """Means of the one-against-the-rest metrics, and each class by itself."""
 
-    metrics: Mapping[str, float]
+    metrics: Mapping[str, float | None]
     by_class: tuple[Measured, ...]
 
 
@@ -212,6 +258,10 @@ def classwise_calibration_error(
     return Classwise(metrics=mean_metrics([each.metrics for each in by_class]), by_class=by_class)
 
 
-def mean_metrics(by_class: Sequence[Mapping[str, float]]) -> dict[str, float]:
-    """Mean over classes: classwise errors."""
-    return {name: sum(each[name] for each in by_class) / len(by_class) for name in by_class[0]}
+def mean_metrics(by_class: Sequence[Mapping[str, float | None]]) -> dict[str, float | None]:
+    """Mean over classes: classwise errors; undefined where one of them is."""
+    means: dict[str, float | None] = {}
+    for name in by_class[0]:
+        values = [value for each in by_class if (value := each[name]) is not None]
+        means[name] = sum(values) / len(by_class) if len(values) == len(by_class) else None
+    return means

@@ -10,18 +10,29 @@ import numpy as np
 from uqcli import defaults
 from uqcli.artifacts.models import ShiftArtifact, ShiftParameters, Source
 from uqcli.choices import ArtifactKind, Confusion, EngineName, ShiftEstimator
-from uqcli.counts import Bools, Floats, Ints, pool
+from uqcli.counts import Floats, Ints, pool
+from uqcli.draws import Purpose, generator
 from uqcli.engines.protocol import DataRequest
 from uqcli.errors import InfeasibleError, UsageError
 from uqcli.jobs.class_rows import ClassReader, without_uncertainty
 from uqcli.jobs.intervals import check_bootstrap, check_confidence
+from uqcli.jobs.shift_evidence import (
+    Evidence,
+    KnownPrior,
+    Likelihood,
+    MeanProbabilities,
+    PredictedClasses,
+)
 from uqcli.kernels.nonconformity import Matrix
 from uqcli.methods.binning.edges import even_edges
-from uqcli.methods.metrics.bootstrap import basic_interval, resampled_weights
+from uqcli.methods.metrics.calibrated_labels import ClassRows
 from uqcli.methods.metrics.calibration_error import expected_error, in_bins
-from uqcli.methods.shift.sums import exact_sums, mean_responsibilities
-from uqcli.methods.shift.weights import ClassWeights, bbse, em, known, no_shift_p_value
+from uqcli.methods.metrics.resampling import least_replicates, percentile_interval, tail_of
+from uqcli.methods.shift.weights import ClassWeights, no_shift_p_value
 from uqcli.reports.shift import ShiftReport
+
+_MOST_ROWS_OF_EM = 10_000
+"""Rows up to which EM is resampled without being asked for: every resampling iterates over them."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -61,8 +72,8 @@ class _Rows:
     ----------
     probability : float64, shape (n, C)
     label : int64, shape (n,)
-        -1 on the target's side.
-    weight, position : int64, shape (n,)
+        0 on the target's side.
+    weight : int64, shape (n,)
     predicted : int64, shape (n,)
         Likeliest class, the first of equals.
     """
@@ -70,20 +81,26 @@ class _Rows:
     probability: Matrix
     label: Ints
     weight: Ints
-    position: Ints
     predicted: Ints
     classes: tuple[str, ...]
     source: Source
 
-    def prior(self, weight: Ints) -> Floats:
-        """Class shares under weights of the rows."""
-        counts = _counts(self.label, weight, len(self.classes))
-        share: Floats = counts / counts.sum()
-        return share
+    @property
+    def size(self) -> int:
+        """Rows by weight."""
+        return int(self.weight.sum())
 
-    def predictions(self) -> Floats:
+    def labels(self) -> Ints:
+        """Rows by class."""
+        return _counts(self.label, self.weight, len(self.classes))
+
+    def predictions(self) -> Ints:
         """Rows by predicted class."""
         return _counts(self.predicted, self.weight, len(self.classes))
+
+    def distinct(self) -> ClassRows:
+        """Equal rows as one, in sorted order."""
+        return ClassRows.of(self.probability, self.label, self.weight)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -95,8 +112,8 @@ class _Sides:
 
     @property
     def size(self) -> int:
-        """Rows of both."""
-        return len(self.source.weight) + (0 if self.target is None else len(self.target.weight))
+        """Rows of both, by weight."""
+        return self.source.size + (0 if self.target is None else self.target.size)
 
 
 def run(
@@ -117,14 +134,14 @@ def run(
     _check(target, options)
     sides = _Sides(source=_read(data, engine), target=None if target is None else _read(target, engine))
     _same_classes(sides, options)
-    target_weight = None if sides.target is None else sides.target.weight
+    evidence = _evidence(sides, options)
     try:
-        found = _estimate(sides, sides.source.weight, target_weight, options)
+        found = evidence.estimate()
     except InfeasibleError as failure:
-        report = _report(sides, options, data, None, None)
+        report = _report(sides, options, data, None, [])
         return ShiftOutcome(report=replace(report, failure=str(failure)), artifact=None, failure=failure)
-    intervals, failed = _intervals(sides, options, found)
-    report = replace(_report(sides, options, data, found, intervals), failed_replicates=failed)
+    drawn = _draws(evidence, found, _replicates(sides, options), options)
+    report = _report(sides, options, data, found, drawn)
     return ShiftOutcome(report=report, artifact=report.artifact, failure=None)
 
 
@@ -150,11 +167,11 @@ def _read(request: DataRequest, engine: EngineName) -> _Rows:
     batches = list(reader)
     probability = np.concatenate([batch.probability for batch in batches])
     labels = [batch.label for batch in batches if batch.label is not None]
+    label = np.concatenate(labels) if labels else np.zeros(len(probability), dtype=np.int64)
     return _Rows(
         probability=probability,
-        label=np.concatenate(labels) if labels else np.full(len(probability), -1),
+        label=label,
         weight=np.concatenate([batch.counted() for batch in batches]),
-        position=np.concatenate([batch.position for batch in batches]),
         predicted=probability.argmax(axis=1),
         classes=reader.classes,
         source=reader.source,
@@ -175,71 +192,61 @@ def _same_classes(sides: _Sides, options: ShiftOptions) -> None:
         )
 
 
-def _estimate(
-    sides: _Sides, source_weight: Ints, target_weight: Ints | None, options: ShiftOptions
-) -> ClassWeights:
-    """Class weights under weights of the rows: their own, or resampled ones."""
+def _evidence(sides: _Sides, options: ShiftOptions) -> Evidence:
+    """What the estimator rests on."""
     source, target = sides.source, sides.target
-    if target is None or target_weight is None or options.prior is not None:
-        return known(np.array(options.prior), source.prior(source_weight), source.classes)
+    classes, labels = source.classes, source.labels()
+    if target is None or options.prior is not None:
+        return KnownPrior(target_prior=np.array(options.prior), labels=labels, classes=classes)
     if options.estimator is ShiftEstimator.EM:
-        expectation = mean_responsibilities(target.probability, target_weight)
-        return em(expectation, source.prior(source_weight), source.classes)
-    classes = len(source.classes)
-    joint: Floats
-    if options.confusion is Confusion.HARD:
-        cell = source.predicted * classes + source.label
-        joint = _counts(cell, source_weight, classes**2).reshape(classes, classes)
-        mean = _counts(target.predicted, target_weight, classes)
-    else:
-        columns = [
-            exact_sums(source.probability, source_weight * (source.label == each)) for each in range(classes)
-        ]
-        joint, mean = np.stack(columns, axis=1), exact_sums(target.probability, target_weight)
-    return bbse(joint / source_weight.sum(), mean / target_weight.sum(), source.classes)
+        return Likelihood(labels=labels, target=target.distinct(), classes=classes)
+    if options.confusion is Confusion.SOFT:
+        return MeanProbabilities(source=source.distinct(), target=target.distinct(), classes=classes)
+    cell = source.predicted * len(classes) + source.label
+    joint = _counts(cell, source.weight, len(classes) ** 2).reshape(len(classes), len(classes))
+    return PredictedClasses(joint=joint, target=target.predictions(), classes=classes)
 
 
-def _counts(number: Ints, weight: Ints, size: int) -> Floats:
-    """Weights added up by number."""
-    return np.bincount(number, weights=weight, minlength=size).astype(np.float64)
+def _counts(number: Ints, weight: Ints, size: int) -> Ints:
+    """Weights added up by number; exact, as they stay below 2**53."""
+    return np.bincount(number, weights=weight, minlength=size).astype(np.int64)
 
 
 def _replicates(sides: _Sides, options: ShiftOptions) -> int:
+    """Resamplings; without asking only where they take no time: of counts, or of few rows."""
     if options.bootstrap is not None:
         return options.bootstrap
-    return defaults.BOOTSTRAP if sides.size <= 2 * defaults.BOOTSTRAP_ROWS else 0
+    of_counts = options.estimator is not ShiftEstimator.EM and options.confusion is Confusion.HARD
+    most = defaults.BOOTSTRAP_ROWS if options.estimator is not ShiftEstimator.EM else _MOST_ROWS_OF_EM
+    return defaults.BOOTSTRAP if of_counts or sides.size <= most else 0
 
 
-def _intervals(
-    sides: _Sides, options: ShiftOptions, found: ClassWeights
-) -> tuple[list[tuple[float, float]] | None, int]:
-    """Bootstrap intervals of the weights, and how many resamplings had no estimate.
-
-    Both sides are resampled, the target's rows after the source's.
-    """
-    replicates = _replicates(sides, options)
-    drawn: list[Floats] = []
-    source, target = sides.source, sides.target
-    after = int(source.position[-1]) + 1
-    for number in range(replicates):
-        source_weight = resampled_weights(source.position, source.weight, options.seed, number)
-        target_weight = None
-        if target is not None:
-            target_weight = resampled_weights(after + target.position, target.weight, options.seed, number)
+def _draws(
+    evidence: Evidence, found: ClassWeights, replicates: int, options: ShiftOptions
+) -> list[Floats | None]:
+    """Weights of source and target resampled; None where a resampling has no estimate."""
+    drawn: list[Floats | None] = []
+    for number in range(max(replicates, least_replicates(options.confidence)) if replicates else 0):
         try:
-            drawn.append(_estimate(sides, source_weight, target_weight, options).weights)
+            drawn.append(evidence.redrawn(generator(options.seed, Purpose.BOOTSTRAP, number), found))
         except InfeasibleError:
-            continue  # a resampling without some class says nothing of the others
-    failed = replicates - len(drawn)
-    if len(drawn) < 2:
-        return None, failed
+            drawn.append(None)
+    return drawn
+
+
+def _intervals(drawn: Sequence[Floats | None], confidence: float) -> list[list[float]] | None:
+    """Percentile intervals of each class's weight, cut at 0; None where too many resamplings have none."""
+    there = [each for each in drawn if each is not None]
+    tail = tail_of(len(drawn), confidence)
+    if tail is None or len(drawn) - len(there) > tail:
+        return None
     intervals = []
-    for each, value in enumerate(found.weights.tolist()):
-        values = [float(weights[each]) for weights in drawn]
-        ends = basic_interval(value, values, options.confidence, (0.0, np.inf))
-        assert ends is not None  # the value is defined
-        intervals.append(ends)
-    return intervals, failed
+    for values in np.stack(there, axis=1).tolist():
+        ends = percentile_interval(values, confidence)
+        if ends is None:
+            return None
+        intervals.append([max(0.0, end) for end in ends])
+    return intervals
 
 
 def _report(
@@ -247,11 +254,18 @@ def _report(
     options: ShiftOptions,
     data: DataRequest,
     found: ClassWeights | None,
-    interval: Sequence[tuple[float, float]] | None,
+    drawn: Sequence[Floats | None],
 ) -> ShiftReport:
     source, target = sides.source, sides.target
-    replicates = _replicates(sides, options)
-    p_value = None if target is None else no_shift_p_value(source.predictions(), target.predictions())
+    replicates = len(drawn)
+    interval = _intervals(drawn, options.confidence)
+    p_value = (
+        None
+        if target is None
+        else no_shift_p_value(
+            source.predictions().astype(np.float64), target.predictions().astype(np.float64)
+        )
+    )
     parameters = ShiftParameters(
         estimator=options.estimator,
         confusion=options.confusion if options.estimator is ShiftEstimator.BBSE else None,
@@ -264,7 +278,7 @@ def _report(
     )
     artifact = None
     if found is not None:
-        prior = source.prior(source.weight)
+        prior = source.labels() / source.size
         artifact = ShiftArtifact(
             kind=ArtifactKind.SHIFT,
             source=source.source,
@@ -274,13 +288,14 @@ def _report(
             weights=found.weights.tolist(),
             source_prior=prior.tolist(),
             target_prior=(found.weights * prior).tolist(),
-            interval=None if interval is None else [list(ends) for ends in interval],
+            interval=interval,
             shift_p=p_value,
+            draws=None if interval is None else [each.tolist() for each in drawn if each is not None],
         )
     return ShiftReport(
         source=source.source,
         classes=source.classes,
-        failed_replicates=0,
+        failed_replicates=sum(each is None for each in drawn),
         target_rows=0 if target is None else target.source.rows,
         parameters=parameters,
         artifact=artifact,
@@ -294,10 +309,10 @@ def _report(
 def _calibration_error(source: _Rows) -> float:
     """Mean over the classes of the ECE on the source: what EM takes for 0."""
     edges = even_edges(defaults.SINGLE_SCORE_BINS)
-    errors = []
-    for number, column in enumerate(source.probability.T):
-        positive: Bools = source.label == number
-        errors.append(expected_error(in_bins(pool(column, positive, source.weight), edges)))
+    errors = [
+        expected_error(in_bins(pool(column, source.label == number, source.weight), edges))
+        for number, column in enumerate(source.probability.T)
+    ]
     return sum(errors) / len(errors)
 
 

@@ -2,28 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from uqcli import defaults
 from uqcli.choices import EngineName, ScoreBinning
-from uqcli.counts import Bools, Floats, Ints, SortedRows, ValueCounts, pool
+from uqcli.counts import Bools, Floats, Ints, ValueCounts, pool
 from uqcli.engines.classes import PROBA
 from uqcli.engines.protocol import DataRequest, LabelledRows
-from uqcli.jobs.intervals import check_bootstrap, check_confidence, resampled_estimate
+from uqcli.jobs.intervals import ResamplingPlan, check_bootstrap, check_confidence
 from uqcli.jobs.labelled import read_labelled, require_probabilities, sum_notes
-from uqcli.jobs.measure import Measured, MeasureOptions, mean_metrics, measure
-from uqcli.methods.binning.registry import size_notes
-from uqcli.methods.metrics.bootstrap import bounds_of, resampled_weights
-from uqcli.methods.metrics.calibration_error import directions
+from uqcli.jobs.measure import Measured, MeasureOptions, mean_metrics, measure, test_based_error
+from uqcli.jobs.tce_chance import Chance, chance_of_classes, chance_of_scores, key_of
+from uqcli.methods.binning.block_sizes import size_notes
+from uqcli.methods.metrics.calibrated_labels import ClassRows
 from uqcli.methods.metrics.diagram import diagram
-from uqcli.reports.document import Estimate, Metric
-from uqcli.reports.tce import ClassPart, Part, TceParameters, TceReport
+from uqcli.reports.document import Metrics
+from uqcli.reports.tce import TceParameters, TceReport
+from uqcli.reports.tce_parts import ClassPart, Part
 
-_Resampled = Sequence[Mapping[str, float]]
-"""Metrics of each problem in one resampling of the rows."""
+_OF_BINS = ("tce", "tce_q", "tce_v", "estimation_error", "within_bin_error")
+"""Metrics that say nothing of a group too small to be tested."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -35,9 +36,9 @@ class TceOptions:
     by
         Column whose groups are measured one by one, too.
     bootstrap
-        Replicates of the bootstrap; 0 for no intervals.
+        Label draws and resamplings; 0 for none.
     seed
-        Of its draws.
+        Of the draws.
     """
 
     measure: MeasureOptions = MeasureOptions()
@@ -45,6 +46,11 @@ class TceOptions:
     bootstrap: int = 0
     seed: int = 0
     confidence: float = defaults.CONFIDENCE
+
+    @property
+    def plan(self) -> ResamplingPlan:
+        """How often is drawn."""
+        return ResamplingPlan(replicates=self.bootstrap, seed=self.seed, confidence=self.confidence)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -69,7 +75,6 @@ class _Rows:
 
     problems: tuple[_Problem, ...]
     weight: Ints | None
-    position: Ints | None
 
     def only(self, rows: Ints) -> _Rows:
         """Some of the rows, by their places."""
@@ -78,8 +83,30 @@ class _Rows:
                 replace(each, score=each.score[rows], positive=each.positive[rows]) for each in self.problems
             ),
             weight=None if self.weight is None else self.weight[rows],
-            position=None if self.position is None else self.position[rows],
         )
+
+    def counts(self) -> list[ValueCounts]:
+        """Tie-pooled scores of each problem."""
+        return [pool(each.score, each.positive, self.weight) for each in self.problems]
+
+    def class_rows(self) -> ClassRows:
+        """The rows of class probabilities that the problems are columns of."""
+        label = np.stack([each.positive for each in self.problems], axis=1).argmax(axis=1)
+        return ClassRows.of(np.stack([each.score for each in self.problems], axis=1), label, self.weight)
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Group:
+    """One group's rows, with their counts for each problem."""
+
+    name: str
+    rows: _Rows
+    counts: list[ValueCounts]
+
+    @property
+    def size(self) -> int:
+        """Rows by weight."""
+        return self.counts[0].rows
 
 
 def run(data: DataRequest, options: TceOptions, engine: EngineName) -> TceReport:
@@ -92,22 +119,25 @@ def run(data: DataRequest, options: TceOptions, engine: EngineName) -> TceReport
     """
     _check(options)
     roles = replace(data.roles.without("uncertainty"), keys=() if options.by is None else (options.by,))
-    needed = replace(data, roles=roles, keep_position=options.bootstrap > 0)
-    labelled, source = read_labelled(needed, engine)
+    labelled, source = read_labelled(replace(data, roles=roles), engine)
     rows = _rows(labelled)
-    named = list(_groups(labelled, options.by))
-    resampled = _resample(rows, [None, *(places for _, places in named)], options)
-    whole = _measure_part(None, rows, resampled[0], options)
-    groups = tuple(
-        _measure_part(name, rows.only(places), drawn, options)
-        for (name, places), drawn in zip(named, resampled[1:], strict=True)
-    )
+    groups = [
+        _Group(name=name, rows=part, counts=part.counts())
+        for name, places in _places(labelled, options.by)
+        for part in (rows.only(places),)
+    ]
+    counts = rows.counts()
+    own = [_with_bounds(each, options.measure) for each in counts]
+    whole = _measured_part(None, rows, counts, [options.measure] * len(counts), options)
+    sized = _equal_sizes(groups, options.measure)
+    parts = tuple(_measured_group(each, sized, options) for each in groups)
     return TceReport(
         source=source,
-        parameters=_parameters(data, options, whole.rows, labelled.classes),
+        parameters=_parameters(data, options, own, sized, labelled.classes),
         whole=whole,
-        groups=groups,
-        warnings=(*_size_warnings(whole, options), *sum_notes(labelled.unnormalised)),
+        tce_at_group_sizes=None if sized is None else _tce_under(counts, sized),
+        groups=parts,
+        warnings=(*_size_warnings(whole, own), *sum_notes(labelled.unnormalised)),
     )
 
 
@@ -128,10 +158,10 @@ def _rows(labelled: LabelledRows) -> _Rows:
         score = labelled.numbers["score"]
         require_probabilities(score, labelled.facts.columns["score"])
         problems = (_Problem(name=None, score=score, positive=labelled.positive),)
-    return _Rows(problems=problems, weight=labelled.weight, position=labelled.position)
+    return _Rows(problems=problems, weight=labelled.weight)
 
 
-def _groups(labelled: LabelledRows, by: str | None) -> Iterator[tuple[str, Ints]]:
+def _places(labelled: LabelledRows, by: str | None) -> Iterator[tuple[str, Ints]]:
     """Names of the groups whose rows weigh something, with the places of their rows."""
     if by is None:
         return
@@ -144,89 +174,107 @@ def _groups(labelled: LabelledRows, by: str | None) -> Iterator[tuple[str, Ints]
             yield name, places
 
 
-def _measure_part(
-    name: str | None, rows: _Rows, resampled: Sequence[_Resampled], options: TceOptions
-) -> Part:
-    counts = [pool(each.score, each.positive, rows.weight) for each in rows.problems]
-    how = options.measure if name is None else options.measure.for_part(counts[0].rows)
-    measured = [measure(each, how) for each in counts]
-    classes = tuple(
-        _class_part(problem, pooled, result, [each[number] for each in resampled], options)
-        for number, (problem, pooled, result) in enumerate(zip(rows.problems, counts, measured, strict=True))
+def _with_bounds(counts: ValueCounts, options: MeasureOptions) -> MeasureOptions:
+    """The options with the sizes of bins that the rule gives for these rows."""
+    n_min, n_max = options.blocks.bounds(counts)
+    return replace(options, n_min=n_min, n_max=n_max)
+
+
+def _is_tested(group: _Group, options: MeasureOptions) -> bool:
+    return group.size >= max(defaults.LEAST_GROUP, options.n_min or 0)
+
+
+def _equal_sizes(groups: Sequence[_Group], options: MeasureOptions) -> list[MeasureOptions] | None:
+    """For each problem the sizes of bins at which all groups are tested; None where there is none to test.
+
+    Larger bins find smaller errors: with sizes of their own the largest group would always be the worst. All
+    groups take the sizes of the smallest one.
+    """
+    tested = [each for each in groups if _is_tested(each, options)]
+    if not tested:
+        return None
+    smallest = min(tested, key=lambda each: (each.size, each.name))
+    return [_with_bounds(each, options) for each in smallest.counts]
+
+
+def _tce_under(counts: Sequence[ValueCounts], options: Sequence[MeasureOptions]) -> float:
+    """Mean over the problems of the test-based calibration error."""
+    values = [test_based_error(each, how) for each, how in zip(counts, options, strict=True)]
+    return sum(values) / len(values)
+
+
+def _measured_group(group: _Group, sized: list[MeasureOptions] | None, options: TceOptions) -> Part:
+    if sized is not None and _is_tested(group, options.measure):
+        return _measured_part(group.name, group.rows, group.counts, sized, options)
+    without = replace(options.measure, n_min=None, n_max=None)
+    return _measured_part(
+        group.name, group.rows, group.counts, [without] * len(group.counts), options, tested=False
     )
-    means = [mean_metrics(each) for each in resampled]
+
+
+def _measured_part(
+    name: str | None,
+    rows: _Rows,
+    counts: Sequence[ValueCounts],
+    how: Sequence[MeasureOptions],
+    options: TceOptions,
+    *,
+    tested: bool = True,
+) -> Part:
+    measured = [measure(each, sizes) for each, sizes in zip(counts, how, strict=True)]
+    values = [dict(each.metrics) for each in measured]
+    if not tested:
+        values = [{**each, **dict.fromkeys(_OF_BINS)} for each in values]
+    means = mean_metrics(values)
+    chances: Sequence[Chance | None] = [None] * len(values)
+    chance: Chance | None = None
+    if options.bootstrap and rows.problems[0].name is None:
+        chance = chance_of_scores(counts[0], values[0], how[0], options.plan, key_of(name))
+        chances = [chance]
+    elif options.bootstrap:
+        drawn = rows.class_rows()
+        chances, chance = chance_of_classes(drawn, values, means, how, plan=options.plan, key=key_of(name))
+    problems = zip(rows.problems, counts, measured, values, chances, strict=True)
     return Part(
         name=name,
+        tested=tested,
         rows=counts[0].rows,
-        metrics=_estimates(mean_metrics([each.metrics for each in measured]), means, options),
-        classes=classes,
+        metrics=means if chance is None else chance.completed(means),
+        if_calibrated={} if chance is None else chance.if_calibrated,
+        classes=tuple(
+            _class_part(problem, pooled, result, value if of_it is None else of_it.completed(value))
+            for problem, pooled, result, value, of_it in problems
+        ),
     )
 
 
-def _class_part(
-    problem: _Problem,
-    counts: ValueCounts,
-    result: Measured,
-    resampled: Sequence[Mapping[str, float]],
-    options: TceOptions,
-) -> ClassPart:
-    too_high, too_low = directions(counts, result.bins, result.rejected)
+def _class_part(problem: _Problem, counts: ValueCounts, result: Measured, metrics: Metrics) -> ClassPart:
     return ClassPart(
         name=problem.name,
         positives=int(counts.positives.sum()),
-        metrics=_estimates(result.metrics, resampled, options),
+        metrics=metrics,
         bins=result.bins,
         rejected=result.rejected,
-        too_high=too_high,
-        too_low=too_low,
         diagram=diagram(counts, result.bins, result.equispaced),
     )
 
 
-def _resample(rows: _Rows, parts: Sequence[Ints | None], options: TceOptions) -> list[list[_Resampled]]:
-    """For each part the metrics of its problems, resampling after resampling of all rows."""
-    results: list[list[_Resampled]] = [[] for _ in parts]
-    if not options.bootstrap:
-        return results
-    assert rows.position is not None  # asked for with the bootstrap
-    ordered = [
-        [
-            SortedRows.of(each.score, each.positive)
-            for each in (rows if part is None else rows.only(part)).problems
-        ]
-        for part in parts
-    ]
-    for replicate in range(options.bootstrap):
-        weight = resampled_weights(rows.position, rows.weight, options.seed, replicate)
-        for part, problems, result in zip(parts, ordered, results, strict=True):
-            drawn = weight if part is None else weight[part]
-            if drawn.any():
-                counts = [each.counts(drawn) for each in problems]
-                how = options.measure.for_part(counts[0].rows)
-                result.append([measure(each, how).metrics for each in counts])
-    return results
-
-
-def _estimates(
-    metrics: Mapping[str, float], resampled: Sequence[Mapping[str, float]], options: TceOptions
-) -> dict[str, Metric]:
-    if not options.bootstrap:
-        return dict(metrics)
-    result: dict[str, Metric] = {}
-    for name, value in metrics.items():
-        drawn = [each[name] for each in resampled]
-        found = resampled_estimate(value, drawn, options.confidence, bounds_of(name))
-        result[name] = found or Estimate(value=value, low=value, high=value)
-    return result
-
-
-def _parameters(data: DataRequest, options: TceOptions, rows: int, classes: tuple[str, ...]) -> TceParameters:
+def _parameters(
+    data: DataRequest,
+    options: TceOptions,
+    own: Sequence[MeasureOptions],
+    sized: Sequence[MeasureOptions] | None,
+    classes: tuple[str, ...],
+) -> TceParameters:
     how = options.measure
-    n_min, n_max = how.sizes.bounds(rows) if how.binning is ScoreBinning.PAVA_BC else (None, None)
+    by_size = how.binning is ScoreBinning.PAVA_BC
     return TceParameters(
         binning=how.binning,
-        n_min=n_min,
-        n_max=n_max,
+        bin_sizes=how.bin_sizes if by_size else None,
+        n_min=_common([each.n_min for each in own]) if by_size else None,
+        n_max=_common([each.n_max for each in own]) if by_size else None,
+        group_n_min=_common([each.n_min for each in sized]) if by_size and sized else None,
+        group_n_max=_common([each.n_max for each in sized]) if by_size and sized else None,
         n_bins=how.n_bins,
         alpha=how.alpha,
         test=how.test,
@@ -240,13 +288,17 @@ def _parameters(data: DataRequest, options: TceOptions, rows: int, classes: tupl
     )
 
 
-def _size_warnings(whole: Part, options: TceOptions) -> list[str]:
-    if options.measure.binning is not ScoreBinning.PAVA_BC:
+def _common(sizes: Sequence[int | None]) -> int | None:
+    """The size that all classes have; None where they differ."""
+    return sizes[0] if len(set(sizes)) == 1 else None
+
+
+def _size_warnings(whole: Part, own: Sequence[MeasureOptions]) -> list[str]:
+    if own[0].binning is not ScoreBinning.PAVA_BC:
         return []
-    n_min, n_max = options.measure.sizes.bounds(whole.rows)
     notes = [
         f"Class {each.name}: {note}" if each.name is not None else note
-        for each in whole.classes
-        for note in size_notes(each.bins.count, n_min, n_max)
+        for each, how in zip(whole.classes, own, strict=True)
+        for note in size_notes(each.bins.count, how.n_min or 1, how.n_max or 1)
     ]
     return list(dict.fromkeys(notes))

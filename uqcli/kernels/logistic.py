@@ -61,6 +61,28 @@ def negative_log_likelihood(coefficients: Floats, features: Floats, count: Ints,
     return _loss(coefficients, lines, count, positives, np.zeros(len(lines)), 0.0)[0]
 
 
+def likelihood_has_maximum(x: Floats, count: Ints, positives: Ints, *, falling: bool) -> bool:
+    """Whether the likelihood of a logistic model of one feature has a maximum.
+
+    It grows without end with one class, or where a threshold separates the classes: positives above, or with
+    ``falling`` also below.
+
+    Parameters
+    ----------
+    x : float64, shape (m,)
+        Ascending.
+    count, positives : int64, shape (m,)
+    """
+    positive, negative = positives > 0, positives < count
+    if not positive.any() or not negative.any():
+        return False
+    if x[0] == x[-1]:
+        return True
+    of_positive, of_negative = x[positive], x[negative]
+    rising = of_positive[0] >= of_negative[-1]
+    return not (rising or (falling and of_positive[-1] <= of_negative[0]))
+
+
 def sigmoid(log_odds: Floats) -> Floats:
     """Probabilities of log-odds, without overflow."""
     small = np.exp(-np.abs(log_odds))

@@ -88,7 +88,7 @@ class BinReport:
         names = [f"uncertainty bin {i + 1}" for i in range(len(self.cells.rows))]
         columns = (
             "score bins",
-            "score from",
+            *(("score from",) if self._shares_edges() else ()),
             *(names if len(names) > 1 else ["positivity"]),
             *self._error_names(),
         )

@@ -16,7 +16,9 @@ from uqcli.methods.boundary.fit import Search
 from uqcli.methods.boundary.result import FitCounts, FittedBoundary
 from uqcli.methods.boundary.target import ClassMix
 from uqcli.reports.document import Document, Metrics, Table, count, plain, share
-from uqcli.reports.thresholds import threshold_table
+from uqcli.reports.thresholds import recalibration_in_words, threshold_table
+
+_ONE_THRESHOLD = "use --algorithm st, or more score bins"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -49,8 +51,8 @@ class BoundaryReport:
     chosen
         The best of the candidates; it may have found nothing.
     score_only
-        What a single score threshold reaches on the same rows; None if that is the algorithm, if it
-        cannot be told, or if nothing was found.
+        What a single score threshold reaches on the same rows; None if that is the algorithm, or if it
+        cannot be told.
     empty_bins
         Uncertainty bins without a row.
     rows, positives
@@ -108,7 +110,7 @@ class BoundaryReport:
             "algorithm": str(self.chosen.algorithm),
             "uncertainty_edges": found.uncertainty_edges.tolist() if found else None,
             "thresholds": list(found.thresholds) if found else None,
-            "notes": self._notes(),
+            "notes": [*self._lead(), *self._notes()],
         }
         if self.parameters.algorithm is AlgorithmChoice.ALL:
             content["algorithms"] = [_as_json(candidate) for candidate in self.candidates]
@@ -121,7 +123,27 @@ class BoundaryReport:
         tables = [self._table()] if found or len(self.candidates) > 1 else []
         if found:
             tables.append(threshold_table(found.uncertainty_edges.tolist(), found.thresholds))
-        return Document(title=title, tables=tables, notes=self._notes(), live=self._times())
+        return Document(
+            title=title, lead=self._lead(), tables=tables, notes=self._notes(), live=self._times()
+        )
+
+    def _lead(self) -> list[str]:
+        """What to know before anything else: that one score threshold does better."""
+        found, single = self.chosen.found, self.score_only.found if self.score_only else None
+        if single is None:
+            return []
+        said = f"One score threshold reaches recall {share(single.fit.recall)} at precision "
+        said += f"{share(single.fit.precision)} on these rows"
+        if found is None:
+            return [
+                f"{said}, where no boundary on this grid will do: use --algorithm st, or more score bins."
+            ]
+        ours, other = (
+            self.constraint.objective(f.true_positives, f.selected) for f in (found.fit, single.fit)
+        )
+        if other <= ours:
+            return []
+        return [f"{said}, which is better than the boundary below: use --algorithm st, or more score bins."]
 
     def _table(self) -> Table:
         header = ["on the hold-out rows", "recall", "precision", "selected", "true positives"]
@@ -160,10 +182,7 @@ class BoundaryReport:
         search = self.chosen.search
         if search and search.recalibration:
             by = search.recalibration
-            notes.append(
-                f"Scores are raised by {by.coefficient:g} x the uncertainty's place between "
-                f"{by.low:.6g} and {by.high:.6g}."
-            )
+            notes.append(recalibration_in_words(by.coefficient, by.low, by.high))
         if self.chosen.found is None:
             return [*notes, f"Infeasible: {self.shortfall()}."]
         if self.score_only and self.score_only.found is None:

@@ -41,7 +41,9 @@ def map_tables(artifact: CalibratorArtifact) -> list[Table]:
         ]
     if isinstance(map_, HistogramMap):
         return [_histogram_table(map_)]
-    return [Table(title="Map", header=("formula",), rows=[(formula(map_),)])]
+    corrected = isinstance(map_, IdentityMap) and artifact.undersampled > 1
+    said = f"the odds divided by {artifact.undersampled:g}" if corrected else formula(map_)
+    return [Table(title="Map", header=("formula",), rows=[(said,)])]
 
 
 def formula(map_: ScoreMap) -> str:
@@ -141,5 +143,11 @@ class ShowCalibratorReport:
         if artifact.undersampled > 1:
             notes.insert(
                 0, f"Odds are first divided by {artifact.undersampled:g}, for undersampled negatives."
+            )
+        if artifact.weights is not None:
+            negative, positive = artifact.weights
+            notes.append(
+                f"Then corrected for a target in which negatives are {negative:.4g} and positives "
+                f"{positive:.4g} times as frequent: the odds are multiplied by {positive / negative:.4g}."
             )
         return Document(title=f"Calibrator ({artifact.method})", tables=map_tables(artifact), notes=notes)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from uqcli.reports.document import Estimate, Metric, Metrics, Table, share
+from uqcli.reports.document import Estimate, Metric, Metrics, Table, ends_of
 
 _MEANINGS = {
     "auc": "how often a positive row has the higher score",
@@ -52,24 +52,21 @@ def _shown(metric: Metric, name: str, *, interval: bool = False) -> str:
         return "-"
     digits, sign = (2 if name == "tce" else 4), ("+" if interval else "")
     text = f"{value:{sign}.{digits}f}"
-    if interval and isinstance(metric, Estimate):
-        text += f" [{metric.low:+.{digits}f}, {metric.high:+.{digits}f}]"
-    return text
+    return text + (ends_of(metric, f"+.{digits}f") if interval and isinstance(metric, Estimate) else "")
 
 
 def verdict(compared: Comparison, where: str) -> str:
-    """Say plainly whether calibration helped, by the log loss."""
+    """Say plainly whether calibration helped, by the log loss; without an interval only what it came to."""
     gain = compared.difference["log_loss"]
-    if isinstance(gain, Estimate):
-        value, low, high = gain.value, gain.low, gain.high
-    elif isinstance(gain, int | float):
-        value, low, high = gain, gain, gain
-    else:
+    value = gain.value if isinstance(gain, Estimate) else gain
+    if not isinstance(value, int | float):
         return f"Whether calibration helped cannot be said {where}."
-    if value is not None and high < 0:
+    if not isinstance(gain, Estimate):
+        return f"The log loss changes by {value:+.4f} {where}; --bootstrap tells whether chance explains it."
+    if gain.low is None or gain.high is None:
+        return f"The log loss changes by {value:+.4f} {where}; a class has too few rows to test that."
+    if gain.high < 0:
         return f"Calibration helped: the log loss falls by {-value:.4f} {where}."
-    if value is not None and low > 0:
+    if gain.low > 0:
         return f"Calibration did not help: the log loss rises by {value:.4f} {where}."
-    return (
-        f"Calibration did not help visibly: the log loss changes by {share(value)} {where}, as chance does."
-    )
+    return f"Calibration did not help visibly: the log loss changes by {value:+.4f} {where}, as chance does."

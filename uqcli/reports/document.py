@@ -16,9 +16,20 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class Estimate:
-    """A metric with its confidence interval; the value is None where it is undefined (0/0)."""
+    """A metric with its confidence interval.
+
+    The value is None where it is undefined (0/0), the ends where no interval would hold its level.
+    """
 
     value: float | None
+    low: float | None
+    high: float | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class ExactEstimate(Estimate):
+    """A proportion with its exact interval, which is always there."""
+
     low: float
     high: float
 
@@ -43,6 +54,8 @@ class Document:
 
     Attributes
     ----------
+    lead
+        Sentences that come before everything else.
     figures
         Pictures that belong to it: in HTML and Markdown, and for ``--plot``.
     live
@@ -51,6 +64,7 @@ class Document:
 
     title: str
     tables: Sequence[Table]
+    lead: Sequence[str] = ()
     notes: Sequence[str] = ()
     figures: Sequence[Figure] = ()
     live: Sequence[str] = ()
@@ -124,4 +138,11 @@ def interval(estimate: Estimate) -> str:
     >>> interval(Estimate(value=0.5, low=0.25, high=0.75))
     '0.5000 [0.2500, 0.7500]'
     """
-    return f"{share(estimate.value)} [{estimate.low:.4f}, {estimate.high:.4f}]"
+    return f"{share(estimate.value)}{ends_of(estimate, '.4f')}"
+
+
+def ends_of(estimate: Estimate, form: str) -> str:
+    """The ends of an interval in a form, after a blank; nothing where there is none."""
+    if estimate.low is None or estimate.high is None:
+        return ""
+    return f" [{estimate.low:{form}}, {estimate.high:{form}}]"

@@ -11,7 +11,7 @@ import msgspec
 
 from uqcli.artifacts.models import BoundaryArtifact, Source
 from uqcli.defaults import VERSION
-from uqcli.reports.document import Document, Estimate, Metrics, Table, count, interval, plain
+from uqcli.reports.document import Document, Estimate, ExactEstimate, Metrics, Table, count, interval, plain
 
 
 class EvaluateParameters(msgspec.Struct, frozen=True, kw_only=True):
@@ -26,9 +26,9 @@ class EvaluateParameters(msgspec.Struct, frozen=True, kw_only=True):
 class Confusion:
     """What a boundary selects among labelled rows, by weight, with intervals of its rates."""
 
-    precision: Estimate
-    recall: Estimate
-    fpr: Estimate
+    precision: ExactEstimate
+    recall: ExactEstimate
+    fpr: ExactEstimate
     selected: int
     true_positives: int
     rows: int
@@ -75,7 +75,7 @@ def evaluation_payload(
     notes: Sequence[str],
     more: Mapping[str, Any] = MappingProxyType({}),
 ) -> dict[str, Any]:
-    """The JSON form of an evaluation: ``metrics`` for one artifact, ``results`` for several.
+    """The JSON form of an evaluation: ``results`` of all artifacts, and ``metrics`` of a single one.
 
     Parameters
     ----------
@@ -88,10 +88,9 @@ def evaluation_payload(
         "source": msgspec.to_builtins(source),
         "parameters": {**msgspec.to_builtins(parameters), **more},
     }
-    if len(results) == 1:
-        return {**head, "metrics": plain(results[0][2].metrics()), "notes": list(notes)}
     listed = [{"artifact": name, "metrics": plain(found.metrics())} for name, _, found in results]
-    return {**head, "results": listed, "notes": list(notes)}
+    alone = {"metrics": listed[0]["metrics"]} if len(listed) == 1 else {}
+    return {**head, **alone, "results": listed, "notes": list(notes)}
 
 
 @dataclass(frozen=True, kw_only=True)

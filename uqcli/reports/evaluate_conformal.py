@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from uqcli.artifacts.models import ConformalArtifact, Source
-from uqcli.choices import ConformalMode
 from uqcli.reports.conformal import describe
 from uqcli.reports.document import (
     Document,
     Estimate,
+    ExactEstimate,
     Metric,
     Metrics,
     Table,
@@ -33,6 +33,44 @@ _MOST_BARS = 40
 
 
 @dataclass(frozen=True, kw_only=True)
+class CoveragePromise:
+    """How the rows bear on what was promised.
+
+    Attributes
+    ----------
+    unit
+        To whom it was: ``class``, ``group``, ``target``, or nothing for all rows.
+    p_values
+        By name, how likely so low a coverage is where the promise is kept, for all of them together (Holm);
+        empty where the rows cannot tell.
+    below
+        Those below the promise by more than chance, the worst first.
+    worst
+        The name with the lowest p-value.
+    classes_below
+        Classes surely covered less often than all rows are, which they were not promised.
+    """
+
+    unit: str
+    p_values: Mapping[str, float]
+    below: tuple[str, ...]
+    worst: str | None
+    classes_below: tuple[str, ...]
+
+    @property
+    def verdict(self) -> str | None:
+        """Kept or broken; None where the rows cannot tell."""
+        if not self.p_values:
+            return None
+        return "broken" if self.below else "kept"
+
+    @property
+    def worst_p(self) -> float | None:
+        """The lowest p-value."""
+        return None if self.worst is None else self.p_values[self.worst]
+
+
+@dataclass(frozen=True, kw_only=True)
 class SetMetrics:
     """What sets hold.
 
@@ -48,17 +86,20 @@ class SetMetrics:
         Rows by size of their set.
     target
         Coverage and mean size where the classes are as frequent as in a target; None without one.
+    promise
+        How all this bears on what was promised.
     """
 
-    coverage: Estimate
+    coverage: ExactEstimate
     mean_set_size: float
     empty: float
-    by_class: Mapping[str, Estimate]
-    by_size: Mapping[str, Estimate]
-    by_group: Mapping[str, Estimate]
+    by_class: Mapping[str, ExactEstimate]
+    by_size: Mapping[str, ExactEstimate]
+    by_group: Mapping[str, ExactEstimate]
     sizes: Mapping[str, int]
-    target: tuple[float, float] | None
+    target: tuple[Estimate, float] | None
     rows: int
+    promise: CoveragePromise
 
     def metrics(self) -> Metrics:
         """By their contract names."""
@@ -67,6 +108,8 @@ class SetMetrics:
             "mean_set_size": self.mean_set_size,
             "empty": self.empty,
             "rows": self.rows,
+            "below": len(self.promise.below) if self.promise.p_values else None,
+            "worst_p": self.promise.worst_p,
             "coverage_by_class": self.by_class,
             "coverage_by_size": self.by_size,
             "set_sizes": self.sizes,
@@ -94,7 +137,12 @@ class EvaluateConformalReport:
 
     def payload(self) -> dict[str, Any]:
         """The JSON form: ``metrics`` for one artifact, ``results`` for several."""
-        return evaluation_payload(self.source, self.parameters, self.results, self._verdicts())
+        payload = evaluation_payload(self.source, self.parameters, self.results, self._verdicts())
+        verdicts = [found.promise.verdict for _, _, found in self.results]
+        for each, verdict in zip(payload["results"], verdicts, strict=True):
+            each["verdict"] = verdict
+        payload["verdict"] = "broken" if "broken" in verdicts else None if None in verdicts else "kept"
+        return payload
 
     def document(self) -> Document:
         """The readable form."""
@@ -106,8 +154,8 @@ class EvaluateConformalReport:
             ("empty sets", *(f"{100 * found.empty:.2f} %" for _, _, found in self.results)),
         ]
         if self.shifted:
-            targets = [found.target or (0.0, 0.0) for _, _, found in self.results]
-            lines.append(("coverage, target's classes", *(f"{covered:.4f}" for covered, _ in targets)))
+            targets = [found.target for _, _, found in self.results if found.target is not None]
+            lines.append(("coverage, target's classes", *(interval(covered) for covered, _ in targets)))
             lines.append(("mean set size, target's classes", *(f"{size:.3f}" for _, size in targets)))
         tables = [Table(title="", header=header, rows=lines)]
         for what in ("class", "group", "size"):
@@ -149,47 +197,49 @@ def promised_of(artifact: ConformalArtifact, name: str) -> float:
 
 
 def _verdict(artifact: ConformalArtifact, found: SetMetrics) -> str:
-    if artifact.mode is ConformalMode.LABEL_CONDITIONAL:
-        return _verdict_by_class(artifact, found)
-    wanted = 1 - artifact.alpha
-    promised = f"{100 * wanted:g} %"
-    if artifact.mode is ConformalMode.LABEL_SHIFT:
-        if found.target is not None:
-            there = f"{100 * found.target[0]:.1f} %"
-            return f"coverage in the target's class mix is {there}, promised {promised}."
-        return (
-            f"coverage of {promised} is promised in the target's class mix: read this on rows of the target, "
-            "or give its class weights with --shift."
-        )
-    covered = found.coverage
-    if covered.high < wanted:
-        text = f"coverage is below the promised {promised}, by more than chance"
-    elif covered.low > wanted:
-        text = f"coverage is above the promised {promised}"
-    else:
-        text = f"coverage agrees with the promised {promised}"
-    low = _below(found.by_class, lambda _: wanted)
-    if low:
-        text += f"; among classes, which are not promised it, {_named(low, found)}"
-    return f"{text}."
+    """The promise, how many are below it by more than chance, and the worst of them."""
+    promise, percent = found.promise, f"{100 * (1 - artifact.alpha):g} %"
+    if promise.unit == "target":
+        return _verdict_in_target(percent, found)
+    word = "kept" if promise.verdict == "kept" else "broken"
+    if promise.unit == "":
+        return f"{percent} coverage was promised: {word}; {_covered(found.coverage, promise)}{_also(found)}."
+    each = "each group" if promise.unit == "group" else "each class"
+    own = " (or its own share)" if artifact.parameters.alpha_by_class else ""
+    if promise.worst is None:
+        return f"{percent} coverage was promised to {each}{own}: no row tells whether it is kept."
+    of = found.by_group if promise.unit == "group" else found.by_class
+    units = "groups" if promise.unit == "group" else "classes"
+    return (
+        f"{percent} coverage was promised to {each}{own}: {word}; {len(promise.below)} of "
+        f"{len(promise.p_values)} {units} are below it by more than chance, the worst is "
+        f"{printable(promise.worst)}: {_covered(of[promise.worst], promise)}."
+    )
 
 
-def _verdict_by_class(artifact: ConformalArtifact, found: SetMetrics) -> str:
-    low = _below(found.by_class, lambda name: promised_of(artifact, name))
-    if low:
-        return f"below what is promised, by more than chance: {_named(low, found)}."
-    return "coverage of every class agrees with what is promised to it, or is above."
+def _covered(estimate: ExactEstimate, promise: CoveragePromise) -> str:
+    together = " for all of them together" if len(promise.p_values) > 1 else ""
+    return f"{100 * (estimate.value or 0):.1f} % are covered (p = {promise.worst_p:.3g}{together})"
 
 
-def _below(by_class: Mapping[str, Estimate], wanted: Callable[[str], float]) -> list[str]:
-    """Classes covered surely less often than wanted, the worst first."""
-    low = [(each.value or 0.0, name) for name, each in by_class.items() if each.high < wanted(name)]
-    return [name for _, name in sorted(low)]
-
-
-def _named(names: Sequence[str], found: SetMetrics) -> str:
+def _also(found: SetMetrics) -> str:
+    names = found.promise.classes_below
+    if not names:
+        return ""
     shown = [f"{printable(name)} {100 * (found.by_class[name].value or 0):.1f} %" for name in names[:5]]
-    return ", ".join(shown) + (f" and {len(names) - 5} more" if len(names) > 5 else "")
+    more = f" and {len(names) - 5} more" if len(names) > 5 else ""
+    return f"; classes, which were promised nothing, are below it: {', '.join(shown)}{more}"
+
+
+def _verdict_in_target(percent: str, found: SetMetrics) -> str:
+    promised = f"{percent} coverage was promised in the target's class mix"
+    if found.target is None:
+        return f"{promised}: read this on rows of the target, or give its class weights with --shift."
+    value, _ = found.target
+    there = f"{100 * (value.value or 0):.1f} % are covered there"
+    if found.promise.verdict is None:
+        return f"{promised}: {there}; the class weights carry no draws to judge that by."
+    return f"{promised}: {found.promise.verdict}; {there} (p = {found.promise.worst_p:.3g})."
 
 
 def sets_figure(results: tuple[tuple[str, ConformalArtifact, SetMetrics], ...]) -> Figure:

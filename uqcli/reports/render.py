@@ -26,6 +26,8 @@ def to_terminal(document: Document, stream: TextIO) -> None:
     console = Console(file=stream, width=None if stream.isatty() else _PIPE_WIDTH, highlight=False)
     with console.capture() as capture:  # the console would exit by itself on a closed pipe
         console.print(document.title, style="bold", markup=False)
+        for sentence in document.lead:
+            console.print(sentence, markup=False)
         for table in document.tables:
             console.print(_rich_table(table))
         for note in (*document.notes, *document.live):
@@ -60,7 +62,7 @@ def to_markdown(document: Document) -> str:
     """A Markdown page."""
     out = io.StringIO()
     out.write(f"# {document.title}\n")
-    for note in document.notes:
+    for note in (*document.lead, *document.notes):
         out.write(f"\n{note}\n")
     for table in document.tables:
         out.write(f"\n## {table.title}\n" if table.title else "")
@@ -78,7 +80,7 @@ def to_markdown(document: Document) -> str:
 def to_html(document: Document) -> str:
     """A self-contained HTML page."""
     body = "".join(_html_table(table) for table in document.tables)
-    notes = "".join(f"<p>{html.escape(note)}</p>\n" for note in document.notes)
+    notes = "".join(f"<p>{html.escape(note)}</p>\n" for note in (*document.lead, *document.notes))
     figures = "".join(
         f'<figure role="img" aria-label="{html.escape(figure.title)}">\n{to_svg(figure)}\n</figure>\n'
         for figure in document.figures

@@ -11,7 +11,17 @@ import msgspec
 from uqcli.artifacts.models import ShiftArtifact, ShiftParameters, Source
 from uqcli.defaults import VERSION
 from uqcli.methods.shift.weights import ClassWeights
-from uqcli.reports.document import Document, Estimate, Metric, Metrics, Table, count, plain, printable
+from uqcli.reports.document import (
+    Document,
+    Estimate,
+    Metric,
+    Metrics,
+    Table,
+    count,
+    interval,
+    plain,
+    printable,
+)
 
 _UNCALIBRATED = 0.05
 _ILL_CONDITIONED = 100
@@ -87,17 +97,19 @@ class ShiftReport:
         tables = [] if self.artifact is None else [weight_table(self.artifact)]
         return Document(title=title, tables=tables, notes=self._notes())
 
+    @property
+    def _has_intervals(self) -> bool:
+        return self.artifact is not None and self.artifact.interval is not None
+
     def _notes(self) -> list[str]:
         notes = [] if self.failure is None else [f"No class weights: {self.failure}."]
         if self.shift_p is not None:
             say = "differ" if self.shift_p < 0.05 else "do not differ visibly"
-            notes.append(
-                f"Predicted classes of source and target {say} (p = {self.shift_p:.3g}, chi-squared test)."
-            )
+            notes.append(f"Predicted classes of source and target {say} (p = {self.shift_p:.3g}, G-test).")
         if self.failed_replicates:
             notes.append(
-                f"{self.failed_replicates} of {self.parameters.bootstrap} resamplings had no estimate; the "
-                "intervals leave them out."
+                f"{self.failed_replicates} of {self.parameters.bootstrap} resamplings had no estimate: "
+                + ("the intervals leave them out." if self._has_intervals else "no interval would hold.")
             )
         found = self.found
         if found is not None and found.condition is not None:
@@ -130,11 +142,7 @@ def weight_table(artifact: ShiftArtifact) -> Table:
     rows = []
     columns = zip(artifact.source_prior, artifact.target_prior, weights_of(artifact).items(), strict=True)
     for source, target, (name, weight) in columns:
-        shown = (
-            f"{weight.value:.4f} [{weight.low:.4f}, {weight.high:.4f}]"
-            if isinstance(weight, Estimate)
-            else f"{weight:.4f}"
-        )
+        shown = interval(weight) if isinstance(weight, Estimate) else f"{weight:.4f}"
         rows.append((printable(name), f"{source:.4f}", f"{target:.4f}", shown))
     header = ("class", "source share", "target share", "weight")
     return Table(title="", header=header, rows=rows[:_MOST_ROWS])

@@ -2,20 +2,32 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import msgspec
-import numpy as np
 
 from uqcli.artifacts.models import Source
 from uqcli.defaults import VERSION
-from uqcli.methods.metrics.calibration_error import Direction, Rejected, ScoreBins
-from uqcli.methods.metrics.diagram import Diagram
-from uqcli.reports.document import Document, Estimate, Metric, Metrics, Table, count, plain, printable, share
+from uqcli.methods.metrics.calibrated_labels import IfCalibrated
+from uqcli.reports.document import (
+    Document,
+    Estimate,
+    Metric,
+    Metrics,
+    Table,
+    count,
+    ends_of,
+    plain,
+    printable,
+    share,
+)
 from uqcli.reports.figures import Figure
 from uqcli.reports.reliability import Panel, reliability_figure
+from uqcli.reports.tce_parts import ClassPart, Part
+from uqcli.reports.tce_words import blind_below, in_words
 
 _MEANINGS = {
     "tce": "predictions that their bin's labels speak against, %",
@@ -25,21 +37,32 @@ _MEANINGS = {
     "ace": "the same on quantile bins",
     "mce": "largest |rate - mean score|, equispaced bins",
     "mce_q": "the same on quantile bins",
-    "brier": "mean squared error",
+    "ecce": "range of the cumulated differences of labels and scores, without bins",
+    "brier": "mean squared error; mcb - dsc + unc",
+    "mcb": "miscalibration: what the best rising map would take off it",
+    "dsc": "discrimination: what that map tells apart",
+    "unc": "uncertainty: the Brier score of the overall rate",
     "log_loss": "mean negative log likelihood, nats",
+    "intercept": "of labels on log-odds of scores; 0 if calibrated",
+    "slope": "the same; 1 if calibrated, below 1 for scores too extreme",
+    "intercept_at_slope_1": "above 0: scores too low on the whole",
     "estimation_error": "variance of labels within the bins, by rows",
     "within_bin_error": "the same, mean over bins",
 }
 _SHOWN_OF_PARTS = ("tce", "ece", "ace", "brier", "log_loss")
 _MOST_PANELS = 4
+_MOST_NAMED = 12
 
 
 class TceParameters(msgspec.Struct, frozen=True, kw_only=True):
     """The options that shape the result."""
 
     binning: str
+    bin_sizes: str | None
     n_min: int | None
     n_max: int | None
+    group_n_min: int | None
+    group_n_max: int | None
     n_bins: int
     alpha: float
     test: str
@@ -53,36 +76,19 @@ class TceParameters(msgspec.Struct, frozen=True, kw_only=True):
 
 
 @dataclass(frozen=True, kw_only=True)
-class ClassPart:
-    """Rows under one question: whether the label is this class; without name, whether it is positive."""
-
-    name: str | None
-    positives: int
-    metrics: Metrics
-    bins: ScoreBins
-    rejected: Rejected
-    too_high: Direction
-    too_low: Direction
-    diagram: Diagram
-
-
-@dataclass(frozen=True, kw_only=True)
-class Part:
-    """All rows (no name) or one group, by weight; its metrics are means over the classes."""
-
-    name: str | None
-    rows: int
-    metrics: Metrics
-    classes: tuple[ClassPart, ...]
-
-
-@dataclass(frozen=True, kw_only=True)
 class TceReport:
-    """Calibration errors of one column of scores or of many classes, and of groups of rows."""
+    """Calibration errors of one column of scores or of many classes, and of groups of rows.
+
+    Attributes
+    ----------
+    tce_at_group_sizes
+        Of all rows in bins as small as those of the groups, to compare them with; None without groups.
+    """
 
     source: Source
     parameters: TceParameters
     whole: Part
+    tce_at_group_sizes: float | None
     groups: tuple[Part, ...]
     warnings: tuple[str, ...]
 
@@ -99,8 +105,15 @@ class TceReport:
             metrics["by_class"] = {str(each.name): each.metrics for each in self.whole.classes}
         if self.groups:
             metrics["by_group"] = {str(group.name): group.metrics for group in self.groups}
-            metrics["worst_group"] = _worst_first(self.groups)[0].metrics
+            worst = self._worst_group
+            metrics["worst_group"] = dict.fromkeys(self.whole.metrics) if worst is None else worst.metrics
+            metrics["tce_at_group_sizes"] = self.tce_at_group_sizes
         return metrics
+
+    @property
+    def _worst_group(self) -> Part | None:
+        tested = _worst_first([group for group in self.groups if group.tested])
+        return tested[0] if tested else None
 
     @property
     def gated(self) -> Mapping[str, Metrics]:
@@ -118,26 +131,31 @@ class TceReport:
             "bins": _bins_as_json(self.whole),
             "notes": self._notes(),
         }
+        if self.whole.if_calibrated:
+            payload["if_calibrated"] = {
+                name: {"mean": each.mean, "p95": each.high} for name, each in self.whole.if_calibrated.items()
+            }
         if self.groups:
-            payload["worst_group"] = _worst_first(self.groups)[0].name
-            payload["groups"] = [
-                {
-                    "group": group.name,
-                    "rows": group.rows,
-                    "positives": None if self.multiclass else group.classes[0].positives,
-                    "bins": _bins_as_json(group),
-                }
-                for group in self.groups
-            ]
+            payload["worst_group"] = None if self._worst_group is None else self._worst_group.name
+            payload["groups"] = [self._group_as_json(group) for group in self.groups]
         return payload
+
+    def _group_as_json(self, group: Part) -> dict[str, Any]:
+        return {
+            "name": group.name,
+            "group": group.name,
+            "rows": group.rows,
+            "positives": None if self.multiclass else group.classes[0].positives,
+            "tested": group.tested,
+            "metrics": plain(group.metrics),
+            "bins": _bins_as_json(group) if group.tested else [],
+        }
 
     def document(self) -> Document:
         """The readable form."""
-        metrics = self.whole.metrics.items()
-        rows = [(name, _MEANINGS[name], shown_metric(name, value)) for name, value in metrics]
-        tables = [Table(title="", header=("metric", "meaning", "value"), rows=rows, left=2)]
+        tables = [_metrics_table(self.whole)]
         if self.groups:
-            tables.append(_parts_table(f"By {self.parameters.by}", _worst_first(self.groups)))
+            tables.append(self._groups_table())
         if self.multiclass:
             tables.append(_classes_table(self.whole))
         else:
@@ -163,21 +181,62 @@ class TceReport:
             ]
         else:
             notes.append(in_words(self.whole.classes[0], level))
-        if self.groups:
-            group = _worst_first(self.groups)[0]
+        return [*notes, *self._group_notes(), *self._chance_notes(), *self.warnings]
+
+    def _group_notes(self) -> list[str]:
+        notes = []
+        group = self._worst_group
+        if group is not None:
             worst = _worst_first(group.classes)[0]
             which = f", class {_named(worst)}" if self.multiclass else ""
+            said = in_words(worst, self.parameters.alpha)
+            notes.append(f"Worst group, {_named(group)} ({count(group.rows)} rows){which}: {said}")
+        small = [group for group in self.groups if not group.tested]
+        if small:
+            named = ", ".join(f"{_named(each)} ({count(each.rows)} rows)" for each in small[:_MOST_NAMED])
+            more = f" and {len(small) - _MOST_NAMED} more" if len(small) > _MOST_NAMED else ""
+            notes.append(f"Too small to be tested: {named}{more}.")
+        return notes
+
+    def _chance_notes(self) -> list[str]:
+        """What the draws say, and below which error the tests are blind."""
+        notes = []
+        if self.whole.if_calibrated:
+            found = self.whole.if_calibrated["ece"]
             notes.append(
-                f"Worst group, {_named(group)} ({count(group.rows)} rows){which}: {in_words(worst, level)}"
+                f"If these probabilities were right, the ECE would be {found.mean:.4f} on average and up to "
+                f"{found.high:.4f} in 95 % of cases; it is {_value(self.whole.metrics['ece']):.4f} "
+                f"(p = {found.p_value:.3g})."
             )
-        return [*notes, *self.warnings]
+        blind = None if self.multiclass else blind_below(self.whole.classes[0])
+        if blind is not None:
+            notes.append(
+                f"Bins hold so few {blind[0]} that only errors of about {100 * blind[1]:.0f} % of their rate "
+                "and more can be seen."
+            )
+        return notes
+
+    def _groups_table(self) -> Table:
+        everything = {**self.whole.metrics, "tce": self.tce_at_group_sizes}
+        tested = _worst_first([group for group in self.groups if group.tested])
+        small = [group for group in self.groups if not group.tested]
+        rows = [
+            ("(all rows)", count(self.whole.rows), *_shown(everything)),
+            *((_named(each), count(each.rows), *_shown(each.metrics)) for each in (*tested, *small)),
+        ]
+        sizes = ""
+        if self.parameters.group_n_min is not None:
+            least, most = count(self.parameters.group_n_min), count(self.parameters.group_n_max)
+            sizes = f", all in bins of {least} to {most} rows"
+        title = f"By {self.parameters.by}{sizes}"
+        return Table(title=title, header=("group", "rows", *_SHOWN_OF_PARTS), rows=rows)
 
     def _figure(self) -> Figure:
         if self.multiclass:
             classes = _worst_first(self.whole.classes)[:_MOST_PANELS]
             return reliability_figure([_panel(f"Class {_named(each, 40)}", each) for each in classes])
         panels = [_panel("All rows" if self.groups else "", self.whole.classes[0])]
-        for group in _worst_first(self.groups)[: _MOST_PANELS - 1]:
+        for group in _worst_first([each for each in self.groups if each.tested])[: _MOST_PANELS - 1]:
             panels.append(_panel(f"{self.parameters.by} = {_named(group, 40)}", group.classes[0]))
         return reliability_figure(panels)
 
@@ -187,7 +246,7 @@ def _named(part: Part | ClassPart, most: int = 60) -> str:
 
 
 def _panel(name: str, part: ClassPart) -> Panel:
-    facts = f"TCE {_value(part.metrics['tce']):.2f} %, ECE {_value(part.metrics['ece']):.4f}"
+    facts = f"TCE {shown_metric('tce', part.metrics['tce'])}, ECE {shown_metric('ece', part.metrics['ece'])}"
     rows = f"{count(int(part.bins.count.sum()))} rows, {count(part.positives)} positive"
     title = f"{name}: {facts}; {rows}" if name else f"{facts}; {rows}"
     return Panel(title=title, bins=part.bins, rejected=part.rejected, diagram=part.diagram)
@@ -201,63 +260,9 @@ def _worst_first(parts: Sequence[Any]) -> list[Any]:
 
 
 def _value(metric: Metric) -> float:
+    """A value to sort by; what is undefined comes last."""
     value = metric.value if isinstance(metric, Estimate) else metric
-    assert isinstance(value, int | float)  # calibration errors are always defined
-    return value
-
-
-def in_words(part: ClassPart, alpha: float) -> str:
-    """Say in plain words what the numbers mean for these rows."""
-    total, against = int(part.bins.count.sum()), int(part.rejected.rows.sum())
-    percent = f"{_percent(against, total)} of predictions deviate significantly (level {alpha:g})"
-    if against == 0:
-        return f"{percent}; nothing here speaks against these probabilities."
-    sides = sorted(
-        [("too high", part.too_high), ("too low", part.too_low)], key=lambda side: -int(side[1].rows.sum())
-    )
-    said = [
-        f"{_percent(int(side.rows.sum()), total)} are {name}, {_where(part.bins, side)}"
-        for name, side in sides
-        if side.rows.any()
-    ]
-    return f"{percent}: {'; '.join(said)}."
-
-
-def _percent(rows: int, total: int) -> str:
-    share_of_all = 100 * rows / total
-    return "less than 0.1 %" if 0 < share_of_all < 0.05 else f"{share_of_all:.1f} %"
-
-
-def _where(bins: ScoreBins, side: Direction) -> str:
-    """The fewest neighbouring bins that hold most of some rows, and what is true of them."""
-    filled = np.flatnonzero(bins.count)
-    first, last = _shortest_run(side.rows[filled].tolist())
-    run = filled[first : last + 1]
-    low, high = float(bins.low[run[0]]), float(bins.high[run[-1]])
-    where = {
-        (True, True): "over the whole range",
-        (True, False): f"mostly below {high:.3g}",
-        (False, True): f"mostly above {low:.3g}",
-        (False, False): f"mostly between {low:.3g} and {high:.3g}",
-    }[low == 0, high == 1]
-    mean = float(side.score_sum[run].sum()) / int(side.rows[run].sum())
-    erring = run[side.rows[run] > 0]  # each bin's rate counts for its erring rows, as their scores do
-    rate = float((bins.rate[erring] * side.rows[erring]).sum()) / int(side.rows[erring].sum())
-    return f"{where} (on average they say {100 * mean:.3g} % where {100 * rate:.3g} % are positive)"
-
-
-def _shortest_run(rows: list[int]) -> tuple[int, int]:
-    """First and last place of the fewest neighbours that hold four fifths of all rows, the fullest such."""
-    best, first, inside = (len(rows) + 1, 0, 0), 0, 0
-    for last, more in enumerate(rows):
-        inside += more
-        while 5 * (inside - rows[first]) >= 4 * sum(rows):
-            inside -= rows[first]
-            first += 1
-        if 5 * inside >= 4 * sum(rows):
-            best = min(best, (last - first + 1, -inside, first))
-    length, _, start = best
-    return start, start + length - 1
+    return float(value) if isinstance(value, int | float) else -math.inf
 
 
 def _bins_as_json(part: Part) -> list[dict[str, Any]]:
@@ -311,16 +316,21 @@ def _classes_table(whole: Part) -> Table:
     )
 
 
-def _parts_table(title: str, parts: Sequence[Part]) -> Table:
-    rows = [
-        (
-            _named(each),
-            count(each.rows),
-            *(shown_metric(m, each.metrics[m]) for m in _SHOWN_OF_PARTS),
-        )
-        for each in parts
-    ]
-    return Table(title=title, header=("group", "rows", *_SHOWN_OF_PARTS), rows=rows)
+def _shown(metrics: Metrics) -> list[str]:
+    return [shown_metric(name, metrics[name]) for name in _SHOWN_OF_PARTS]
+
+
+def _metrics_table(whole: Part) -> Table:
+    """Every metric, with what it comes to where the probabilities are right, if labels were drawn."""
+    drawn = whole.if_calibrated
+    rows = []
+    for name, meaning in _MEANINGS.items():
+        cells = [name, meaning, shown_metric(name, whole.metrics[name])]
+        if drawn:
+            cells += [""] * 2 if name not in drawn else _if_calibrated_cells(name, drawn[name])
+        rows.append(cells)
+    header = ["metric", "meaning", "value"] + (["if calibrated", "p"] if drawn else [])
+    return Table(title="", header=header, rows=rows, left=2)
 
 
 def shown_metric(name: str, metric: Metric) -> str:
@@ -331,12 +341,17 @@ def shown_metric(name: str, metric: Metric) -> str:
     >>> shown_metric("tce", 12.3456), shown_metric("ece", 0.5)
     ('12.35 %', '0.5000')
     """
-
-    def form(value: float | None) -> str:
-        return f"{value:.2f}" if name.startswith("tce") and value is not None else share(value)
-
-    unit = " %" if name.startswith("tce") else ""
+    unit = " %" if name.startswith("tce") and metric is not None else ""
     if isinstance(metric, Estimate):
-        return f"{form(metric.value)}{unit} [{form(metric.low)}, {form(metric.high)}]"
+        digits = ".2f" if name.startswith("tce") else ".4f"
+        return f"{_form(name, metric.value)}{unit}{ends_of(metric, digits)}"
     assert metric is None or isinstance(metric, int | float)  # not a group of metrics
-    return f"{form(metric)}{unit}"
+    return f"{_form(name, metric)}{unit}"
+
+
+def _if_calibrated_cells(name: str, found: IfCalibrated) -> list[str]:
+    return [f"{_form(name, found.mean)}, up to {_form(name, found.high)}", f"{found.p_value:.3g}"]
+
+
+def _form(name: str, value: float | None) -> str:
+    return f"{value:.2f}" if name.startswith("tce") and value is not None else share(value)

@@ -19,6 +19,11 @@ def threshold_table(uncertainty_edges: Sequence[float], thresholds: Sequence[flo
     return Table(title="Decision", header=("uncertainty", "positive when"), rows=rows, left=2)
 
 
+def recalibration_in_words(coefficient: float, low: float, high: float) -> str:
+    """How scores are raised before they are compared with a threshold (hr)."""
+    return f"Scores are raised by {coefficient:g} x the uncertainty's place between {low:.6g} and {high:.6g}."
+
+
 def _range(edges: Sequence[float], bin_number: int) -> str:
     if bin_number == 0:
         return f"below {number(edges[0])}"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import pairwise
 
 import numpy as np
@@ -22,6 +22,7 @@ from uqcli.counts import (
     merge,
     pool,
 )
+from uqcli.methods.binning.block_sizes import BlockSizes
 from uqcli.methods.binning.registry import BINNINGS, BinSizes
 
 
@@ -37,15 +38,14 @@ class GridSpec:
         K, at least 1; with 1 the uncertainty is not looked at.
     score_bins
         L for each uncertainty bin, or None for one cell at each distinct score.
-    n_min, n_max
-        Rows in a bin of pava-bc, or None for its defaults.
+    blocks
+        Rows in a bin of pava-bc.
     """
 
     binning: Binning
     uncertainty_bins: int
     score_bins: int | None
-    n_min: int | None = None
-    n_max: int | None = None
+    blocks: BlockSizes = field(default_factory=BlockSizes)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -92,7 +92,7 @@ def cells_from(uncertainty_edges: Floats, parts: tuple[ValueCounts, ...], spec: 
         return Cells(uncertainty_edges=uncertainty_edges, rows=tuple(distinct_cells(part) for part in parts))
     rule = BINNINGS[spec.binning]
     needs_pooled = rule.global_score_range or any(part.rows == 0 for part in parts)
-    sizes = BinSizes(bins=spec.score_bins, n_min=spec.n_min, n_max=spec.n_max)
+    sizes = BinSizes(bins=spec.score_bins, blocks=spec.blocks)
     pooled_edges = rule.edges(merge(parts), sizes) if needs_pooled else None
     cells = []
     for part in parts:

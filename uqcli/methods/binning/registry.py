@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Final
 
 from uqcli.choices import Binning
-from uqcli.counts import Floats, Ints, ValueCounts
+from uqcli.counts import Floats, ValueCounts
+from uqcli.methods.binning.block_sizes import BlockSizes
 from uqcli.methods.binning.edges import (
     equi_span_edges,
     equi_weight_edges,
@@ -26,31 +27,12 @@ class BinSizes:
     ----------
     bins
         Number of bins; pava and pava-bc do not look at it.
-    n_min, n_max
-        Rows in a bin of pava-bc; None means N//20 and N//5, at least 1.
+    blocks
+        Rows in a bin of pava-bc.
     """
 
     bins: int
-    n_min: int | None = None
-    n_max: int | None = None
-
-    def bounds(self, rows: int) -> tuple[int, int]:
-        """n_min and n_max for a number of rows."""
-        return (
-            max(rows // 20, 1) if self.n_min is None else self.n_min,
-            max(rows // 5, 1) if self.n_max is None else self.n_max,
-        )
-
-
-def size_notes(count: Ints, n_min: int, n_max: int) -> list[str]:
-    """What to know about the sizes of pava-bc bins; count has shape (B,)."""
-    notes = []
-    if n_max < 2 * n_min:
-        notes.append(f"n_max {n_max} is below twice n_min {n_min}: blocks cannot always be split.")
-    large = [str(number + 1) for number, size in enumerate(count.tolist()) if size > n_max]
-    if large:
-        notes.append(f"Bins with more than {n_max} rows, by ties or forced merges: {', '.join(large)}.")
-    return notes
+    blocks: BlockSizes = field(default_factory=BlockSizes)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -85,7 +67,7 @@ BINNINGS: Final[Mapping[Binning, BinningRule]] = MappingProxyType(
         Binning.QUANTILE: BinningRule(edges=lambda counts, sizes: equi_weight_edges(counts, sizes.bins)),
         Binning.PAVA: BinningRule(edges=lambda counts, _: pava_edges(counts)),
         Binning.PAVA_BC: BinningRule(
-            edges=lambda counts, sizes: pava_bc_edges(counts, *sizes.bounds(counts.rows))
+            edges=lambda counts, sizes: pava_bc_edges(counts, *sizes.blocks.bounds(counts))
         ),
         Binning.EQUISPACED: BinningRule(edges=lambda counts, sizes: equispaced_edges(counts, sizes.bins)),
     }

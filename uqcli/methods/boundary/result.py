@@ -73,27 +73,34 @@ class FittedBoundary:
         )
 
 
-def _threshold(row: CellRow, first: int) -> float | None:
-    """Lowest score that is positive: of the first taken cell; a row taken whole has no lower end."""
-    if first == len(row.count):
-        return None
-    return LOWEST if first == 0 else float(row.lower[first])
+def _lowest_taken(row: CellRow, first: int, *, raised: bool) -> tuple[float | None, int, int]:
+    """Threshold of a row whose cells are taken from ``first`` on, the cell it is in, and rows of it spared.
+
+    Of a saved grid it is the lower end of the lowest cell that holds rows; a row taken whole has none. Where
+    rows are at hand it is raised to the lowest score of a positive row: nothing speaks for scores below.
+    """
+    lowest, below = (row.lowest_positive, row.below_positive) if raised else (None, None)
+    filled = np.flatnonzero((row.count if lowest is None else row.positives)[first:])
+    if len(filled) == 0:
+        return None, len(row.count), 0
+    first += int(filled[0])
+    if lowest is not None and below is not None:
+        return float(lowest[first]), first, int(below[first])
+    return (LOWEST if first == 0 else float(row.lower[first])), first, 0
 
 
-def boundary_at(cells: Cells, tops: Sequence[int]) -> FittedBoundary:
+def boundary_at(cells: Cells, tops: Sequence[int], *, raised: bool = True) -> FittedBoundary:
     """Turn a number of top cells in each row into thresholds and counts.
 
-    Empty cells below the lowest counted one are not taken, which gives the highest thresholds that
-    select the same rows.
+    Thresholds are the highest that select the same rows or, ``raised`` where rows are at hand, the same
+    positive rows.
     """
     thresholds: list[float | None] = []
     selected = true_positives = 0
     for row, top in zip(cells.rows, tops, strict=True):
-        first = len(row.count) - top
-        while first < len(row.count) and row.count[first] == 0:
-            first += 1
-        thresholds.append(_threshold(row, first))
-        selected += int(row.count[first:].sum())
+        threshold, first, spared = _lowest_taken(row, len(row.count) - top, raised=raised)
+        thresholds.append(threshold)
+        selected += int(row.count[first:].sum()) - spared
         true_positives += int(row.positives[first:].sum())
     fit = FitCounts(
         selected=selected, true_positives=true_positives, rows=cells.total, positives=cells.positives

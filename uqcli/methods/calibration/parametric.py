@@ -12,7 +12,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from uqcli.counts import Floats, Ints, ValueCounts
-from uqcli.kernels.logistic import logistic_fit, negative_log_likelihood, sigmoid
+from uqcli.kernels.logistic import (
+    likelihood_has_maximum,
+    logistic_fit,
+    negative_log_likelihood,
+    sigmoid,
+)
 from uqcli.methods.calibration.maps import BetaMap, LogisticMap
 from uqcli.methods.calibration.scale import CLIP, Scale
 
@@ -38,7 +43,7 @@ def fit_platt(counts: ValueCounts, scale: Scale) -> FittedMap:
         Corrected scores.
     """
     features = scale.log_odds(counts.value)[None, :]
-    penalised = _has_no_maximum(counts, features[0], falling=True)
+    penalised = not likelihood_has_maximum(features[0], counts.count, counts.positives, falling=True)
     intercept, slope = logistic_fit(
         features, counts.count, counts.positives, ridge=PENALTY if penalised else 0.0
     )
@@ -92,7 +97,9 @@ def fit_beta(counts: ValueCounts, scale: Scale) -> FittedMap:
     """
     score = np.clip(scale.probability(counts.value), CLIP, 1 - CLIP)
     features = np.stack([np.log(score), -np.log1p(-score)])
-    penalised = _has_no_maximum(counts, features[0] + features[1], falling=False)
+    penalised = not likelihood_has_maximum(
+        features[0] + features[1], counts.count, counts.positives, falling=False
+    )
     ridge = PENALTY if penalised else 0.0
     candidates: list[tuple[float, int, Floats]] = []
     for used in ([0, 1], [0], [1], []):
@@ -107,22 +114,6 @@ def fit_beta(counts: ValueCounts, scale: Scale) -> FittedMap:
     _, _, (c, a, b) = min(candidates)
     notes = _penalty_note(counts) if penalised else ()
     return FittedMap(map=BetaMap(a=float(a), b=float(b), c=float(c)), notes=notes)
-
-
-def _has_no_maximum(counts: ValueCounts, log_odds: Floats, *, falling: bool) -> bool:
-    """Whether the likelihood of a logistic model grows without end.
-
-    So it does with one class, or where a threshold separates the classes: positives above, or with
-    ``falling`` also below.
-    """
-    positive, negative = counts.positives > 0, counts.positives < counts.count
-    if not positive.any() or not negative.any():
-        return True
-    if log_odds[0] == log_odds[-1]:
-        return False
-    of_positive, of_negative = log_odds[positive], log_odds[negative]
-    rising = of_positive[0] >= of_negative[-1]
-    return bool(rising or (falling and of_positive[-1] <= of_negative[0]))
 
 
 def _penalty_note(counts: ValueCounts) -> tuple[str, ...]:

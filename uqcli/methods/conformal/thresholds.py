@@ -22,6 +22,11 @@ class LabelScores:
     label: Ints
     weight: Ints | None
 
+    @property
+    def rows(self) -> int:
+        """Rows by weight."""
+        return len(self.score) if self.weight is None else int(self.weight.sum())
+
     def only(self, rows: Bools) -> LabelScores:
         """Some of the rows."""
         return LabelScores(

@@ -14,9 +14,9 @@ import numpy as np
 from uqcli.choices import CalibrationTest
 from uqcli.counts import Bools, Floats, Ints, ValueCounts
 from uqcli.methods.metrics.binomial_test import rejected as binomial_rejected
+from uqcli.methods.metrics.losses import Loss, squared_error, surprise
 from uqcli.methods.metrics.t_test import rejected as t_rejected
 
-_CLIP = 1e-15
 _PART = 1 << 14
 
 TESTS: Final[Mapping[CalibrationTest, Callable[[Floats, Ints, Ints, Ints, float], Bools]]] = MappingProxyType(
@@ -88,6 +88,11 @@ class Rejected:
     rows: Ints
     too_high: Ints
 
+    @property
+    def too_low(self) -> Ints:
+        """Those whose score is below the bin's rate."""
+        return self.rows - self.too_high
+
     def percent(self, of: int) -> float:
         """Share of a number of rows, in percent: the test-based calibration error."""
         return 100 * int(self.rows.sum()) / of
@@ -106,37 +111,6 @@ def reject(counts: ValueCounts, bins: ScoreBins, test: CalibrationTest, alpha: f
         too_high[number] = counts.count[above:b].sum(where=against[above:b])
         rows[number] = counts.count[a:above].sum(where=against[a:above]) + too_high[number]
     return Rejected(against=against, rows=rows, too_high=too_high)
-
-
-@dataclass(frozen=True, kw_only=True)
-class Direction:
-    """Rejected rows of each bin that err to one side.
-
-    Attributes
-    ----------
-    rows : int64, shape (B,)
-    score_sum : float64, shape (B,)
-        Sum of their scores.
-    """
-
-    rows: Ints
-    score_sum: Floats
-
-
-def directions(counts: ValueCounts, bins: ScoreBins, rejected: Rejected) -> tuple[Direction, Direction]:
-    """Rejected rows whose score is above the bin's rate, and those whose score is not."""
-    above_sum, below_sum = np.zeros((2, len(bins.count)))
-    against = rejected.against
-    for number, (a, b) in enumerate(itertools.pairwise(bins.start.tolist())):
-        if rejected.rows[number]:
-            rate = int(bins.positives[number]) / int(bins.count[number])
-            middle = a + int(counts.value[a:b].searchsorted(rate))
-            below_sum[number] = _total(counts, _score, a, middle, against)
-            above_sum[number] = _total(counts, _score, middle, b, against)
-    return (
-        Direction(rows=rejected.too_high, score_sum=above_sum),
-        Direction(rows=rejected.rows - rejected.too_high, score_sum=below_sum),
-    )
 
 
 def expected_error(bins: ScoreBins) -> float:
@@ -162,12 +136,12 @@ def label_variance(bins: ScoreBins) -> tuple[float, float]:
 
 def brier(counts: ValueCounts) -> float:
     """Mean squared difference of score and label."""
-    return _total(counts, _squared_error, 0, len(counts.value)) / counts.rows
+    return _total(counts, _loss_term(squared_error), 0, len(counts.value)) / counts.rows
 
 
 def log_loss(counts: ValueCounts) -> float:
     """Mean negative log likelihood in nats, of scores clipped to [1e-15, 1 - 1e-15]."""
-    return _total(counts, _negative_log_likelihood, 0, len(counts.value)) / counts.rows
+    return _total(counts, _loss_term(surprise), 0, len(counts.value)) / counts.rows
 
 
 Term = Callable[[Floats, Ints, Ints], Floats]
@@ -179,28 +153,19 @@ def _score(value: Floats, count: Ints, positives: Ints) -> Floats:
     return value * count
 
 
-def _squared_error(value: Floats, count: Ints, positives: Ints) -> Floats:
-    return positives * (1 - value) ** 2 + (count - positives) * value**2
+def _loss_term(loss: Loss) -> Term:
+    def term(value: Floats, count: Ints, positives: Ints) -> Floats:
+        if_positive, if_negative = loss(value)
+        return positives * if_positive + (count - positives) * if_negative
+
+    return term
 
 
-def _negative_log_likelihood(value: Floats, count: Ints, positives: Ints) -> Floats:
-    score = np.clip(value, _CLIP, 1 - _CLIP)
-    return -(positives * np.log(score) + (count - positives) * np.log1p(-score))
-
-
-def _total(counts: ValueCounts, term: Term, start: int, stop: int, only: Bools | None = None) -> float:
-    """Sum of a term over the distinct values start to stop-1, part by part to stay in the cache.
-
-    ``only`` tells which of all distinct values count; None means all of them.
-    """
+def _total(counts: ValueCounts, term: Term, start: int, stop: int) -> float:
+    """Sum of a term over the distinct values start to stop-1, part by part to stay in the cache."""
     cuts = itertools.pairwise([*range(start, stop, _PART), stop])
     return math.fsum(
-        float(
-            term(counts.value[a:b], counts.count[a:b], counts.positives[a:b]).sum(
-                where=True if only is None else only[a:b]
-            )
-        )
-        for a, b in cuts
+        float(term(counts.value[a:b], counts.count[a:b], counts.positives[a:b]).sum()) for a, b in cuts
     )
 
 

@@ -54,6 +54,30 @@ def bbse(confusion: Matrix, predicted: Floats, classes: Sequence[str]) -> ClassW
     InfeasibleError
         The matrix is singular, or all weights come out negative.
     """
+    solved, smallest, largest = solve_weights(confusion, predicted, classes)
+    clipped = tuple(np.flatnonzero(solved < 0).tolist())
+    weights: Floats = np.maximum(solved, 0.0)
+    total = float((weights * confusion.sum(axis=0)).sum())
+    if total <= 0:
+        raise InfeasibleError("every class weight comes out negative", expected="a target like the source")
+    return ClassWeights(
+        weights=weights / total,
+        smallest_singular=smallest,
+        condition=largest / smallest,
+        clipped=clipped,
+    )
+
+
+def solve_weights(
+    confusion: Matrix, predicted: Floats, classes: Sequence[str]
+) -> tuple[Floats, float, float]:
+    """The solution of ``C w = mu`` as it comes out, also below 0, with the extreme singular values of C.
+
+    Raises
+    ------
+    InfeasibleError
+        The matrix is singular.
+    """
     singular = np.linalg.svd(confusion, compute_uv=False)
     smallest, largest = float(singular[-1]), float(singular[0])
     if smallest <= _SINGULAR * largest:
@@ -66,21 +90,16 @@ def bbse(confusion: Matrix, predicted: Floats, classes: Sequence[str]) -> ClassW
             expected="predictions that differ between the classes",
             remedy="merge classes, or use --confusion soft or another estimator",
         )
-    solved = np.linalg.solve(confusion, predicted)
-    clipped = tuple(np.flatnonzero(solved < 0).tolist())
-    weights = np.maximum(solved, 0.0)
-    total = float((weights * confusion.sum(axis=0)).sum())
-    if total <= 0:
-        raise InfeasibleError("every class weight comes out negative", expected="a target like the source")
-    return ClassWeights(
-        weights=weights / total,
-        smallest_singular=smallest,
-        condition=largest / smallest,
-        clipped=clipped,
-    )
+    solved = np.linalg.solve(confusion, predicted).astype(np.float64)
+    return solved, smallest, largest
 
 
-def em(expectation: Callable[[Floats], Floats], source_prior: Floats, classes: Sequence[str]) -> ClassWeights:
+def em(
+    expectation: Callable[[Floats], Floats],
+    source_prior: Floats,
+    classes: Sequence[str],
+    start: Floats | None = None,
+) -> ClassWeights:
     """Maximum likelihood of the target prior (Saerens et al. 2002), for calibrated probabilities.
 
     Parameters
@@ -89,6 +108,8 @@ def em(expectation: Callable[[Floats], Floats], source_prior: Floats, classes: S
         From weights to the mean over the target of ``w(y) p(y|x) / sum over k of w(k) p(k|x)``, shape (C,).
     source_prior : float64, shape (C,)
         All above 0.
+    start : float64, shape (C,), optional
+        Weights to begin with, all above 0; None for 1 each.
 
     Raises
     ------
@@ -97,7 +118,7 @@ def em(expectation: Callable[[Floats], Floats], source_prior: Floats, classes: S
     """
     if (source_prior <= 0).any():
         raise _missing_class(classes[int(np.argmin(source_prior))])
-    weights = np.ones(len(source_prior))
+    weights = np.ones(len(source_prior)) if start is None else start
     for _ in range(_MOST_STEPS):
         following = expectation(weights) / source_prior
         change = float(np.abs((following - weights) * source_prior).max())
@@ -135,25 +156,30 @@ def _missing_class(name: str) -> InfeasibleError:
 
 
 def no_shift_p_value(source: Floats, target: Floats) -> float:
-    """P-value of the hypothesis that source and target are predicted alike (chi-squared, homogeneity).
+    """P-value of the hypothesis that source and target are predicted alike (G-test of homogeneity).
 
-    Classes expected fewer than five times on a side are pooled.
+    Classes expected fewer than five times on a side are pooled, and the statistic is divided by Williams'
+    correction (1976), so that the level holds in small tables, too.
 
     Parameters
     ----------
     source, target : float64, shape (C,)
         Rows by predicted class.
     """
-    from scipy.special import chdtrc
+    from scipy.special import chdtrc, xlogy
 
     total = source + target
-    shares = np.array([source.sum(), target.sum()]) / total.sum()
-    rare = total * shares.min() < 5
+    sides = np.array([source.sum(), target.sum()])
+    rare = total * (sides / total.sum()).min() < 5
     table = np.stack([source, target])
     cells = np.concatenate([table[:, ~rare], table[:, rare].sum(axis=1, keepdims=True)], axis=1)
     cells = cells[:, cells.sum(axis=0) > 0]
-    if cells.shape[1] < 2:
+    freedom = cells.shape[1] - 1
+    if freedom == 0:
         return 1.0
-    expected = shares[:, None] * cells.sum(axis=0)
-    statistic = float(((cells - expected) ** 2 / expected).sum())
-    return float(chdtrc(cells.shape[1] - 1, statistic))
+    columns, rows = cells.sum(axis=0), float(cells.sum())
+    expected = sides[:, None] * columns / rows
+    statistic = 2 * float(xlogy(cells, cells / expected).sum())
+    of_sides, of_columns = rows * (1 / sides).sum() - 1, rows * (1 / columns).sum() - 1
+    correction = 1 + of_sides * of_columns / (6 * rows * freedom)
+    return float(chdtrc(freedom, max(0.0, statistic) / correction))

@@ -1,0 +1,70 @@
+"""How many rows a bin of pava-bc holds [TCE sec. 3].
+
+The paper's N//20 and N//5 keep every bin a twentieth of the rows wide, while the power of the test in it
+grows with N: in large files the slope of the rate inside a bin is found out, and true probabilities are
+condemned. A bin of n rows is n/N wide and resolves sqrt(rate (1 - rate) / n), so n has to grow slower than
+N^(2/3).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import isqrt
+
+from uqcli.choices import BinSizing
+from uqcli.counts import Ints, ValueCounts
+
+
+@dataclass(frozen=True, kw_only=True)
+class BlockSizes:
+    """Rows that a bin of pava-bc holds at least and at most.
+
+    Attributes
+    ----------
+    n_min, n_max
+        As given; None leaves them to the rule, which never contradicts the other one.
+    sizing
+        ``auto`` grows with the square root of the rows, more where positives are rare; ``paper`` is N//20 and
+        N//5.
+    """
+
+    n_min: int | None = None
+    n_max: int | None = None
+    sizing: BinSizing = BinSizing.AUTO
+
+    def bounds(self, counts: ValueCounts) -> tuple[int, int]:
+        """n_min and n_max for these rows."""
+        return self.bounds_for(counts.rows, int(counts.positives.sum()))
+
+    def bounds_for(self, rows: int, positives: int) -> tuple[int, int]:
+        """n_min and n_max for so many rows.
+
+        Examples
+        --------
+        >>> BlockSizes().bounds_for(1_000_000, 500_000), BlockSizes().bounds_for(1_000, 500)
+        ((2000, 8000), (50, 200))
+        """
+        n_min = max(1, self._least(rows, positives)) if self.n_min is None else self.n_min
+        if self.n_min is None and self.n_max is not None:
+            n_min = max(1, min(n_min, self.n_max))
+        if self.n_max is not None:
+            return n_min, self.n_max
+        n_max = rows // 5 if self.sizing is BinSizing.PAPER else min(rows // 5, 4 * n_min)
+        return n_min, max(1, n_max) if self.n_min is None else max(n_min, n_max)
+
+    def _least(self, rows: int, positives: int) -> int:
+        twentieth, spread = rows // 20, positives * (rows - positives)
+        if self.sizing is BinSizing.PAPER or spread == 0:
+            return twentieth
+        return min(twentieth, isqrt(rows**3 // spread))
+
+
+def size_notes(count: Ints, n_min: int, n_max: int) -> list[str]:
+    """What to know about the sizes of pava-bc bins; count has shape (B,)."""
+    notes = []
+    if n_max < 2 * n_min:
+        notes.append(f"n_max {n_max} is below twice n_min {n_min}: blocks cannot always be split.")
+    large = [str(number + 1) for number, size in enumerate(count.tolist()) if size > n_max]
+    if large:
+        notes.append(f"Bins with more than {n_max} rows, by ties or forced merges: {', '.join(large)}.")
+    return notes

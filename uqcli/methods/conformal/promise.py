@@ -1,0 +1,104 @@
+"""Whether new rows break a promised coverage, or chance explains what they show [LS sec. 2].
+
+The coverage that n calibration rows give is itself random: for exchangeable rows it has the law
+Beta(k, n+1-k) with k = ceil((1-alpha)(n+1)), so how many of m new rows are covered is beta-binomial. A test
+that takes 1 - alpha for the coverage of every single calibration raises false alarms, and more of them the
+more classes there are.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
+
+import numpy as np
+
+from uqcli.counts import Floats
+
+_FAR = 40
+"""Standard deviations beyond which no outcome adds to a sum of doubles."""
+
+
+def rank_of(rows: int, alpha: Fraction) -> int:
+    """Which of the calibration scores is the threshold, ``ceil((1-alpha)(n+1))``; n + 1 for every label.
+
+    Examples
+    --------
+    >>> rank_of(9, Fraction(1, 10)), rank_of(8, Fraction(1, 10))
+    (9, 9)
+    """
+    return min(rows + 1, -((alpha - 1) * (rows + 1) // 1))
+
+
+def coverage_p_value(covered: int, rows: int, calibration_rows: int, alpha: Fraction) -> float:
+    """How likely so few, or fewer, of the rows are covered by a promise that is kept.
+
+    Parameters
+    ----------
+    covered, rows
+        New rows whose set holds their label, of all of them.
+    calibration_rows
+        Rows that the threshold was found on.
+
+    Examples
+    --------
+    >>> round(coverage_p_value(80, 100, 100, Fraction(1, 10)), 3)
+    0.022
+    """
+    rank = rank_of(calibration_rows, alpha)
+    if rank > calibration_rows or covered >= rows:
+        return 1.0
+    return _beta_binomial_cdf(covered, rows, rank, calibration_rows + 1 - rank)
+
+
+def _beta_binomial_cdf(successes: int, trials: int, a: int, b: int) -> float:
+    from scipy.special import betaln, gammaln
+
+    mean = a / (a + b)
+    variance = trials * mean * (1 - mean) * (a + b + trials) / (a + b + 1)
+    lowest = max(0, min(successes, math.floor(trials * mean)) - math.ceil(_FAR * math.sqrt(variance) + _FAR))
+    outcome = np.arange(lowest, successes + 1, dtype=np.float64)
+    choose = gammaln(trials + 1) - gammaln(outcome + 1) - gammaln(trials - outcome + 1)
+    log_p = choose + betaln(outcome + a, trials - outcome + b) - betaln(a, b)
+    return min(1.0, float(np.exp(log_p).sum()))
+
+
+def holm(p_values: Mapping[str, float]) -> dict[str, float]:
+    """P-values that hold together for all of several promises (Holm 1979).
+
+    Examples
+    --------
+    >>> holm({"a": 0.01, "b": 0.04})
+    {'a': 0.02, 'b': 0.04}
+    """
+    adjusted: dict[str, float] = {}
+    highest = 0.0
+    for place, name in enumerate(sorted(p_values, key=lambda name: (p_values[name], name))):
+        highest = max(highest, min(1.0, (len(p_values) - place) * p_values[name]))
+        adjusted[name] = highest
+    return {name: adjusted[name] for name in p_values}
+
+
+def effective_rows(rows_of_class: Sequence[int], weights: Sequence[float]) -> int:
+    """How many unweighted rows weigh as much as rows of these classes, ``(sum w)^2 / sum w^2``."""
+    total = math.fsum(rows * weight for rows, weight in zip(rows_of_class, weights, strict=True))
+    squares = math.fsum(rows * weight**2 for rows, weight in zip(rows_of_class, weights, strict=True))
+    return math.floor(total**2 / squares) if squares else 0
+
+
+def shifted_p_value(
+    coverage: Floats, calibration_rows: int, alpha: Fraction, random: np.random.Generator
+) -> float:
+    """The same where coverage is known by draws, as in a target with estimated class weights.
+
+    Parameters
+    ----------
+    coverage : float64, shape (B,)
+        What the coverage may be, given the rows and the weights.
+    """
+    rank = rank_of(calibration_rows, alpha)
+    if rank > calibration_rows:
+        return 1.0
+    promised = random.beta(rank, calibration_rows + 1 - rank, len(coverage))
+    return float((1 + np.count_nonzero(coverage >= promised)) / (len(coverage) + 1))

@@ -1,0 +1,63 @@
+"""Whether unlabelled rows tell the priors of their classes at all [LS sec. 2; Saerens et al. 2002]."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from uqcli.counts import Floats, Ints
+from uqcli.errors import InfeasibleError
+
+Matrix = NDArray[np.float64]
+
+_LEAST = 1e-6
+"""Share of what observed labels would tell below which nothing is told."""
+
+_FLOOR = 1e-3
+"""Priors are taken for at least this: at 0 a label would tell infinitely much of them."""
+
+
+def require_identified(probability: Matrix, weight: Ints, source_prior: Floats, weights: Floats) -> None:
+    """Refuse a maximum of the likelihood on which rows have hardly any say.
+
+    Two things are asked of the target: that probabilities differ between its rows at all, unless they all
+    name one class, and that the information about the free priors is at least a millionth, in every
+    direction, of what as many observed labels would give.
+
+    Parameters
+    ----------
+    probability : float64, shape (n, C)
+        Of the target.
+    weight : int64, shape (n,)
+    source_prior, weights : float64, shape (C,)
+        ``weights`` where the likelihood is highest.
+
+    Raises
+    ------
+    InfeasibleError
+        The target does not tell its priors.
+    """
+    shares = weight / weight.sum()
+    mean = shares @ probability
+    spread = float((shares @ (probability - mean) ** 2).sum())
+    undecided = float(1 - (mean**2).sum())
+    if undecided > _FLOOR and spread < _LEAST * undecided:
+        raise _unidentified("all rows of the target have nearly the same probabilities")
+    prior = np.maximum(weights * source_prior, _FLOOR / len(weights))
+    prior /= prior.sum()
+    joint = probability * (prior / source_prior)
+    posterior = joint / np.maximum(joint.sum(axis=1, keepdims=True), 1e-300)
+    away = (posterior - prior)[:, :-1]
+    told = away.T @ (away * shares[:, None])
+    labels = np.diag(prior[:-1]) - np.outer(prior[:-1], prior[:-1])
+    scale = np.linalg.inv(np.linalg.cholesky(labels))
+    if float(np.linalg.eigvalsh(scale @ told @ scale.T)[0]) < _LEAST:
+        raise _unidentified("probabilities of some classes rise and fall together")
+
+
+def _unidentified(why: str) -> InfeasibleError:
+    return InfeasibleError(
+        f"the target does not tell its class shares: {why}",
+        expected="probabilities that tell classes apart",
+        remedy="merge classes, or use --estimator bbse or known",
+    )

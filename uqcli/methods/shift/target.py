@@ -1,0 +1,81 @@
+"""Measures in a target whose class weights are estimated: both uncertainties go into their intervals."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from uqcli.counts import Floats, Ints
+
+Matrix = NDArray[np.float64]
+
+DRAWS = 2000
+"""How many pairs of drawn weights and drawn rates an interval is made of, at least."""
+
+
+def precision_interval(
+    weights: Matrix, true_positives: int, false_positives: int, confidence: float, random: np.random.Generator
+) -> tuple[float, float]:
+    """Interval of the precision where negatives and positives are so many times as frequent.
+
+    The ends of the exact interval of the share of positives among selected rows are percentiles of two Beta
+    laws; drawn from these and taken to the target by drawn weights, they are exact where the weights are.
+
+    Parameters
+    ----------
+    weights : float64, shape (B, 2)
+        Draws of the weights of negatives and positives; below 0 counts as 0.
+    """
+    if true_positives + false_positives == 0:
+        return 0.0, 1.0
+    times = -(-DRAWS // len(weights))
+    negative, positive = np.repeat(np.maximum(weights, 0.0), times, axis=0).T
+    low = np.zeros(len(positive))
+    if true_positives:
+        low = _in_target(random.beta(true_positives, false_positives + 1, len(low)), negative, positive)
+    high = np.ones(len(positive))
+    if false_positives:
+        high = _in_target(random.beta(true_positives + 1, false_positives, len(high)), negative, positive)
+    tail = (1 - confidence) / 2
+    return float(np.quantile(low, tail, method="lower")), float(np.quantile(high, 1 - tail, method="higher"))
+
+
+def _in_target(share: Floats, negative: Floats, positive: Floats) -> Floats:
+    hits, misses = positive * share, negative * (1 - share)
+    both = hits + misses
+    result: Floats = np.divide(hits, both, out=np.zeros(len(share)), where=both > 0)
+    return result
+
+
+def coverage_draws(weights: Matrix, rows: Ints, covered: Ints, random: np.random.Generator) -> Floats:
+    """What the coverage may be where classes are so many times as frequent as among the rows.
+
+    Parameters
+    ----------
+    weights : float64, shape (B, C)
+        Draws of the class weights; below 0 counts as 0.
+    rows, covered : int64, shape (C,)
+        Rows of each class, and those whose set holds it.
+
+    Returns
+    -------
+    float64, shape (at least 2000,)
+        Class shares are drawn as rows with replacement, coverages from Beta(c + 1/2, n - c + 1/2).
+    """
+    times = -(-DRAWS // len(weights))
+    drawn = np.repeat(np.maximum(weights, 0.0), times, axis=0)
+    mass = drawn * random.multinomial(int(rows.sum()), rows / rows.sum(), len(drawn))
+    rates = random.beta(covered + 0.5, rows - covered + 0.5, mass.shape)
+    total = mass.sum(axis=1)
+    there = total > 0
+    coverage: Floats = (mass * rates).sum(axis=1)[there] / total[there]
+    return coverage
+
+
+def percentiles(values: Floats, confidence: float) -> tuple[float, float] | None:
+    """Ends between which the values lie with a confidence; None without values."""
+    if len(values) == 0:
+        return None
+    tail = (1 - confidence) / 2
+    low = float(np.quantile(values, tail, method="lower"))
+    return low, float(np.quantile(values, 1 - tail, method="higher"))
