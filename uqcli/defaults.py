@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from typing import Final
 
-VERSION: Final = "0.1.0"
+VERSION: Final = "0.2.0.dev0"
 FORMAT_VERSION: Final = 1
 
 SCORE: Final = "score"

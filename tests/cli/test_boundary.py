@@ -2,6 +2,7 @@
 
 import json
 
+import numpy as np
 import polars as pl
 import pytest
 
@@ -171,3 +172,38 @@ def test_an_empty_uncertainty_bin_is_reported(uqcli, tmp_path):
 
 def test_sample_frame_is_not_trivial():
     assert 0.2 < sample_frame()["label"].mean() < 0.8
+
+
+def test_a_threshold_does_not_reach_into_scores_without_positives(uqcli, tmp_path):
+    """The whole of the lower cell is taken; its next positive stands at 0.9."""
+    score = [0.05, 0.2, 0.4, 0.9, 0.95, 0.97]
+    pl.DataFrame({"score": score, "label": [0, 0, 0, 1, 1, 1]}).write_csv(tmp_path / "d.csv")
+    grid = ("--precision", "0.5", "--uncertainty-bins", "1", "--score-bins", "1")
+    report = uqcli("boundary", "d.csv", *grid, "-o", "b.json", "--json").json
+    assert report["thresholds"] == [0.9]
+    assert (report["metrics"]["selected"], report["metrics"]["true_positives"]) == (3, 3)
+    evaluated = uqcli("evaluate", "b.json", "d.csv", "--json").json["metrics"]
+    assert evaluated["selected"] == 3
+
+
+def test_a_boundary_worse_than_one_threshold_says_so_first(uqcli, tmp_path):
+    """One cell of noise in each row: a single threshold on the score finds all positives without a miss."""
+    random = np.random.default_rng(1)
+    score = np.linspace(0, 1, 400)
+    frame = pl.DataFrame(
+        {"score": score, "uncertainty": random.random(400), "label": (score > 0.9).astype(int)}
+    )
+    frame.write_csv(tmp_path / "d.csv")
+    arguments = ("boundary", "d.csv", "--max-selected", "40", "--score-bins", "3")
+    text = uqcli(*arguments).out.decode()
+    report = uqcli(*arguments, "--json")
+    assert report.code == 4
+    assert "--algorithm st" in report.json["notes"][0]
+    worse = ("boundary", "d.csv", "--max-selected", "120", "--score-bins", "4")
+    notes = uqcli(*worse, "--json").json["notes"]
+    assert "One score threshold reaches recall 1.0000" in notes[0]
+    assert "use --algorithm st" in notes[0]
+    text = uqcli(*worse).out.decode().splitlines()
+    assert text[1] == notes[0]
+    better = uqcli("boundary", "d.csv", "--precision", "0.9", "--score-bins", "all", "--json").json
+    assert "--algorithm st" not in better["notes"][0]

@@ -257,3 +257,93 @@ def test_artifacts_that_contradict_themselves(uqcli, trees, broken):
     saved = json.loads((trees / "c.json").read_text())
     (trees / "c.json").write_text(json.dumps({**saved, **BROKEN[broken]}))
     assert uqcli("apply", "c.json", "new.csv").code == 5
+
+
+@pytest.mark.parametrize("mode", ["marginal", "label-conditional"])
+def test_verdicts_name_the_promise_the_number_below_it_and_the_worst(uqcli, trees, mode):
+    fitted(uqcli, "--mode", mode)
+    kept = uqcli("evaluate", "c.json", "new.csv", "--json").json
+    assert kept["verdict"] == kept["results"][0]["verdict"] == "kept"
+    assert kept["metrics"] == kept["results"][0]["metrics"]
+    assert kept["metrics"]["below"] == 0
+    assert kept["metrics"]["worst_p"] > 0.05
+    assert "90 % coverage was promised" in kept["notes"][0]
+    assert "kept" in kept["notes"][0]
+    # a class whose probabilities no longer mean anything
+    broken = frame(seed=2).with_columns(
+        pl.when(pl.col("label") == "oak").then(pl.lit("ash")).otherwise(pl.col("label")).alias("label")
+    )
+    broken.write_csv(trees / "broken.csv")
+    report = uqcli("evaluate", "c.json", "broken.csv", "--json").json
+    assert report["verdict"] == "broken"
+    assert report["metrics"]["worst_p"] < 0.001
+    if mode == "label-conditional":
+        assert report["metrics"]["below"] == 1
+        assert "1 of 3 classes are below it by more than chance, the worst is ash" in report["notes"][0]
+    gate = ("-q", "--fail-if", "below > 0")
+    assert uqcli("evaluate", "c.json", "new.csv", *gate).code == 0
+    assert uqcli("evaluate", "c.json", "broken.csv", *gate).code == 6
+
+
+def test_verdicts_by_group_and_in_a_target(uqcli, trees):
+    fitted(uqcli, "--by", "site")
+    report = uqcli("evaluate", "c.json", "new.csv", "--json").json
+    assert (report["verdict"], report["metrics"]["below"]) == ("kept", 0)
+    assert uqcli("shift", "cal.parquet", "--target", "target.csv", *PROBA, "-q", "-o", "s.json").code == 0
+    fitted(uqcli, "--mode", "label-shift", "--shift", "s.json", name="ls.json")
+    alone = uqcli("evaluate", "ls.json", "new.csv", "--json").json
+    assert (alone["verdict"], alone["metrics"]["below"], alone["metrics"]["worst_p"]) == (None, None, None)
+    there = uqcli("evaluate", "ls.json", "new.csv", "--shift", "s.json", "--json").json
+    assert there["verdict"] == "kept"
+    both = uqcli("evaluate", "ls.json", "c.json", "new.csv", "--shift", "s.json", "--json").json
+    assert [each["verdict"] for each in both["results"]] == ["kept", "kept"]
+
+
+def test_probabilities_off_by_rounding_are_clipped_once(uqcli, tmp_path):
+    """-5e-7 and 1.0000005 come out of 32-bit arithmetic: no error, and no threshold that show refuses."""
+    lines = ["p_a,p_b,label"] + ["1.0000005,-5e-7,b", "-5e-7,1.0000005,a", "0.5,0.5,a"] * 7
+    (tmp_path / "d.csv").write_text("\n".join(lines) + "\n")
+    for command in (("conformal", "--method", "lac"), ("conformal", "--method", "aps")):
+        assert uqcli(*command, "d.csv", *PROBA, "-q", "-o", "c.json").code == 0
+        assert max(json.loads((tmp_path / "c.json").read_text())["thresholds"]) <= 1
+        assert uqcli("show", "c.json").code == 0
+    assert uqcli("tce", "d.csv", *PROBA, "-q").code == 0
+    (tmp_path / "far.csv").write_text("p_a,p_b,label\n1.001,-0.001,a\n")
+    assert uqcli("tce", "far.csv", *PROBA, "-q").code == 3
+
+
+@pytest.mark.parametrize("mode", ["marginal", "label-shift"])
+def test_a_row_of_weight_zero_moves_no_threshold(uqcli, trees, mode):
+    cal = frame(60).with_columns(w=pl.lit(1))
+    absent = frame(200, seed=9).with_columns(w=pl.lit(0))
+    shift = ()
+    if mode == "label-shift":
+        prior = ("--estimator", "known", "--prior", "0.1,0.2,0.3,0.4", "-q", "-o", "s.json")
+        assert uqcli("shift", "cal.parquet", *PROBA, *prior).code == 0
+        shift = ("--shift", "s.json")
+    thresholds = []
+    for name, rows in (("a", cal), ("b", pl.concat([cal, absent]))):
+        rows.write_parquet(trees / f"{name}.parquet")
+        arguments = ("--weight", "w", "--mode", mode, *shift, "--method", "lac", "--alpha", "0.03")
+        report = uqcli("conformal", f"{name}.parquet", *PROBA, *arguments, "--json")
+        thresholds.append(report.json["thresholds"])
+    assert thresholds[0] == thresholds[1]
+
+
+@pytest.mark.parametrize("rows", ["0.3", "0.3000000001,0.3", "0.5"])
+def test_em_refuses_a_target_that_does_not_tell_its_classes(uqcli, data, tmp_path, rows):
+    values = rows.split(",") * 40
+    (tmp_path / "constant.csv").write_text("score\n" + "\n".join(values) + "\n")
+    arguments = ("--target", "constant.csv", "--estimator", "em", "-q", "-o", "s.json")
+    outcome = uqcli("shift", data, *arguments)
+    assert outcome.code == 4
+    assert "does not tell its class shares" in outcome.err
+    assert not (tmp_path / "s.json").exists()
+
+
+def test_em_accepts_a_target_of_one_class(uqcli, trees):
+    alone = frame(300, seed=5, prior=(0, 0, 1, 0)).drop("label")
+    alone.write_csv(trees / "one.csv")
+    arguments = ("--target", "one.csv", "--estimator", "em", "--json")
+    found = uqcli("shift", "cal.parquet", *PROBA, *arguments).json["metrics"]["target_prior"]
+    assert found["oak"] > 0.97

@@ -80,3 +80,54 @@ def test_weights_and_drop(uqcli, artifact, tmp_path):
 
 def test_no_artifact(uqcli, data):
     assert uqcli("evaluate", data).code == 2
+
+
+def test_rows_are_physical_rows_and_dropped_ones_are_counted_beside_them(uqcli, tmp_path):
+    """One meaning in every command: rows that were used, each once whatever its weight."""
+    lines = [f"0.{i % 9 + 1},0.{i % 7},{i % 2},{i % 4}" for i in range(40)] + ["nan,0.5,1,1", "0.5,,1,1"]
+    (tmp_path / "d.csv").write_text("score,uncertainty,label,w\n" + "\n".join(lines) + "\n")
+    reading = ("--weight", "w", "--on-invalid", "drop", "--json")
+    expected = {"rows": 40, "positives": 20, "dropped": 2}
+    for command in (("boundary", "--precision", "0.3"), ("bin",), ("boundary", "--recall", "0.5")):
+        source = uqcli(*command, "d.csv", *reading).json["source"]
+        assert {name: source[name] for name in expected} == expected, command
+    alone = {"rows": 41, "dropped": 1}  # a missing uncertainty is no reason to leave a row out
+    for command in (("tce",), ("calibrate",), ("conformal",)):
+        source = uqcli(*command, "d.csv", *reading).json["source"]
+        assert {name: source[name] for name in alone} == alone, command
+    assert uqcli("boundary", "d.csv", "--precision", "0.3", *reading[:-1], "-q", "-o", "b.json").code == 0
+    evaluated = uqcli("evaluate", "b.json", "d.csv", *reading).json["source"]
+    assert {name: evaluated[name] for name in expected} == expected
+    applied = uqcli("apply", "b.json", "d.csv", "--on-invalid", "drop", "-o", "out.csv", "--json").json
+    assert (applied["source"]["rows"], applied["source"]["dropped"]) == (40, 2)
+
+
+def test_show_says_the_constraint_and_what_is_done_to_scores(uqcli, data, tmp_path):
+    for asked, words in (
+        (("--max-selected", "5%"), "at most 5% selected"),
+        (("--max-fpr", "0.2"), "false-positive rate <= 0.2"),
+        (("--gain", "2", "--cost", "1"), "highest utility (gain=2,cost=1)"),
+    ):
+        assert uqcli("boundary", data, *asked, "-q", "-o", "b.json").code == 0
+        assert f"for {words}" in uqcli("show", "b.json").out.decode()
+    hr = ("--precision", "0.7", "--algorithm", "hr", "-q", "-o", "b.json")
+    assert uqcli("boundary", data, *hr).code == 0
+    assert "Scores are raised by" in uqcli("show", "b.json").out.decode()
+    prior = ("--estimator", "known", "--prior", "0.8,0.2", "-q", "-o", "s.json")
+    assert uqcli("shift", data, *prior).code == 0
+    assert uqcli("calibrate", data, "--shift", "s.json", "-q", "-o", "c.json").code == 0
+    assert "Then corrected for a target" in uqcli("show", "c.json").out.decode()
+    assert uqcli("calibrate", data, "--undersampled", "3", "-q", "-o", "c.json").code == 0
+    shown = uqcli("show", "c.json").out.decode()
+    assert "the odds divided by 3" in shown
+    assert "the score itself" not in shown
+
+
+def test_a_figure_of_several_calibrators_names_each(uqcli, data, tmp_path):
+    for method in ("platt", "isotonic"):
+        assert uqcli("calibrate", data, "--method", method, "-q", "-o", f"{method}.json").code == 0
+    plot = ("--plot", "both.svg", "--report", "both.html", "-q")
+    assert uqcli("evaluate", "platt.json", "isotonic.json", data, *plot).code == 0
+    page = (tmp_path / "both.html").read_text()
+    label = page[page.index("aria-label") :].split('"')[1]
+    assert label == "Reliability before and after calibration: platt.json; isotonic.json"

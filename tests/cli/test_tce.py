@@ -287,9 +287,8 @@ def test_no_interval_is_printed_that_would_not_hold(uqcli, tmp_path):
 def test_rare_positives_say_what_cannot_be_seen(uqcli, tmp_path):
     random = np.random.default_rng(4)
     score = random.beta(0.3, 300, 20_000)
-    pl.DataFrame({"score": score, "label": random.random(20_000) < score}).write_parquet(
-        tmp_path / "r.parquet"
-    )
+    rare = pl.DataFrame({"score": score, "label": random.random(20_000) < score})
+    rare.write_parquet(tmp_path / "r.parquet")
     notes = uqcli("tce", "r.parquet", "--json").json["notes"]
     assert any("so few positives that only errors of about" in note for note in notes)
 

@@ -45,3 +45,51 @@ def brier(data):
 def log_loss(data):
     clipped = [(min(max(score, 1e-15), 1 - 1e-15), label) for score, label in data]
     return -np.mean([math.log(score if label else 1 - score) for score, label in clipped])
+
+
+def isotonic(data):
+    """Labels of each block of the isotonic fit: ties together, then neighbours until none violates."""
+    by_score = {}
+    for score, label in data:
+        by_score.setdefault(score, []).append(label)
+    blocks = [[score, list(labels)] for score, labels in sorted(by_score.items())]
+    changed = True
+    while changed:
+        changed = False
+        for at in range(len(blocks) - 1):
+            one, other = blocks[at][1], blocks[at + 1][1]
+            if sum(one) * len(other) >= sum(other) * len(one):
+                blocks[at : at + 2] = [[blocks[at][0], one + other]]
+                changed = True
+                break
+    return [labels for _, labels in blocks]
+
+
+def brier_parts(data):
+    """Miscalibration, discrimination, uncertainty of the Brier score."""
+    labels = [label for _, label in data]
+    rate = sum(labels) / len(labels)
+    fitted = sum((y - sum(block) / len(block)) ** 2 for block in isotonic(data) for y in block) / len(data)
+    uncertainty = sum((y - rate) ** 2 for y in labels) / len(labels)
+    return brier(data) - fitted, uncertainty - fitted, uncertainty
+
+
+def cumulative(data):
+    """Largest less smallest sum of label - score over the lowest scores, divided by the rows."""
+    cuts = sorted({score for score, _ in data})
+    sums = [0.0] + [sum(y - s for s, y in data if s <= cut) / len(data) for cut in cuts]
+    return max(sums) - min(sums)
+
+
+def line(data):
+    """Intercept and slope of the logistic line by scipy's general optimiser."""
+    from scipy.optimize import minimize
+
+    clipped = np.clip([s for s, _ in data], 1e-12, 1 - 1e-12)
+    x, y = np.log(clipped) - np.log1p(-clipped), np.array([label for _, label in data])
+
+    def loss(beta):
+        eta = beta[0] + beta[1] * x
+        return float(np.sum(np.logaddexp(0, eta) - y * eta))
+
+    return minimize(loss, [0.0, 1.0], method="Nelder-Mead", options={"xatol": 1e-9, "fatol": 1e-12}).x

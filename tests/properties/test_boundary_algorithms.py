@@ -1,5 +1,6 @@
 """Every algorithm against its oracle, and the order between them."""
 
+from dataclasses import replace
 from fractions import Fraction
 from itertools import product
 
@@ -10,6 +11,7 @@ from hypothesis import strategies as st
 from tests.oracles import boundary as oracle
 from tests.properties.strategies import PRECISIONS, as_cells, as_hold_out, cell_rows, data_sets
 from uqcli.choices import Algorithm, Binning, ConstraintKind
+from uqcli.counts import bin_of
 from uqcli.methods.binning.grid import GridSpec, build_cells
 from uqcli.methods.boundary.constraint import Constraint, parse_constraint, utility
 from uqcli.methods.boundary.fit import search, search_recalibrated
@@ -280,3 +282,42 @@ def test_hr_is_the_best_of_all_coefficients_and_thresholds(data, precision):
         for c in range(101)
     )
     assert (result.found.fit.true_positives if result.found else 0) == best
+
+
+@settings(max_examples=400)
+@given(
+    data_sets(),
+    PRECISIONS,
+    st.sampled_from(list(Algorithm)),
+    st.integers(1, 3),
+    st.sampled_from([None, 1, 2, 5]),
+)
+def test_thresholds_are_raised_to_positive_rows_and_counted_again(data, precision, algorithm, k, score_bins):
+    """Same true positives as the cells hold, and every threshold the lowest score of a positive row above."""
+    rows = as_hold_out(data)
+    if algorithm in (Algorithm.HR, Algorithm.EW_DPMT):
+        return
+    cells = build_cells(
+        rows, GridSpec(binning=Binning.EQUI_WEIGHT, uncertainty_bins=k, score_bins=score_bins)
+    )
+    if algorithm is Algorithm.ST:
+        cells = build_cells(rows, GridSpec(binning=Binning.EQUI_WEIGHT, uncertainty_bins=1, score_bins=None))
+    bare = replace(
+        cells,
+        rows=tuple(replace(row, lowest_positive=None, below_positive=None) for row in cells.rows),
+    )
+    raised, plain = (found(each, algorithm, keep(precision)) for each in (cells, bare))
+    assert (raised is None) == (plain is None)
+    if raised is None:
+        return
+    assert raised.fit.true_positives == plain.fit.true_positives
+    assert raised.fit.selected <= plain.fit.selected
+    bins = bin_of(rows.uncertainty, cells.uncertainty_edges)
+    weight = np.ones(len(rows.score), dtype=int) if rows.weight is None else rows.weight
+    selected = 0
+    for number, (high, low) in enumerate(zip(raised.thresholds, plain.thresholds, strict=True)):
+        inside = bins == number
+        taken = inside & rows.positive & (weight > 0) & (rows.score >= (np.inf if low is None else low))
+        assert high == (rows.score[taken].min() if taken.any() else None)
+        selected += weight[inside & (rows.score >= (np.inf if high is None else high))].sum()
+    assert raised.fit.selected == selected

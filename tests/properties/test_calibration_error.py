@@ -8,9 +8,10 @@ from scipy import stats
 
 from tests.oracles import calibration_error as oracle
 from uqcli.choices import CalibrationTest, ScoreBinning
-from uqcli.counts import pool
+from uqcli.counts import ValueCounts, pool
 from uqcli.jobs.measure import MeasureOptions, measure
 from uqcli.methods.metrics import binomial_test, t_test
+from uqcli.methods.metrics.calibration_line import calibration_line
 
 FAR = st.one_of(st.just(0.0), st.floats(1e-12, 1))  # scipy itself fails on subnormal scores
 
@@ -120,3 +121,46 @@ def test_sizes_of_bounded_bins(rows, data):
     assert (bins.count >= n_min).all()
     largest = int(counts.count.max())
     assert (bins.count <= max(n_max, 2 * (n_min - 1) + largest, n_min - 1 + n_max)).all()
+
+
+@settings(max_examples=200)
+@given(ROWS)
+def test_parts_of_the_brier_score_and_the_cumulative_error_are_those_of_the_samples(rows):
+    data = [(score + 0.0, int(label)) for score, label in rows]
+    counts = pool(np.array([s for s, _ in data]), np.array([bool(y) for _, y in data]))
+    found = measure(counts, MeasureOptions()).metrics
+    parts = [found["mcb"], found["dsc"], found["unc"]]
+    np.testing.assert_allclose(parts, oracle.brier_parts(data), atol=1e-12)
+    assert found["brier"] == pytest.approx(found["mcb"] - found["dsc"] + found["unc"], abs=1e-12)
+    assert found["ecce"] == pytest.approx(oracle.cumulative(data), abs=1e-12)
+    twice = ValueCounts(value=counts.value, count=2 * counts.count, positives=2 * counts.positives)
+    again = measure(twice, MeasureOptions()).metrics
+    for name in ("mcb", "dsc", "unc", "ecce", "ece", "brier"):
+        assert again[name] == pytest.approx(found[name], abs=1e-12)
+
+
+@pytest.mark.parametrize("rows", [60, 700, 20_000])
+def test_the_calibration_line_is_the_maximum_of_the_likelihood(rows):
+    random = np.random.default_rng(rows)
+    score = random.beta(1, 3, rows)
+    label = random.random(rows) < np.clip(1.4 * score, 0, 1)
+    line = calibration_line(pool(score, label))
+    data = list(zip(score.tolist(), label.astype(int).tolist(), strict=True))
+    np.testing.assert_allclose([line.intercept, line.slope], oracle.line(data), atol=1e-5)
+    probability = 1 / (1 + np.exp(-line.in_the_large - np.log(score / (1 - score))))
+    assert probability.sum() == pytest.approx(label.sum(), rel=1e-9)  # where the likelihood is highest
+
+
+@pytest.mark.parametrize(
+    ("score", "label", "alone"),
+    [
+        ([0.1, 0.2, 0.9], [0, 0, 1], True),  # a score separates the classes
+        ([0.1, 0.2, 0.9], [1, 1, 0], True),  # the other way round
+        ([0.4, 0.4, 0.4], [0, 1, 1], True),
+        ([0.1, 0.5], [0, 0], False),
+    ],
+)
+def test_without_a_maximum_there_is_no_line(score, label, alone):
+    line = calibration_line(pool(np.array(score), np.array(label) == 1))
+    assert (line.intercept, line.slope) == (None, None)
+    assert (line.in_the_large is not None) == alone

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from uqcli.artifacts.models import CalibratorArtifact, Source
 from uqcli.counts import Ints
@@ -37,7 +38,7 @@ def evaluate_calibrators(
     check_bootstrap(options.bootstrap)
     plan = ResamplingPlan(replicates=options.bootstrap, seed=options.seed, confidence=options.confidence)
     results = []
-    shown: tuple[ReliabilityPanel, ...] = ()
+    shown: list[ReliabilityPanel] = []
     read: tuple[DataRequest, LabelledRows, Source] | None = None
     for name, artifact, request in zip(names, artifacts, requests, strict=True):
         if read is None or read[0] != request:
@@ -46,7 +47,8 @@ def evaluate_calibrators(
         if not artifact.logit:
             require_probabilities(rows.numbers["score"], source.columns["score"])
         compared, leaf = _compared(rows, artifact)
-        shown = shown or panels(compared, artifact.calibration, rows.numbers.get("uncertainty"), leaf)
+        parts = panels(compared, artifact.calibration, rows.numbers.get("uncertainty"), leaf)
+        shown += parts if len(artifacts) == 1 else [replace(parts[0], title=name)]
         results.append((name, artifact, compare(compared, plan)))
     assert read is not None  # there is an artifact
     return EvaluateCalibratorReport(
@@ -55,7 +57,7 @@ def evaluate_calibrators(
             confidence=options.confidence, on_invalid=options.on_invalid, positive=read[0].positive_value
         ),
         resampling=(options.bootstrap, options.seed),
-        panels=shown,
+        panels=tuple(shown),
         results=tuple(results),
     )
 

@@ -31,9 +31,6 @@ from uqcli.methods.metrics.resampling import least_replicates, percentile_interv
 from uqcli.methods.shift.weights import ClassWeights, no_shift_p_value
 from uqcli.reports.shift import ShiftReport
 
-_MOST_ROWS_OF_EM = 10_000
-"""Rows up to which EM is resampled without being asked for: every resampling iterates over them."""
-
 
 @dataclass(frozen=True, kw_only=True)
 class ShiftOptions:
@@ -217,8 +214,7 @@ def _replicates(sides: _Sides, options: ShiftOptions) -> int:
     if options.bootstrap is not None:
         return options.bootstrap
     of_counts = options.estimator is not ShiftEstimator.EM and options.confusion is Confusion.HARD
-    most = defaults.BOOTSTRAP_ROWS if options.estimator is not ShiftEstimator.EM else _MOST_ROWS_OF_EM
-    return defaults.BOOTSTRAP if of_counts or sides.size <= most else 0
+    return defaults.BOOTSTRAP if of_counts or sides.size <= 2 * defaults.BOOTSTRAP_ROWS else 0
 
 
 def _draws(
@@ -234,7 +230,7 @@ def _draws(
     return drawn
 
 
-def _intervals(drawn: Sequence[Floats | None], confidence: float) -> list[list[float]] | None:
+def intervals_of_weights(drawn: Sequence[Floats | None], confidence: float) -> list[list[float]] | None:
     """Percentile intervals of each class's weight, cut at 0; None where too many resamplings have none."""
     there = [each for each in drawn if each is not None]
     tail = tail_of(len(drawn), confidence)
@@ -258,7 +254,7 @@ def _report(
 ) -> ShiftReport:
     source, target = sides.source, sides.target
     replicates = len(drawn)
-    interval = _intervals(drawn, options.confidence)
+    interval = intervals_of_weights(drawn, options.confidence)
     p_value = (
         None
         if target is None

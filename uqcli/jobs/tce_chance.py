@@ -18,8 +18,8 @@ from uqcli.methods.metrics.calibrated_labels import (
     compare_with_draws,
     draw_positives,
 )
-from uqcli.methods.metrics.calibration_line import calibration_line
-from uqcli.methods.metrics.losses import LOSSES, Loss, mean_loss
+from uqcli.methods.metrics.calibration_line import CalibrationLine, calibration_line
+from uqcli.methods.metrics.losses import LOSSES, Loss, is_bounded, mean_loss
 from uqcli.methods.metrics.resampling import (
     LEAST_OF_A_CLASS,
     WithError,
@@ -83,7 +83,9 @@ def chance_of_scores(
         errors_of_draws(draw_positives(counts, generator(plan.seed, Purpose.LABELS, *key, each)), options)
         for each in range(plan.replicates)
     ]
-    return Chance(intervals=_intervals(counts, plan, key), if_calibrated=_held_against(values, drawn))
+    return Chance(
+        intervals=intervals_of_scores(counts, plan, key), if_calibrated=_held_against(values, drawn)
+    )
 
 
 def chance_of_classes(
@@ -108,7 +110,7 @@ def chance_of_classes(
     observed = rows.observed_labels()
     chances = [
         Chance(
-            intervals=_intervals(rows.against_the_rest(number, observed), plan, (*key, number)),
+            intervals=intervals_of_scores(rows.against_the_rest(number, observed), plan, (*key, number)),
             if_calibrated=_held_against(values[number], drawn[number]),
         )
         for number in classes
@@ -126,15 +128,20 @@ def _held_against(values: Values, drawn: Sequence[Mapping[str, float]]) -> dict[
     return {name: compare_with_draws(values[name], [each[name] for each in drawn]) for name in drawn[0]}
 
 
-def _intervals(counts: ValueCounts, plan: ResamplingPlan, key: tuple[int, ...]) -> dict[str, Interval]:
+def intervals_of_scores(
+    counts: ValueCounts, plan: ResamplingPlan, key: tuple[int, ...]
+) -> dict[str, Interval]:
+    """Intervals of the metrics that have one; None below ten rows of a class."""
     positives = int(counts.positives.sum())
     if min(positives, counts.rows - positives) < LEAST_OF_A_CLASS:
         return dict.fromkeys(WITH_INTERVALS)
-    found = _with_errors(counts)
-    drawn = [
-        _with_errors(resample_counts(counts, generator(plan.seed, Purpose.BOOTSTRAP, *key, each)))
+    line = calibration_line(counts)
+    found = _with_errors(counts, line)
+    resampled = (
+        resample_counts(counts, generator(plan.seed, Purpose.BOOTSTRAP, *key, each))
         for each in range(_resamplings(plan))
-    ]
+    )
+    drawn = [_with_errors(each, calibration_line(each, near=line)) for each in resampled]
     return {
         name: studentised_interval(found[name], [each[name] for each in drawn], plan.confidence)
         for name in WITH_INTERVALS
@@ -146,10 +153,9 @@ def _resamplings(plan: ResamplingPlan) -> int:
     return max(plan.replicates, least_replicates(plan.confidence))
 
 
-def _with_errors(counts: ValueCounts) -> dict[str, WithError]:
-    line = calibration_line(counts)
+def _with_errors(counts: ValueCounts, line: CalibrationLine) -> dict[str, WithError]:
     return {
-        **{name: mean_loss(counts, loss) for name, loss in LOSSES.items()},
+        **{name: mean_loss(counts, name) for name in LOSSES},
         "intercept": WithError(value=line.intercept, error=line.intercept_error),
         "slope": WithError(value=line.slope, error=line.slope_error),
     }
@@ -157,7 +163,9 @@ def _with_errors(counts: ValueCounts) -> dict[str, WithError]:
 
 def _intervals_of_means(rows: ClassRows, plan: ResamplingPlan, key: tuple[int, ...]) -> dict[str, Interval]:
     """Of the mean losses; a mean of slopes has none."""
-    losses = {name: _row_losses(rows, loss) for name, loss in LOSSES.items()}
+    losses = {
+        name: _row_losses(rows, loss) for name, loss in LOSSES.items() if is_bounded(name, rows.probability)
+    }
     intervals: dict[str, Interval] = dict.fromkeys(WITH_INTERVALS)
     if int(rows.count.sum()) < 2 * LEAST_OF_A_CLASS:
         return intervals

@@ -56,17 +56,25 @@ def _shown(metric: Metric, name: str, *, interval: bool = False) -> str:
 
 
 def verdict(compared: Comparison, where: str) -> str:
-    """Say plainly whether calibration helped, by the log loss; without an interval only what it came to."""
-    gain = compared.difference["log_loss"]
+    """Say plainly whether calibration helped, by the log loss; by the Brier score where one row decides that.
+
+    Without an interval it is only said what the log loss came to.
+    """
+    by = next((name for name in ("log_loss", "brier") if _has_ends(compared.difference[name])), "log_loss")
+    gain, name = compared.difference[by], by.replace("_", " ").replace("brier", "Brier score")
     value = gain.value if isinstance(gain, Estimate) else gain
     if not isinstance(value, int | float):
         return f"Whether calibration helped cannot be said {where}."
     if not isinstance(gain, Estimate):
-        return f"The log loss changes by {value:+.4f} {where}; --bootstrap tells whether chance explains it."
+        return f"The {name} changes by {value:+.4f} {where}; --bootstrap tells whether chance explains it."
     if gain.low is None or gain.high is None:
-        return f"The log loss changes by {value:+.4f} {where}; a class has too few rows to test that."
+        return f"The {name} changes by {value:+.4f} {where}; a class has too few rows to test that."
     if gain.high < 0:
-        return f"Calibration helped: the log loss falls by {-value:.4f} {where}."
+        return f"Calibration helped: the {name} falls by {-value:.4f} {where}."
     if gain.low > 0:
-        return f"Calibration did not help: the log loss rises by {value:.4f} {where}."
-    return f"Calibration did not help visibly: the log loss changes by {value:+.4f} {where}, as chance does."
+        return f"Calibration did not help: the {name} rises by {value:.4f} {where}."
+    return f"Calibration did not help visibly: the {name} changes by {value:+.4f} {where}, as chance does."
+
+
+def _has_ends(metric: Metric) -> bool:
+    return isinstance(metric, Estimate) and metric.low is not None

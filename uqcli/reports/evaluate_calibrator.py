@@ -22,7 +22,7 @@ class EvaluateCalibratorReport:
     resampling
         Replicates of the intervals, and the seed.
     panels
-        Reliability before and after the first calibrator.
+        Reliability before and after: of each part of a single calibrator, or of all rows for each of several.
     results
         Artifact name, artifact and metrics before and after, in the order given.
     """

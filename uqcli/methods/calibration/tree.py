@@ -163,7 +163,8 @@ class TreeMatrix:
                 left=left,
                 right=right,
             )
-        threshold = _between(steps, int(np.floor(rank)))
+        # scikit-learn divides missing values from all others by an infinite threshold
+        threshold = _between(steps, int(np.floor(min(rank, len(steps)))))
         return Node(
             feature=asked.name, threshold=threshold, missing_left=missing_left, left=left, right=right
         )

@@ -15,6 +15,7 @@ _CLIP = 1e-12
 _COARSE = 4096
 _PART = 1 << 14
 _MOST_STEPS = 30
+_FAR = 20.0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -38,16 +39,27 @@ class CalibrationLine:
     slope_error: float | None = None
 
 
-def calibration_line(counts: ValueCounts) -> CalibrationLine:
-    """Fit the line by maximum likelihood; scores are clipped to [1e-12, 1 - 1e-12] for their log-odds."""
+def calibration_line(counts: ValueCounts, near: CalibrationLine | None = None) -> CalibrationLine:
+    """Fit the line by maximum likelihood; scores are clipped to [1e-12, 1 - 1e-12] for their log-odds.
+
+    Parameters
+    ----------
+    near
+        The line of similar rows to begin with, where only intercept and slope are asked for.
+    """
     clipped = np.clip(counts.value, _CLIP, 1 - _CLIP)
     log_odds: Floats = np.log(clipped) - np.log1p(-clipped)
     total = int(counts.positives.sum())
-    alone = None if total in (0, counts.rows) else float(_fit(counts, log_odds, slope=False)[0])
+    alone = None
+    if near is None and total not in (0, counts.rows):
+        alone = float(_fit(counts, log_odds, slope=False)[0])
     varies = log_odds[0] < log_odds[-1]
     if not varies or not likelihood_has_maximum(log_odds, counts.count, counts.positives, falling=True):
         return CalibrationLine(intercept=None, slope=None, in_the_large=alone)
-    fitted = _fit(counts, log_odds, slope=True)
+    start = None
+    if near is not None and near.intercept is not None and near.slope is not None:
+        start = np.array([near.intercept, near.slope])
+    fitted = _fit(counts, log_odds, slope=True, start=start)
     errors = _errors(counts, log_odds, fitted)
     return CalibrationLine(
         intercept=float(fitted[0]),
@@ -58,22 +70,33 @@ def calibration_line(counts: ValueCounts) -> CalibrationLine:
     )
 
 
-def _fit(counts: ValueCounts, log_odds: Floats, *, slope: bool) -> Floats:
+def _fit(counts: ValueCounts, log_odds: Floats, *, slope: bool, start: Floats | None = None) -> Floats:
     """Intercept and slope, or the intercept beside a slope of 1: from neighbours pooled to all values."""
-    coarse = pool_neighbours(counts, log_odds, _COARSE)
-    start = _newton(coarse, coarse.value, slope)
-    if len(log_odds) <= _COARSE:
-        return start
-    beta = start
+    if start is None:
+        coarse = pool_neighbours(counts, log_odds, _COARSE)
+        start = _newton(coarse, coarse.value, slope)
+        if len(log_odds) <= _COARSE:
+            return start
+    near = _steps_from(start, counts, log_odds, slope)
+    return _newton(counts, log_odds, slope) if near is None else near
+
+
+def _steps_from(start: Floats, counts: ValueCounts, log_odds: Floats, slope: bool) -> Floats | None:
+    """Newton's steps from nearby; None where they do not settle."""
+    beta, used = start.copy(), slice(0, 2 if slope else 1)
     for _ in range(_MOST_STEPS):
         gradient, hessian, _ = _moments(counts, log_odds, beta)
-        used = slice(0, 2 if slope else 1)
-        step = np.linalg.solve(hessian[used, used], gradient[used])
-        beta = beta.copy()
+        try:
+            step = np.linalg.solve(hessian[used, used], gradient[used])
+        except np.linalg.LinAlgError:
+            return None
         beta[used] += step
-        if np.abs(step).max() <= 1e-9 * max(1.0, np.abs(beta).max()):
+        size = float(np.abs(step).max())
+        if size <= 1e-9 * max(1.0, float(np.abs(beta).max())):
             return beta
-    return _newton(counts, log_odds, slope)
+        if not size < _FAR:
+            return None
+    return None
 
 
 def _newton(counts: ValueCounts, log_odds: Floats, slope: bool) -> Floats:

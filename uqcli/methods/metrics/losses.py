@@ -32,8 +32,19 @@ LOSSES: Final[Mapping[str, Loss]] = MappingProxyType({"brier": squared_error, "l
 """By the name of the metric that is their mean."""
 
 
-def mean_loss(counts: ValueCounts, loss: Loss) -> WithError:
-    """Mean loss of tie-pooled probabilities, with its standard error."""
+def is_bounded(name: str, probability: Floats) -> bool:
+    """Whether no single row can decide a mean loss: a surprise at 0 or 1 is as large as its clipping lets it.
+
+    No interval holds its level where that happens to one row in many: most samples do not show it.
+    """
+    return name != "log_loss" or bool(probability.min() > _CLIP and probability.max() < 1 - _CLIP)
+
+
+def mean_loss(counts: ValueCounts, name: str) -> WithError:
+    """Mean loss of tie-pooled probabilities, with its standard error where no single row decides it."""
+    loss = LOSSES[name]
+    if not is_bounded(name, counts.value):
+        return WithError(value=None, error=None)
     if_positive, if_negative = loss(counts.value)
     negatives = counts.count - counts.positives
     return mean_with_error(

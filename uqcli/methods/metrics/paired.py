@@ -10,7 +10,7 @@ from functools import cached_property
 import numpy as np
 
 from uqcli.counts import Bools, Floats, Ints, ValueCounts, run_starts
-from uqcli.methods.metrics.losses import LOSSES
+from uqcli.methods.metrics.losses import LOSSES, is_bounded
 from uqcli.methods.metrics.resampling import WithError, mean_with_error, resample
 
 SIDES = ("before", "after", "difference")
@@ -132,8 +132,11 @@ class PairedCounts:
         found = {}
         for name, (before, after) in self._losses.items():
             lines = (before, after, after - before)
+            bounded = is_bounded(name, self.before), is_bounded(name, self.after)
+            holds = (*bounded, all(bounded))
             found[name] = {
-                side: mean_with_error(line, times) for side, line in zip(SIDES, lines, strict=True)
+                side: mean_with_error(line, times) if held else WithError(value=None, error=None)
+                for side, line, held in zip(SIDES, lines, holds, strict=True)
             }
         return found | {"auc": self._auc()}
 

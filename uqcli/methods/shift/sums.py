@@ -41,21 +41,18 @@ def exact_sums(values: Matrix, weight: Ints) -> Floats:
 def mean_responsibilities(probability: Matrix, weight: Ints) -> Callable[[Floats], Floats]:
     """From class weights w to the mean over rows of ``w(y) p(y|x) / sum over k of w(k) p(k|x)``.
 
+    Sums run in the order of the rows: sorted ones give the same result in every order of the inputs.
+
     Parameters
     ----------
     probability : float64, shape (n, C)
     weight : int64, shape (n,)
     """
-    rows = float(weight.sum())
+    share = weight / weight.sum()
 
     def mean(weights: Floats) -> Floats:
-        total = np.zeros(probability.shape[1])
-        for start in range(0, len(probability), _PART):
-            part = slice(start, start + _PART)
-            joint = probability[part] * weights
-            responsibility = joint / np.maximum(joint.sum(axis=1, keepdims=True), 1e-300)
-            total += exact_sums(responsibility, weight[part])
-        share: Floats = total / rows
-        return share
+        mixture = np.maximum(np.einsum("ij,j->i", probability, weights), 1e-300)
+        total: Floats = weights * np.einsum("ij,i->j", probability, share / mixture)
+        return total
 
     return mean

@@ -1,0 +1,58 @@
+"""Verdicts on promised coverage: the law of the counts, and several promises together."""
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import stats
+
+from uqcli.methods.conformal.promise import coverage_p_value, effective_rows, holm, rank_of
+
+ALPHAS = st.sampled_from([Fraction(1, 10), Fraction(1, 20), Fraction(1, 3), Fraction(1, 100)])
+
+
+@given(st.integers(0, 300), st.integers(0, 300), st.integers(0, 300), ALPHAS)
+def test_p_values_are_those_of_the_beta_binomial_law(covered, more, calibration, alpha):
+    rows = covered + more
+    rank = rank_of(calibration, alpha)
+    found = coverage_p_value(covered, rows, calibration, alpha)
+    if rank > calibration:
+        assert found == 1
+    else:
+        expected = stats.betabinom(rows, rank, calibration + 1 - rank).cdf(covered)
+        assert found == pytest.approx(expected, abs=1e-9)
+
+
+@pytest.mark.parametrize("rows", [10**6, 2 * 10**7])
+def test_large_counts_agree_with_the_limit(rows):
+    calibration, alpha = rows, Fraction(1, 10)
+    rank = rank_of(calibration, alpha)
+    spread = np.sqrt(2 * 0.09 / rows)
+    for step in (-3, -1, 0, 2):
+        covered = round(rows * (0.9 + step * spread))
+        assert coverage_p_value(covered, rows, calibration, alpha) == pytest.approx(
+            stats.norm.cdf(step), abs=1e-3
+        )
+    assert rank / (calibration + 1) >= 0.9
+
+
+@given(st.dictionaries(st.text(max_size=3), st.floats(0, 1), max_size=8))
+def test_holm_is_the_step_down_rule(p_values):
+    adjusted = holm(p_values)
+    assert list(adjusted) == list(p_values)
+    for level in (0.01, 0.05, 0.2, 0.5):
+        rejected, left = set(), dict(p_values)
+        while left:
+            name = min(left, key=lambda each: (left[each], each))
+            if left[name] * len(left) > level:
+                break
+            rejected.add(name)
+            del left[name]
+        assert {name for name, p in adjusted.items() if p <= level} == rejected
+
+
+def test_equal_weights_are_as_many_rows():
+    assert effective_rows([3, 4], [0.5, 0.5]) == 7
+    assert effective_rows([100, 100], [1.0, 0.0]) == 100

@@ -1,0 +1,221 @@
+"""Every interval that is printed covers at about its level; seeded, at few rows, near the edges."""
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from uqcli.counts import pool
+from uqcli.draws import Purpose, generator
+from uqcli.errors import InfeasibleError
+from uqcli.jobs.compare import ComparedRows, compare
+from uqcli.jobs.intervals import ResamplingPlan
+from uqcli.jobs.measure import MeasureOptions, measure
+from uqcli.jobs.shift import intervals_of_weights
+from uqcli.jobs.shift_evidence import Likelihood, MeanProbabilities, PredictedClasses
+from uqcli.jobs.tce_chance import chance_of_scores, intervals_of_scores
+from uqcli.methods.metrics.calibrated_labels import ClassRows
+from uqcli.methods.metrics.resampling import resample, resample_counts, tail_of
+from uqcli.methods.shift.target import coverage_draws, percentiles, precision_interval
+
+RUNS = 100
+
+
+def at_least(held, asked, nominal):
+    """Not surely below the nominal coverage less two points."""
+    return stats.binomtest(held, asked, nominal - 0.02, alternative="less").pvalue > 0.01
+
+
+def surprise(p):
+    return -(p * np.log(p) + (1 - p) * np.log1p(-p))
+
+
+LAWS = {  # scores that are true probabilities, and expected Brier score and log loss
+    "half": lambda random, rows: random.uniform(0.05, 0.95, rows),
+    "rare": lambda random, rows: random.beta(2, 30, rows),
+}
+
+
+@pytest.mark.parametrize(("law", "rows"), [("half", 100), ("half", 400), ("rare", 1000)])
+def test_intervals_of_losses_and_of_the_calibration_line(law, rows):
+    truth = LAWS[law](np.random.default_rng(0), 400_000)
+    expected = {
+        "brier": np.mean(truth * (1 - truth)),
+        "log_loss": np.mean(surprise(truth)),
+        "intercept": 0.0,
+        "slope": 1.0,
+    }
+    held, asked = dict.fromkeys(expected, 0), dict.fromkeys(expected, 0)
+    for run in range(RUNS):
+        random = np.random.default_rng([1, run])
+        score = LAWS[law](random, rows)
+        counts = pool(score, random.random(rows) < score)
+        plan = ResamplingPlan(replicates=60, seed=run)
+        for name, ends in intervals_of_scores(counts, plan, (0,)).items():
+            if ends is not None:
+                asked[name] += 1
+                held[name] += ends[0] <= expected[name] <= ends[1]
+    for name in expected:
+        assert asked[name] > 0.9 * RUNS
+        assert at_least(held[name], asked[name], 0.95), (name, held[name] / asked[name])
+
+
+def test_p_values_of_perfect_probabilities_are_uniform_enough():
+    small = dict.fromkeys(("ece", "ace", "mce", "tce", "mcb", "ecce"), 0)
+    for run in range(RUNS):
+        random = np.random.default_rng([2, run])
+        score = random.beta(1, 4, 200)
+        counts = pool(score, random.random(200) < score)
+        values = measure(counts, MeasureOptions()).metrics
+        plan = ResamplingPlan(replicates=39, seed=run)
+        chance = chance_of_scores(counts, values, MeasureOptions(), plan, (0,))
+        for name in small:
+            small[name] += chance.if_calibrated[name].p_value <= 0.1
+    for name, count in small.items():
+        assert stats.binomtest(count, RUNS, 0.1, alternative="greater").pvalue > 0.01, (name, count)
+
+
+def test_paired_intervals_of_a_calibrator_on_new_rows():
+    """A fixed map on new rows: AUC stays, losses fall by what an integral gives."""
+    random = np.random.default_rng(0)
+    truth = random.uniform(0.05, 0.95, 1_000_000)
+    before, after = truth**2, 0.9 * truth + 0.05
+
+    def losses(p):
+        log = -(truth * np.log(p) + (1 - truth) * np.log1p(-p))
+        return {"log_loss": log.mean(), "brier": (truth * (1 - p) ** 2 + (1 - truth) * p**2).mean()}
+
+    expected = {name: losses(after)[name] - value for name, value in losses(before).items()}
+    order = np.argsort(truth)
+    below = np.cumsum(1 - truth[order]) - (1 - truth[order]) / 2
+    auc = (truth[order] * below).sum() / (truth.sum() * (1 - truth).sum())
+    held = {"log_loss": 0, "brier": 0, "auc": 0}
+    for run in range(RUNS):
+        random = np.random.default_rng([3, run])
+        score = random.uniform(0.05, 0.95, 300)
+        rows = ComparedRows(
+            before=score**2, after=0.9 * score + 0.05, positive=random.random(300) < score, weight=None
+        )
+        found = compare(rows, ResamplingPlan(replicates=60, seed=run))
+        for name, value in expected.items():
+            held[name] += found.difference[name].low <= value <= found.difference[name].high
+        held["auc"] += found.before["auc"].low <= auc <= found.before["auc"].high
+    for name, count in held.items():
+        assert at_least(count, RUNS, 0.95), (name, count / RUNS)
+
+
+def test_calibration_of_true_probabilities_is_not_called_a_help():
+    helped = 0
+    for run in range(RUNS):
+        random = np.random.default_rng([4, run])
+        score = random.uniform(0.02, 0.98, 300)
+        after = np.clip(score + random.normal(0, 0.03, 300), 0.01, 0.99)
+        rows = ComparedRows(before=score, after=after, positive=random.random(300) < score, weight=None)
+        helped += compare(rows, ResamplingPlan(replicates=60, seed=run)).difference["log_loss"].high < 0
+    assert stats.binomtest(helped, RUNS, 0.025, alternative="greater").pvalue > 0.01
+
+
+SOURCE, TARGET = np.array([0.5, 0.3, 0.2]), np.array([0.25, 0.7, 0.05])
+
+
+def classes(random, rows, prior):
+    """Calibrated probabilities under the source's prior, and labels."""
+    label = random.choice(3, rows, p=prior)
+    x = random.normal(1.6 * label, 1.0)
+    joint = np.stack([q * stats.norm.pdf(x, 1.6 * k, 1.0) for k, q in enumerate(SOURCE)], axis=1)
+    return joint / joint.sum(axis=1, keepdims=True), label
+
+
+def evidence_of(kind, random, rows):
+    probability, label = classes(random, rows, SOURCE)
+    target, _ = classes(random, rows, TARGET)
+    names = ("0", "1", "2")
+    unlabelled = ClassRows.of(target, np.zeros(rows, dtype=np.int64), None)
+    if kind == "hard":
+        cells = np.bincount(probability.argmax(axis=1) * 3 + label, minlength=9).reshape(3, 3)
+        predicted = np.bincount(target.argmax(axis=1), minlength=3)
+        return PredictedClasses(joint=cells, target=predicted, classes=names)
+    if kind == "soft":
+        source = ClassRows.of(probability, label, None)
+        return MeanProbabilities(source=source, target=unlabelled, classes=names)
+    return Likelihood(labels=np.bincount(label, minlength=3), target=unlabelled, classes=names)
+
+
+@pytest.mark.parametrize(("kind", "runs", "rows"), [("hard", 250, 300), ("soft", 60, 300), ("em", 40, 300)])
+def test_intervals_of_class_weights_and_of_the_coverage_in_the_target(kind, runs, rows):
+    held, covered, asked = np.zeros(3), 0, 0
+    truth, labels = classes(np.random.default_rng(9), 200_000, TARGET)
+    coverage = (truth[np.arange(len(labels)), labels] >= 0.2).mean()
+    for run in range(runs):
+        random = np.random.default_rng([5, run])
+        evidence = evidence_of(kind, random, rows)
+        found, drawn = evidence.estimate(), []
+        for each in range(79):
+            try:
+                drawn.append(evidence.redrawn(generator(run, Purpose.BOOTSTRAP, each), found))
+            except InfeasibleError:
+                drawn.append(None)
+        intervals = intervals_of_weights(drawn, 0.95)
+        if intervals is None:
+            continue
+        asked += 1
+        held += [
+            low <= weight <= high for (low, high), weight in zip(intervals, TARGET / SOURCE, strict=True)
+        ]
+        draws = np.array([each for each in drawn if each is not None])
+        probability, label = classes(random, rows, SOURCE)
+        inside = probability[np.arange(rows), label] >= 0.2
+        counts = np.bincount(label, minlength=3), np.bincount(label[inside], minlength=3)
+        ends = percentiles(coverage_draws(draws, *counts, generator(run, Purpose.TARGET)), 0.95)
+        covered += ends[0] <= coverage <= ends[1]
+    assert asked > 0.9 * runs
+    for count in held:
+        assert at_least(int(count), asked, 0.95), held / asked
+    assert at_least(covered, asked, 0.95), covered / asked
+
+
+def test_precision_in_a_target_of_two_classes():
+    """One row in ten is positive in the source, one in five in the target."""
+    source, target, held, runs = 0.1, 0.2, 0, 250
+    hit, false = 0.6, 0.05  # selected among positives, among negatives
+    precision = target * hit / (target * hit + (1 - target) * false)
+    for run in range(runs):
+        random = np.random.default_rng([6, run])
+        positives = random.binomial(600, source)
+        called = random.binomial(600 - positives, false), random.binomial(positives, hit)
+        joint = np.array([[600 - positives - called[0], positives - called[1]], [called[0], called[1]]])
+        share = target * hit + (1 - target) * false
+        predicted = random.binomial(600, share)
+        evidence = PredictedClasses(
+            joint=joint, target=np.array([600 - predicted, predicted]), classes=("0", "1")
+        )
+        found = evidence.estimate()
+        draws = np.array(
+            [evidence.redrawn(generator(run, Purpose.BOOTSTRAP, each), found) for each in range(99)]
+        )
+        fresh = random.binomial(300, source)
+        counts = random.binomial(fresh, hit), random.binomial(300 - fresh, false)
+        low, high = precision_interval(draws, *counts, 0.95, generator(run, Purpose.TARGET))
+        held += low <= precision <= high
+    assert at_least(held, runs, 0.95), held / runs
+
+
+def test_resampling_pooled_rows_has_the_law_of_drawing_rows():
+    count = np.array([5, 1, 0, 14])
+    drawn = np.array([resample(count, np.random.default_rng(each)) for each in range(4000)])
+    assert (drawn.sum(axis=1) == 20).all()
+    np.testing.assert_allclose(drawn.mean(axis=0), count, atol=0.15)
+    shares = count / 20
+    np.testing.assert_allclose(drawn.var(axis=0), 20 * shares * (1 - shares), rtol=0.1, atol=1e-12)
+    counts = pool(np.array([0.2, 0.2, 0.7]), np.array([True, False, False]))
+    again = resample_counts(counts, np.random.default_rng(1))
+    assert again.rows == 3
+    assert (again.positives <= again.count).all()
+
+
+@pytest.mark.parametrize(
+    ("replicates", "tail"), [(38, None), (39, 0), (100, 1), (199, 4), (200, 4), (1000, 24)]
+)
+def test_order_statistics_hold_the_confidence(replicates, tail):
+    assert tail_of(replicates, 0.95) == tail
+    if tail is not None:
+        assert (replicates - 1 - 2 * tail) / (replicates + 1) >= 0.95 - 1e-12
