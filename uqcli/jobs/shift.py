@@ -32,6 +32,10 @@ from uqcli.methods.shift.weights import ClassWeights, no_shift_p_value
 from uqcli.reports.shift import ShiftReport
 
 
+_NOTHING = 1e-6
+"""A weight below it is 0, which EM only comes near to."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class ShiftOptions:
     """How class weights are found.
@@ -241,7 +245,7 @@ def intervals_of_weights(drawn: Sequence[Floats | None], confidence: float) -> l
         ends = percentile_interval(values, confidence)
         if ends is None:
             return None
-        intervals.append([max(0.0, end) for end in ends])
+        intervals.append([0.0 if end < _NOTHING else end for end in ends])
     return intervals
 
 
