@@ -230,12 +230,6 @@ def test_artifact_from_standard_input(uqcli, artifact, data_csv):
     assert uqcli("apply", "-", "-").code == 2
 
 
-def test_input_may_be_the_output(uqcli, artifact, data_csv):
-    expected = uqcli("apply", artifact, data_csv).out
-    assert uqcli("apply", artifact, data_csv, "-o", data_csv).code == 0
-    assert data_csv.read_bytes() == expected
-
-
 FIELDS = st.text(st.sampled_from('ab ,;"\n\r\té€0'), max_size=6)
 
 

@@ -13,7 +13,7 @@ from uqcli.artifacts.models import MODELS, Artifact, Saved
 from uqcli.choices import ArtifactKind
 from uqcli.defaults import FORMAT_VERSION
 from uqcli.errors import ArtifactError, DataError
-from uqcli.files import STDIO, stdin_bytes
+from uqcli.files import is_stdin, stdin_bytes
 
 
 def encode(artifact: Artifact) -> bytes:
@@ -47,7 +47,7 @@ def load(name: str) -> Artifact:
         It is not an artifact, or of a newer format.
     """
     try:
-        content = stdin_bytes().read() if name == STDIO else Path(name).read_bytes()
+        content = stdin_bytes().read() if is_stdin(name) else Path(name).read_bytes()
     except OSError as error:
         raise DataError(
             f"cannot read artifact '{name}': {error.strerror}", expected="an existing file"
