@@ -48,12 +48,13 @@ class Reads:
 
     def files(self) -> tuple[str, ...]:
         """The files of all tables, as far as they can be found: what cannot is said when it is read."""
-        from uqcli.engines.inputs import resolve_inputs
+        from uqcli.engines.inputs import ReadOptions, resolve_inputs
 
+        options = ReadOptions() if self.reading is None else read_options(self.reading)
         found: list[str] = []
-        for name in self.tables if self.reading is not None else ():
+        for name in self.tables:
             try:
-                found += [file.name for file in resolve_inputs([name], read_options(self.reading))]
+                found += [file.name for file in resolve_inputs([name], options)]
             except UqcliError:
                 found.append(name)
         return tuple(found)

@@ -71,10 +71,10 @@ def open_sources(files: Sequence[InputFile], options: ReadOptions) -> Iterator[t
 
 
 def _open(file: InputFile, options: ReadOptions, stack: ExitStack) -> Source:
+    if file.regular and file.format is FileFormat.CSV:
+        return CsvSource(file, options)
     if file.regular:
-        return (
-            CsvSource(file, options) if file.format is FileFormat.CSV else ColumnarSource(file, _path(file))
-        )
+        return ColumnarSource(file, cast(Path, file.path))
     found, stream = open_stream(file, stack)
     if found.format is FileFormat.CSV:
         return CsvSource(found, options, stream)
