@@ -17,14 +17,23 @@ from uqcli.files import is_stdin, stdin_bytes
 
 
 def encode(artifact: Artifact) -> bytes:
-    """Write an artifact as strict JSON, one top-level key a line.
+    """Write an artifact as strict JSON, one top-level key a line; what cannot be read again is refused.
 
     Raises
     ------
-    ValueError
-        A number is not finite.
+    DataError
+        A number is not finite, or the parts contradict each other: the rows led to what is no model.
     """
-    return encode_object(msgspec.to_builtins(artifact))
+    try:
+        content = encode_object(msgspec.to_builtins(artifact))
+        _checked(content, artifact.kind)
+    except ValueError as error:  # of json, of msgspec, or a contradiction
+        raise DataError(
+            f"these rows do not give a {artifact.kind} that could be used: {error}",
+            expected="finite numbers of a usual size",
+            remedy="check the columns and their scale; nothing was written",
+        ) from error
+    return content
 
 
 def encode_object(content: dict[str, Any]) -> bytes:
@@ -90,14 +99,25 @@ def decode(content: bytes, name: str) -> Artifact:
     """
     kind = _kind_of(content, name)
     try:
-        artifact = msgspec.json.decode(content, type=MODELS[kind])
+        return _checked(content, kind)
     except msgspec.ValidationError as error:
         raise ArtifactError(
             f"'{name}' is not a valid {kind} artifact: {error}", remedy="make it again"
         ) from error
+    except _ContradictionError as error:
+        raise ArtifactError(f"'{name}' is inconsistent: {error}", remedy="make it again") from error
+
+
+class _ContradictionError(ValueError):
+    """Parts that do not fit together."""
+
+
+def _checked(content: bytes, kind: ArtifactKind) -> Artifact:
+    """The artifact of some JSON, if a schema and what it cannot say allow it."""
+    artifact = msgspec.json.decode(content, type=MODELS[kind])
     contradiction = contradiction_in(artifact)
     if contradiction is not None:
-        raise ArtifactError(f"'{name}' is inconsistent: {contradiction}", remedy="make it again")
+        raise _ContradictionError(contradiction)
     return artifact
 
 

@@ -196,7 +196,12 @@ def _estimate(
             exact_sums(source.probability, source_weight * (source.label == each)) for each in range(classes)
         ]
         joint, mean = np.stack(columns, axis=1), exact_sums(target.probability, target_weight)
-    return bbse(joint / source_weight.sum(), mean / target_weight.sum(), source.classes)
+    found = bbse(joint / source_weight.sum(), mean / target_weight.sum(), source.classes)
+    if options.confusion is Confusion.HARD:
+        return found
+    # probabilities of a row add up to 1 only nearly, and so would the target's shares
+    total = float((found.weights * source.prior(source_weight)).sum())
+    return replace(found, weights=found.weights / total)
 
 
 def _counts(number: Ints, weight: Ints, size: int) -> Floats:
