@@ -3,16 +3,33 @@
 from __future__ import annotations
 
 import os
+import signal
 import sys
 from typing import NoReturn
 
-from uqcli.cli.signals import answer_signals
+
+def _end_at_once(number: int, _frame: object) -> NoReturn:
+    """Answer a signal while there is nothing to clean up."""
+    word = {signal.SIGINT: "interrupted", signal.SIGTERM: "terminated"}.get(signal.Signals(number), "hung up")
+    try:
+        os.write(2, f"error: {word}; no output file was changed\n".encode())
+    finally:
+        os._exit(128 + number)
+
+
+for _number in (signal.SIGHUP, signal.SIGINT, signal.SIGTERM):  # before anything slow is imported
+    if signal.getsignal(_number) is not signal.SIG_IGN:
+        signal.signal(_number, _end_at_once)
 
 
 def main() -> NoReturn:
     """Run the program as a process: signals answered, a closed pipe left in silence."""
-    answer_signals()  # before anything slow is imported
-    _open_missing_streams()
+    from uqcli.files import open_missing_streams
+
+    open_missing_streams()
+    from uqcli.cli.signals import answer_signals, conclude, ignore_signals
+
+    answer_signals()
     from uqcli.cli.app import run
 
     code = run(sys.argv[1:])
@@ -22,15 +39,9 @@ def main() -> NoReturn:
     except OSError:
         null = os.open(os.devnull, os.O_WRONLY)  # so that the interpreter's own last flush stays silent
         os.dup2(null, sys.stdout.fileno())
+    conclude()
+    ignore_signals()
     sys.exit(code)
-
-
-def _open_missing_streams() -> None:
-    """Give daemons and cron wrappers that closed our output a place to write; names may be any bytes."""
-    for name in ("stdout", "stderr"):
-        if getattr(sys, name) is None:
-            setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: PTH123, SIM115  stays open
-        getattr(sys, name).reconfigure(errors="backslashreplace")
 
 
 if __name__ == "__main__":

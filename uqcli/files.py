@@ -2,15 +2,21 @@
 
 A regular file is written beside its place under a temporary name, synchronised, and renamed over the
 old one. FIFOs and devices are written directly. Temporaries are registered so that a signal can
-remove them (see uqcli.cli.signals).
+remove them (see uqcli.cli.signals), and locked while their process lives: what a killed run left
+behind is told apart by its lock, on any host that shares the directory, and removed by the next run
+that writes the same file.
 """
 
 from __future__ import annotations
 
+import fcntl
+import hashlib
 import os
+import secrets
 import stat
 import sys
 import tempfile
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -19,8 +25,27 @@ from typing import BinaryIO, Final, TextIO
 from uqcli.errors import DataError
 
 STDIO: Final = "-"
+_STDIN_NAMES: Final = frozenset({STDIO, "/dev/stdin", "/dev/fd/0", "/proc/self/fd/0"})
+_STDOUT_NAMES: Final = frozenset({STDIO, "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"})
+_READABLE_BYTES: Final = 100
+"""How much of an output's name its temporaries show; names may have 255 bytes."""
+
+changing: Final = threading.RLock()
+"""Held while a file takes its place, and by whoever ends the process."""
 
 _temporaries: set[str] = set()
+_replaced: list[str] = []
+_closed: set[str] = set()
+
+
+def is_stdin(name: str) -> bool:
+    """Whether an input is standard input, under whatever name."""
+    return name in _STDIN_NAMES
+
+
+def is_stdout(name: str) -> bool:
+    """Whether an output is standard output, under whatever name."""
+    return name in _STDOUT_NAMES
 
 
 def stdin_bytes() -> BinaryIO:
@@ -37,6 +62,26 @@ def stdin_bytes() -> BinaryIO:
     return stream.buffer
 
 
+def open_missing_streams() -> None:
+    """Give what our caller closed a place: reports vanish there, results are refused (open_output).
+
+    No file of ours may get the number of a standard stream: others would write into it.
+    """
+    for number, name in enumerate(("stdin", "stdout", "stderr")):
+        try:
+            os.fstat(number)
+        except OSError:
+            null = os.open(os.devnull, os.O_RDONLY if name == "stdin" else os.O_WRONLY)
+            if null != number:
+                os.dup2(null, number)
+                os.close(null)
+            _closed.add(name)
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: PTH123, SIM115  stays open
+        getattr(sys, name).reconfigure(errors="backslashreplace")  # names may be any bytes
+
+
 def remove_temporaries() -> None:
     """Unlink every temporary file of this process; safe to call from another thread."""
     for name in tuple(_temporaries):
@@ -45,18 +90,122 @@ def remove_temporaries() -> None:
         _temporaries.discard(name)
 
 
+def replaced_files() -> tuple[str, ...]:
+    """The regular files that this process has written, as they were named."""
+    return tuple(_replaced)
+
+
+class _Temporary:
+    """A registered file beside the place that it is for, locked while its process lives.
+
+    Parameters
+    ----------
+    directory
+        Where it is made.
+    name
+        What it stands for; leftovers of the same name are removed.
+    """
+
+    def __init__(self, directory: Path, name: str) -> None:
+        prefix = _prefix(name)
+        _remove_leftovers(directory, prefix)
+        while not self._made(os.path.join(directory, f"{prefix}{secrets.token_hex(6)}.tmp")):  # noqa: PTH118
+            pass
+
+    def _made(self, path: str) -> bool:
+        """Create and lock the file; False if another run took it for a leftover in between."""
+        self.path = path
+        _temporaries.add(path)  # before it is there: a signal may come at any time
+        try:
+            descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+        except OSError:
+            _temporaries.discard(path)
+            raise
+        self._lock: int | None = descriptor
+        with suppress(OSError):  # a file system without locks, or the other run's lock
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        if os.fstat(descriptor).st_nlink:
+            return True
+        self.remove()
+        return False
+
+    def open(self) -> BinaryIO:
+        """Open it for writing; the lock outlives the stream."""
+        assert self._lock is not None  # not removed yet
+        return os.fdopen(os.dup(self._lock), "wb")
+
+    def take_place(self, path: Path, target: str) -> None:
+        """Rename it; whoever ends the process knows whether that came before."""
+        try:
+            os.chmod(self.path, _mode_of(path))  # noqa: PTH101  names may be any bytes
+            with changing:
+                os.replace(self.path, path)  # noqa: PTH105
+                _temporaries.discard(self.path)
+                _replaced.append(target)
+        finally:
+            self.remove()
+        _sync_directory(path.parent)
+
+    def remove(self) -> None:
+        """Unlink it where it has not taken its place, and let go of the lock."""
+        if self.path in _temporaries:
+            with suppress(OSError):
+                os.unlink(self.path)  # noqa: PTH108
+            _temporaries.discard(self.path)
+        if self._lock is not None:
+            os.close(self._lock)
+            self._lock = None
+
+
+class Held:
+    """Regular files that are written whole and wait for a word before they take their places."""
+
+    def __init__(self) -> None:
+        self._waiting: list[tuple[_Temporary, Path, str]] = []
+
+    def __enter__(self) -> Held:
+        """Wait."""
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Remove what was not committed."""
+        while self._waiting:
+            self._waiting.pop()[0].remove()
+
+    def add(self, temporary: _Temporary, path: Path, target: str) -> None:
+        """Let a synchronised file wait."""
+        self._waiting.append((temporary, path, target))
+
+    def commit(self) -> None:
+        """Let the files take their places.
+
+        Raises
+        ------
+        DataError
+            A place cannot be written any more.
+        """
+        while self._waiting:
+            temporary, path, target = self._waiting.pop(0)
+            with _as_data_errors(target):
+                temporary.take_place(path, target)
+
+
 @contextmanager
-def temporary_path(directory: Path | None, *, prefix: str = ".uqcli-", suffix: str = "") -> Iterator[Path]:
-    """Yield the path of a registered temporary file; it is gone afterwards unless renamed."""
-    descriptor, name = tempfile.mkstemp(prefix=prefix, suffix=suffix, dir=directory)
-    _temporaries.add(name)
-    os.close(descriptor)
+def temporary_path(directory: Path | None, name: str) -> Iterator[Path]:
+    """Yield the path of a registered, locked temporary file; it is gone afterwards.
+
+    Parameters
+    ----------
+    directory
+        None for the system's directory of temporary files.
+    name
+        What it stands for: leftovers of the same name whose process is dead are removed.
+    """
+    temporary = _Temporary(Path(tempfile.gettempdir()) if directory is None else directory, name)
     try:
-        yield Path(name)
+        yield Path(temporary.path)
     finally:
-        with suppress(FileNotFoundError):
-            Path(name).unlink()
-        _temporaries.discard(name)
+        temporary.remove()
 
 
 def check_writable(target: str) -> None:
@@ -89,14 +238,30 @@ def _check_place(target: str) -> None:
         raise DataError(f"cannot write '{target}': permission denied", remedy="choose another place with -o")
 
 
+def check_results_stream(target: str | None) -> None:
+    """Refuse results that nobody could receive.
+
+    Raises
+    ------
+    DataError
+        The target is standard output, and it is closed.
+    """
+    if target == STDIO and "stdout" in _closed:
+        raise DataError(
+            "standard output is closed", expected="a place for the results", remedy="give -o FILE"
+        )
+
+
 @contextmanager
-def open_output(target: str) -> Iterator[BinaryIO]:
+def open_output(target: str, held: Held | None = None) -> Iterator[BinaryIO]:
     """Open a place for writing bytes; a regular file appears only when the block ends well.
 
     Parameters
     ----------
     target
         A path, or ``-`` for standard output.
+    held
+        Where a regular file waits for its commit; None lets it take its place at once.
 
     Raises
     ------
@@ -104,17 +269,30 @@ def open_output(target: str) -> Iterator[BinaryIO]:
         The place cannot be written (missing directory, permission, full disk).
     """
     if target == STDIO:
+        check_results_stream(target)
         yield sys.stdout.buffer
         sys.stdout.buffer.flush()
         return
-    try:
+    with _as_data_errors(target):
         path = _final_path(target)
         if _is_replaceable(path):
-            with _replacing(path) as stream:
+            with _replacing(path, target, held) as stream:
                 yield stream
         else:
             with path.open("wb") as stream:
                 yield stream
+
+
+def write_bytes(target: str, content: bytes) -> None:
+    """Write a whole file at once (see open_output)."""
+    with open_output(target) as stream:
+        stream.write(content)
+
+
+@contextmanager
+def _as_data_errors(target: str) -> Iterator[None]:
+    try:
+        yield
     except BrokenPipeError:
         raise
     except OSError as error:
@@ -122,12 +300,6 @@ def open_output(target: str) -> Iterator[BinaryIO]:
         raise DataError(
             f"cannot write '{target}': {reason}", remedy="nothing was left there; choose another place"
         ) from error
-
-
-def write_bytes(target: str, content: bytes) -> None:
-    """Write a whole file at once (see open_output)."""
-    with open_output(target) as stream:
-        stream.write(content)
 
 
 def _final_path(target: str) -> Path:
@@ -153,15 +325,45 @@ def _is_replaceable(path: Path) -> bool:
 
 
 @contextmanager
-def _replacing(path: Path) -> Iterator[BinaryIO]:
-    with temporary_path(path.parent, prefix=f".{path.name[:100]}.", suffix=".tmp") as temporary:
-        with temporary.open("wb") as stream:
+def _replacing(path: Path, target: str, held: Held | None) -> Iterator[BinaryIO]:
+    temporary = _Temporary(path.parent, path.name)
+    try:
+        with temporary.open() as stream:
             yield stream
             stream.flush()
             os.fsync(stream.fileno())
-        temporary.chmod(_mode_of(path))
-        temporary.replace(path)
-    _sync_directory(path.parent)
+    except BaseException:
+        temporary.remove()
+        raise
+    if held is None:
+        temporary.take_place(path, target)
+    else:
+        held.add(temporary, path, target)
+
+
+def _prefix(name: str) -> str:
+    """What the temporaries of a file begin with: some of its name, and a digest of all of it."""
+    whole = os.fsencode(name)
+    readable = whole[:_READABLE_BYTES].decode("utf-8", "ignore")
+    return f".{readable}.{hashlib.sha256(whole).hexdigest()[:8]}."
+
+
+def _remove_leftovers(directory: Path, prefix: str) -> None:
+    """Remove temporaries whose process is dead: nobody holds their lock."""
+    with suppress(OSError):
+        for name in os.listdir(directory):  # noqa: PTH208
+            if name.startswith(prefix) and name.endswith(".tmp"):
+                _remove_unlocked(os.path.join(directory, name))  # noqa: PTH118
+
+
+def _remove_unlocked(path: str) -> None:
+    with suppress(OSError):
+        descriptor = os.open(path, os.O_RDWR | os.O_NOFOLLOW | os.O_CLOEXEC)
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            os.unlink(path)  # noqa: PTH108
+        finally:
+            os.close(descriptor)
 
 
 def _mode_of(path: Path) -> int:

@@ -230,12 +230,6 @@ def test_artifact_from_standard_input(uqcli, artifact, data_csv):
     assert uqcli("apply", "-", "-").code == 2
 
 
-def test_input_may_be_the_output(uqcli, artifact, data_csv):
-    expected = uqcli("apply", artifact, data_csv).out
-    assert uqcli("apply", artifact, data_csv, "-o", data_csv).code == 0
-    assert data_csv.read_bytes() == expected
-
-
 FIELDS = st.text(st.sampled_from('ab ,;"\n\r\té€0'), max_size=6)
 
 
@@ -287,3 +281,21 @@ def _single(threshold):
             "fit": fit,
         }
     )
+
+
+def test_keep_leaves_the_numbers_of_csv_that_were_there(uqcli, artifact, tmp_path):
+    rows = "score,uncertainty,id\n0.9,,a\n,0.5,b\nNaN,0.1,c\ninf,0.2,d\n0.7,0.3,e\n0.6\n"
+    (tmp_path / "d.csv").write_text(rows)
+    assert uqcli("apply", artifact, "d.csv", "--on-invalid", "keep", "-o", "o.parquet").code == 0
+    result = pl.read_parquet("o.parquet")
+    assert [str(value) for value in result["score"]] == ["0.9", "None", "nan", "inf", "0.7", "0.6"]
+    assert result["uncertainty"].to_list() == [None, 0.5, 0.1, 0.2, 0.3, None]
+    assert result["decision"].is_null().to_list() == [True, True, True, True, False, True]
+
+
+@pytest.mark.parametrize("on_invalid", ["drop", "keep"])
+def test_a_short_first_record_is_an_unusable_row_like_any_other(uqcli, artifact, tmp_path, on_invalid):
+    (tmp_path / "d.csv").write_text("score,uncertainty\n0.9\n0.8,0.1\n")
+    outcome = uqcli("apply", artifact, "d.csv", "--on-invalid", on_invalid)
+    assert outcome.code == 0, outcome.err
+    assert len(outcome.out.splitlines()) == (2 if on_invalid == "drop" else 3)

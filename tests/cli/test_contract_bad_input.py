@@ -277,3 +277,17 @@ def test_weights_that_cannot_be_added_up(uqcli, case, artifact, tmp_path):
 def test_an_unusable_label_beside_a_named_positive(uqcli, case, value, artifact, tmp_path):
     path = frame_file(tmp_path, {"score": [0.9, 0.8], "uncertainty": [0.0, 1.0], "label": [1.0, value]})
     assert "'label' has 1 null" in refuse(uqcli, case, path, artifact, tmp_path, 3, "--positive", "1")
+
+
+@pytest.mark.parametrize("positive", [(), ("--positive", "1")], ids=["by value", "by text"])
+@pytest.mark.parametrize("case", READ_LABELS, ids=name_of)
+def test_nan_labels_are_null_labels_in_every_format(uqcli, case, positive, artifact, tmp_path):
+    rows = {"score": [0.9, 0.8], "uncertainty": [0.0, 1.0], "label": [1.0, float("nan")]}
+    messages = set()
+    for ending, write in (("csv", "write_csv"), ("parquet", "write_parquet"), ("arrow", "write_ipc")):
+        path = tmp_path / f"d.{ending}"
+        getattr(pl.DataFrame(rows), write)(path)
+        message = refuse(uqcli, case, path, artifact, tmp_path, 3, *positive)
+        messages.add(message.replace(f"d.{ending}", ""))
+    assert "column 'label' has 1 null" in messages.pop()
+    assert not messages

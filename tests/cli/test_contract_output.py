@@ -8,6 +8,7 @@ import pytest
 from tests.cli.cases import CASES, READ_ARTIFACTS, READ_DATA, WRITE
 
 JSON = [case for case in CASES if case.json]
+GATED_ROWS = [case for case in WRITE if not case.json]
 
 
 def name_of(case):
@@ -63,16 +64,27 @@ def test_report_files(uqcli, case, data, artifact, tmp_path):
 
 
 @pytest.mark.parametrize("case", JSON, ids=name_of)
-def test_a_gate_that_holds_exits_six_after_everything_is_written(uqcli, case, data, artifact, tmp_path):
+def test_a_gate_that_holds_exits_six_with_its_reports_and_the_old_output(
+    uqcli, case, data, artifact, tmp_path
+):
     arguments = case.arguments(data, artifact)
-    if case.writes:
-        arguments += ["-o", tmp_path / "out.json"]
-    outcome = uqcli(*arguments, "--json", "--fail-if", f"{case.gate} >= 0.1", "--fail-if", f"{case.gate} < 0")
-    assert outcome.code == 6
-    assert outcome.err.startswith(f"gate: {case.gate} >= 0.1 holds")
-    assert len(outcome.err.splitlines()) == 1
-    assert outcome.json
-    assert not case.writes or (tmp_path / "out.json").exists()
+    output, report = tmp_path / "out.json", tmp_path / "report.json"
+    gates = ["--fail-if", f"{case.gate} >= 0.1", "--fail-if", f"{case.gate} < 0"]
+    for old in ("old", None) if case.writes else (None,):
+        if old is not None:
+            output.write_text(old)
+        outcome = uqcli(
+            *arguments, *(("-o", output) if case.writes else ()), "--json", "--report", report, *gates
+        )
+        assert outcome.code == 6
+        assert outcome.err.startswith(f"gate: {case.gate} >= 0.1 holds")
+        assert len(outcome.err.splitlines()) == 1
+        assert outcome.json
+        assert report.read_bytes() == outcome.out
+        assert (output.read_text() if output.exists() else None) == old
+        output.unlink(missing_ok=True)
+        report.unlink()
+    assert not [path for path in tmp_path.iterdir() if path.name.startswith(".")]
 
 
 @pytest.mark.parametrize("case", JSON, ids=name_of)
@@ -205,3 +217,37 @@ def test_show_speaks_of_always_and_never(uqcli, tmp_path):
     text = uqcli("show", tmp_path / "b.json").out.decode()
     assert "always" in text
     assert "never" in text
+
+
+@pytest.mark.parametrize("case", GATED_ROWS, ids=name_of)
+def test_a_gate_keeps_rows_from_taking_their_place(uqcli, case, data, artifact, tmp_path):
+    output, report = tmp_path / "rows.csv", tmp_path / "report.json"
+    arguments = [*case.arguments(data, artifact), "--report", report, "-q"]
+    gates = ["--fail-if", "rows > 0"]
+    outcome = uqcli(*arguments, "-o", output, *gates)
+    assert (outcome.code, outcome.err.splitlines()[0][:20]) == (6, "gate: rows > 0 holds")
+    assert json.loads(report.read_text())["metrics"]["rows"] > 0
+    assert not output.exists()
+    output.write_text("old")
+    assert uqcli(*arguments, "-o", output, *gates).code == 6
+    assert output.read_text() == "old"
+    assert not [path for path in tmp_path.iterdir() if path.name.startswith(".")]
+    report.unlink()
+    for place in (output, "-"):
+        outcome = uqcli(*arguments, "-o", place, "--fail-if", "happiness < 1")
+        assert (outcome.code, outcome.out) == (2, b"")
+        assert "happiness" in outcome.err
+    assert output.read_text() == "old"
+    assert not report.exists()
+
+
+def test_a_gate_asks_for_the_metrics_of_the_artifact_before_rows_are_written(uqcli, data, tmp_path):
+    assert uqcli("calibrate", data, "--bootstrap", 0, "-q", "-o", "c.json").code == 0
+    outcome = uqcli("apply", "c.json", data, "--fail-if", "selected > 3")
+    assert (outcome.code, outcome.out) == (2, b"")
+    assert "no metric 'selected'" in outcome.err
+
+
+def test_a_failing_gate_writes_no_artifact_to_standard_output(uqcli, data):
+    outcome = uqcli("bin", data, "-o", "-", "-q", "--fail-if", "rows > 0")
+    assert (outcome.code, outcome.out) == (6, b"")

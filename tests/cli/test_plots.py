@@ -1,7 +1,10 @@
 """Figures: files of every format, the same bytes each time, and what happens without matplotlib."""
 
 import importlib.util
+import os
 import re
+import subprocess
+import sys
 
 import numpy as np
 import polars as pl
@@ -79,3 +82,37 @@ def test_small_and_strange_files_can_be_drawn(uqcli, tmp_path, rows, binning):
     pl.DataFrame({"score": score, "label": label}).write_csv(tmp_path / "d.csv")
     outcome = uqcli("tce", "d.csv", "--binning", binning, "-q", "--plot", "d.svg")
     assert (outcome.code, outcome.err) == (0, "")
+
+
+@pytest.mark.parametrize("case", PLOT, ids=name_of)
+def test_noise_of_the_layout_changes_no_byte(uqcli, case, data, artifact, tmp_path, monkeypatch):
+    """Its solver adds up in the order of addresses: here the last digits are moved on purpose."""
+    from matplotlib.layout_engine import ConstrainedLayoutEngine
+    from matplotlib.transforms import Bbox
+
+    assert uqcli(*case.arguments(data, artifact), "-q", "--plot", "a.svg").code == 0
+    execute, random = ConstrainedLayoutEngine.execute, np.random.default_rng(3)
+
+    def noisy(self, figure):
+        execute(self, figure)
+        for part in figure.subfigs:
+            part.bbox_relative.p0 = part.bbox_relative.p0 + 1e-13 * random.normal(size=2)
+        for axes in figure.axes:
+            places = axes.get_position(original=True).bounds + 1e-13 * random.normal(size=4)
+            axes.set_position(Bbox.from_bounds(*places))
+
+    monkeypatch.setattr(ConstrainedLayoutEngine, "execute", noisy)
+    assert uqcli(*case.arguments(data, artifact), "-q", "--plot", "b.svg").code == 0
+    assert (tmp_path / "a.svg").read_bytes() == (tmp_path / "b.svg").read_bytes()
+
+
+@pytest.mark.parametrize("case", PLOT, ids=name_of)
+def test_pages_are_the_same_bytes_in_every_process(case, data, artifact, tmp_path):
+    pages = set()
+    for number, threads in enumerate(("1", "2")):
+        page = tmp_path / f"{number}.html"
+        line = [*case.arguments(data, artifact), "-q", "--threads", threads, "--report", page]
+        environment = {**os.environ, "PYTHONHASHSEED": str(number + 1)}
+        subprocess.run([sys.executable, "-m", "uqcli", *map(str, line)], check=True, env=environment)
+        pages.add(page.read_bytes())
+    assert len(pages) == 1

@@ -13,18 +13,27 @@ from uqcli.artifacts.models import MODELS, Artifact, Saved
 from uqcli.choices import ArtifactKind
 from uqcli.defaults import FORMAT_VERSION
 from uqcli.errors import ArtifactError, DataError
-from uqcli.files import STDIO, stdin_bytes
+from uqcli.files import is_stdin, stdin_bytes
 
 
 def encode(artifact: Artifact) -> bytes:
-    """Write an artifact as strict JSON, one top-level key a line.
+    """Write an artifact as strict JSON, one top-level key a line; what cannot be read again is refused.
 
     Raises
     ------
-    ValueError
-        A number is not finite.
+    DataError
+        A number is not finite, or the parts contradict each other: the rows led to what is no model.
     """
-    return encode_object(msgspec.to_builtins(artifact))
+    try:
+        content = encode_object(msgspec.to_builtins(artifact))
+        _checked(content, artifact.kind)
+    except ValueError as error:  # of json, of msgspec, or a contradiction
+        raise DataError(
+            f"these rows do not give a {artifact.kind} that could be used: {error}",
+            expected="finite numbers of a usual size",
+            remedy="check the columns and their scale; nothing was written",
+        ) from error
+    return content
 
 
 def encode_object(content: dict[str, Any]) -> bytes:
@@ -47,7 +56,7 @@ def load(name: str) -> Artifact:
         It is not an artifact, or of a newer format.
     """
     try:
-        content = stdin_bytes().read() if name == STDIO else Path(name).read_bytes()
+        content = stdin_bytes().read() if is_stdin(name) else Path(name).read_bytes()
     except OSError as error:
         raise DataError(
             f"cannot read artifact '{name}': {error.strerror}", expected="an existing file"
@@ -90,14 +99,25 @@ def decode(content: bytes, name: str) -> Artifact:
     """
     kind = _kind_of(content, name)
     try:
-        artifact = msgspec.json.decode(content, type=MODELS[kind])
+        return _checked(content, kind)
     except msgspec.ValidationError as error:
         raise ArtifactError(
             f"'{name}' is not a valid {kind} artifact: {error}", remedy="make it again"
         ) from error
+    except _ContradictionError as error:
+        raise ArtifactError(f"'{name}' is inconsistent: {error}", remedy="make it again") from error
+
+
+class _ContradictionError(ValueError):
+    """Parts that do not fit together."""
+
+
+def _checked(content: bytes, kind: ArtifactKind) -> Artifact:
+    """The artifact of some JSON, if a schema and what it cannot say allow it."""
+    artifact = msgspec.json.decode(content, type=MODELS[kind])
     contradiction = contradiction_in(artifact)
     if contradiction is not None:
-        raise ArtifactError(f"'{name}' is inconsistent: {contradiction}", remedy="make it again")
+        raise _ContradictionError(contradiction)
     return artifact
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 import traceback
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import Annotated, Any
 
 import typer
@@ -20,11 +21,13 @@ from uqcli.cli.groups import with_groups
 from uqcli.cli.schema import schema
 from uqcli.cli.shift import shift
 from uqcli.cli.show import show
+from uqcli.cli.signals import conclude
 from uqcli.cli.simulate import simulate
 from uqcli.cli.tce import tce
 from uqcli.cli.uncertainty import uncertainty
 from uqcli.defaults import VERSION
 from uqcli.errors import ClosedPipeError, DataError, GateError, UqcliError, UsageError
+from uqcli.files import changing
 
 
 class _Program(TyperGroup):
@@ -112,9 +115,12 @@ def _as_ours(error: Exception) -> UqcliError:
 def _report(error: UqcliError, *, debug: bool) -> None:
     if isinstance(error, ClosedPipeError):
         return
-    if debug:
-        traceback.print_exc()
-    sys.stderr.write(f"{error}\n" if isinstance(error, GateError) else f"error: {error}\n")
+    with changing, suppress(OSError):  # a signal says nothing more, or has the last word
+        if debug:
+            traceback.print_exc()
+        sys.stderr.write(f"{error}\n" if isinstance(error, GateError) else f"error: {error}\n")
+        sys.stderr.flush()
+        conclude()
 
 
 def _where_help_is(error: typer.TyperException) -> str:

@@ -8,8 +8,9 @@ import typer
 
 from uqcli.cli.deliver import check_outputs, deliver, report_of_filter
 from uqcli.cli.options import InputOptions, ModelColumns, ReportOptions, RowOutput, RunOptions
+from uqcli.cli.places import Reads
 from uqcli.cli.requests import prepare, streaming
-from uqcli.files import STDIO
+from uqcli.files import STDIO, Held
 
 
 def apply(
@@ -35,23 +36,20 @@ def apply(
 ) -> None:
     """Stream files through a saved model: its columns are added, other columns and order kept."""
     prepare(running)
-    from uqcli.reports.apply import metrics_of
-
-    check_outputs(
-        reporting,
-        rows.output or STDIO,
-        artifact=artifact,
-        metrics=metrics_of(rows=0, selected=0, undecided=0),
-    )
+    reads = Reads.of(inputs, models=[artifact], reading=reading)
+    files = check_outputs(reporting, rows.output or STDIO, reads=reads, running=running)
     from uqcli.jobs.apply import ApplyOptions, run
+    from uqcli.jobs.gates import parse_gate
     from uqcli.jobs.models import ColumnOverrides
 
-    report = run(
-        ApplyOptions(
+    with Held() as held:
+        options = ApplyOptions(
             artifact=artifact,
-            rows=streaming(inputs, rows, reading, running),
+            rows=streaming(inputs, rows, reading, running, held),
             columns=ColumnOverrides(score=columns.score, uncertainty=columns.uncertainty),
             no_empty=no_empty,
+            gates=tuple(map(parse_gate, reporting.fail_if or ())),
         )
-    )
-    deliver(report, report_of_filter(reporting, rows.output), output=rows.output)
+        report = run(options)
+        spoken = report_of_filter(reporting, rows.output)
+        deliver(report, spoken, files=files, output=rows.output, held=held)

@@ -17,6 +17,7 @@ from uqcli.cli.options import (
     ReportOptions,
     RunOptions,
 )
+from uqcli.cli.places import Reads
 from uqcli.cli.requests import bins, labelled_data, prepare
 from uqcli.errors import UsageError
 
@@ -78,7 +79,9 @@ def bin_(
 ) -> None:
     """Count rows in a grid of score x uncertainty cells."""
     prepare(running)
-    check_outputs(reporting, written.output, artifact=edges, inputs=inputs or ())
+    tables, models = (None, [*(inputs or ()), edges]) if merge else (inputs, [edges])
+    reads = Reads.of(tables, models=models, reading=reading)
+    files = check_outputs(reporting, written.output, reads=reads, running=running)
     from uqcli.artifacts.codec import encode
     from uqcli.jobs.bin import bin_rows, count_under, merge_grids
 
@@ -103,7 +106,7 @@ def bin_(
             binning or Binning.EQUI_WEIGHT, {name: str(value) for name, value in shape.items() if value}
         )
         outcome = bin_rows(data, spec, running.engine)
-    deliver(outcome.report, reporting, output=written.output, artifact=encode(outcome.artifact))
+    deliver(outcome.report, reporting, files=files, output=written.output, artifact=encode(outcome.artifact))
 
 
 def _refuse_shape(given: dict[str, str | Binning | None]) -> None:

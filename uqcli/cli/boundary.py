@@ -11,6 +11,7 @@ from uqcli import defaults
 from uqcli.choices import AlgorithmChoice, Binning, ConstraintKind, GridBinning
 from uqcli.cli.deliver import check_outputs, deliver
 from uqcli.cli.options import ArtifactOutput, FitColumns, InputOptions, ReportOptions, RunOptions
+from uqcli.cli.places import Reads
 from uqcli.cli.requests import bins, labelled_data, prepare
 from uqcli.errors import UsageError
 
@@ -139,7 +140,8 @@ def boundary(
 ) -> None:
     """Find the decision boundary on score x uncertainty that flags the most positives at a precision."""
     prepare(running)
-    check_outputs(reporting, written.output, artifact=method.grid, inputs=inputs or ())
+    reads = Reads.of(inputs, models=[method.grid, method.shift], reading=reading)
+    files = check_outputs(reporting, written.output, reads=reads, running=running)
     from uqcli.artifacts.codec import encode
     from uqcli.jobs.boundary import BoundaryRequest, run
     from uqcli.jobs.class_mix import load_mix
@@ -157,7 +159,14 @@ def boundary(
         )
     )
     artifact = encode(outcome.artifact) if outcome.artifact else None
-    deliver(outcome.report, reporting, output=written.output, artifact=artifact, failure=outcome.failure)
+    deliver(
+        outcome.report,
+        reporting,
+        files=files,
+        output=written.output,
+        artifact=artifact,
+        failure=outcome.failure,
+    )
 
 
 def _refuse_options_of_rows(inputs: list[str] | None, method: MethodOptions) -> None:

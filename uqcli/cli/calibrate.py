@@ -19,6 +19,7 @@ from uqcli.cli.options import (
     ReportOptions,
     RunOptions,
 )
+from uqcli.cli.places import Reads
 from uqcli.cli.requests import bins, labelled_data, prepare
 from uqcli.errors import UsageError
 
@@ -164,8 +165,14 @@ def calibrate(
 ) -> None:
     """Fit a map from scores to probabilities that hold what they say, and measure it on other rows."""
     prepare(running)
-    read = (*(inputs or ()), *(test or ()), *(parts.tree_data or ()), methods.shift or "")
-    check_outputs(reporting, written.output, plot=plotting.plot, has_figures=True, inputs=read)
+    files = check_outputs(
+        reporting,
+        written.output,
+        reads=Reads.of(inputs, test, parts.tree_data, models=[methods.shift], reading=reading),
+        running=running,
+        plot=plotting.plot,
+        has_figures=True,
+    )
     from uqcli.artifacts.codec import encode
     from uqcli.jobs.calibrate import CalibrateOptions, run
     from uqcli.jobs.class_mix import load_mix
@@ -190,6 +197,7 @@ def calibrate(
     deliver(
         outcome.report,
         reporting,
+        files=files,
         output=written.output,
         artifact=encode(outcome.artifact),
         plot=plotting.plot,

@@ -59,7 +59,7 @@ def _both() -> UsageError:
 
 
 def _from_file(context: typer.Context, given: str | None) -> dict[str, Any]:
-    for path in [Path(given)] if given is not None else _candidates():
+    for path in [Path(given)] if given is not None else candidates():
         tables = _tables(path, required=given is not None)
         if tables is None:
             continue
@@ -73,7 +73,8 @@ def _from_file(context: typer.Context, given: str | None) -> dict[str, Any]:
     return {}
 
 
-def _candidates() -> Iterator[Path]:
+def candidates() -> Iterator[Path]:
+    """The configuration files from here upwards, the nearest first."""
     try:
         here = Path.cwd()
     except OSError:  # the working directory is gone

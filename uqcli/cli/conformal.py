@@ -16,6 +16,7 @@ from uqcli.cli.options import (
     ReportOptions,
     RunOptions,
 )
+from uqcli.cli.places import Reads
 from uqcli.cli.requests import labelled_data, prepare
 from uqcli.errors import UsageError
 
@@ -98,11 +99,14 @@ def conformal(
 ) -> None:
     """Find thresholds of sets of classes that hold the true one as often as promised."""
     prepare(running)
-    check_outputs(reporting, written.output, artifact=shift, inputs=(*(inputs or ()), *(target or ())))
+    reads = Reads.of(inputs, target, models=[shift], reading=reading)
+    files = check_outputs(reporting, written.output, reads=reads, running=running)
+    from contextlib import nullcontext
     from dataclasses import replace
 
     from uqcli.artifacts.codec import encode, load_kind
     from uqcli.artifacts.models import ShiftArtifact
+    from uqcli.engines.streams import streams_kept
     from uqcli.jobs.conformal import ConformalOptions, parse_alpha, run
 
     parse_alpha(alpha)
@@ -119,14 +123,16 @@ def conformal(
         by=by,
     )
     weights = None if shift is None else load_kind(shift, ShiftArtifact)
-    if target is not None:
-        estimated = _estimated(data, mode, target, running.engine)
-        if estimated.failure is not None:
-            deliver(estimated.report, reporting, failure=estimated.failure)
-        weights = estimated.artifact
-    keyed = replace(data, roles=replace(data.roles, keys=() if by is None else (by,)))
-    outcome = run(keyed, options, running.engine, weights)
-    deliver(outcome.report, reporting, output=written.output, artifact=encode(outcome.artifact))
+    with streams_kept() if target else nullcontext():  # the rows are read for the weights, too
+        if target is not None:
+            estimated = _estimated(data, mode, target, running.engine)
+            if estimated.failure is not None:
+                deliver(estimated.report, reporting, files=files, failure=estimated.failure)
+            weights = estimated.artifact
+        keyed = replace(data, roles=replace(data.roles, keys=() if by is None else (by,)))
+        outcome = run(keyed, options, running.engine, weights)
+    artifact = encode(outcome.artifact)
+    deliver(outcome.report, reporting, files=files, output=written.output, artifact=artifact)
 
 
 def _pairs(text: str | None) -> dict[str, str]:

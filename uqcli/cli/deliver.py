@@ -1,15 +1,15 @@
-"""Writing what a job made: artifact, report, gates, in this order and all or nothing."""
+"""Writing what a job made: reports, then results if no gate forbids them, each whole or not at all."""
 
 from __future__ import annotations
 
-import os
 import sys
-from collections.abc import Iterable
+from collections.abc import Sequence
 from dataclasses import replace
 
-from uqcli.cli.options import ReportOptions
+from uqcli.cli.options import ReportOptions, RunOptions
+from uqcli.cli.places import Reads, check_places
 from uqcli.errors import GateError, UqcliError, UsageError
-from uqcli.files import STDIO, check_writable, write_bytes
+from uqcli.files import STDIO, Held, check_results_stream, check_writable, write_bytes
 from uqcli.reports.document import Metrics, Report
 
 
@@ -17,28 +17,30 @@ def check_outputs(
     options: ReportOptions,
     output: str | None,
     *,
-    artifact: str | None = None,
+    reads: Reads,
+    running: RunOptions,
     metrics: Metrics | None = None,
     plot: str | None = None,
     has_figures: bool = False,
-    inputs: Iterable[str] = (),
-) -> None:
+) -> tuple[str, ...]:
     """Refuse impossible outputs before any work is done.
 
     Parameters
     ----------
     output
         Where rows or the artifact go.
-    artifact
-        A saved model that is read and must not be overwritten.
+    reads
+        What is read and must not be overwritten.
     metrics
         What gates may ask for, where that is known beforehand.
     plot
         Where the report's figure goes.
     has_figures
         Whether pages of the report show figures.
-    inputs
-        Files that are read and must not be overwritten.
+
+    Returns
+    -------
+    The data files that are read, in order.
 
     Raises
     ------
@@ -54,13 +56,8 @@ def check_outputs(
     from uqcli.reports.render import check_report_name
 
     outputs = [place for place in (output, options.report, plot) if place is not None]
-    read = {os.path.realpath(place) for place in (artifact, *inputs) if place not in (None, "", STDIO)}
-    places = [os.path.realpath(place) for place in outputs if place != STDIO]
-    if len(set(places)) < len(places) or read & set(places):
-        raise UsageError(
-            "two of the inputs, the artifact, the output, the report and the plot are one file",
-            expected="different files",
-        )
+    files = reads.files()
+    check_places(reads, files, outputs, running)
     if output == STDIO and options.json:
         raise UsageError("-o - and --json both want standard output", remedy="give -o FILE")
     if options.report is not None:
@@ -70,11 +67,13 @@ def check_outputs(
     if plot is not None:
         check_plot_name(plot)
         require_drawing()
+    check_results_stream(output)
     for place in outputs:
         check_writable(place)
     gates = [parse_gate(gate) for gate in options.fail_if or []]
     if metrics is not None:
         failed_gates(gates, {"": metrics})
+    return files
 
 
 def report_of_filter(options: ReportOptions, output: str | None) -> ReportOptions:
@@ -86,19 +85,25 @@ def deliver(
     report: Report,
     options: ReportOptions,
     *,
+    files: Sequence[str] = (),
     output: str | None = None,
     artifact: bytes | None = None,
+    held: Held | None = None,
     plot: str | None = None,
     failure: UqcliError | None = None,
 ) -> None:
-    """Write the artifact and the report, then fail if the job or a gate says so.
+    """Write the report, then the results, unless the job or a gate says no.
 
     Parameters
     ----------
+    files
+        The data files that were read.
     output
-        Where the artifact goes; None for nowhere.
+        Where the artifact or the rows go; None for nowhere.
     artifact
         Its bytes; None if there is none to write.
+    held
+        Rows that wait to take their place.
     plot
         Where the report's figure goes; None for nowhere.
     failure
@@ -107,23 +112,19 @@ def deliver(
     Raises
     ------
     GateError
-        A gate holds.
+        A gate holds: no artifact and no file of rows is written, an old one stays.
     """
     from uqcli.jobs.gates import failed_gates, parse_gate
-    from uqcli.reports.render import to_file_format
 
     gates = [parse_gate(text) for text in options.fail_if or []]
     failed = failed_gates(gates, report.gated)
-    files: list[tuple[str, bytes]] = []
-    if options.report is not None:
-        page = to_file_format(report, options.report)
-        files.append((options.report, page.encode("utf-8", "backslashreplace")))
-    if plot is not None:
-        files.append((plot, _plotted(report, plot)))
-    if output is not None and artifact is not None:
-        files.append((output, artifact))
-    for name, content in files:  # all are made before any is written
+    for name, content in _report_files(report, options, files, plot):  # all are made before any is written
         write_bytes(name, content)
+    if failure is None and not failed:
+        if held is not None:
+            held.commit()
+        if output is not None and artifact is not None:
+            write_bytes(output, artifact)
     try:
         show(report, options, to_stderr=output == STDIO)
     except BrokenPipeError:
@@ -133,6 +134,21 @@ def deliver(
         raise failure
     if failed:
         raise GateError(failed)
+
+
+def _report_files(
+    report: Report, options: ReportOptions, files: Sequence[str], plot: str | None
+) -> list[tuple[str, bytes]]:
+    """Names and contents of the page and of the figure that were asked for."""
+    from uqcli.reports.render import to_file_format
+
+    made: list[tuple[str, bytes]] = []
+    if options.report is not None:
+        page = to_file_format(report, options.report, files)
+        made.append((options.report, page.encode("utf-8", "backslashreplace")))
+    if plot is not None:
+        made.append((plot, _plotted(report, plot)))
+    return made
 
 
 def _plotted(report: Report, plot: str) -> bytes:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from typing import Annotated
 
 import typer
@@ -16,6 +17,7 @@ from uqcli.cli.options import (
     ResamplingOptions,
     RunOptions,
 )
+from uqcli.cli.places import Reads
 from uqcli.cli.requests import prepare, read_options
 
 
@@ -46,30 +48,34 @@ def evaluate(
 ) -> None:
     """Measure saved models on labelled rows: precision, calibration errors or coverage."""
     prepare(running)
-    check_outputs(reporting, None, plot=plotting.plot, artifact=shift, inputs=arguments or ())
+    given = arguments or []
+    artifacts = tuple(name for name in given if name.endswith(".json"))
+    inputs = tuple(name for name in given if not name.endswith(".json"))
+    reads = Reads.of(inputs, models=[*artifacts, shift], reading=reading)
+    files = check_outputs(reporting, None, reads=reads, running=running, plot=plotting.plot)
+    from uqcli.engines.streams import streams_kept
     from uqcli.jobs.evaluate import run
     from uqcli.jobs.evaluate_options import EvaluateOptions
     from uqcli.jobs.models import ColumnOverrides
 
-    given = arguments or []
-    report = run(
-        EvaluateOptions(
-            artifacts=tuple(name for name in given if name.endswith(".json")),
-            inputs=tuple(name for name in given if not name.endswith(".json")),
-            columns=ColumnOverrides(
-                score=columns.score,
-                uncertainty=columns.uncertainty,
-                label=labels.label,
-                weight=labels.weight,
-            ),
-            read=read_options(reading),
-            on_invalid=reading.on_invalid,
-            positive_value=labels.positive,
-            confidence=resampling.confidence,
-            bootstrap=resampling.bootstrap,
-            seed=resampling.seed,
-            shift=shift,
-            engine=running.engine,
-        )
+    options = EvaluateOptions(
+        artifacts=artifacts,
+        inputs=inputs,
+        columns=ColumnOverrides(
+            score=columns.score,
+            uncertainty=columns.uncertainty,
+            label=labels.label,
+            weight=labels.weight,
+        ),
+        read=read_options(reading),
+        on_invalid=reading.on_invalid,
+        positive_value=labels.positive,
+        confidence=resampling.confidence,
+        bootstrap=resampling.bootstrap,
+        seed=resampling.seed,
+        shift=shift,
+        engine=running.engine,
     )
-    deliver(report, reporting, plot=plotting.plot)
+    with streams_kept() if len(artifacts) > 1 else nullcontext():  # each model may read the rows
+        report = run(options)
+    deliver(report, reporting, files=files, plot=plotting.plot)

@@ -10,7 +10,7 @@ import typer
 from uqcli import defaults
 from uqcli.choices import EngineName, FileFormat, OnInvalid
 from uqcli.cli.config import check_no_config, load_settings
-from uqcli.files import STDIO
+from uqcli.files import STDIO, is_stdout
 
 _INPUT, _COLUMNS, _OUTPUT, _RUN = "Input", "Columns", "Output", "Run"
 _BINS, _RESAMPLING = "Bins", "Resampling"
@@ -18,7 +18,7 @@ _BINS, _RESAMPLING = "Bins", "Resampling"
 
 def stdout_by_its_names(output: str | None) -> str | None:
     """Standard output under whatever name is ``-`` (a callback of ``--output``)."""
-    return STDIO if output in ("/dev/stdout", "/dev/fd/1", "/proc/self/fd/1") else output
+    return STDIO if output is not None and is_stdout(output) else output
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from uqcli.choices import FileFormat
 from uqcli.cli.options import ClassProbabilities, FitColumns, InputOptions, RowOutput, RunOptions
 from uqcli.errors import UsageError
-from uqcli.files import STDIO
+from uqcli.files import STDIO, Held
 
 if TYPE_CHECKING:
     from uqcli.engines.classes import ClassColumns
@@ -99,11 +99,19 @@ def class_columns(options: ClassProbabilities) -> ClassColumns | None:
 
 
 def streaming(
-    inputs: list[str] | None, rows: RowOutput, reading: InputOptions, running: RunOptions
+    inputs: list[str] | None, rows: RowOutput, reading: InputOptions, running: RunOptions, held: Held
 ) -> Streaming:
-    """Where rows come from and go to."""
+    """Where rows come from and go to.
+
+    Raises
+    ------
+    UsageError
+        The output's name asks for a compressed file of a format that has none.
+    """
+    from uqcli.engines.inputs import format_of
     from uqcli.jobs.streaming import Streaming
 
+    format_of(rows.output or STDIO, rows.output_format)
     return Streaming(
         inputs=tuple(inputs or ()),
         output=rows.output or STDIO,
@@ -114,6 +122,7 @@ def streaming(
         overwrite=rows.overwrite,
         union=rows.union,
         engine=running.engine,
+        held=held,
     )
 
 

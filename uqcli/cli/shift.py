@@ -17,6 +17,7 @@ from uqcli.cli.options import (
     ReportOptions,
     RunOptions,
 )
+from uqcli.cli.places import Reads
 from uqcli.cli.requests import labelled_data, prepare
 from uqcli.errors import UsageError
 
@@ -69,7 +70,8 @@ def shift(
 ) -> None:
     """Estimate from unlabelled rows how much more frequent each class is than in labelled ones."""
     prepare(running)
-    check_outputs(reporting, written.output, inputs=(*(inputs or ()), *(target or ())))
+    reads = Reads.of(inputs, target, reading=reading)
+    files = check_outputs(reporting, written.output, reads=reads, running=running)
     from uqcli.artifacts.codec import encode
     from uqcli.jobs.shift import ShiftOptions, run, target_request
 
@@ -90,6 +92,7 @@ def shift(
     deliver(
         outcome.report,
         reporting,
+        files=files,
         output=written.output,
         artifact=None if outcome.artifact is None else encode(outcome.artifact),
         failure=outcome.failure,

@@ -8,16 +8,17 @@ import typer
 
 from uqcli.cli.deliver import check_outputs, deliver
 from uqcli.cli.options import ReportOptions, RunOptions
+from uqcli.cli.places import Reads
 
 
 def show(
     *,
     artifact: Annotated[str, typer.Argument(metavar="ARTIFACT", help="A saved model, or -.")],
     reporting: ReportOptions,
-    running: RunOptions,  # noqa: ARG001  every command takes them
+    running: RunOptions,
 ) -> None:
     """Say in words what a saved model does."""
-    check_outputs(reporting, None)
+    check_outputs(reporting, None, reads=Reads.of(models=[artifact]), running=running)
     from uqcli.jobs.show import run
 
     deliver(run(artifact), reporting)

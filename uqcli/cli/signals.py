@@ -9,27 +9,45 @@ from __future__ import annotations
 import os
 import signal
 import threading
+import time
 
 from uqcli.errors import HungUpRunError, InterruptedRunError, TerminatedRunError
-from uqcli.files import remove_temporaries
+from uqcli.files import changing, remove_temporaries, replaced_files
 
 _EXIT_CODES = {
     signal.SIGHUP: (HungUpRunError.exit_code, "hung up"),
     signal.SIGINT: (InterruptedRunError.exit_code, "interrupted"),
     signal.SIGTERM: (TerminatedRunError.exit_code, "terminated"),
 }
+_PATIENCE = 2.0
+"""Seconds that a rename, an error line or the end of the process may take before a signal overtakes it."""
+
+_concluded = threading.Event()
 
 
 def answer_signals() -> None:
     """Install the handlers; a signal that our parent ignores (nohup, background jobs) stays ignored."""
     read_end, write_end = os.pipe()
     os.set_blocking(write_end, False)
-    ignored = {number for number in _EXIT_CODES if signal.getsignal(number) is signal.SIG_IGN}
-    signal.pthread_sigmask(signal.SIG_BLOCK, ignored)  # polars installs a handler of its own over "ignore"
-    for number in set(_EXIT_CODES) - ignored:
-        signal.signal(number, _leave_it_to_the_thread)
+    signal.pthread_sigmask(signal.SIG_BLOCK, _EXIT_CODES)  # none is lost between two handlers
     signal.set_wakeup_fd(write_end, warn_on_full_buffer=False)
     threading.Thread(target=_watch, args=(read_end,), daemon=True, name="signals").start()
+    answered = {number for number in _EXIT_CODES if signal.getsignal(number) is not signal.SIG_IGN}
+    for number in answered:
+        signal.signal(number, _leave_it_to_the_thread)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, answered)  # polars installs a handler of its own over "ignore"
+
+
+def conclude() -> None:
+    """Say that the run has ended as it did: a signal no longer changes its words and its exit code."""
+    with changing:
+        _concluded.set()
+
+
+def ignore_signals() -> None:
+    """Let the interpreter end undisturbed: it would restore the defaults, which kill without a word."""
+    for number in _EXIT_CODES:
+        signal.signal(number, signal.SIG_IGN)
 
 
 def _leave_it_to_the_thread(_number: int, _frame: object) -> None:
@@ -40,7 +58,22 @@ def _watch(read_end: int) -> None:
     while True:
         number = os.read(read_end, 1)[0]
         if number in _EXIT_CODES:
-            code, word = _EXIT_CODES[signal.Signals(number)]
-            remove_temporaries()
-            os.write(2, f"error: {word}; no output file was changed\n".encode())
-            os._exit(code)
+            _end(*_EXIT_CODES[signal.Signals(number)])
+
+
+def _end(code: int, word: str) -> None:
+    """Clean up and leave; no file takes its place meanwhile, and no other line is written."""
+    changing.acquire(timeout=_PATIENCE)
+    if _concluded.is_set():
+        time.sleep(_PATIENCE)  # the process ends by itself, unless somebody keeps it
+    else:
+        remove_temporaries()
+        os.write(2, f"error: {word}; {_what_changed()}\n".encode("utf-8", "backslashreplace"))
+    os._exit(code)
+
+
+def _what_changed() -> str:
+    names = replaced_files()
+    if not names:
+        return "no output file was changed"
+    return " ".join(f"written before: {', '.join(repr(name) for name in names)}".split())

@@ -10,9 +10,10 @@ import typer
 from uqcli.choices import Simulation
 from uqcli.cli.deliver import check_outputs, deliver, report_of_filter
 from uqcli.cli.options import ReportOptions, RowsFile, RunOptions
+from uqcli.cli.places import Reads
 from uqcli.cli.requests import prepare
 from uqcli.errors import UsageError
-from uqcli.files import STDIO
+from uqcli.files import STDIO, Held
 
 if TYPE_CHECKING:
     from uqcli.methods.simulation.gaussian import GaussianModel
@@ -115,19 +116,28 @@ def simulate(
 ) -> None:
     """Draw data with known truth: scores (and uncertainties), labels, positivity."""
     prepare(running)
-    check_outputs(reporting, written.output or STDIO)
+    from uqcli.engines.inputs import format_of
+    from uqcli.reports.simulate import metrics_of
+
+    output = written.output or STDIO
+    format_of(output, written.output_format)
+    check_outputs(
+        reporting, output, reads=Reads(), running=running, metrics=metrics_of(rows=rows, positives=0)
+    )
     from uqcli.jobs.simulate import SimulateOptions, run
 
-    report = run(
-        SimulateOptions(
-            rows=rows,
-            seed=seed,
-            output=written.output or STDIO,
-            output_format=written.output_format,
-            model=_model(kind, _given(posterior), _given(gaussian)),
+    with Held() as held:
+        report = run(
+            SimulateOptions(
+                rows=rows,
+                seed=seed,
+                output=output,
+                output_format=written.output_format,
+                held=held,
+                model=_model(kind, _given(posterior), _given(gaussian)),
+            )
         )
-    )
-    deliver(report, report_of_filter(reporting, written.output), output=written.output)
+        deliver(report, report_of_filter(reporting, written.output), output=written.output, held=held)
 
 
 def _given(options: PosteriorOptions | GaussianOptions) -> dict[str, Any]:

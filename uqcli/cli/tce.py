@@ -19,6 +19,7 @@ from uqcli.cli.options import (
     ResamplingOptions,
     RunOptions,
 )
+from uqcli.cli.places import Reads
 from uqcli.cli.requests import bins, labelled_data, prepare
 
 _MEASURE = "Measure"
@@ -68,7 +69,8 @@ def tce(
 ) -> None:
     """Measure how far probabilities can be trusted: test-based calibration error, ECE and relatives."""
     prepare(running)
-    check_outputs(reporting, None, plot=plotting.plot, has_figures=True, inputs=inputs or ())
+    reads = Reads.of(inputs, reading=reading)
+    files = check_outputs(reporting, None, reads=reads, running=running, plot=plotting.plot, has_figures=True)
     from uqcli.jobs.measure import MeasureOptions
     from uqcli.jobs.tce import TceOptions, run
 
@@ -89,4 +91,4 @@ def tce(
         confidence=resampling.confidence,
     )
     report = run(labelled_data(inputs, columns, reading, probabilities), options, running.engine)
-    deliver(report, reporting, plot=plotting.plot)
+    deliver(report, reporting, files=files, plot=plotting.plot)

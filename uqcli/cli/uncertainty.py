@@ -8,8 +8,9 @@ import typer
 
 from uqcli.cli.deliver import check_outputs, deliver, report_of_filter
 from uqcli.cli.options import InputOptions, ReportOptions, RowOutput, RunOptions
+from uqcli.cli.places import Reads
 from uqcli.cli.requests import prepare, streaming
-from uqcli.files import STDIO
+from uqcli.files import STDIO, Held
 
 _MODEL = "Model"
 
@@ -45,15 +46,23 @@ def uncertainty(
     prepare(running)
     from uqcli.reports.apply import metrics_of
 
-    check_outputs(reporting, rows.output or STDIO, metrics=metrics_of(rows=0, selected=None, undecided=0))
+    files = check_outputs(
+        reporting,
+        rows.output or STDIO,
+        reads=Reads.of(inputs, reading=reading),
+        running=running,
+        metrics=metrics_of(rows=0, selected=None, undecided=0),
+    )
     from uqcli.jobs.uncertainty import UncertaintyOptions, run
 
-    report = run(
-        UncertaintyOptions(
-            rows=streaming(inputs, rows, reading, running),
-            alpha1=alpha1,
-            alpha0=alpha0,
-            members=members,
+    with Held() as held:
+        report = run(
+            UncertaintyOptions(
+                rows=streaming(inputs, rows, reading, running, held),
+                alpha1=alpha1,
+                alpha0=alpha0,
+                members=members,
+            )
         )
-    )
-    deliver(report, report_of_filter(reporting, rows.output), output=rows.output)
+        spoken = report_of_filter(reporting, rows.output)
+        deliver(report, spoken, files=files, output=rows.output, held=held)

@@ -11,7 +11,14 @@ import polars as pl
 from uqcli.choices import OnInvalid
 from uqcli.counts import Bools, Floats, Ints
 from uqcli.defaults import MOST_ROWS
-from uqcli.engines.classes import PROBA, ROUNDING, SUM_TOLERANCE, class_of_labels, sum_of_probabilities
+from uqcli.engines.classes import (
+    PROBA,
+    ROUNDING,
+    SUM_TOLERANCE,
+    class_of_labels,
+    sum_of_probabilities,
+    without_value,
+)
 from uqcli.engines.columns import Roles
 from uqcli.engines.features import encoded, infinite_numbers, texts_of
 from uqcli.engines.sources import Batch
@@ -19,6 +26,7 @@ from uqcli.errors import DataError
 
 _TEXT_TYPES = (pl.String, pl.Categorical, pl.Enum)
 _NULL, _NAN, _INFINITE = "null", "NaN", "infinite"
+_INFINITIES = ["inf", "-inf", "+inf", "infinity", "-infinity", "+infinity"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -330,7 +338,7 @@ def _labels(batch: Batch, column: str, positive_value: str | None) -> tuple[Bool
     if isinstance(series.dtype, _TEXT_TYPES):
         text = series.cast(pl.String).str.strip_chars().str.to_lowercase()
         spelled = text.replace({"true": "1", "false": "0"})
-        null = (text.is_null() | (text == "").fill_null(value=False)).to_numpy()
+        null = without_value(text).to_numpy()
         number = spelled.cast(pl.Float64, strict=False).fill_null(float("nan")).to_numpy()
     elif series.dtype.is_integer() and not series.null_count():
         number = series.to_numpy()
@@ -353,8 +361,10 @@ def _labels(batch: Batch, column: str, positive_value: str | None) -> tuple[Bool
 
 def _labels_by_text(series: pl.Series, positive_value: str) -> tuple[Bools, Bools]:
     text = series.cast(pl.String).str.strip_chars()
-    null = text.is_null() | (text == "").fill_null(value=False)
+    null = without_value(text)
     positive = (text == positive_value).fill_null(value=False)
+    if isinstance(series.dtype, _TEXT_TYPES):
+        null = (null | text.str.to_lowercase().is_in(_INFINITIES)) & ~positive
     if series.dtype.is_float():
         null |= ~series.is_finite().fill_null(value=False)
         # a reader may have turned the labels 0 and 1 into 0.0 and 1.0

@@ -94,7 +94,7 @@ def class_of_labels(series: pl.Series, classes: Sequence[str]) -> tuple[Ints, Bo
     if series.dtype.is_float():
         series = series.fill_nan(None)
     text = series.cast(pl.String).str.strip_chars()
-    null = (text.is_null() | (text == "").fill_null(value=False)).to_numpy()
+    null = (without_value(text) & ~text.is_in(list(classes)).fill_null(value=False)).to_numpy()
     number_of = {name: number for number, name in enumerate(classes)}
     spelled = {_other_spelling(name): number for name, number in number_of.items()}
     truths = {"false": 0, "0": 0, "true": 1, "1": 1}
@@ -103,6 +103,11 @@ def class_of_labels(series: pl.Series, classes: Sequence[str]) -> tuple[Ints, Bo
         number_of = {each: int(truths[classes[1].lower()] == truth) for each, truth in truths.items()}
     number = text.replace_strict(spelled | number_of, default=-1, return_dtype=pl.Int64).to_numpy()
     return np.maximum(number, 0), null, (number < 0) & ~null
+
+
+def without_value(text: pl.Series) -> pl.Series:
+    """Where a label's text is missing, empty, or says NaN as other formats do with a number."""
+    return text.is_null() | text.str.to_lowercase().is_in(["", "nan"]).fill_null(value=False)
 
 
 def _other_spelling(name: str) -> str:

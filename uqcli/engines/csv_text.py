@@ -1,9 +1,10 @@
 """CSV as text: complete records, block by block, without touching a byte of them.
 
-Records end at newlines outside quotes, and polars then parses the fields. Both count a quote wherever
-it stands, so a quote inside an unquoted field would silently join records: it is an error instead.
-Lines without any character are skipped. A record with more fields than the header is an error; one
-with fewer is marked, because polars would fill it with nulls silently.
+Records end at newlines outside quotes. A quote counts wherever it stands, so one inside an unquoted
+field would silently join records: it is an error instead. Lines without any character are skipped. A
+record with more fields than the header is an error; one with fewer is marked, and its missing fields are
+null. polars parses the fields of whole records; where some are short or hold a bare carriage return, which
+it reads by what stands before them, they are cut here. What a file says never depends on its blocks.
 """
 
 from __future__ import annotations
@@ -12,7 +13,8 @@ import csv
 import io
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import BinaryIO, Final
+from functools import cached_property
+from typing import BinaryIO, Final, cast
 
 import numpy as np
 import polars as pl
@@ -94,14 +96,8 @@ class CsvBlock:
 
     def raw_fields(self) -> list[pa.LargeBinaryArray]:
         """The bytes of every field as they stand, quotes included; missing fields are empty."""
-        width = len(self.dialect.columns)
-        delimiters = _outside_quotes(self.text, ord(self.dialect.delimiter))
-        stops = np.repeat(self.ends[:, None], width, axis=1)
-        record = np.repeat(np.arange(self.rows), self.fields - 1)
-        first_of_record = np.repeat(np.cumsum(self.fields - 1) - (self.fields - 1), self.fields - 1)
-        stops[record, np.arange(len(delimiters)) - first_of_record] = delimiters
-        begins = np.concatenate([self.starts[:, None], stops[:, :-1] + 1], axis=1)
-        return [_slices(self.text, np.minimum(begins[:, k], stops[:, k]), stops[:, k]) for k in range(width)]
+        begins, stops = self._bounds
+        return [_slices(self.text, begins[:, k], stops[:, k]) for k in range(begins.shape[1])]
 
     def line_ends(self) -> pa.LargeBinaryArray:
         """The bytes that end every record."""
@@ -111,34 +107,54 @@ class CsvBlock:
         """The bytes of every record without its line end."""
         return _slices(self.text, self.starts, self.ends)
 
+    @cached_property
+    def _bounds(self) -> tuple[Ints, Ints]:
+        """Where every field begins and stops, shape (rows, columns); missing fields are empty."""
+        width = len(self.dialect.columns)
+        delimiters = _outside_quotes(self.text, ord(self.dialect.delimiter))
+        stops = np.repeat(self.ends[:, None], width, axis=1)
+        record = np.repeat(np.arange(self.rows), self.fields - 1)
+        first_of_record = np.repeat(np.cumsum(self.fields - 1) - (self.fields - 1), self.fields - 1)
+        stops[record, np.arange(len(delimiters)) - first_of_record] = delimiters
+        begins = np.concatenate([self.starts[:, None], stops[:, :-1] + 1], axis=1)
+        return np.minimum(begins, stops), stops
+
     def _parsed(self, names: Sequence[str], null_values: Sequence[str]) -> pl.DataFrame:
-        dialect = self.dialect
-        at = [dialect.columns.index(name) for name in names]
+        at = [self.dialect.columns.index(name) for name in names]
+        odd = self.short is not None or self.text.count(b"\r") > self.text.count(b"\r\n")
+        frame = None if odd else self._by_polars(at, null_values)
+        columns = self._cut(at, null_values) if frame is None else frame.get_columns()
+        return pl.DataFrame(
+            {name: columns[sorted(set(at)).index(number)] for number, name in zip(at, names, strict=True)}
+        )
+
+    def _by_polars(self, at: Sequence[int], null_values: Sequence[str]) -> pl.DataFrame | None:
+        """Columns in their order in the file; None where polars sees other records than we do."""
         try:
             frame = pl.read_csv(
                 self.text,
                 has_header=False,
-                separator=dialect.delimiter,
-                columns=at,
-                schema={f"field_{number}": pl.String for number in range(len(dialect.columns))},
+                separator=self.dialect.delimiter,
+                columns=sorted(set(at)),
+                schema={f"field_{number}": pl.String for number in range(len(self.dialect.columns))},
                 null_values=list(null_values) or None,
                 raise_if_empty=False,
             )
-        except pl.exceptions.PolarsError as error:
-            raise self._malformed() from error
-        if frame.height != self.rows:
-            raise self._malformed()
-        return frame.select(
-            pl.col(f"field_{number}").alias(name) for number, name in zip(at, names, strict=True)
-        )
+        except pl.exceptions.PolarsError:
+            return None
+        return frame if frame.height == self.rows else None
 
-    def _malformed(self) -> DataError:
-        first = self.first_row + 1
-        return DataError(
-            f"'{self.dialect.name}' is not well-formed CSV in data rows {first} to {first + self.rows - 1}",
-            expected="quotes around whole fields, doubled inside",
-            remedy="fix the quoting there",
-        )
+    def _cut(self, at: Sequence[int], null_values: Sequence[str]) -> list[pl.Series]:
+        """Columns in their order in the file, field by field."""
+        begins, stops = self._bounds
+        return [unquoted(_slices(self.text, begins[:, k], stops[:, k]), null_values) for k in sorted(set(at))]
+
+
+def unquoted(fields: pa.LargeBinaryArray, null_values: Sequence[str]) -> pl.Series:
+    """The texts of fields without the quotes around them; empty ones without quotes are null."""
+    raw = cast(pl.Series, pl.from_arrow(fields.cast(pa.large_string())))
+    text = raw.str.strip_prefix('"').str.strip_suffix('"').str.replace_all('""', '"', literal=True)
+    return text.set((raw == "") | text.is_in(list(null_values)), None)
 
 
 def _slices(text: bytes, begins: Ints, stops: Ints) -> pa.LargeBinaryArray:
@@ -171,6 +187,8 @@ def read_header(stream: BinaryIO, name: str, delimiter: str) -> CsvHeader:
         There is no header, it is not UTF-8, or lines do not end in newlines.
     """
     line, rest = _first_record(stream, name)
+    if line.count(b'"') % 2:
+        raise _open_quote(line, name)
     text = line.rstrip(b"\r\n")
     _require_utf8(text, name, "the header")
     try:
@@ -184,25 +202,27 @@ def read_header(stream: BinaryIO, name: str, delimiter: str) -> CsvHeader:
 
 def _first_record(stream: BinaryIO, name: str) -> tuple[bytes, bytes]:
     """The first record that is not blank, and the bytes read after it."""
-    text = b""
-    size = 1 << 16
+    text, record, size = b"", b"", 1 << 16
     while len(text) <= _LONGEST_HEADER:
         chunk = stream.read(size)
-        text = (text + chunk).removeprefix(_BOM).lstrip(b"\r\n")
-        ends = _record_ends(text)
+        text += chunk
+        size = max(size, len(text))
+        if chunk and len(text) < len(_BOM):
+            continue
+        record = text.removeprefix(_BOM).lstrip(b"\r\n")
+        ends = _record_ends(record)
         if len(ends):
-            return text[: int(ends[0]) + 1], text[int(ends[0]) + 1 :]
+            return record[: int(ends[0]) + 1], record[int(ends[0]) + 1 :]
         if not chunk:
             break
-        size = len(text) + size
     if len(text) > _LONGEST_HEADER:
         raise DataError(
             f"'{name}' has no end of line within {_LONGEST_HEADER >> 20} MiB",
             expected="a line of column names",
         )
-    if not text.strip():
+    if not record.strip():
         raise DataError(f"'{name}' is empty or has no header", expected="a line of column names")
-    return text, b""
+    return record, b""
 
 
 def read_blocks(stream: BinaryIO, rest: bytes, dialect: CsvDialect) -> Iterator[CsvBlock]:
@@ -230,20 +250,20 @@ def _complete_records(stream: BinaryIO, rest: bytes, dialect: CsvDialect) -> Ite
         cut = int(ends[-1]) + 1 if len(ends) else 0
         carry = text[cut:]
         if len(carry) > _LONGEST_RECORD:
-            raise _open_quote(carry, dialect)
+            raise _open_quote(carry, dialect.name)
         if cut:
             yield text[:cut], ends
     if carry.count(b'"') % 2:
-        raise _open_quote(carry, dialect)
+        raise _open_quote(carry, dialect.name)
     if carry:
         text = carry if carry.endswith(b"\n") else carry + dialect.line_end
         yield text, _record_ends(text)
 
 
-def _open_quote(text: bytes, dialect: CsvDialect) -> DataError:
+def _open_quote(text: bytes, name: str) -> DataError:
     begin = text[:60].decode("utf-8", "replace").splitlines()[0]
     return DataError(
-        f"a quote is not closed in '{dialect.name}', in or after the record that begins {begin!r}",
+        f"a quote is not closed in '{name}', in or after the record that begins {begin!r}",
         expected="quotes around whole fields, doubled inside",
         remedy="fix the quoting there, or check that the file was written to its end",
     )
@@ -289,9 +309,11 @@ def _require_whole_quotes(text: bytes, starts: Ints, dialect: CsvDialect, first_
     quotes = np.flatnonzero(buffer == _QUOTE)
     delimiter = ord(dialect.delimiter)
     opening, closing = quotes[0::2], quotes[1::2]
-    before, after = buffer[opening - 1], buffer[np.minimum(closing + 1, len(text) - 1)]
+    last = len(text) - 1
+    before, after = buffer[opening - 1], buffer[np.minimum(closing + 1, last)]
     opens = np.isin(before, (delimiter, _NEWLINE, _QUOTE)) | (opening == 0)
-    closes = np.isin(after, (delimiter, _NEWLINE, _RETURN, _QUOTE))
+    ends_line = (after == _RETURN) & (buffer[np.minimum(closing + 2, last)] == _NEWLINE)
+    closes = np.isin(after, (delimiter, _NEWLINE, _QUOTE)) | ends_line
     stray = np.concatenate([opening[~opens], closing[~closes]])
     if len(stray):
         row = first_row + int(np.searchsorted(starts, stray.min(), side="right"))

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Iterator
-from contextlib import contextmanager
-from pathlib import Path
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
 from uqcli.choices import FileFormat
@@ -63,5 +62,7 @@ def writing(file: InputFile, output_format: FileFormat) -> Iterator[None]:
 
 
 def _remedy(file: InputFile) -> str:
-    empty = file.regular and file.path is not None and Path(file.path).stat().st_size == 0
-    return "the file is empty: check what wrote it" if empty else "check that it was written to its end"
+    with suppress(OSError):  # it may be gone by now
+        if file.regular and file.path is not None and file.path.stat().st_size == 0:
+            return "the file is empty: check what wrote it"
+    return "check that it was written to its end"

@@ -8,12 +8,17 @@ import polars as pl
 import pyarrow as pa
 
 from uqcli.choices import FileFormat
-from uqcli.engines.inputs import facts_of_name
+from uqcli.engines.inputs import facts_of_name, format_of
 from uqcli.engines.sinks import CsvForm, open_sink
+from uqcli.files import Held
 
 
 def write_frames(
-    frames: Iterable[pl.DataFrame], empty: pl.DataFrame, output: str, output_format: FileFormat | None
+    frames: Iterable[pl.DataFrame],
+    empty: pl.DataFrame,
+    output: str,
+    output_format: FileFormat | None,
+    held: Held | None = None,
 ) -> None:
     """Write frames one after the other; a regular file appears only when all are written.
 
@@ -23,6 +28,8 @@ def write_frames(
         A frame of the same columns without rows.
     output_format
         None means what the output's name says, CSV by default.
+    held
+        Where a regular file waits for its commit.
 
     Raises
     ------
@@ -32,7 +39,7 @@ def write_frames(
     named = facts_of_name(output)
     schema = _table(empty).schema
     form = CsvForm(delimiter=named.delimiter, line_end=b"\n", header=None, added=0)
-    with open_sink(output, output_format or named.format or FileFormat.CSV, schema, form) as sink:
+    with open_sink(output, format_of(output, output_format), schema, form, held) as sink:
         for frame in frames:
             sink.write(_table(frame))
 

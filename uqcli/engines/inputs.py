@@ -11,7 +11,7 @@ from typing import Final
 
 from uqcli.choices import FileFormat
 from uqcli.errors import DataError, UsageError
-from uqcli.files import STDIO
+from uqcli.files import is_stdin
 
 _FORMATS: Final = {
     ".csv": FileFormat.CSV,
@@ -58,6 +58,8 @@ class InputFile:
         ``gzip``, ``zstd`` or None; of CSV only.
     regular
         Whether it can be opened more than once.
+    told
+        Whether the name or an option tells the format.
     """
 
     name: str
@@ -66,6 +68,7 @@ class InputFile:
     compression: str | None
     delimiter: str
     regular: bool
+    told: bool
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -114,7 +117,7 @@ def resolve_inputs(arguments: Sequence[str], options: ReadOptions) -> tuple[Inpu
         raise UsageError(
             "an INPUT is the empty text", expected="a name", remedy="check the variable it is from"
         )
-    if list(arguments).count(STDIO) > 1:
+    if sum(map(is_stdin, arguments)) > 1:
         raise UsageError("standard input is named twice", expected="at most one -")
     files: list[InputFile] = []
     for argument in arguments:
@@ -127,7 +130,7 @@ def resolve_inputs(arguments: Sequence[str], options: ReadOptions) -> tuple[Inpu
 
 
 def _expand(argument: str, options: ReadOptions) -> Iterator[InputFile]:
-    if argument == STDIO:
+    if is_stdin(argument):
         yield InputFile(
             name="standard input",
             path=None,
@@ -135,6 +138,7 @@ def _expand(argument: str, options: ReadOptions) -> Iterator[InputFile]:
             compression=None,
             delimiter=options.delimiter or ",",
             regular=False,
+            told=options.format_given,
         )
         return
     path = Path(argument)
@@ -159,6 +163,13 @@ def _directory(path: Path, options: ReadOptions) -> Iterator[InputFile]:
     )
     if not files:
         raise DataError(f"directory '{path}' holds no data file", expected=KNOWN_SUFFIXES)
+    formats = sorted({str(facts_of_name(entry.name).format) for entry in files})
+    if len(formats) > 1:
+        raise DataError(
+            f"directory '{path}' holds {' and '.join(formats)} files",
+            expected="one format: the same rows in two would count twice",
+            remedy="name the files, or give a pattern such as '*.parquet'",
+        )
     for entry in files:
         yield _file(entry, options)
 
@@ -184,9 +195,26 @@ def _file(path: Path, options: ReadOptions) -> InputFile:
         compression=facts.compression,
         delimiter=options.delimiter or facts.delimiter,
         regular=regular,
+        told=facts.format is not None or options.format_given,
     )
 
 
 def format_of(name: str, asked: FileFormat | None) -> FileFormat:
-    """Format of an output: as asked for, or by its name, or CSV."""
-    return asked or facts_of_name(name).format or FileFormat.CSV
+    """Format of an output: as asked for, or by its name, or CSV.
+
+    Raises
+    ------
+    UsageError
+        A compressed file of another format than CSV.
+    """
+    compressed = facts_of_name(name).compression is not None
+    named = facts_of_name(str(Path(name).with_suffix("")) if compressed else name).format
+    found = asked or named or FileFormat.CSV
+    if compressed and found is not FileFormat.CSV:
+        raise UsageError(
+            f"'{name}' asks for compressed {found}",
+            expected=f"a name without {Path(name).suffix}: {found} is compressed inside"
+            if found is FileFormat.PARQUET
+            else f"a name without {Path(name).suffix}",
+        )
+    return found

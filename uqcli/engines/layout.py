@@ -6,10 +6,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
+import numpy as np
 import polars as pl
 import pyarrow as pa
 
 from uqcli.choices import FileFormat
+from uqcli.counts import Floats
 from uqcli.engines.checks import CheckedRows
 from uqcli.engines.columns import Roles
 from uqcli.engines.csv_text import CsvBlock
@@ -65,10 +67,18 @@ class Layout:
             return block
         frame = block.texts()
         if self.numbers is not None:
-            valid = pl.Series(rows.valid)
-            for role, name in self.numbers.all_numbers().items():
-                frame = frame.with_columns(pl.Series(name, rows.numbers[role]).set(~valid, None))
+            named = self.numbers.all_numbers().items()
+            frame = frame.with_columns(_number(block, name, rows.numbers[role]) for role, name in named)
         return frame.to_arrow(compat_level=pl.CompatLevel.oldest())
+
+
+def _number(block: CsvBlock, name: str, value: Floats) -> pl.Series:
+    """A column of numbers that is null where its field is, and nowhere else."""
+    number = pl.Series(name, value)
+    if not np.isnan(value).any():
+        return number
+    text = block.values([name])[name].str.strip_chars()
+    return number.set(text.is_null() | (text == "").fill_null(value=False), None)
 
 
 def plan_layout(sources: Sequence[Source], request: ApplyRequest, output_format: FileFormat) -> Layout:

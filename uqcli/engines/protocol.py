@@ -15,6 +15,7 @@ from uqcli.counts import Bools, Feature, Floats, Ints
 from uqcli.engines.checks import CheckedRows
 from uqcli.engines.columns import Roles
 from uqcli.engines.inputs import ReadOptions
+from uqcli.files import Held
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -146,6 +147,8 @@ class ApplyRequest:
         Whether existing columns of those names are replaced.
     union
         Whether inputs may differ in other columns.
+    held
+        Where a regular file waits for its commit; None lets it take its place at once.
     """
 
     data: DataRequest
@@ -154,6 +157,7 @@ class ApplyRequest:
     output_format: FileFormat | None = None
     overwrite: bool = False
     union: bool = False
+    held: Held | None = None
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -22,7 +22,7 @@ from uqcli.counts import Bools
 from uqcli.defaults import ROWS_PER_BATCH
 from uqcli.engines.csv_text import CsvBlock
 from uqcli.engines.inputs import facts_of_name
-from uqcli.files import open_output
+from uqcli.files import Held, open_output
 
 
 class Sink(Protocol):
@@ -156,15 +156,17 @@ class ColumnarSink:
 
 
 @contextmanager
-def open_sink(output: str, output_format: FileFormat, schema: pa.Schema, form: CsvForm) -> Iterator[Sink]:
-    """Open a place for rows; a regular file appears only when the block ends well.
+def open_sink(
+    output: str, output_format: FileFormat, schema: pa.Schema, form: CsvForm, held: Held | None = None
+) -> Iterator[Sink]:
+    """Open a place for rows; a regular file appears, or waits, only when the block ends well.
 
     Raises
     ------
     DataError
         The place cannot be written.
     """
-    with open_output(output) as stream:
+    with open_output(output, held) as stream:
         if output_format is FileFormat.CSV:
             with _compressed(stream, facts_of_name(output).compression) as text:
                 yield CsvSink(text, schema.names, form)

@@ -6,8 +6,6 @@ that can be written again as they were: text for CSV, Arrow record batches other
 
 from __future__ import annotations
 
-import gzip
-import shutil
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
@@ -23,7 +21,7 @@ from uqcli.defaults import ROWS_PER_BATCH
 from uqcli.engines.csv_text import CsvBlock, CsvDialect, CsvHeader, read_blocks, read_header
 from uqcli.engines.failures import reading
 from uqcli.engines.inputs import InputFile, ReadOptions
-from uqcli.files import stdin_bytes, temporary_path
+from uqcli.engines.streams import bytes_of, copied, open_stream
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -73,54 +71,36 @@ def open_sources(files: Sequence[InputFile], options: ReadOptions) -> Iterator[t
 
 
 def _open(file: InputFile, options: ReadOptions, stack: ExitStack) -> Source:
-    if file.format is FileFormat.CSV:
-        return CsvSource(file, options, stack)
-    if not file.regular:
-        spool = stack.enter_context(temporary_path(None, suffix=f".{file.format}"))
-        with reading(file), _bytes_of(file) as stream, spool.open("wb") as copy:
-            shutil.copyfileobj(stream, copy, 1 << 20)
-        return ColumnarSource(file, spool)
-    return ColumnarSource(file, cast(Path, file.path))
-
-
-@contextmanager
-def _bytes_of(file: InputFile) -> Iterator[BinaryIO]:
-    """The file's bytes, decompressed."""
-    if file.path is None:
-        yield stdin_bytes()
-    elif file.compression == "gzip":
-        with gzip.open(file.path, "rb") as unpacked:
-            yield cast(BinaryIO, unpacked)
-    elif file.compression == "zstd":
-        import pyarrow as pa
-
-        with file.path.open("rb") as packed, pa.CompressedInputStream(packed, "zstd") as stream:
-            yield cast(BinaryIO, stream)
-    else:
-        with file.path.open("rb") as plain:
-            yield plain
+    if file.regular and file.format is FileFormat.CSV:
+        return CsvSource(file, options)
+    if file.regular:
+        return ColumnarSource(file, cast(Path, file.path))
+    found, stream = open_stream(file, stack)
+    if found.format is FileFormat.CSV:
+        return CsvSource(found, options, stream)
+    with reading(found):
+        return ColumnarSource(found, copied(stream, stack))
 
 
 class CsvSource:
     """A CSV file, or a stream that is read once."""
 
-    def __init__(self, file: InputFile, options: ReadOptions, stack: ExitStack) -> None:
+    def __init__(self, file: InputFile, options: ReadOptions, stream: BinaryIO | None = None) -> None:
         self.file = file
         self._options = options
-        self._stack = stack
-        self._stream: tuple[BinaryIO, bytes] | None = None
+        self._stream = stream
+        self._rest = b""
 
     @cached_property
     def dialect(self) -> CsvDialect:
         """Column names and delimiter."""
         with reading(self.file):
-            if self.file.regular:
-                with _bytes_of(self.file) as stream:
+            if self._stream is None:
+                with bytes_of(self.file) as stream:
                     header = self._header(stream)
             else:
-                stream = self._stack.enter_context(_bytes_of(self.file))
-                header = self._header(stream)
-                self._stream = stream, header.rest
+                header = self._header(self._stream)
+                self._rest = header.rest
         return CsvDialect(
             name=self.file.name,
             columns=header.columns,
@@ -150,10 +130,9 @@ class CsvSource:
         dialect = self.dialect
         with reading(self.file):
             if self._stream is not None:
-                stream, rest = self._stream
-                yield from read_blocks(stream, rest, dialect)
+                yield from read_blocks(self._stream, self._rest, dialect)
                 return
-            with _bytes_of(self.file) as stream:
+            with bytes_of(self.file) as stream:
                 yield from read_blocks(stream, self._header(stream).rest, dialect)
 
 

@@ -37,7 +37,7 @@ def stream_through(sources: Sequence[Source], request: ApplyRequest) -> ApplyFac
     layout = plan_layout(sources, request, output_format)
     facts = ApplyFacts(rows=0, selected=0, dropped=0, undecided=0)
     form = _csv_form(sources, request, layout)
-    with open_sink(request.output, output_format, layout.schema, form) as sink:
+    with open_sink(request.output, output_format, layout.schema, form, request.held) as sink:
         first_row = 0
         for source in sources:
             checker = RowChecker(

@@ -11,11 +11,11 @@ from uqcli.engines.columns import Roles
 from uqcli.engines.inputs import format_of
 from uqcli.engines.protocol import AddedColumns
 from uqcli.errors import ArtifactError, UsageError
-from uqcli.files import STDIO
+from uqcli.jobs.gates import Gate, failed_gates
 from uqcli.jobs.label_sets import added_sets, conformal_roles
 from uqcli.jobs.models import ColumnOverrides, added_by, roles_of
 from uqcli.jobs.streaming import Streaming
-from uqcli.reports.apply import ApplyParameters, ApplyReport, ApplySource
+from uqcli.reports.apply import ApplyParameters, ApplyReport, ApplySource, metrics_of
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -28,12 +28,15 @@ class ApplyOptions:
         Path, or ``-`` for standard input.
     no_empty
         Whether empty conformal sets get the likeliest class.
+    gates
+        Conditions on the metrics, whose names are looked up before any row is written.
     """
 
     artifact: str
     rows: Streaming
     columns: ColumnOverrides = ColumnOverrides()
     no_empty: bool = False
+    gates: tuple[Gate, ...] = ()
 
 
 def run(options: ApplyOptions) -> ApplyReport:
@@ -44,9 +47,9 @@ def run(options: ApplyOptions) -> ApplyReport:
     UsageError, DataError, ArtifactError
         See the parts.
     """
-    if options.artifact == STDIO and STDIO in options.rows.inputs:
-        raise UsageError("both the artifact and an input are standard input", expected="at most one -")
     artifact = load(options.artifact)
+    decides = artifact.kind is ArtifactKind.BOUNDARY
+    failed_gates(options.gates, {"": metrics_of(rows=0, selected=0 if decides else None, undecided=0)})
     added, roles = _model(artifact, options)
     facts = options.rows.through(roles, added)
     return ApplyReport(
@@ -54,7 +57,7 @@ def run(options: ApplyOptions) -> ApplyReport:
         parameters=ApplyParameters(
             kind=artifact.kind, columns=list(added.types), on_invalid=options.rows.on_invalid
         ),
-        selected=facts.selected if artifact.kind is ArtifactKind.BOUNDARY else None,
+        selected=facts.selected if decides else None,
         undecided=facts.undecided,
     )
 

@@ -31,7 +31,6 @@ from uqcli.methods.metrics.resampling import least_replicates, percentile_interv
 from uqcli.methods.shift.weights import ClassWeights, no_shift_p_value
 from uqcli.reports.shift import ShiftReport
 
-
 _NOTHING = 1e-6
 """A weight below it is 0, which EM only comes near to."""
 

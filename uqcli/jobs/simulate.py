@@ -12,6 +12,7 @@ from uqcli.choices import FileFormat, Simulation
 from uqcli.draws import Purpose, blocks
 from uqcli.engines.generated import write_frames
 from uqcli.errors import UsageError
+from uqcli.files import Held
 from uqcli.methods.simulation.gaussian import GaussianModel, GaussianRows, draw_gaussian, train
 from uqcli.methods.simulation.posterior import PosteriorModel, PosteriorRows, draw
 from uqcli.methods.uncertainty.beta import beta_entropy
@@ -22,12 +23,13 @@ Draw = Callable[[int, np.random.Generator], pl.DataFrame]
 
 @dataclass(frozen=True, kw_only=True)
 class SimulateOptions:
-    """A run of the command; the model tells what is simulated."""
+    """A run of the command; the model tells what is simulated, ``held`` where a file waits for its commit."""
 
     rows: int
     seed: int
     output: str
     output_format: FileFormat | None = None
+    held: Held | None = None
     model: PosteriorModel | GaussianModel = PosteriorModel()
 
 
@@ -98,7 +100,7 @@ def _write(options: SimulateOptions, frame: Draw) -> int:
             yield part
 
     empty = frame(0, next(blocks(1, 0, Purpose.SIMULATE))[1])
-    write_frames(frames(), empty, options.output, options.output_format)
+    write_frames(frames(), empty, options.output, options.output_format, options.held)
     return positives
 
 

@@ -9,6 +9,7 @@ from uqcli.engines.columns import Roles
 from uqcli.engines.inputs import ReadOptions
 from uqcli.engines.open import open_engine
 from uqcli.engines.protocol import AddedColumns, ApplyFacts, ApplyRequest, DataRequest
+from uqcli.files import Held
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -25,6 +26,8 @@ class Streaming:
         Whether existing columns of those names are replaced.
     union
         Whether inputs may differ in other columns.
+    held
+        Where a regular file waits for its commit; None lets it take its place at once.
     """
 
     inputs: tuple[str, ...]
@@ -36,6 +39,7 @@ class Streaming:
     overwrite: bool = False
     union: bool = False
     engine: EngineName = EngineName.POLARS
+    held: Held | None = None
 
     def through(self, roles: Roles, added: AddedColumns) -> ApplyFacts:
         """Stream the rows and add columns.
@@ -54,5 +58,6 @@ class Streaming:
                 output_format=self.output_format,
                 overwrite=self.overwrite,
                 union=self.union,
+                held=self.held,
             )
         )

@@ -6,11 +6,14 @@ import base64
 import html
 import io
 import json
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
 from uqcli.errors import UsageError
-from uqcli.reports.document import Document, Report, Table
+from uqcli.files import is_stdin
+from uqcli.reports.document import Document, Report, Table, count
 from uqcli.reports.figures import to_svg
 
 if TYPE_CHECKING:
@@ -118,8 +121,13 @@ _STYLE = (
 )
 
 
-def to_file_format(report: Report, name: str) -> str:
+def to_file_format(report: Report, name: str, files: Sequence[str] = ()) -> str:
     """A report in the form its file name asks for.
+
+    Parameters
+    ----------
+    files
+        The data files it was made from: pages name them.
 
     Raises
     ------
@@ -129,7 +137,16 @@ def to_file_format(report: Report, name: str) -> str:
     suffix = check_report_name(name)
     if suffix == ".json":
         return to_json(report)
-    return to_markdown(report.document()) if suffix == ".md" else to_html(report.document())
+    document = report.document()
+    document = replace(document, notes=(*document.notes, *_files_read(files)))
+    return to_markdown(document) if suffix == ".md" else to_html(document)
+
+
+def _files_read(files: Sequence[str]) -> list[str]:
+    """How many files were read, the first and the last."""
+    if len(files) > 1:
+        return [f"Read {count(len(files))} files: '{files[0]}' to '{files[-1]}'."]
+    return ["Read standard input." if is_stdin(name) else f"Read '{name}'." for name in files]
 
 
 def check_report_name(name: str) -> str:

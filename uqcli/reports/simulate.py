@@ -39,6 +39,11 @@ class GaussianParameters(msgspec.Struct, frozen=True, kw_only=True):
     slope: float
 
 
+def metrics_of(*, rows: int, positives: int) -> Metrics:
+    """Counts of the output by their contract names."""
+    return {"rows": rows, "positives": positives, "positivity": positives / rows if rows else None}
+
+
 @dataclass(frozen=True, kw_only=True)
 class SimulateReport:
     """What was written."""
@@ -49,12 +54,7 @@ class SimulateReport:
     @property
     def metrics(self) -> Metrics:
         """Counts of the output."""
-        rows = self.parameters.rows
-        return {
-            "rows": rows,
-            "positives": self.positives,
-            "positivity": self.positives / rows if rows else None,
-        }
+        return metrics_of(rows=self.parameters.rows, positives=self.positives)
 
     @property
     def gated(self) -> Mapping[str, Metrics]:

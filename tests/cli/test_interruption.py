@@ -1,0 +1,281 @@
+"""Signals, kills and closed streams at any moment: nothing lost, nothing left, one line."""
+
+import fcntl
+import os
+import re
+import signal
+import subprocess
+import sys
+import textwrap
+import time
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+
+from uqcli.files import Held, open_output, remove_temporaries, write_bytes
+
+PROGRAM = [sys.executable, "-m", "uqcli"]
+CODES = {signal.SIGINT: 130, signal.SIGTERM: 143, signal.SIGHUP: 129}
+
+
+def start(*arguments, **options):
+    return subprocess.Popen([*PROGRAM, *map(str, arguments)], stderr=subprocess.PIPE, **options)
+
+
+def wait_for_the_program(process):
+    """Wait until the interpreter has come to the program: what a signal meets before is not ours."""
+    caught = 0
+    while not caught >> (signal.SIGTERM - 1) & 1:
+        assert process.poll() is None
+        status = Path(f"/proc/{process.pid}/status").read_text()
+        caught = int(re.search(r"SigCgt:\s*(\w+)", status)[1], 16)
+
+
+def hidden(folder):
+    return [path.name for path in folder.iterdir() if path.name.startswith(".")]
+
+
+@pytest.fixture
+def folder(tmp_path):
+    place = tmp_path / "out"
+    place.mkdir()
+    return place
+
+
+@pytest.fixture
+def large(tmp_path):
+    """Rows that take the program a second."""
+    path = tmp_path / "large.csv"
+    pl.DataFrame({"score": np.random.default_rng(1).random(3_000_000), "pad": "x" * 20}).write_csv(path)
+    return path
+
+
+@pytest.fixture
+def single(tmp_path):
+    """A boundary on the score alone."""
+    (tmp_path / "fit.csv").write_text("score,label\n0.9,1\n0.1,0\n")
+    arguments = ["boundary", "fit.csv", "--precision", "1", "--algorithm", "st", "-q", "-o", "b.json"]
+    subprocess.run([*PROGRAM, *arguments], check=True)
+    return tmp_path / "b.json"
+
+
+def test_what_a_killed_run_left_goes_with_the_next(single, large, folder, uqcli):
+    output = folder / ("ж" * 100)
+    output.write_text("old")
+    process = start("apply", single, large, "-q", "-o", output)
+    while not hidden(folder):
+        time.sleep(0.01)
+        assert process.poll() is None, "the run ended before it was killed"
+    process.kill()
+    process.communicate()
+    assert len(hidden(folder)) == 1
+    assert output.read_text() == "old"
+    write_bytes(str(folder / "another"), b"x")
+    assert len(hidden(folder)) == 1, "it may belong to a run on another file"
+    assert uqcli("apply", single, "fit.csv", "-q", "-o", output).code == 0
+    assert hidden(folder) == []
+    assert output.read_text() == "score,label,decision\n0.9,1,true\n0.1,0,false\n"
+
+
+def test_a_living_run_keeps_its_temporary(folder):
+    output = folder / "o.csv"
+    with open_output(str(output)) as first:
+        first.write(b"first")
+        write_bytes(str(output), b"second")
+        assert len(hidden(folder)) == 1
+        assert output.read_bytes() == b"second"
+    assert output.read_bytes() == b"first"
+    assert hidden(folder) == []
+
+
+def test_where_locks_are_not_supported_nothing_is_removed_that_may_live(folder, monkeypatch):
+    def unsupported(*_):
+        raise OSError(95, "Operation not supported")
+
+    monkeypatch.setattr(fcntl, "flock", unsupported)
+    with open_output(str(folder / "o.csv")) as stream:
+        write_bytes(str(folder / "o.csv"), b"second")
+        stream.write(b"first")
+    assert (folder / "o.csv").read_bytes() == b"first"
+
+
+def test_files_that_wait_take_their_places_only_at_a_word(folder):
+    output = folder / "o.csv"
+    output.write_text("old")
+    with Held() as held, open_output(str(output), held) as stream:
+        stream.write(b"new")
+    assert output.read_text() == "old"
+    assert hidden(folder) == []
+    with Held() as held:
+        with open_output(str(output), held) as stream:
+            stream.write(b"new")
+        write_bytes(str(output), b"another")  # what waits is not taken for a leftover
+        held.commit()
+    assert output.read_text() == "new"
+    assert hidden(folder) == []
+
+
+def test_temporaries_are_known_before_they_are_there(folder, monkeypatch):
+    create = os.open
+    seen = []
+
+    def interrupted(path, flags, *mode):
+        descriptor = create(path, flags, *mode)
+        if flags & os.O_EXCL:
+            remove_temporaries()  # as a signal would, the moment the file is there
+            seen.append(os.path.exists(path))  # noqa: PTH110
+            raise KeyboardInterrupt
+        return descriptor
+
+    monkeypatch.setattr(os, "open", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        write_bytes(str(folder / "o.csv"), b"x")
+    assert seen == [False]
+
+
+@pytest.mark.parametrize("number", CODES)
+def test_signals_while_the_program_starts(number, tmp_path):
+    """From the first statement of the program on: the interpreter's own start is not ours."""
+    code = textwrap.dedent(
+        f"""
+        import os, signal, sys
+        import uqcli.__main__ as program
+        os.kill(os.getpid(), {int(number)})
+        program.main()
+        """
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, check=False)
+    assert done.returncode == CODES[number]
+    assert re.fullmatch(rb"error: \w+( up)?; no output file was changed\n", done.stderr)
+
+
+@pytest.mark.parametrize("number", CODES)
+@pytest.mark.parametrize("moment", ["before", "after", "report"])
+def test_signals_around_the_rename(number, moment, folder):
+    """A run says truly what it changed, whenever it was told to stop."""
+    code = textwrap.dedent(
+        f"""
+        import os, signal, sys, time
+        from uqcli import files
+        from uqcli.__main__ import main
+
+        place = files._Temporary.take_place
+        def interrupted(self, path, target):
+            if target.endswith({'"r.json"' if moment == "report" else '"o.csv"'}):
+                if {moment == "before"}:
+                    os.kill(os.getpid(), {int(number)}); time.sleep(30)
+                place(self, path, target)
+                os.kill(os.getpid(), {int(number)}); time.sleep(30)
+            place(self, path, target)
+
+        files._Temporary.take_place = interrupted
+        sys.argv = ["uqcli", "simulate", "posterior", "--rows", "9", "-o", "o.csv", "--report", "r.json"]
+        main()
+        """
+    )
+    (folder / "o.csv").write_text("old")
+    done = subprocess.run([sys.executable, "-c", code], cwd=folder, capture_output=True, check=False)
+    assert done.returncode == CODES[number]
+    written = {"before": "'r.json'", "after": "'r.json', 'o.csv'", "report": "'r.json'"}[moment]
+    assert re.fullmatch(rf"error: \w+( up)?; written before: {written}\n", done.stderr.decode())
+    assert ((folder / "o.csv").read_text() == "old") == (moment != "after")
+    assert hidden(folder) == []
+
+
+def test_signals_when_the_run_is_over_change_nothing(tmp_path):
+    code = textwrap.dedent(
+        """
+        import atexit, os, signal, sys
+        from uqcli.__main__ import main
+
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+            atexit.register(os.kill, os.getpid(), number)
+        sys.argv = ["uqcli", "simulate", "posterior", "--rows", "9", "-q", "-o", "o.csv"]
+        main()
+        """
+    )
+    done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, check=False)
+    assert (done.returncode, done.stderr) == (0, b"")
+    assert (tmp_path / "o.csv").read_text().count("\n") == 10
+
+
+def test_signals_at_random_moments(single, tmp_path, folder):
+    """Whatever the moment: the promised code, at most one line, the old file or the new one."""
+    rows = tmp_path / "rows.csv"
+    pl.DataFrame({"score": np.random.default_rng(1).random(200_000)}).write_csv(rows)
+    output = folder / "o.csv"
+    subprocess.run([*PROGRAM, "apply", single, rows, "-q", "-o", output], check=True)
+    whole = output.read_bytes()
+    random = np.random.default_rng(5)
+    codes = []
+    for number in [*CODES] * 6:
+        output.write_text("old")
+        process = start("apply", single, rows, "-q", "-o", output)
+        wait_for_the_program(process)
+        time.sleep(random.uniform(0, 0.5))
+        process.send_signal(number)
+        _, errors = process.communicate(timeout=60)
+        codes.append(process.returncode)
+        assert process.returncode in (0, CODES[number])
+        assert len(errors.splitlines()) == (1 if process.returncode else 0), errors
+        content = output.read_bytes()
+        assert content in (b"old", whole)
+        assert process.returncode or content == whole
+        assert b"no output file was changed" not in errors or content == b"old"
+        assert hidden(folder) == []
+    assert any(code in CODES.values() for code in codes)
+
+
+def closed(*numbers):
+    def close():
+        for number in numbers:
+            os.close(number)
+
+    return close
+
+
+ROWS = {
+    "apply": ["apply", "b.json", "fit.csv"],
+    "simulate": ["simulate", "posterior", "--rows", "9"],
+    "uncertainty": ["uncertainty", "fit.csv", "--members", "[sl]*", "--overwrite"],
+    "an artifact": ["bin", "fit.csv", "-o", "-"],
+}
+
+
+@pytest.mark.parametrize("command", ROWS)
+@pytest.mark.parametrize("numbers", [(1,), (0, 1)], ids=str)
+def test_results_to_a_closed_standard_output(single, command, numbers):
+    process = start(*ROWS[command], preexec_fn=closed(*numbers))
+    _, errors = process.communicate(timeout=60)
+    assert process.returncode == 3
+    assert errors == b"error: standard output is closed; expected a place for the results; give -o FILE\n"
+
+
+@pytest.mark.parametrize("numbers", [(0,), (1,), (2,), (0, 1, 2)], ids=str)
+def test_closed_streams_do_not_end_up_in_files(single, tmp_path, numbers):
+    output = tmp_path / "o.parquet"
+    process = start("apply", single, "fit.csv", "-o", output, preexec_fn=closed(*numbers))
+    process.communicate(timeout=60)
+    assert process.returncode == 0
+    assert pl.read_parquet(output)["decision"].to_list() == [True, False]
+    process = start("apply", single, "nowhere.csv", "-o", output, preexec_fn=closed(*numbers))
+    process.communicate(timeout=60)
+    assert process.returncode == 3
+    assert pl.read_parquet(output)["decision"].to_list() == [True, False]
+    shown = start("show", single, preexec_fn=closed(*numbers))
+    shown.communicate(timeout=60)
+    assert shown.returncode == 0
+
+
+def test_eight_writers_of_one_output(single, tmp_path, folder):
+    output = folder / "o.csv"
+    rows = tmp_path / "rows.csv"
+    pl.DataFrame({"score": np.random.default_rng(1).random(50_000)}).write_csv(rows)
+    processes = [start("apply", single, rows, "-q", "-o", output) for _ in range(8)]
+    for process in processes:
+        _, errors = process.communicate(timeout=120)
+        assert (process.returncode, errors) == (0, b"")
+    assert hidden(folder) == []
+    assert len(output.read_bytes().splitlines()) == 50_001

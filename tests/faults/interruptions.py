@@ -1,0 +1,117 @@
+"""Signals at random moments, kills, and eight writers of one output."""
+
+import random
+import shutil
+import signal
+import tempfile
+import time
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+from tests.faults.findings import CODES, leftovers, must_run, reached_the_program, run, start
+
+
+def signals(findings, lines, delivered, seed, workers=2):
+    """Interrupt runs until so many signals arrived while one was at work."""
+    with ThreadPoolExecutor(workers) as pool:
+        whole = list(pool.map(_whole, lines))
+        jobs = list(zip(lines, whole, strict=True))
+        source = random.Random(seed)
+        while findings.counts["signals that arrived at work"] < delivered:
+            chosen = [
+                (source.choice(jobs), source.choice([*CODES]), source.random()) for _ in range(8 * workers)
+            ]
+            list(pool.map(lambda each: _interrupted(findings, *each), chosen))
+
+
+def _whole(line):
+    """What a line writes, and how long that takes."""
+    with tempfile.TemporaryDirectory() as folder:
+        begin = time.monotonic()
+        must_run(line.writing(folder), folder)
+        seconds = time.monotonic() - begin
+        return {name: (Path(folder) / name).read_bytes() for name in line.written()}, seconds
+
+
+def _interrupted(findings, job, number, when):
+    line, (contents, seconds) = job
+    said = f"{line.name} met {signal.Signals(number).name} after {when:.2f} of its time"
+    folder = Path(tempfile.mkdtemp())
+    for name in line.written():
+        (folder / name).write_bytes(b"old")
+    process = start(line.writing(folder), folder)
+    if when > 0.05:
+        while not reached_the_program(process):
+            time.sleep(0.001)
+    time.sleep(when * seconds)
+    ready = reached_the_program(process)
+    at_work = process.poll() is None
+    process.send_signal(number)
+    _, errors = process.communicate(timeout=120)
+    code = process.returncode
+    findings.count("signals sent to a process" if at_work else "signals that came too late")
+    if not ready:
+        findings.count("signals while the interpreter starts")
+    if ready and code == CODES[number]:
+        findings.count("signals that arrived at work")
+    found = {name: (folder / name).read_bytes() for name in line.written()}
+    if ready:
+        findings.require("exit code", f"{said}: {code}", code in (0, CODES[number]))
+        findings.one_line(code, errors, said)
+    findings.require("nothing left", f"{said}: {leftovers(folder)}", not leftovers(folder))
+    for name, content in found.items():
+        findings.require("old or new", f"{said}: {name}", content in (b"old", contents[name]))
+        said_so = f"'{folder / name}'".encode() in errors
+        findings.require("truth", f"{said}: {errors!r}", code == 0 or said_so == (content != b"old"))
+    findings.require("whole", said, code != 0 or found == contents)
+    shutil.rmtree(folder)
+
+
+def killed(findings, lines, runs, seed):
+    """Kill without warning; the next run on the same output cleans up."""
+    source = random.Random(seed)
+    for _ in range(runs):
+        line = source.choice(lines)
+        with tempfile.TemporaryDirectory() as folder:
+            output = Path(folder) / line.output
+            output.write_bytes(b"old")
+            process = start(line.writing(folder), folder)
+            deadline = time.monotonic() + 20
+            while not leftovers(folder) and process.poll() is None and time.monotonic() < deadline:
+                time.sleep(0.0005)
+            process.kill()
+            process.communicate()
+            findings.count("kills")
+            findings.count("kills that left a temporary", bool(leftovers(folder)))
+            must_run(line.writing(folder), folder)
+            findings.require("leftovers go", f"{line.name}: {leftovers(folder)}", not leftovers(folder))
+
+
+def eight_writers(findings, folder, rounds, seed):
+    """Eight at once on one output, some of them killed: one of them whole, nothing else left."""
+    source = random.Random(seed)
+    inputs = []
+    for number in range(8):
+        part = folder / f"writer{number}.csv"
+        part.write_text("score,uncertainty\n" + f"0.{number + 1},0.5\n" * 40_000)
+        inputs.append(part)
+    for _ in range(rounds):
+        with tempfile.TemporaryDirectory() as place:
+            output = Path(place) / "o.csv"
+            processes = [
+                start(("apply", folder / "b.json", part, "-q", "-o", output), place) for part in inputs
+            ]
+            doomed = source.sample(processes, source.randrange(4))
+            time.sleep(source.uniform(0.2, 1.2))
+            for process in doomed:
+                process.kill()
+            for process in processes:
+                _, errors = process.communicate(timeout=120)
+                ended = process.returncode == 0 or (process in doomed and process.returncode == -9)
+                findings.require("eight writers", f"{process.returncode} {errors!r}", ended)
+            findings.count("writers of one output", len(processes))
+            code, errors = run(("apply", folder / "b.json", inputs[0], "-q", "-o", output), place)
+            findings.require("writer after the others", f"{code} {errors!r}", code == 0)
+            findings.require("writers leave nothing", str(leftovers(place)), not leftovers(place))
+            rows = output.read_text().splitlines()
+            findings.require("one writer's rows", rows[1], len(rows) == 40_001 and len(set(rows[1:])) == 1)

@@ -1,0 +1,34 @@
+"""A small part of ``make faults`` by seed, so that neither it nor the promises rot."""
+
+import pytest
+
+from tests.faults.findings import Findings
+from tests.faults.interruptions import killed, signals
+from tests.faults.places import full_disks, read_only_places, vanishing_inputs
+from tests.faults.workload import lines, make
+
+SIZES = {"small": 500, "medium": 20_000}
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    place = tmp_path_factory.mktemp("faults")
+    make(place, SIZES)
+    return place
+
+
+SECTIONS = {
+    "signals": lambda findings, folder: signals(findings, lines(folder, SIZES)[8:12], 6, seed=2),
+    "kills": lambda findings, folder: killed(findings, lines(folder, SIZES)[8:11], 3, seed=2),
+    "full disks": lambda findings, folder: full_disks(findings, lines(folder, SIZES)[8:10], [16384]),
+    "read-only places": lambda findings, folder: read_only_places(findings, lines(folder, SIZES)[:1]),
+    "vanishing inputs": lambda findings, folder: vanishing_inputs(findings, folder, 3, seed=2),
+}
+
+
+@pytest.mark.parametrize("section", SECTIONS)
+def test_every_promise_is_kept(folder, section):
+    findings = Findings()
+    SECTIONS[section](findings, folder)
+    assert findings.breaches == []
+    assert sum(findings.counts.values()) > 0

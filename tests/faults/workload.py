@@ -1,0 +1,77 @@
+"""Rows, saved models and command lines that faults meet."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+
+from tests.faults.findings import must_run
+
+_ISOTONIC = ("--method", "isotonic", "--bootstrap", "0")
+SIZES = {"small": 500, "medium": 60_000, "large": 600_000}
+
+
+@dataclass(frozen=True)
+class Line:
+    """A command line; ``output`` is what it writes beside a report."""
+
+    name: str
+    arguments: tuple
+    output: str
+    report: str | None = None
+
+    def writing(self, folder):
+        """Arguments with their places in a folder."""
+        report = () if self.report is None else ("--report", Path(folder) / self.report)
+        return (*self.arguments, "-q", "-o", Path(folder) / self.output, *report)
+
+    def written(self):
+        """Names of the files it writes."""
+        return (self.output,) if self.report is None else (self.report, self.output)
+
+
+def make(folder, sizes=SIZES):
+    """Write rows of every size, and the models that are applied."""
+    for size, rows in sizes.items():
+        random = np.random.default_rng(len(size))
+        score = random.random(rows).round(6)
+        frame = pl.DataFrame(
+            {
+                "score": score,
+                "uncertainty": random.normal(size=rows).round(6),
+                "label": (random.random(rows) < score).astype(np.int8),
+                "region": random.choice(["north", "south", "west"], rows),
+            }
+        )
+        frame.write_csv(folder / f"{size}.csv")
+        frame.write_parquet(folder / f"{size}.parquet")
+    must_run(("boundary", "small.csv", "--precision", "0.6", "-q", "-o", "b.json"), folder)
+    must_run(
+        ("calibrate", "small.csv", "--method", "isotonic", "--bootstrap", "0", "-q", "-o", "c.json"), folder
+    )
+
+
+def lines(folder, sizes=SIZES):
+    """Six commands on every size."""
+    found = []
+    for size in sizes:
+        csv, parquet = folder / f"{size}.csv", folder / f"{size}.parquet"
+        found += [
+            Line("apply", ("apply", folder / "b.json", csv), "o.csv"),
+            Line("apply", ("apply", folder / "c.json", parquet), "o.parquet", "r.json"),
+            Line("boundary", ("boundary", parquet, "--precision", "0.6"), "o.json", "r.md"),
+            Line(
+                "calibrate",
+                ("calibrate", csv, "--method", "isotonic", "--bootstrap", "0"),
+                "o.json",
+                "r.json",
+            ),
+            Line("conformal", ("conformal", csv, "--by", "region"), "o.json", "r.md"),
+            Line("bin", ("bin", csv, "--score-bins", "50"), "o.json"),
+            Line(
+                "uncertainty", ("uncertainty", csv, "--members", "[sl][ca][ob][re]*", "--overwrite"), "o.csv"
+            ),
+            Line("simulate", ("simulate", "posterior", "--rows", str(sizes[size])), "o.parquet"),
+        ]
+    return found

@@ -1,0 +1,137 @@
+"""What a CSV file says, against Python's own reader, wherever blocks happen to begin."""
+
+import csv
+import io
+import random
+
+import pytest
+
+from uqcli.engines import csv_text
+from uqcli.engines.csv_text import CsvDialect, read_blocks, read_header
+from uqcli.errors import DataError
+
+ALPHABET = ["a", "7", ".5", "-1e3", " ", "é", "漢", "🎲", ";", "x y", "null", "\u00a0"]
+IN_QUOTES = [*ALPHABET, ",", "\t", "\n", "\r\n", "\r", '""', "\n\n"]
+
+
+class Trickle:
+    """A stream that gives a few bytes at a time, whatever is asked for."""
+
+    def __init__(self, content, most):
+        self._stream = io.BytesIO(content)
+        self._most = most
+
+    def read(self, size=-1):
+        return self._stream.read(min(size, self._most) if size >= 0 else self._most)
+
+
+def read(content, block_bytes, monkeypatch, delimiter=","):
+    """Column names, and of every record its fields, their bytes and whether it is short; or None."""
+    monkeypatch.setattr(csv_text, "CSV_BLOCK_BYTES", block_bytes)
+    stream = Trickle(content, block_bytes)
+    try:
+        header = read_header(stream, "d.csv", delimiter)
+        dialect = CsvDialect(
+            name="d.csv",
+            columns=header.columns,
+            delimiter=delimiter,
+            header=header.text,
+            line_end=header.line_end,
+        )
+        records = []
+        for block in read_blocks(stream, header.rest, dialect):
+            assert block.first_row == len(records)
+            short = [False] * block.rows if block.short is None else block.short.tolist()
+            names = dialect.columns
+            texts = (
+                block.texts() if len(set(names)) == len(names) else block.values(list(dict.fromkeys(names)))
+            )
+            raw = zip(*(column.to_pylist() for column in block.raw_fields()), strict=True)
+            records += zip(texts.rows(), raw, short, block.records().to_pylist(), strict=True)
+    except DataError:
+        return None
+    return header.columns, records
+
+
+def field(random, delimiter, *, first_alone):
+    """A field as it is written; never one that would make its line blank."""
+    if random.random() < 0.3:
+        return '"' + "".join(random.choices(IN_QUOTES, k=random.randrange(4))) + '"'
+    text = "".join(random.choices(ALPHABET, k=random.randrange(1 if first_alone else 0, 4)))
+    return text.replace(delimiter, "_")
+
+
+def file_of(random, delimiter):
+    """A well-formed file: quoted, ragged, with and without BOM, blank lines and a last line end."""
+    end = random.choice(["\n", "\r\n"])
+    width = random.choice([1, 1, 2, 2, 3, 5, 9])
+    lines = [delimiter.join(f"c{number}" for number in range(width))]
+    ragged = random.random() < 0.4
+    for _ in range(random.choice([0, 1, 1, 2, 3, 8, 20])):
+        fields = random.randint(1, width) if ragged and random.random() < 0.5 else width
+        lines.append(delimiter.join(field(random, delimiter, first_alone=fields == 1) for _ in range(fields)))
+    text = "\ufeff" if random.random() < 0.2 else ""
+    for line in lines:
+        text += end * random.choice([0, 0, 0, 0, 1, 3]) + line + end
+    return text.removesuffix(end) if random.random() < 0.3 else text + end * random.choice([0, 0, 2])
+
+
+def by_python(content, delimiter):
+    """The same from Python's csv module."""
+    text = content.decode("utf-8-sig")
+    rows = [row for row in csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True) if row]
+    header = tuple(rows[0])
+    return header, [(row + [""] * (len(header) - len(row)), len(row) < len(header)) for row in rows[1:]]
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_well_formed_files_say_what_python_reads(seed, monkeypatch):
+    source = random.Random(seed)
+    for _ in range(300):
+        delimiter = source.choice([",", ",", "\t", "|", " "])
+        content = file_of(source, delimiter).encode()
+        found = read(content, source.choice([1, 2, 3, 7, 20, 100, 1000]), monkeypatch, delimiter)
+        columns, expected = by_python(content, delimiter)
+        assert found is not None, content
+        assert found[0] == columns, content
+        values = [([text or "" for text in texts], short) for texts, _, short, _ in found[1]]
+        assert values == expected, content
+        for _, raw, short, record in found[1]:
+            joined = delimiter.encode().join(raw)
+            assert joined.startswith(record) if short else joined == record, content
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_any_bytes_mean_the_same_wherever_blocks_begin(seed, monkeypatch):
+    source = random.Random(1000 + seed)
+    pieces = [
+        b"a",
+        b"1",
+        b",",
+        b",",
+        b'"',
+        b'"',
+        b"\n",
+        b"\n",
+        b"\r\n",
+        b"\r",
+        b" ",
+        "é".encode(),
+        b"\xff",
+        b"\0",
+    ]
+    for _ in range(100):
+        body = b"".join(source.choices(pieces[: source.choice([9, 12, 14])], k=source.randrange(40)))
+        content = source.choice([b"a,b\n", b"a\n", b"a,b,c\r\n", b"", b"\xef\xbb\xbf"]) + body
+        whole = read(content, 1 << 20, monkeypatch)
+        for block_bytes in (1, source.randrange(2, 9), source.randrange(9, 1000)):
+            assert read(content, block_bytes, monkeypatch) == whole, (content, block_bytes)
+
+
+def test_a_short_record_is_marked_wherever_it_stands(monkeypatch):
+    content = b"a,b,c\n1\n4,5,6\n7,8\n"
+    for block_bytes in range(1, 30):
+        columns, records = read(content, block_bytes, monkeypatch)
+        assert columns == ("a", "b", "c")
+        assert [texts for texts, *_ in records] == [("1", None, None), ("4", "5", "6"), ("7", "8", None)]
+        assert [short for _, _, short, _ in records] == [True, False, True]

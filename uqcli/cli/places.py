@@ -1,0 +1,126 @@
+"""What a command reads and where it writes: no place is both, and none is written twice."""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Hashable, Iterable
+from dataclasses import dataclass
+
+from uqcli.cli.config import candidates
+from uqcli.cli.options import InputOptions, RunOptions
+from uqcli.cli.requests import read_options
+from uqcli.errors import UqcliError, UsageError
+from uqcli.files import STDIO, is_stdin
+
+
+@dataclass(frozen=True, kw_only=True)
+class Reads:
+    """What a command reads.
+
+    Attributes
+    ----------
+    tables
+        INPUT arguments and options like them: files, globs, directories.
+    models
+        Saved models.
+    reading
+        How tables are read.
+    """
+
+    tables: tuple[str, ...] = ()
+    models: tuple[str, ...] = ()
+    reading: InputOptions | None = None
+
+    @classmethod
+    def of(
+        cls,
+        *tables: Iterable[str] | None,
+        models: Iterable[str | None] = (),
+        reading: InputOptions | None = None,
+    ) -> Reads:
+        """From what options and arguments hold; None where they are not given."""
+        return cls(
+            tables=tuple(name for names in tables for name in names or ()),
+            models=tuple(name for name in models if name is not None),
+            reading=reading,
+        )
+
+    def files(self) -> tuple[str, ...]:
+        """The files of all tables, as far as they can be found: what cannot is said when it is read."""
+        from uqcli.engines.inputs import ReadOptions, resolve_inputs
+
+        options = ReadOptions() if self.reading is None else read_options(self.reading)
+        found: list[str] = []
+        for name in self.tables:
+            try:
+                found += [file.name for file in resolve_inputs([name], options)]
+            except UqcliError:
+                found.append(name)
+        return tuple(found)
+
+
+def check_places(reads: Reads, files: Iterable[str], outputs: Iterable[str], running: RunOptions) -> None:
+    """Refuse to read a stream twice, to write over what is read, and to write one file twice.
+
+    Parameters
+    ----------
+    files
+        The files of the tables.
+    outputs
+        Where results and reports go; ``-`` is standard output.
+
+    Raises
+    ------
+    UsageError
+        One of these.
+    """
+    if sum(map(is_stdin, (*reads.tables, *reads.models))) > 1:
+        raise UsageError(
+            "standard input is named twice", expected="at most one -", remedy="save it to a file"
+        )
+    read = {_identity(name): name for name in (*files, *reads.models, *_configuration(running))}
+    read.pop(None, None)
+    written: dict[Hashable, str] = {}
+    for name in outputs:
+        place = _identity_of_stdout() if name == STDIO else _identity(name)
+        if place in read:
+            raise UsageError(
+                f"'{name}' would be written over '{read[place]}', which is read", expected="another place"
+            )
+        if place in written:
+            raise UsageError(f"'{written[place]}' and '{name}' are one file", expected="different places")
+        if place is not None:
+            written[place] = name
+
+
+def _configuration(running: RunOptions) -> list[str]:
+    """The files that options may come from."""
+    return [running.config] if running.config is not None else list(map(str, candidates()))
+
+
+def _identity(name: str) -> Hashable | None:
+    """What makes a place one, whatever its names; None for devices and streams."""
+    if is_stdin(name):
+        return None
+    try:
+        facts = os.stat(name)  # noqa: PTH116  names may hold what no path may
+    except (OSError, ValueError):
+        return _path(name)
+    return None if stat.S_ISCHR(facts.st_mode) else (facts.st_dev, facts.st_ino)
+
+
+def _path(name: str) -> str:
+    try:
+        return os.path.realpath(name)
+    except ValueError:
+        return name
+
+
+def _identity_of_stdout() -> Hashable | None:
+    """Standard output's file, if the shell appends to or replaces one."""
+    try:
+        facts = os.fstat(1)
+    except OSError:
+        return None
+    return (facts.st_dev, facts.st_ino) if stat.S_ISREG(facts.st_mode) else None
