@@ -31,7 +31,7 @@ _READABLE_BYTES: Final = 100
 """How much of an output's name its temporaries show; names may have 255 bytes."""
 
 changing: Final = threading.RLock()
-"""Held while a file takes its place, and by whoever ends the process."""
+"""Held while a temporary is made or takes its place, and by whoever ends the process."""
 
 _temporaries: set[str] = set()
 _replaced: list[str] = []
@@ -115,12 +115,13 @@ class _Temporary:
     def _made(self, path: str) -> bool:
         """Create and lock the file; False if another run took it for a leftover in between."""
         self.path = path
-        _temporaries.add(path)  # before it is there: a signal may come at any time
-        try:
-            descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
-        except OSError:
-            _temporaries.discard(path)
-            raise
+        with changing:  # none is made any more once whoever ends the process has removed them
+            _temporaries.add(path)  # before it is there: it must be known when a signal comes
+            try:
+                descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+            except OSError:
+                _temporaries.discard(path)
+                raise
         self._lock: int | None = descriptor
         with suppress(OSError):  # a file system without locks, or the other run's lock
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)

@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import textwrap
+import threading
 import time
 from pathlib import Path
 
@@ -14,7 +15,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from uqcli.files import Held, open_output, remove_temporaries, write_bytes
+from uqcli.files import Held, changing, open_output, remove_temporaries, write_bytes
 
 PROGRAM = [sys.executable, "-m", "uqcli"]
 CODES = {signal.SIGINT: 130, signal.SIGTERM: 143, signal.SIGHUP: 129}
@@ -133,6 +134,16 @@ def test_temporaries_are_known_before_they_are_there(folder, monkeypatch):
     with pytest.raises(KeyboardInterrupt):
         write_bytes(str(folder / "o.csv"), b"x")
     assert seen == [False]
+
+
+def test_no_temporary_is_made_while_the_process_is_being_ended(folder):
+    writer = threading.Thread(target=write_bytes, args=(str(folder / "o.csv"), b"x"))
+    with changing:  # as by the thread that answers a signal, after it has removed what there was
+        writer.start()
+        writer.join(0.3)
+        assert hidden(folder) == []
+    writer.join()
+    assert (folder / "o.csv").read_bytes() == b"x"
 
 
 @pytest.mark.parametrize("number", CODES)

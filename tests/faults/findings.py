@@ -34,6 +34,7 @@ class Findings:
         if not ok:
             with self._lock:
                 self.breaches.append(f"{promise}: {said}")
+                print(f"BREACH {self.breaches[-1]}", flush=True)
 
     def one_line(self, code, errors, said):
         """An end is either silent and 0 or one line; never a traceback or a bug."""
