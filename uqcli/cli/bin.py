@@ -17,8 +17,9 @@ from uqcli.cli.options import (
     ReportOptions,
     RunOptions,
 )
-from uqcli.cli.requests import bins, labelled_data, prepare
+from uqcli.cli.requests import labelled_data, prepare
 from uqcli.errors import UsageError
+from uqcli.exact import size
 
 if TYPE_CHECKING:
     from uqcli.methods.binning.grid import GridSpec
@@ -119,7 +120,7 @@ def _spec(binning: Binning, given: dict[str, str]) -> GridSpec:
     both = binning.value in [each.value for each in GridBinning]
     if binning is not Binning.PAVA_BC and ("--n-min" in given or "--n-max" in given):
         raise UsageError(f"--n-min and --n-max with {binning}", expected="--binning pava-bc")
-    numbers = {name: bins(value, name) for name, value in given.items() if name != "--binning"}
+    numbers = {name: size(name, value) for name, value in given.items() if name != "--binning"}
     shape = GridOptions(
         binning=binning,
         uncertainty_bins=numbers.get("--uncertainty-bins", defaults.UNCERTAINTY_BINS if both else 1),

@@ -19,8 +19,9 @@ from uqcli.cli.options import (
     ReportOptions,
     RunOptions,
 )
-from uqcli.cli.requests import bins, labelled_data, prepare
+from uqcli.cli.requests import labelled_data, prepare
 from uqcli.errors import UsageError
+from uqcli.exact import size
 
 if TYPE_CHECKING:
     from uqcli.engines.protocol import DataRequest
@@ -235,14 +236,14 @@ def _calibration(
         scale=Scale(
             real=methods.logit, undersampled=1.0 if methods.undersampled is None else methods.undersampled
         ),
-        n_bins=bins(methods.n_bins or str(defaults.SINGLE_SCORE_BINS), "--n-bins"),
-        uncertainty_bins=bins(
-            methods.uncertainty_bins or str(defaults.UNCERTAINTY_BINS), "--uncertainty-bins"
+        n_bins=size("--n-bins", methods.n_bins or str(defaults.SINGLE_SCORE_BINS)),
+        uncertainty_bins=size(
+            "--uncertainty-bins", methods.uncertainty_bins or str(defaults.UNCERTAINTY_BINS)
         ),
         leaf_method=parts.leaf_method or LeafMethod.PLATT,
-        min_leaf=bins(parts.min_leaf or str(defaults.MIN_LEAF), "--min-leaf"),
+        min_leaf=size("--min-leaf", parts.min_leaf or str(defaults.MIN_LEAF)),
         partitioner=parts.partitioner or Partitioner.TREE,
-        max_depth=bins(parts.max_depth or str(defaults.MAX_DEPTH), "--max-depth"),
+        max_depth=size("--max-depth", parts.max_depth or str(defaults.MAX_DEPTH)),
         split=parts.split or SplitCriterion.GINI,
         trees=parts.partition is None,
         confidence=resampling.confidence,

@@ -91,7 +91,7 @@ def _tables(path: Path, *, required: bool) -> dict[str, Any] | None:
         content: dict[str, Any] = tomllib.loads(path.read_text("utf-8"), parse_float=str)
     except OSError as error:
         raise DataError(f"cannot read configuration '{path}': {error.strerror}") from error
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+    except (ValueError, RecursionError) as error:  # ValueError: also integers of thousands of digits
         raise UsageError(f"configuration '{path}' is not TOML: {error}") from error
     tool = content.get("tool")
     tables = tool.get("uqcli") if isinstance(tool, dict) else None

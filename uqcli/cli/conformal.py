@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from uqcli import defaults
 from uqcli.choices import ConformalMethod, ConformalMode, EngineName
 from uqcli.cli.deliver import check_outputs, deliver
 from uqcli.cli.options import (
@@ -87,7 +88,10 @@ def conformal(
         typer.Option("--no-randomize", help="aps: larger sets without draws.", rich_help_panel=_SETS),
     ] = False,
     seed: Annotated[
-        int, typer.Option(metavar="S", min=0, help="Seed of the draws.", rich_help_panel=_SETS)
+        int,
+        typer.Option(
+            metavar="S", min=0, max=defaults.MOST_SEED, help="Seed of the draws.", rich_help_panel=_SETS
+        ),
     ] = 0,
     written: ArtifactOutput,
     probabilities: ClassProbabilities,

@@ -136,7 +136,14 @@ class Intervals:
         float, typer.Option(metavar="C", help="Confidence of the intervals.", rich_help_panel=_RESAMPLING)
     ] = defaults.CONFIDENCE
     seed: Annotated[
-        int, typer.Option(metavar="S", min=0, help="Seed of the draws.", rich_help_panel=_RESAMPLING)
+        int,
+        typer.Option(
+            metavar="S",
+            min=0,
+            max=defaults.MOST_SEED,
+            help="Seed of the draws.",
+            rich_help_panel=_RESAMPLING,
+        ),
     ] = 0
 
 
@@ -149,6 +156,7 @@ class ResamplingOptions(Intervals):
         typer.Option(
             metavar="B",
             min=0,
+            max=defaults.MOST_REPLICATES,
             help="Replicates of the bootstrap that gives every metric an interval.",
             rich_help_panel=_RESAMPLING,
         ),
@@ -164,6 +172,7 @@ class OptionalResampling(Intervals):
         typer.Option(
             metavar="B",
             min=0,
+            max=defaults.MOST_REPLICATES,
             help=f"Replicates of the bootstrap; 0 for no intervals. (default: {defaults.BOOTSTRAP} up to "
             f"{defaults.BOOTSTRAP_ROWS:,} rows)",
             rich_help_panel=_RESAMPLING,

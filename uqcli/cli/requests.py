@@ -117,19 +117,6 @@ def streaming(
     )
 
 
-def bins(text: str, name: str) -> int:
-    """Read a number of bins.
-
-    Raises
-    ------
-    UsageError
-        Not a positive integer.
-    """
-    if not (text.isascii() and text.isdigit() and len(text) < 10 and int(text)):
-        raise UsageError(f"{name} '{text}'", expected="a positive integer")
-    return int(text)
-
-
 def _delimiter(text: str) -> str:
     character = {"tab": "\t", "\\t": "\t"}.get(text, text)
     if len(character) != 1 or not character.isascii() or character in '"\r\n':

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from uqcli import defaults
 from uqcli.choices import Simulation
 from uqcli.cli.deliver import check_outputs, deliver, report_of_filter
 from uqcli.cli.options import ReportOptions, RowsFile, RunOptions
@@ -105,8 +106,12 @@ def simulate(
     kind: Annotated[
         Simulation, typer.Argument(metavar="KIND", help="What to simulate: posterior or gaussian.")
     ],
-    rows: Annotated[int, typer.Option(metavar="N", min=0, help="Rows to draw.")] = 100_000,
-    seed: Annotated[int, typer.Option(metavar="S", min=0, help="Seed of the draws.")] = 0,
+    rows: Annotated[
+        int, typer.Option(metavar="N", min=0, max=defaults.MOST_ROWS, help="Rows to draw.")
+    ] = 100_000,
+    seed: Annotated[
+        int, typer.Option(metavar="S", min=0, max=defaults.MOST_SEED, help="Seed of the draws.")
+    ] = 0,
     posterior: PosteriorOptions,
     gaussian: GaussianOptions,
     written: RowsFile,

@@ -19,7 +19,8 @@ from uqcli.cli.options import (
     ResamplingOptions,
     RunOptions,
 )
-from uqcli.cli.requests import bins, labelled_data, prepare
+from uqcli.cli.requests import labelled_data, prepare
+from uqcli.exact import size
 
 _MEASURE = "Measure"
 
@@ -66,9 +67,9 @@ def tce(
 
     measure = MeasureOptions(
         binning=binning,
-        n_min=None if sizes.n_min is None else bins(sizes.n_min, "--n-min"),
-        n_max=None if sizes.n_max is None else bins(sizes.n_max, "--n-max"),
-        n_bins=bins(n_bins, "--n-bins"),
+        n_min=None if sizes.n_min is None else size("--n-min", sizes.n_min),
+        n_max=None if sizes.n_max is None else size("--n-max", sizes.n_max),
+        n_bins=size("--n-bins", n_bins),
         alpha=alpha,
         test=test,
     )
