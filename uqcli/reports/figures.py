@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from uqcli.errors import MissingExtraError, UsageError
+from uqcli.visible import visible
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as Canvas
@@ -33,6 +34,7 @@ _STYLE: Any = {
     "axes.spines.right": False,
     "svg.hashsalt": "uqcli",  # the same figure is the same bytes
     "figure.dpi": 144,
+    "text.parse_math": False,  # names may hold dollar signs
 }
 
 
@@ -99,9 +101,21 @@ def render(figure: Figure, file_format: str) -> bytes:
         canvas = Canvas(figsize=(figure.width, figure.height), layout="constrained")
         FigureCanvasAgg(canvas)
         figure.draw(canvas)
+        _show_as_it_is(canvas)
         out = io.BytesIO()
         canvas.savefig(out, format=file_format, metadata=undated)
     return out.getvalue()
+
+
+def _show_as_it_is(canvas: Canvas) -> None:
+    """Write out what would act in a picture's texts; our own line ends stay."""
+    from matplotlib.text import Text
+
+    for shown in canvas.findobj(Text):
+        text = shown.get_text()
+        written = "\n".join(map(visible, text.split("\n")))
+        if written != text:
+            shown.set_text(written)
 
 
 def to_svg(figure: Figure) -> str:
