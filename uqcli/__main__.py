@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+import warnings
 from typing import NoReturn
 
 from uqcli.cli.signals import answer_signals
@@ -13,6 +14,8 @@ def main() -> NoReturn:
     """Run the program as a process: signals answered, a closed pipe left in silence."""
     answer_signals()  # before anything slow is imported
     _open_missing_streams()
+    if not sys.warnoptions:
+        warnings.simplefilter("ignore")  # they are for those who change the program, and errors in its tests
     from uqcli.cli.app import run
 
     code = run(sys.argv[1:])

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import errno
+import re
 import sys
 import traceback
 from collections.abc import Sequence
-from typing import Annotated, Any
+from typing import Annotated, Any, Final
 
 import typer
 from typer.core import TyperGroup
@@ -25,6 +27,10 @@ from uqcli.cli.tce import tce
 from uqcli.cli.uncertainty import uncertainty
 from uqcli.defaults import VERSION
 from uqcli.errors import ClosedPipeError, DataError, GateError, UqcliError, UsageError
+
+_NO_MEMORY: Final = re.compile(
+    "cannot allocate memory|failed to map segment|can't start new thread", re.IGNORECASE
+)
 
 
 class _Program(TyperGroup):
@@ -86,14 +92,16 @@ def run(arguments: Sequence[str]) -> int:
     try:
         code = app(args=list(arguments), prog_name="uqcli", standalone_mode=False)
         sys.stdout.flush()
-    except Exception as raised:
+    except BaseException as raised:
+        if isinstance(raised, KeyboardInterrupt | SystemExit | GeneratorExit):
+            raise
         error = _as_ours(raised)
         _report(error, debug="--debug" in arguments)
         return error.exit_code
     return code if isinstance(code, int) else 0
 
 
-def _as_ours(error: Exception) -> UqcliError:
+def _as_ours(error: BaseException) -> UqcliError:
     """Any error as one of the tree."""
     if isinstance(error, UqcliError):
         return error
@@ -101,12 +109,30 @@ def _as_ours(error: Exception) -> UqcliError:
         return ClosedPipeError("closed pipe")
     if isinstance(error, typer.TyperException):
         return UsageError(error.format_message(), remedy=_where_help_is(error))
+    if _lacks_memory(error):
+        return DataError(
+            "there is not enough memory",
+            expected="more than this limit allows",
+            remedy="allow more (ulimit -v), or give fewer rows or bins",
+        )
     if isinstance(error, OSError):
         place = f"cannot use '{error.filename}'" if error.filename else "cannot write to standard output"
         return DataError(f"{place}: {error.strerror}")
     return UqcliError(
         f"internal error: {type(error).__name__}: {error}", remedy="please report it (--debug shows where)"
     )
+
+
+def _lacks_memory(error: BaseException) -> bool:
+    """Whether an error, or one that led to it, is about memory, as of a library that cannot be loaded."""
+    told: BaseException | None = error
+    while told is not None:
+        if isinstance(told, MemoryError) or getattr(told, "errno", None) == errno.ENOMEM:
+            return True
+        if isinstance(told, ImportError | RuntimeError) and _NO_MEMORY.search(str(told)):
+            return True
+        told = told.__cause__ or told.__context__
+    return False
 
 
 def _report(error: UqcliError, *, debug: bool) -> None:
