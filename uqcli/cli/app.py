@@ -19,6 +19,7 @@ from uqcli.cli.calibrate import calibrate
 from uqcli.cli.conformal import conformal
 from uqcli.cli.evaluate import evaluate
 from uqcli.cli.groups import with_groups
+from uqcli.cli.priority import Command, forget, wants_debug
 from uqcli.cli.schema import schema
 from uqcli.cli.shift import shift
 from uqcli.cli.show import show
@@ -66,7 +67,7 @@ _COMMANDS = (
     schema,
 )
 for _command in _COMMANDS:
-    app.command(_command.__name__.rstrip("_"))(with_groups(_command))
+    app.command(_command.__name__.rstrip("_"), cls=Command)(with_groups(_command))
 
 
 def _print_version(value: bool) -> None:
@@ -89,6 +90,7 @@ def _root(
 
 def run(arguments: Sequence[str]) -> int:
     """Run one command line and return its exit code; errors are one line on standard error."""
+    forget()
     try:
         code = app(args=list(arguments), prog_name="uqcli", standalone_mode=False)
         sys.stdout.flush()
@@ -96,7 +98,7 @@ def run(arguments: Sequence[str]) -> int:
         if isinstance(raised, KeyboardInterrupt | SystemExit | GeneratorExit):
             raise
         error = _as_ours(raised)
-        _report(error, debug="--debug" in arguments)
+        _report(error, debug="--debug" in arguments or wants_debug())
         return error.exit_code
     return code if isinstance(code, int) else 0
 

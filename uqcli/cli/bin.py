@@ -10,6 +10,7 @@ from uqcli import defaults
 from uqcli.choices import Binning, GridBinning
 from uqcli.cli.deliver import check_outputs, deliver
 from uqcli.cli.options import (
+    OF_ROWS,
     ArtifactOutput,
     BlockSizes,
     FitColumns,
@@ -17,6 +18,7 @@ from uqcli.cli.options import (
     ReportOptions,
     RunOptions,
 )
+from uqcli.cli.priority import refuse_typed
 from uqcli.cli.requests import labelled_data, prepare
 from uqcli.errors import UsageError
 from uqcli.exact import size
@@ -96,6 +98,7 @@ def bin_(
         _refuse_shape(shape)
     data = labelled_data(inputs, columns, reading)
     if merge:
+        refuse_typed(OF_ROWS, "beside --merge", "none: the grids have been counted")
         outcome = merge_grids(inputs or [])
     elif edges is not None:
         outcome = count_under(edges, data, running.engine)

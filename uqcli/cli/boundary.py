@@ -10,7 +10,15 @@ import typer
 from uqcli import defaults
 from uqcli.choices import AlgorithmChoice, Binning, ConstraintKind, GridBinning
 from uqcli.cli.deliver import check_outputs, deliver
-from uqcli.cli.options import ArtifactOutput, FitColumns, InputOptions, ReportOptions, RunOptions
+from uqcli.cli.options import (
+    OF_ROWS,
+    ArtifactOutput,
+    FitColumns,
+    InputOptions,
+    ReportOptions,
+    RunOptions,
+)
+from uqcli.cli.priority import refuse_typed
 from uqcli.cli.requests import labelled_data, prepare
 from uqcli.errors import UsageError
 from uqcli.exact import size
@@ -176,6 +184,7 @@ def _refuse_options_of_rows(inputs: list[str] | None, method: MethodOptions) -> 
             raise UsageError(
                 f"{name} beside --grid", expected="one of them: the grid has its own rows and bins"
             )
+    refuse_typed(OF_ROWS, "beside --grid", "options of the boundary: the grid has its own rows")
 
 
 def _constraint(options: ConstraintOptions) -> Constraint:

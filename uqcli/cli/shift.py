@@ -17,6 +17,7 @@ from uqcli.cli.options import (
     ReportOptions,
     RunOptions,
 )
+from uqcli.cli.priority import is_typed, refuse_typed
 from uqcli.cli.requests import labelled_data, prepare
 from uqcli.errors import UsageError
 
@@ -73,6 +74,9 @@ def shift(
     from uqcli.artifacts.codec import encode
     from uqcli.jobs.shift import ShiftOptions, run, target_request
 
+    refuse_typed(("uncertainty",), "of class weights", "none: they come from probabilities alone")
+    if estimator is not ShiftEstimator.KNOWN and not is_typed("prior"):
+        prior = None
     data = labelled_data(inputs, columns, reading, probabilities)
     outcome = run(
         data,

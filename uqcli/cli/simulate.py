@@ -11,6 +11,7 @@ from uqcli import defaults
 from uqcli.choices import Simulation
 from uqcli.cli.deliver import check_outputs, deliver, report_of_filter
 from uqcli.cli.options import ReportOptions, RowsFile, RunOptions
+from uqcli.cli.priority import refuse_typed
 from uqcli.cli.requests import prepare
 from uqcli.errors import UsageError
 from uqcli.files import STDIO
@@ -146,8 +147,7 @@ def _model(
     from uqcli.methods.simulation.posterior import PosteriorModel
 
     stray = gaussian if kind is Simulation.POSTERIOR else posterior
-    for name in stray:
-        raise UsageError(f"--{name.replace('_', '-')} with {kind}", expected="an option of that simulation")
+    refuse_typed(tuple(stray), f"with {kind}", "an option of that simulation")
     if kind is Simulation.GAUSSIAN:
         return GaussianModel(**gaussian)
     if "gamma" in posterior:

@@ -19,6 +19,7 @@ from uqcli.cli.options import (
     ResamplingOptions,
     RunOptions,
 )
+from uqcli.cli.priority import refuse_typed
 from uqcli.cli.requests import labelled_data, prepare
 from uqcli.exact import size
 
@@ -62,6 +63,7 @@ def tce(
     """Measure how far probabilities can be trusted: test-based calibration error, ECE and relatives."""
     prepare(running)
     check_outputs(reporting, None, plot=plotting.plot, has_figures=True, inputs=inputs or ())
+    refuse_typed(("uncertainty",), "of calibration errors", "none: they look at the score alone")
     from uqcli.jobs.measure import MeasureOptions
     from uqcli.jobs.tce import TceOptions, run
 
