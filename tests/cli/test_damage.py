@@ -126,14 +126,16 @@ SEEDED = {
     ),
     "conformal": ("conformal", "data.parquet"),
     "tce": ("tce", "data.parquet", "--bootstrap", "3"),
-    "evaluate": ("evaluate", "boundary.json", "data.parquet", "--bootstrap", "2"),
+    "evaluate": ("evaluate", "calibrator.json", "data.parquet", "--bootstrap", "2"),
     "simulate": ("simulate", "gaussian", "--rows", "3"),
 }
 
 
 @pytest.fixture
-def seeded(tmp_path, artifact, frame):
+def seeded(uqcli, tmp_path, frame):
     frame.with_columns((pl.int_range(pl.len()) % 7).alias("g")).write_parquet(tmp_path / "data.parquet")
+    arguments = ("--bootstrap", "0", "-o", "calibrator.json", "-q")
+    assert uqcli("calibrate", "data.parquet", *arguments).code == 0
 
 
 @pytest.mark.usefixtures("seeded")
