@@ -39,7 +39,7 @@ def _records(content: bytes, delimiter: str) -> int | None:
 
 
 def same_meaning(content: bytes) -> bool:
-    """Whether an accepted artifact is understood as it is written: encoded again, the keys we know are equal."""
+    """Whether an accepted artifact is understood as it is written: the keys we know are equal."""
     again = json.loads(encode(decode(content, "fuzz")))
     return _agrees(json.loads(content), again)
 

@@ -228,13 +228,18 @@ class Fuzzer:
             return "an artifact was accepted that cannot be loaded"
 
 
-def fuzz(runs: int, seed: int, place: Path) -> Tally:
-    """Run some cases in a folder."""
+def fuzz(runs: int, seed: int, place: Path, every: int = 0) -> Tally:
+    """Run some cases in a folder; say how far it is each so many cases."""
     with warnings.catch_warnings(), contextlib.chdir(place):
         warnings.simplefilter("error")
         fuzzer = Fuzzer(seed, place)
         for number in range(runs):
             fuzzer.case(number)
+            if every and (number + 1) % every == 0:
+                found = len(fuzzer.tally.failures)
+                print(
+                    f"{number + 1} cases, {found} failures", *fuzzer.tally.failures[:9], sep="\n", flush=True
+                )
     return fuzzer.tally
 
 
@@ -245,7 +250,7 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=0)
     given = parser.parse_args()
     place = Path(tempfile.mkdtemp(prefix="uqcli-fuzz-"))
-    tally = fuzz(given.runs, given.seed, place)
+    tally = fuzz(given.runs, given.seed, place, every=500)
     for (kind, code), times in sorted(tally.ends.items(), key=str):
         print(f"{kind:14} exit {code}: {times}")
     print(f"{sum(tally.ends.values())} cases, {len(tally.failures)} failures, slowest {tally.slowest:.1f} s")
