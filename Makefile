@@ -7,7 +7,7 @@ UQCLI := $(BIN)/uqcli
 SAMPLE := sample_data/digits
 
 .DEFAULT_GOAL := help
-.PHONY: help install format lint types imports test coverage faults bench demo sample-data readme schemas check clean
+.PHONY: help install format lint types imports test coverage faults fuzz bench demo sample-data readme schemas check clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -42,6 +42,9 @@ coverage: $(STAMP) ## run the tests and show the lines they miss
 
 faults: $(STAMP) ## break everything around the program: signals, disks, caches, inputs (10 minutes)
 	$(BIN)/python -m tests.faults.run
+
+fuzz: $(STAMP) ## run mutated inputs through every command: RUNS=20000 SEED=0
+	$(BIN)/python -m tests.fuzz.run --runs $(or $(RUNS),20000) --seed $(or $(SEED),0)
 
 bench: $(STAMP) ## run the benchmarks (alone on the machine)
 	$(BIN)/python -m tests.benchmarks.run

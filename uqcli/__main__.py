@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import sys
+import warnings
 from typing import NoReturn
 
 
@@ -30,6 +31,8 @@ def main() -> NoReturn:
     from uqcli.cli.signals import answer_signals, conclude, ignore_signals
 
     answer_signals()
+    if not sys.warnoptions:
+        warnings.simplefilter("ignore")  # they are for those who change the program, and errors in its tests
     from uqcli.cli.app import run
 
     code = run(sys.argv[1:])

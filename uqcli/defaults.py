@@ -18,13 +18,24 @@ SINGLE_SCORE_BINS: Final = 10
 MOST_ROWS: Final = 3_000_000_000
 """Rows by weight up to which every 64-bit product of two counts is exact."""
 
+MOST_SEED: Final = 2**64 - 1
 MOST_BINS: Final = 1_000_000
+MOST_UNCERTAINTY_BINS: Final = 10_000
+"""Each is a table of its own, where a score bin is a number in one."""
+
+MOST_CELLS: Final = 10_000_000
+"""Cells of a grid up to which its counts fit into a small machine's memory."""
+
+MOST_TABLE_BYTES: Final = 2 << 30
+"""Size up to which the table of an algorithm is made at all."""
+
 ALPHA: Final = 0.05
 MAX_DEPTH: Final = 3
 MIN_LEAF: Final = 500
 BOOTSTRAP: Final = 200
 """Resamplings where intervals are part of the answer: their order statistics hold 95 % to a tenth."""
 
+MOST_REPLICATES: Final = 1_000_000
 BOOTSTRAP_ROWS: Final = 50_000
 """Rows up to which they are made without being asked for."""
 

@@ -12,6 +12,8 @@ from enum import IntEnum
 import numpy as np
 
 from uqcli.counts import Floats, Ints
+from uqcli.defaults import MOST_SEED
+from uqcli.errors import UsageError
 
 BLOCK = 1 << 16
 
@@ -62,7 +64,20 @@ def uniforms(position: Ints, seed: int, purpose: Purpose) -> Floats:
     return result
 
 
+def check_seed(seed: int) -> None:
+    """Refuse what is no seed.
+
+    Raises
+    ------
+    UsageError
+        Not a whole number from 0 to ``MOST_SEED``.
+    """
+    if not isinstance(seed, int | np.integer) or not 0 <= seed <= MOST_SEED:
+        raise UsageError(f"seed {seed}", expected=f"a whole number from 0 to {MOST_SEED}")
+
+
 def generator(seed: int, purpose: Purpose, *key: int) -> np.random.Generator:
     """A stream of its own for every seed, purpose and key of numbers of at least 0."""
+    check_seed(seed)
     sequence = np.random.SeedSequence(seed, spawn_key=(int(purpose), *key))
     return np.random.Generator(np.random.Philox(sequence))

@@ -19,7 +19,15 @@ Everything below the command line raises; only ``uqcli.__main__`` exits.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
+
+from uqcli.visible import visible
+
+
+def _in_one_line(message: str) -> str:
+    """Libraries break their messages into lines; names from data are shown as they are."""
+    return visible(re.sub(r"\s*[\r\n]\s*", " ", message.strip()))
 
 
 class UqcliError(Exception):
@@ -45,7 +53,7 @@ class UqcliError(Exception):
     def __init__(self, found: str, *, expected: str = "", remedy: str = "") -> None:
         parts = [found, f"expected {expected}" if expected else "", remedy]
         message = "; ".join(part for part in parts if part)
-        super().__init__(" ".join(message.split()))
+        super().__init__(_in_one_line(message))
 
 
 class UsageError(UqcliError):
@@ -78,7 +86,7 @@ class GateError(UqcliError):
     exit_code = 6
 
     def __init__(self, lines: Sequence[str]) -> None:
-        Exception.__init__(self, "\n".join(lines))
+        Exception.__init__(self, "\n".join(map(_in_one_line, lines)))
 
 
 class MissingExtraError(UqcliError):

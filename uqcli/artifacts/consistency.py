@@ -156,7 +156,7 @@ def _in_boundary(artifact: BoundaryArtifact) -> str | None:
     numbers = edges + [threshold for threshold in thresholds if threshold is not None]
     raised = artifact.recalibration
     if not isinstance(raised, msgspec.UnsetType):
-        numbers += [raised.coefficient, raised.low, raised.high]
+        numbers += [raised.coefficient, raised.low, raised.high, raised.high - raised.low]
     if len(thresholds) != len(edges) + 1:
         return f"{len(thresholds)} thresholds for {len(edges)} uncertainty edges"
     if not all(map(math.isfinite, numbers)) or edges != sorted(edges):

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import errno
+import re
 import sys
 import traceback
 from collections.abc import Sequence
 from contextlib import suppress
-from typing import Annotated, Any
+from typing import Annotated, Any, Final
 
 import typer
 from typer.core import TyperGroup
@@ -18,6 +20,7 @@ from uqcli.cli.calibrate import calibrate
 from uqcli.cli.conformal import conformal
 from uqcli.cli.evaluate import evaluate
 from uqcli.cli.groups import with_groups
+from uqcli.cli.priority import Command, forget, wants_debug
 from uqcli.cli.schema import schema
 from uqcli.cli.shift import shift
 from uqcli.cli.show import show
@@ -28,6 +31,10 @@ from uqcli.cli.uncertainty import uncertainty
 from uqcli.defaults import VERSION
 from uqcli.errors import ClosedPipeError, DataError, GateError, UqcliError, UsageError
 from uqcli.files import changing
+
+_NO_MEMORY: Final = re.compile(
+    "cannot allocate memory|failed to map segment|can't start new thread", re.IGNORECASE
+)
 
 
 class _Program(TyperGroup):
@@ -63,7 +70,7 @@ _COMMANDS = (
     schema,
 )
 for _command in _COMMANDS:
-    app.command(_command.__name__.rstrip("_"))(with_groups(_command))
+    app.command(_command.__name__.rstrip("_"), cls=Command)(with_groups(_command))
 
 
 def _print_version(value: bool) -> None:
@@ -86,17 +93,20 @@ def _root(
 
 def run(arguments: Sequence[str]) -> int:
     """Run one command line and return its exit code; errors are one line on standard error."""
+    forget()
     try:
         code = app(args=list(arguments), prog_name="uqcli", standalone_mode=False)
         sys.stdout.flush()
-    except Exception as raised:
+    except BaseException as raised:
+        if isinstance(raised, KeyboardInterrupt | SystemExit | GeneratorExit):
+            raise
         error = _as_ours(raised)
-        _report(error, debug="--debug" in arguments)
+        _report(error, debug="--debug" in arguments or wants_debug())
         return error.exit_code
     return code if isinstance(code, int) else 0
 
 
-def _as_ours(error: Exception) -> UqcliError:
+def _as_ours(error: BaseException) -> UqcliError:
     """Any error as one of the tree."""
     if isinstance(error, UqcliError):
         return error
@@ -104,12 +114,30 @@ def _as_ours(error: Exception) -> UqcliError:
         return ClosedPipeError("closed pipe")
     if isinstance(error, typer.TyperException):
         return UsageError(error.format_message(), remedy=_where_help_is(error))
+    if _lacks_memory(error):
+        return DataError(
+            "there is not enough memory",
+            expected="more than this limit allows",
+            remedy="allow more (ulimit -v), or give fewer rows or bins",
+        )
     if isinstance(error, OSError):
         place = f"cannot use '{error.filename}'" if error.filename else "cannot write to standard output"
         return DataError(f"{place}: {error.strerror}")
     return UqcliError(
         f"internal error: {type(error).__name__}: {error}", remedy="please report it (--debug shows where)"
     )
+
+
+def _lacks_memory(error: BaseException) -> bool:
+    """Whether an error, or one that led to it, is about memory, as of a library that cannot be loaded."""
+    told: BaseException | None = error
+    while told is not None:
+        if isinstance(told, MemoryError) or getattr(told, "errno", None) == errno.ENOMEM:
+            return True
+        if isinstance(told, ImportError | RuntimeError) and _NO_MEMORY.search(str(told)):
+            return True
+        told = told.__cause__ or told.__context__
+    return False
 
 
 def _report(error: UqcliError, *, debug: bool) -> None:

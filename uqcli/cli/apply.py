@@ -7,9 +7,18 @@ from typing import Annotated
 import typer
 
 from uqcli.cli.deliver import check_outputs, deliver, report_of_filter
-from uqcli.cli.options import InputOptions, ModelColumns, ReportOptions, RowOutput, RunOptions
+from uqcli.cli.options import (
+    ClassProbabilities,
+    InputOptions,
+    ModelClasses,
+    ModelColumns,
+    ReportOptions,
+    RowOutput,
+    RunOptions,
+)
 from uqcli.cli.places import Reads
-from uqcli.cli.requests import prepare, streaming
+from uqcli.cli.priority import typed
+from uqcli.cli.requests import class_columns, prepare, streaming
 from uqcli.files import STDIO, Held
 
 
@@ -30,6 +39,7 @@ def apply(
         ),
     ] = False,
     columns: ModelColumns,
+    classes: ModelClasses,
     reading: InputOptions,
     reporting: ReportOptions,
     running: RunOptions,
@@ -46,7 +56,12 @@ def apply(
         options = ApplyOptions(
             artifact=artifact,
             rows=streaming(inputs, rows, reading, running, held),
-            columns=ColumnOverrides(score=columns.score, uncertainty=columns.uncertainty),
+            columns=ColumnOverrides(
+                score=columns.score,
+                uncertainty=columns.uncertainty,
+                proba=class_columns(ClassProbabilities(proba=classes.proba, classes=classes.classes)),
+                insisted=typed(),
+            ),
             no_empty=no_empty,
             gates=tuple(map(parse_gate, reporting.fail_if or ())),
         )

@@ -10,6 +10,7 @@ from uqcli import defaults
 from uqcli.choices import Binning, GridBinning
 from uqcli.cli.deliver import check_outputs, deliver
 from uqcli.cli.options import (
+    OF_ROWS,
     ArtifactOutput,
     BlockBounds,
     FitColumns,
@@ -18,8 +19,10 @@ from uqcli.cli.options import (
     RunOptions,
 )
 from uqcli.cli.places import Reads
-from uqcli.cli.requests import bins, labelled_data, prepare
+from uqcli.cli.priority import refuse_typed
+from uqcli.cli.requests import labelled_data, prepare
 from uqcli.errors import UsageError
+from uqcli.exact import size
 
 if TYPE_CHECKING:
     from uqcli.methods.binning.grid import GridSpec
@@ -98,6 +101,7 @@ def bin_(
         _refuse_shape(shape)
     data = labelled_data(inputs, columns, reading)
     if merge:
+        refuse_typed(OF_ROWS, "beside --merge", "none: the grids have been counted")
         outcome = merge_grids(inputs or [])
     elif edges is not None:
         outcome = count_under(edges, data, running.engine)
@@ -123,7 +127,7 @@ def _spec(binning: Binning, given: dict[str, str]) -> GridSpec:
     both = binning.value in [each.value for each in GridBinning]
     if binning is not Binning.PAVA_BC and ("--n-min" in given or "--n-max" in given):
         raise UsageError(f"--n-min and --n-max with {binning}", expected="--binning pava-bc")
-    numbers = {name: bins(value, name) for name, value in given.items() if name != "--binning"}
+    numbers = {name: size(name, value) for name, value in given.items() if name != "--binning"}
     shape = GridOptions(
         binning=binning,
         uncertainty_bins=numbers.get("--uncertainty-bins", defaults.UNCERTAINTY_BINS if both else 1),

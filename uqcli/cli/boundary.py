@@ -10,10 +10,19 @@ import typer
 from uqcli import defaults
 from uqcli.choices import AlgorithmChoice, Binning, ConstraintKind, GridBinning
 from uqcli.cli.deliver import check_outputs, deliver
-from uqcli.cli.options import ArtifactOutput, FitColumns, InputOptions, ReportOptions, RunOptions
+from uqcli.cli.options import (
+    OF_ROWS,
+    ArtifactOutput,
+    FitColumns,
+    InputOptions,
+    ReportOptions,
+    RunOptions,
+)
 from uqcli.cli.places import Reads
-from uqcli.cli.requests import bins, labelled_data, prepare
+from uqcli.cli.priority import refuse_typed
+from uqcli.cli.requests import labelled_data, prepare
 from uqcli.errors import UsageError
+from uqcli.exact import size
 
 if TYPE_CHECKING:
     from uqcli.jobs.search import GridOptions
@@ -184,6 +193,7 @@ def _refuse_options_of_rows(inputs: list[str] | None, method: MethodOptions) -> 
             raise UsageError(
                 f"{name} beside --grid", expected="one of them: the grid has its own rows and bins"
             )
+    refuse_typed(OF_ROWS, "beside --grid", "options of the boundary: the grid has its own rows")
 
 
 def _constraint(options: ConstraintOptions) -> Constraint:
@@ -214,10 +224,10 @@ def _grid(method: MethodOptions) -> GridOptions:
 
     score_bins: ScoreBins = defaults.SCORE_BINS
     if method.score_bins is not None:
-        score_bins = "all" if method.score_bins == "all" else bins(method.score_bins, "--score-bins")
+        score_bins = "all" if method.score_bins == "all" else size("--score-bins", method.score_bins)
     uncertainty_bins = method.uncertainty_bins or str(defaults.UNCERTAINTY_BINS)
     return GridOptions(
         binning=Binning(method.binning or GridBinning.EQUI_WEIGHT),
-        uncertainty_bins=bins(uncertainty_bins, "--uncertainty-bins"),
+        uncertainty_bins=size("--uncertainty-bins", uncertainty_bins),
         score_bins=score_bins,
     )

@@ -20,8 +20,10 @@ from uqcli.cli.options import (
     RunOptions,
 )
 from uqcli.cli.places import Reads
-from uqcli.cli.requests import bins, labelled_data, prepare
+from uqcli.cli.priority import is_typed, refuse_typed
+from uqcli.cli.requests import labelled_data, prepare
 from uqcli.errors import UsageError
+from uqcli.exact import size
 
 if TYPE_CHECKING:
     from uqcli.engines.protocol import DataRequest
@@ -177,7 +179,11 @@ def calibrate(
     from uqcli.jobs.calibrate import CalibrateOptions, run
     from uqcli.jobs.class_mix import load_mix
 
-    calibration = _calibration(methods, parts, resampling)
+    method = _method(methods)
+    _refuse_stray(method, methods, parts)
+    if method is not CalibrationMethod.HETEROGENEOUS:
+        parts = PartOptions()  # what is configured for it
+    calibration = _calibration(method, methods, parts, resampling)
     data = _data(inputs, columns, reading, parts, calibration.method)
     others = [None if not names else replace(data, inputs=tuple(names)) for names in (test, parts.tree_data)]
     outcome = run(
@@ -229,28 +235,30 @@ def _names(text: str | None, option: str) -> tuple[str, ...]:
     return names
 
 
+def _method(methods: MethodOptions) -> CalibrationMethod:
+    alone = CalibrationMethod.PLATT if methods.undersampled is None else CalibrationMethod.PRIOR
+    return methods.method or alone
+
+
 def _calibration(
-    methods: MethodOptions, parts: PartOptions, resampling: OptionalResampling
+    method: CalibrationMethod, methods: MethodOptions, parts: PartOptions, resampling: OptionalResampling
 ) -> CalibrationOptions:
     from uqcli.jobs.calibration import CalibrationOptions
     from uqcli.methods.calibration.scale import Scale
 
-    alone = CalibrationMethod.PLATT if methods.undersampled is None else CalibrationMethod.PRIOR
-    method = methods.method or alone
-    _refuse_stray(method, methods, parts)
     return CalibrationOptions(
         method=method,
         scale=Scale(
             real=methods.logit, undersampled=1.0 if methods.undersampled is None else methods.undersampled
         ),
-        n_bins=bins(methods.n_bins or str(defaults.SINGLE_SCORE_BINS), "--n-bins"),
-        uncertainty_bins=bins(
-            methods.uncertainty_bins or str(defaults.UNCERTAINTY_BINS), "--uncertainty-bins"
+        n_bins=size("--n-bins", methods.n_bins or str(defaults.SINGLE_SCORE_BINS)),
+        uncertainty_bins=size(
+            "--uncertainty-bins", methods.uncertainty_bins or str(defaults.UNCERTAINTY_BINS)
         ),
         leaf_method=parts.leaf_method or LeafMethod.PLATT,
-        min_leaf=bins(parts.min_leaf or str(defaults.MIN_LEAF), "--min-leaf"),
+        min_leaf=size("--min-leaf", parts.min_leaf or str(defaults.MIN_LEAF)),
         partitioner=parts.partitioner or Partitioner.TREE,
-        max_depth=bins(parts.max_depth or str(defaults.MAX_DEPTH), "--max-depth"),
+        max_depth=size("--max-depth", parts.max_depth or str(defaults.MAX_DEPTH)),
         split=parts.split or SplitCriterion.GINI,
         trees=parts.partition is None,
         confidence=resampling.confidence,
@@ -275,10 +283,12 @@ def _refuse_stray(method: CalibrationMethod, methods: MethodOptions, parts: Part
     }
     for owner, options in belongs.items():
         for name, value in options.items():
-            if value and method is not owner:
+            if value and method is not owner and is_typed(name):
                 raise UsageError(f"{name} with method {method}", expected=f"--method {owner}")
     for name, value in of_trees.items():
-        if value and parts.features is None:
+        if value and parts.features is None and is_typed(name):
             raise UsageError(f"{name} without --features", expected="columns to learn trees from")
+    if method is not CalibrationMethod.MIST:
+        refuse_typed(("uncertainty",), f"with method {method}", f"--method {CalibrationMethod.MIST}")
     if method is CalibrationMethod.PRIOR and methods.undersampled is None:
         raise UsageError("method prior without --undersampled", expected="the factor of the undersampling")

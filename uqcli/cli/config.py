@@ -1,26 +1,43 @@
 """Options from configuration files and the environment.
 
 Flags win, then ``UQCLI_<COMMAND>_<OPTION>``, then ``[tool.uqcli.<command>]`` of the nearest
-``uqcli.toml`` or ``pyproject.toml`` upwards (a ``uqcli.toml`` may leave out ``tool.uqcli``).
+``uqcli.toml`` or ``pyproject.toml`` upwards (a ``uqcli.toml`` may leave out ``tool.uqcli``), then column
+names directly in ``[tool.uqcli]``, which count for every command that has such an option. An option that
+excludes another one wins over it by the same order (uqcli.cli.priority).
+
+``UQCLI_<COMMAND>_DEBUG``, ``_CONFIG`` and ``_NO_CONFIG`` work as their flags do. A configuration file can
+set ``debug``; which file is read it cannot say.
 """
 
 from __future__ import annotations
 
 import os
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import typer
 
 from uqcli.errors import DataError, UsageError
 
-_NOT_FOR_CONFIG = frozenset({"help", "config", "no_config"})
+Settings = dict[str, Any]
+
+_OF_THE_FILE: Final = frozenset({"config", "no_config"})
+_COLUMNS: Final = frozenset({"score", "uncertainty", "label", "weight", "positive", "proba", "classes"})
+"""What may stand outside a command's table."""
+
+_TRUE: Final = frozenset({"1", "true", "t", "yes", "y", "on"})
+_FALSE: Final = frozenset({"", "0", "false", "f", "no", "n", "off"})
 
 
-def load_settings(context: typer.Context, value: str | None) -> str | None:
-    """Fill the defaults of a command before its other options are read (an eager callback).
+def layers_of(context: typer.Context, typed: Mapping[str, Any]) -> list[Settings]:
+    """Options of the environment and of files, those that win first.
+
+    Parameters
+    ----------
+    typed
+        Options of the command line, by name.
 
     Raises
     ------
@@ -29,48 +46,67 @@ def load_settings(context: typer.Context, value: str | None) -> str | None:
     DataError
         A configuration file cannot be read.
     """
-    if context.resilient_parsing:
-        return value
-    if value is not None and context.params.get("no_config"):
-        raise _both()
-    settings: dict[str, Any] = {}
-    if not context.params.get("no_config"):
-        settings |= _from_file(context, value)
-    settings |= _from_environment(context)
-    context.default_map = settings
-    return value
+    environment = _from_environment(context)
+    named = _file_options(typed) or _file_options(environment)
+    settings = [{name: value for name, value in environment.items() if name not in _OF_THE_FILE}]
+    if named.get("no_config"):
+        return settings
+    return settings + _from_file(context, named.get("config"))
 
 
-def check_no_config(context: typer.Context, value: bool) -> bool:
-    """Refuse ``--no-config`` after ``--config`` (eager callbacks run in the order typed).
+def truth(name: str, value: Any) -> bool:
+    """Whether a flag is set by a value of a file or the environment.
 
     Raises
     ------
     UsageError
-        Both are given.
+        It is neither true nor false.
     """
-    if value and context.params.get("config") is not None:
-        raise _both()
-    return value
+    text = str(value).strip().lower()
+    if text not in _TRUE | _FALSE:
+        raise UsageError(f"{name} is '{value}'", expected="true or false")
+    return text in _TRUE
 
 
-def _both() -> UsageError:
-    return UsageError("--config and --no-config together", expected="one of them")
+def _file_options(layer: Mapping[str, Any]) -> Settings:
+    """Which file to read, as one layer says it."""
+    found: Settings = {}
+    if layer.get("config") is not None:
+        found["config"] = layer["config"]
+    if layer.get("no_config") is not None and truth("no-config", layer["no_config"]):
+        found["no_config"] = True
+    if len(found) == 2:
+        raise UsageError("--config and --no-config together", expected="one of them")
+    return found
 
 
-def _from_file(context: typer.Context, given: str | None) -> dict[str, Any]:
+def _from_file(context: typer.Context, given: str | None) -> list[Settings]:
     for path in [Path(given)] if given is not None else candidates():
-        tables = _tables(path, required=given is not None)
-        if tables is None:
+        content = _content(path, required=given is not None)
+        if content is None:
             continue
         commands = _command_names(context)
+        tables = {name: value for name, value in content.items() if isinstance(value, dict)}
         for name in tables:
             if name not in commands:
                 raise UsageError(
                     f"unknown command '{name}' in '{path}'", expected=f"one of {', '.join(sorted(commands))}"
                 )
-        return _settings(context, tables.get(context.info_name or "", {}), f"'{path}'")
-    return {}
+        own = _settings(context, tables.get(context.info_name or "", {}), f"'{path}'")
+        return [own, _columns_of_all(context, content, path)]
+    return []
+
+
+def _columns_of_all(context: typer.Context, content: Settings, path: Path) -> Settings:
+    """Column names outside the tables, of which a command takes those that it has options for."""
+    outside = {name: value for name, value in content.items() if not isinstance(value, dict)}
+    stray = sorted(set(outside) - _COLUMNS)
+    if stray:
+        raise UsageError(
+            f"configuration '{path}' has '{stray[0]}' outside a table",
+            expected=f"[<command>] tables, and outside them {', '.join(sorted(_COLUMNS))}",
+        )
+    return {name: value for name, value in outside.items() if name in _options_of(context)}
 
 
 def candidates() -> Iterator[Path]:
@@ -86,54 +122,58 @@ def candidates() -> Iterator[Path]:
                 yield path
 
 
-def _tables(path: Path, *, required: bool) -> dict[str, Any] | None:
-    """Settings by command, or None if the file has none for us."""
+def _content(path: Path, *, required: bool) -> Settings | None:
+    """Our part of a file, or None if it has none."""
     try:
-        content: dict[str, Any] = tomllib.loads(path.read_text("utf-8"), parse_float=str)
+        content: Settings = tomllib.loads(path.read_text("utf-8"), parse_float=str)
     except OSError as error:
         raise DataError(f"cannot read configuration '{path}': {error.strerror}") from error
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+    except (ValueError, RecursionError) as error:  # ValueError: also integers of thousands of digits
         raise UsageError(f"configuration '{path}' is not TOML: {error}") from error
     tool = content.get("tool")
-    tables = tool.get("uqcli") if isinstance(tool, dict) else None
-    if tables is None and path.name != "pyproject.toml" and tool is None:
-        tables = content
-    if tables is None:
+    ours = tool.get("uqcli") if isinstance(tool, dict) else None
+    if ours is None and path.name != "pyproject.toml" and tool is None:
+        ours = content
+    if ours is None:
         if required:
             raise UsageError(f"configuration '{path}' has no [tool.uqcli.<command>]")
         return None
-    if not isinstance(tables, dict) or not all(isinstance(table, dict) for table in tables.values()):
-        raise UsageError(
-            f"configuration '{path}' has settings outside a table", expected="[<command>] tables"
-        )
-    return tables
+    if not isinstance(ours, dict):
+        raise UsageError(f"configuration '{path}' has no table tool.uqcli", expected="[<command>] tables")
+    return ours
 
 
-def _from_environment(context: typer.Context) -> dict[str, Any]:
+def _from_environment(context: typer.Context) -> Settings:
     start = f"UQCLI_{context.info_name}_".upper().replace("-", "_")
     found = {
         name.removeprefix(start).lower(): value
         for name, value in os.environ.items()
         if name.startswith(start)
     }
-    return _settings(context, found, f"the environment ({start}...)")
+    of_the_file = {name: found.pop(name) for name in _OF_THE_FILE & set(found)}
+    return _settings(context, found, f"the environment ({start}...)") | of_the_file
 
 
-def _settings(context: typer.Context, table: dict[str, Any], where: str) -> dict[str, Any]:
-    options = {
-        parameter.name: parameter
-        for parameter in context.command.params
-        if parameter.param_type_name == "option" and parameter.name not in _NOT_FOR_CONFIG
-    }
+def _settings(context: typer.Context, table: Settings, where: str) -> Settings:
+    options = _options_of(context)
     settings = {}
     for key, value in table.items():
         name = key.replace("-", "_")
         if name not in options:
-            known = ", ".join(sorted(str(option).replace("_", "-") for option in options))
+            known = ", ".join(sorted(option.replace("_", "-") for option in options))
             raise UsageError(f"unknown option '{key}' in {where}", expected=f"one of {known}")
         many = bool(getattr(options[name], "multiple", False))
         settings[name] = [value] if many and not isinstance(value, list) else value
     return settings
+
+
+def _options_of(context: typer.Context) -> dict[str, Any]:
+    """Options that can be configured, by name."""
+    return {
+        str(parameter.name): parameter
+        for parameter in context.command.params
+        if parameter.param_type_name == "option" and parameter.name not in _OF_THE_FILE | {"help"}
+    }
 
 
 def _command_names(context: typer.Context) -> set[str]:

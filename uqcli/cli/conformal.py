@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from uqcli import defaults
 from uqcli.choices import ConformalMethod, ConformalMode, EngineName
 from uqcli.cli.deliver import check_outputs, deliver
 from uqcli.cli.options import (
@@ -17,6 +18,7 @@ from uqcli.cli.options import (
     RunOptions,
 )
 from uqcli.cli.places import Reads
+from uqcli.cli.priority import is_typed, refuse_typed
 from uqcli.cli.requests import labelled_data, prepare
 from uqcli.errors import UsageError
 
@@ -88,7 +90,10 @@ def conformal(
         typer.Option("--no-randomize", help="aps: larger sets without draws.", rich_help_panel=_SETS),
     ] = False,
     seed: Annotated[
-        int, typer.Option(metavar="S", min=0, help="Seed of the draws.", rich_help_panel=_SETS)
+        int,
+        typer.Option(
+            metavar="S", min=0, max=defaults.MOST_SEED, help="Seed of the draws.", rich_help_panel=_SETS
+        ),
     ] = 0,
     written: ArtifactOutput,
     probabilities: ClassProbabilities,
@@ -110,6 +115,16 @@ def conformal(
     from uqcli.jobs.conformal import ConformalOptions, parse_alpha, run
 
     parse_alpha(alpha)
+    refuse_typed(("uncertainty",), "of conformal sets", "none: they look at probabilities alone")
+    if method is ConformalMethod.LAC:
+        refuse_typed(("no_randomize", "seed"), f"with method {method}", f"--method {ConformalMethod.APS}")
+    if mode is not ConformalMode.LABEL_CONDITIONAL and not is_typed("alpha_by_class"):
+        alpha_by_class = None
+    if mode is not ConformalMode.MARGINAL and not is_typed("by"):
+        by = None
+    if mode is not ConformalMode.LABEL_SHIFT:
+        shift = shift if is_typed("shift") else None
+        target = target if is_typed("target") else None
     if shift is not None and target is not None:
         raise UsageError("--shift and --target together", expected="one of them")
     data = labelled_data(inputs, columns, reading, probabilities)

@@ -9,8 +9,10 @@ import typer
 
 from uqcli.cli.deliver import check_outputs, deliver
 from uqcli.cli.options import (
+    ClassProbabilities,
     InputOptions,
     LabelColumns,
+    ModelClasses,
     ModelColumns,
     PlotOutput,
     ReportOptions,
@@ -18,7 +20,8 @@ from uqcli.cli.options import (
     RunOptions,
 )
 from uqcli.cli.places import Reads
-from uqcli.cli.requests import prepare, read_options
+from uqcli.cli.priority import refuse_typed, typed
+from uqcli.cli.requests import class_columns, prepare, read_options
 
 
 def evaluate(
@@ -40,6 +43,7 @@ def evaluate(
     ] = None,
     resampling: ResamplingOptions,
     columns: ModelColumns,
+    classes: ModelClasses,
     labels: LabelColumns,
     reading: InputOptions,
     plotting: PlotOutput,
@@ -58,6 +62,8 @@ def evaluate(
     from uqcli.jobs.evaluate_options import EvaluateOptions
     from uqcli.jobs.models import ColumnOverrides
 
+    if labels.no_weight:
+        refuse_typed(("weight",), "beside --no-weight", "one of them")
     options = EvaluateOptions(
         artifacts=artifacts,
         inputs=inputs,
@@ -65,7 +71,10 @@ def evaluate(
             score=columns.score,
             uncertainty=columns.uncertainty,
             label=labels.label,
-            weight=labels.weight,
+            weight=None if labels.no_weight else labels.weight,
+            weighted=not labels.no_weight,
+            proba=class_columns(ClassProbabilities(proba=classes.proba, classes=classes.classes)),
+            insisted=typed(),
         ),
         read=read_options(reading),
         on_invalid=reading.on_invalid,

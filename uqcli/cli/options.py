@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Annotated
+from dataclasses import dataclass, fields
+from typing import Annotated, Final
 
 import typer
 
 from uqcli import defaults
 from uqcli.choices import EngineName, FileFormat, OnInvalid
-from uqcli.cli.config import check_no_config, load_settings
 from uqcli.files import STDIO, is_stdout
 
 _INPUT, _COLUMNS, _OUTPUT, _RUN = "Input", "Columns", "Output", "Run"
@@ -80,12 +79,22 @@ class FitColumns:
             rich_help_panel=_COLUMNS,
         ),
     ] = None
+    no_weight: Annotated[
+        bool,
+        typer.Option(
+            "--no-weight", help="Count every row once, whatever is configured.", rich_help_panel=_COLUMNS
+        ),
+    ] = False
     positive: Annotated[
         str | None,
         typer.Option(
             metavar="VALUE", help="Text of the positive label, for other labels.", rich_help_panel=_COLUMNS
         ),
     ] = None
+
+
+OF_ROWS: Final = tuple(field.name for group in (FitColumns, InputOptions) for field in fields(group))
+"""Names of the options that say how rows are read: of no use where none are."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -140,7 +149,14 @@ class Intervals:
         float, typer.Option(metavar="C", help="Confidence of the intervals.", rich_help_panel=_RESAMPLING)
     ] = defaults.CONFIDENCE
     seed: Annotated[
-        int, typer.Option(metavar="S", min=0, help="Seed of the draws.", rich_help_panel=_RESAMPLING)
+        int,
+        typer.Option(
+            metavar="S",
+            min=0,
+            max=defaults.MOST_SEED,
+            help="Seed of the draws.",
+            rich_help_panel=_RESAMPLING,
+        ),
     ] = 0
 
 
@@ -153,6 +169,7 @@ class ResamplingOptions(Intervals):
         typer.Option(
             metavar="B",
             min=0,
+            max=defaults.MOST_REPLICATES,
             help="Replicates of the bootstrap that gives every metric an interval.",
             rich_help_panel=_RESAMPLING,
         ),
@@ -168,6 +185,7 @@ class OptionalResampling(Intervals):
         typer.Option(
             metavar="B",
             min=0,
+            max=defaults.MOST_REPLICATES,
             help=f"Replicates of the bootstrap; 0 for no intervals. (default: {defaults.BOOTSTRAP} up to "
             f"{defaults.BOOTSTRAP_ROWS:,} rows)",
             rich_help_panel=_RESAMPLING,
@@ -202,6 +220,29 @@ class ModelColumns:
 
 
 @dataclass(frozen=True, kw_only=True)
+class ModelClasses:
+    """Columns of class probabilities that replace a conformal artifact's own."""
+
+    proba: Annotated[
+        str | None,
+        typer.Option(
+            metavar="PATTERN",
+            help="Columns of class probabilities: 'q_*', where * is the class, or a,b,c in the order of the "
+            "artifact's classes. (default: the artifact's)",
+            rich_help_panel=_COLUMNS,
+        ),
+    ] = None
+    classes: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME,...",
+            help="The artifact's classes in the order of the listed columns.",
+            rich_help_panel=_COLUMNS,
+        ),
+    ] = None
+
+
+@dataclass(frozen=True, kw_only=True)
 class LabelColumns:
     """Label and weight columns that replace the artifact's own."""
 
@@ -215,6 +256,14 @@ class LabelColumns:
             metavar="COL", help="Weight column. (default: the artifact's)", rich_help_panel=_COLUMNS
         ),
     ] = None
+    no_weight: Annotated[
+        bool,
+        typer.Option(
+            "--no-weight",
+            help="Count every row once, whatever the artifact or a configuration says.",
+            rich_help_panel=_COLUMNS,
+        ),
+    ] = False
     positive: Annotated[
         str | None,
         typer.Option(
@@ -331,8 +380,6 @@ class RunOptions:
         bool,
         typer.Option(
             "--no-config",
-            is_eager=True,
-            callback=check_no_config,
             help="Read no configuration file.",
             rich_help_panel=_RUN,
         ),
@@ -341,8 +388,6 @@ class RunOptions:
         str | None,
         typer.Option(
             metavar="FILE",
-            is_eager=True,
-            callback=load_settings,
             help="Configuration file. (default: the nearest uqcli.toml or pyproject.toml upwards)",
             rich_help_panel=_RUN,
         ),

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from uqcli.choices import FileFormat
 from uqcli.cli.options import ClassProbabilities, FitColumns, InputOptions, RowOutput, RunOptions
+from uqcli.cli.priority import refuse_typed
 from uqcli.errors import UsageError
 from uqcli.files import STDIO, Held
 
@@ -63,20 +64,24 @@ def labelled_data(
     from uqcli.engines.protocol import DataRequest
 
     classes = None if probabilities is None else class_columns(probabilities)
-    if classes is not None and columns.positive is not None:
-        raise UsageError("--proba and --positive together", expected="labels that name the classes")
+    if classes is not None:
+        refuse_typed(("score",), "beside --proba", "one of them")
+        refuse_typed(("positive",), "beside --proba", "labels that name the classes")
+    weight = None if columns.no_weight else columns.weight
+    if columns.no_weight:
+        refuse_typed(("weight",), "beside --no-weight", "one of them")
     numbers = {"score": columns.score, "uncertainty": columns.uncertainty}
     return DataRequest(
         inputs=tuple(inputs or ()),
         roles=Roles(
             numbers=numbers if classes is None else {},
             label=columns.label,
-            weight=columns.weight,
+            weight=weight,
             class_columns=classes,
         ),
         read=read_options(reading),
         on_invalid=reading.on_invalid,
-        positive_value=columns.positive,
+        positive_value=columns.positive if classes is None else None,
     )
 
 
@@ -91,8 +96,7 @@ def class_columns(options: ClassProbabilities) -> ClassColumns | None:
     from uqcli.engines.classes import ClassColumns
 
     if options.proba is None:
-        if options.classes is not None:
-            raise UsageError("--classes without --proba", expected="both")
+        refuse_typed(("classes",), "without --proba", "both")
         return None
     names = None if options.classes is None else tuple(name.strip() for name in options.classes.split(","))
     return ClassColumns(columns=options.proba, names=names)
@@ -124,19 +128,6 @@ def streaming(
         engine=running.engine,
         held=held,
     )
-
-
-def bins(text: str, name: str) -> int:
-    """Read a number of bins.
-
-    Raises
-    ------
-    UsageError
-        Not a positive integer.
-    """
-    if not (text.isascii() and text.isdigit() and len(text) < 10 and int(text)):
-        raise UsageError(f"{name} '{text}'", expected="a positive integer")
-    return int(text)
 
 
 def _delimiter(text: str) -> str:

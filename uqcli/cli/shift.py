@@ -18,6 +18,7 @@ from uqcli.cli.options import (
     RunOptions,
 )
 from uqcli.cli.places import Reads
+from uqcli.cli.priority import is_typed, refuse_typed
 from uqcli.cli.requests import labelled_data, prepare
 from uqcli.errors import UsageError
 
@@ -75,6 +76,9 @@ def shift(
     from uqcli.artifacts.codec import encode
     from uqcli.jobs.shift import ShiftOptions, run, target_request
 
+    refuse_typed(("uncertainty",), "of class weights", "none: they come from probabilities alone")
+    if estimator is not ShiftEstimator.KNOWN and not is_typed("prior"):
+        prior = None
     data = labelled_data(inputs, columns, reading, probabilities)
     outcome = run(
         data,

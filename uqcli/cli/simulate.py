@@ -7,10 +7,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from uqcli import defaults
 from uqcli.choices import Simulation
 from uqcli.cli.deliver import check_outputs, deliver, report_of_filter
 from uqcli.cli.options import ReportOptions, RowsFile, RunOptions
 from uqcli.cli.places import Reads
+from uqcli.cli.priority import refuse_typed
 from uqcli.cli.requests import prepare
 from uqcli.errors import UsageError
 from uqcli.files import STDIO, Held
@@ -106,8 +108,12 @@ def simulate(
     kind: Annotated[
         Simulation, typer.Argument(metavar="KIND", help="What to simulate: posterior or gaussian.")
     ],
-    rows: Annotated[int, typer.Option(metavar="N", min=0, help="Rows to draw.")] = 100_000,
-    seed: Annotated[int, typer.Option(metavar="S", min=0, help="Seed of the draws.")] = 0,
+    rows: Annotated[
+        int, typer.Option(metavar="N", min=0, max=defaults.MOST_ROWS, help="Rows to draw.")
+    ] = 100_000,
+    seed: Annotated[
+        int, typer.Option(metavar="S", min=0, max=defaults.MOST_SEED, help="Seed of the draws.")
+    ] = 0,
     posterior: PosteriorOptions,
     gaussian: GaussianOptions,
     written: RowsFile,
@@ -151,8 +157,7 @@ def _model(
     from uqcli.methods.simulation.posterior import PosteriorModel
 
     stray = gaussian if kind is Simulation.POSTERIOR else posterior
-    for name in stray:
-        raise UsageError(f"--{name.replace('_', '-')} with {kind}", expected="an option of that simulation")
+    refuse_typed(tuple(stray), f"with {kind}", "an option of that simulation")
     if kind is Simulation.GAUSSIAN:
         return GaussianModel(**gaussian)
     if "gamma" in posterior:

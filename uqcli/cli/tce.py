@@ -20,7 +20,9 @@ from uqcli.cli.options import (
     RunOptions,
 )
 from uqcli.cli.places import Reads
-from uqcli.cli.requests import bins, labelled_data, prepare
+from uqcli.cli.priority import refuse_typed
+from uqcli.cli.requests import labelled_data, prepare
+from uqcli.exact import size
 
 _MEASURE = "Measure"
 
@@ -71,15 +73,16 @@ def tce(
     prepare(running)
     reads = Reads.of(inputs, reading=reading)
     files = check_outputs(reporting, None, reads=reads, running=running, plot=plotting.plot, has_figures=True)
+    refuse_typed(("uncertainty",), "of calibration errors", "none: they look at the score alone")
     from uqcli.jobs.measure import MeasureOptions
     from uqcli.jobs.tce import TceOptions, run
 
     measure = MeasureOptions(
         binning=binning,
-        n_min=None if sizes.n_min is None else bins(sizes.n_min, "--n-min"),
-        n_max=None if sizes.n_max is None else bins(sizes.n_max, "--n-max"),
+        n_min=None if sizes.n_min is None else size("--n-min", sizes.n_min),
+        n_max=None if sizes.n_max is None else size("--n-max", sizes.n_max),
         bin_sizes=bin_sizes,
-        n_bins=bins(n_bins, "--n-bins"),
+        n_bins=size("--n-bins", n_bins),
         alpha=alpha,
         test=test,
     )

@@ -33,7 +33,7 @@ def uncertainty(
         str | None,
         typer.Option(
             metavar="PATTERN",
-            help="Columns of the members' probabilities, such as 'm_*'.",
+            help="Columns of the members' probabilities, such as 'm_*', or a,b,c.",
             rich_help_panel=_MODEL,
         ),
     ] = None,

@@ -325,7 +325,8 @@ def _numbers(batch: Batch, column: str) -> tuple[Floats, Bools]:
         raise DataError(f"column '{column}' of '{batch.file.name}' holds {series.dtype}", expected="numbers")
     if number.null_count():
         number = number.fill_null(float("nan"))
-    return number.to_numpy() + 0.0, null.to_numpy()  # adding 0.0 turns -0.0 into 0.0
+    with np.errstate(invalid="ignore"):  # a signalling NaN
+        return number.to_numpy() + 0.0, null.to_numpy()  # adding 0.0 turns -0.0 into 0.0
 
 
 def _labels(batch: Batch, column: str, positive_value: str | None) -> tuple[Bools, Bools]:

@@ -70,6 +70,30 @@ class ClassColumns:
             )
         return dict(zip(names, matched.values(), strict=True))
 
+    def renaming(self, classes: Sequence[str]) -> dict[str, str]:
+        """Class to column for classes that are known beforehand.
+
+        Raises
+        ------
+        UsageError
+            Not one column for each class, or names of other classes.
+        """
+        if "*" in self.columns:
+            if self.columns.count("*") > 1 or self.names is not None:
+                raise UsageError(
+                    f"--proba '{self.columns}'", expected="one * without --classes, or names with commas"
+                )
+            return {name: self.columns.replace("*", name) for name in classes}
+        listed = [name.strip() for name in self.columns.split(",")]
+        names = classes if self.names is None else self.names
+        if len(set(listed)) != len(classes) or len(listed) != len(classes) or set(names) != set(classes):
+            raise UsageError(
+                f"--proba '{self.columns}' names {len(set(listed))} columns",
+                expected=f"one for each of the classes {', '.join(list(classes)[:12])}",
+            )
+        column_of = dict(zip(names, listed, strict=True))
+        return {name: column_of[name] for name in classes}
+
 
 def _matched(pattern: str, source: Source) -> dict[str, str]:
     if pattern.count("*") > 1:

@@ -24,7 +24,8 @@ class Roles:
     label, weight
         Column names; None where a command does not need the role.
     pattern
-        Further numbers: all columns of the first input that match, by their own names.
+        Further numbers: all columns of the first input that match, or those of a list a,b,c, by their
+        own names.
     class_columns
         Class probabilities as asked for; the first input tells which columns these are.
     classes
@@ -56,8 +57,11 @@ class Roles:
             return replace(self, classes=self.class_columns.found_in(source), class_columns=None)
         if self.pattern is None:
             return self
-        matched = sorted(fnmatch.filter(source.columns, self.pattern))
-        if not matched:
+        if any(sign in self.pattern for sign in "*?["):
+            matched = sorted(fnmatch.filter(source.columns, self.pattern))
+        else:
+            matched = [name.strip() for name in self.pattern.split(",")]
+        if not set(matched) & set(source.columns):
             raise DataError(
                 f"no column of '{source.file.name}' matches '{self.pattern}'",
                 expected=f"columns such as {_listing(source.columns)}",

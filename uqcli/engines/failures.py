@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -16,21 +17,34 @@ if TYPE_CHECKING:
 
 @contextmanager
 def reading(file: InputFile) -> Iterator[None]:
-    """Raise what goes wrong inside as a DataError that names the file.
+    """Raise what reading libraries say as a DataError that names the file.
+
+    Only reading belongs inside: what goes wrong in a model's arithmetic is no fault of the file.
 
     Raises
     ------
     DataError
-        The file is truncated, of another format, or cannot be read.
+        The file is truncated, of another format, or cannot be read, or there is no memory for it.
     """
     import polars as pl
+    import pyarrow as pa
 
+    exceptions = pl.exceptions
     try:
         yield
-    except (pl.exceptions.PolarsError, OSError, EOFError, ValueError, zlib.error) as error:
+    except (
+        *(exceptions.PolarsError, exceptions.PanicException, pa.ArrowException),
+        *(OSError, EOFError, UnicodeError, zlib.error),
+    ) as error:
         if isinstance(error, BrokenPipeError):
             raise
         reason = str(error).strip().split("\n", maxsplit=1)[0] or type(error).__name__
+        if _lacks_memory(error):
+            raise DataError(
+                f"no memory to read '{file.name}' as {file.format}: {reason}",
+                expected="memory for some thousand rows",
+                remedy="check that the file is whole, or allow more memory (ulimit -v)",
+            ) from error
         raise DataError(
             f"cannot read '{file.name}' as {file.format}: {reason}",
             expected=f"a complete {file.format} file",
@@ -59,6 +73,12 @@ def writing(file: InputFile, output_format: FileFormat) -> Iterator[None]:
             expected="column types that the format has",
             remedy="choose another --output-format",
         ) from error
+
+
+def _lacks_memory(error: BaseException) -> bool:
+    """Threads that cannot be started lack memory, too."""
+    wanting = getattr(error, "errno", None) == errno.ENOMEM or "launch worker thread" in str(error)
+    return isinstance(error, MemoryError) or wanting
 
 
 def _remedy(file: InputFile) -> str:

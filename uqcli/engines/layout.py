@@ -55,7 +55,7 @@ class Layout:
                 columns.append(added[field.name].to_arrow())
             elif field.name in part.schema.names:
                 column = part.column(field.name)
-                columns.append(column if self.numbers is None else column.cast(field.type))
+                columns.append(column if self.numbers is None else _cast(column, field.type))
             else:
                 columns.append(pa.nulls(part.num_rows, field.type))
         if self.numbers is None:
@@ -94,6 +94,7 @@ def plan_layout(sources: Sequence[Source], request: ApplyRequest, output_format:
     numbers = None if output_format is FileFormat.CSV else request.data.roles
     schemas = [_schema(source, numbers) for source in sources]
     schema = _united(schemas, sources, union=request.union, typed=numbers is not None)
+    schema = _without_viewed_levels(schema)
     if output_format is FileFormat.ARROW:
         schema = _without_dictionaries(schema)
     for name, kind in request.added.types.items():
@@ -158,6 +159,26 @@ def _all_names(schemas: Sequence[pa.Schema]) -> pa.Schema:
     fields = {field.name: field for schema in reversed(schemas) for field in schema}
     names = dict.fromkeys(name for schema in schemas for name in schema.names)
     return pa.schema([fields[name] for name in names])
+
+
+_PLAIN: Final = {pa.string_view(): pa.large_string(), pa.binary_view(): pa.large_binary()}
+"""Levels of dictionaries that are seen through views, which nothing can write, as plain ones."""
+
+
+def _plain_levels(kind: pa.DataType) -> pa.DataType:
+    if pa.types.is_dictionary(kind) and kind.value_type in _PLAIN:
+        return pa.dictionary(kind.index_type, _PLAIN[kind.value_type], kind.ordered)
+    return kind
+
+
+def _cast(column: pa.Array | pa.ChunkedArray, kind: pa.DataType) -> pa.Array | pa.ChunkedArray:
+    return column.cast(_plain_levels(column.type)).cast(kind)
+
+
+def _without_viewed_levels(schema: pa.Schema) -> pa.Schema:
+    for at, field in enumerate(schema):
+        schema = schema.set(at, field.with_type(_plain_levels(field.type)))
+    return schema
 
 
 def _without_dictionaries(schema: pa.Schema) -> pa.Schema:

@@ -22,6 +22,7 @@ from uqcli.counts import Bools
 from uqcli.defaults import ROWS_PER_BATCH
 from uqcli.engines.csv_text import CsvBlock
 from uqcli.engines.inputs import facts_of_name
+from uqcli.errors import DataError
 from uqcli.files import Held, open_output
 
 
@@ -144,7 +145,10 @@ class ColumnarSink:
     def _settle(self) -> None:
         """Wait for the group that is being written; its error is raised here."""
         if self._writing is not None:
-            self._writing.result()
+            try:
+                self._writing.result()
+            except pa.ArrowNotImplementedError as error:
+                raise _not_writable(error) from error
 
     def _flush(self, rows: int) -> None:
         everything = pa.concat_tables(self._waiting)
@@ -172,9 +176,7 @@ def open_sink(
                 yield CsvSink(text, schema.names, form)
         elif output_format is FileFormat.PARQUET:
             texts = [_path_of_texts(field) for field in schema if _holds_texts(field.type)]
-            with pq.ParquetWriter(
-                stream, schema, compression="zstd", use_dictionary=texts or False
-            ) as parquet:  # a dictionary of numbers that hardly repeat takes most of the time
+            with _parquet_writer(stream, schema, texts) as parquet:
                 yield from _columnar(parquet)
         else:
             with pa.ipc.new_file(stream, schema) as arrow:
@@ -188,6 +190,22 @@ def _columnar(writer: pq.ParquetWriter | pa.ipc.RecordBatchFileWriter) -> Iterat
         rows.finish()
     finally:
         rows.stop()
+
+
+def _parquet_writer(stream: BinaryIO, schema: pa.Schema, texts: list[str]) -> pq.ParquetWriter:
+    """Texts get dictionaries; one of numbers that hardly repeat takes most of the time."""
+    try:
+        return pq.ParquetWriter(stream, schema, compression="zstd", use_dictionary=texts or False)
+    except pa.ArrowNotImplementedError as error:
+        raise _not_writable(error) from error
+
+
+def _not_writable(error: pa.ArrowNotImplementedError) -> DataError:
+    return DataError(
+        f"rows cannot be written: {error}",
+        expected="column types that the format has",
+        remedy="choose another --output-format",
+    )
 
 
 def _holds_texts(kind: pa.DataType) -> bool:

@@ -147,8 +147,6 @@ class ColumnarSource:
     def columns(self) -> tuple[str, ...]:
         """Column names, in order."""
         with reading(self.file):
-            if self.file.format is FileFormat.PARQUET:
-                return tuple(self._scan().collect_schema().names())
             return tuple(self.arrow_schema.names)
 
     @cached_property
@@ -166,34 +164,34 @@ class ColumnarSource:
         """Rows in order, of some columns."""
         row = 0
         with reading(self.file):
-            for frame in self._frames(list(dict.fromkeys(columns))):
+            for batch in self._record_batches(list(dict.fromkeys(columns))):
+                frame = cast(pl.DataFrame, pl.from_arrow(batch))
                 yield Batch(frame=frame, short=None, first_row=row, file=self.file)
                 row += frame.height
 
-    def _frames(self, columns: list[str]) -> Iterator[pl.DataFrame]:
-        if self.file.format is FileFormat.PARQUET:
-            yield from self._scan().select(columns).collect_batches(maintain_order=True)
-            return
-        for batch in self.blocks():
-            frame = pl.from_arrow(batch.select(columns))
-            yield cast(pl.DataFrame, frame)
-
     def blocks(self) -> Iterator[pa.RecordBatch]:
         """Rows in order, of all columns."""
+        return self._record_batches(None)
+
+    def _record_batches(self, columns: list[str] | None) -> Iterator[pa.RecordBatch]:
+        """Rows in order; a damaged file never reaches code that trusts it and would end the process."""
         with reading(self.file):
-            if self.file.format is FileFormat.PARQUET:
-                import pyarrow.parquet as pq
+            batches = self._of_parquet if self.file.format is FileFormat.PARQUET else self._of_arrow
+            for batch in batches(columns):
+                wanted = batch if columns is None else batch.select(columns)
+                wanted.validate(full=True)
+                yield wanted
 
-                with pq.ParquetFile(self._path, pre_buffer=False) as parquet:  # buffers grow with the file
-                    yield from parquet.iter_batches(batch_size=ROWS_PER_BATCH)
-                return
-            with self._open_arrow() as batches:
-                for batch in batches:
-                    batch.validate(full=True)  # a damaged file must not reach code that trusts it
-                    yield batch
+    def _of_parquet(self, columns: list[str] | None) -> Iterator[pa.RecordBatch]:
+        import pyarrow.parquet as pq
 
-    def _scan(self) -> pl.LazyFrame:
-        return pl.scan_parquet(self._path, hive_partitioning=False, glob=False)
+        with pq.ParquetFile(self._path, pre_buffer=False) as parquet:  # buffers grow with the file
+            yield from parquet.iter_batches(batch_size=ROWS_PER_BATCH, columns=columns)
+
+    def _of_arrow(self, columns: list[str] | None) -> Iterator[pa.RecordBatch]:
+        del columns  # all are mapped, none is read
+        with self._open_arrow() as batches:
+            yield from batches
 
     @contextmanager
     def _open_arrow(self) -> Iterator[_ArrowBatches]:

@@ -49,7 +49,8 @@ def stream_through(sources: Sequence[Source], request: ApplyRequest) -> ApplyFac
             row = 0
             for block in source.blocks():
                 with reading(source.file):
-                    part = _computed(source, block, row, checker, request)
+                    rows = checker.check(_needed(source, block, row, request))
+                part = _computed(rows, checker, request)
                 row += len(part.rows.valid)
                 with writing(source.file, output_format):
                     _write(sink, block, part, layout)
@@ -75,10 +76,7 @@ class _Computed:
     kept: Bools | None
 
 
-def _computed(
-    source: Source, block: CsvBlock | pa.RecordBatch, row: int, checker: RowChecker, request: ApplyRequest
-) -> _Computed:
-    rows = checker.check(_needed(source, block, row, request))
+def _computed(rows: CheckedRows, checker: RowChecker, request: ApplyRequest) -> _Computed:
     if request.data.on_invalid is OnInvalid.ERROR:
         checker.finish()
     computed = request.added.compute(rows)

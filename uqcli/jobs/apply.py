@@ -10,7 +10,7 @@ from uqcli.choices import ArtifactKind
 from uqcli.engines.columns import Roles
 from uqcli.engines.inputs import format_of
 from uqcli.engines.protocol import AddedColumns
-from uqcli.errors import ArtifactError, UsageError
+from uqcli.errors import ArtifactError
 from uqcli.jobs.gates import Gate, failed_gates
 from uqcli.jobs.label_sets import added_sets, conformal_roles
 from uqcli.jobs.models import ColumnOverrides, added_by, roles_of
@@ -65,12 +65,11 @@ def run(options: ApplyOptions) -> ApplyReport:
 def _model(artifact: Artifact, options: ApplyOptions) -> tuple[AddedColumns, Roles]:
     """What the artifact adds, and the columns it reads."""
     if isinstance(artifact, ConformalArtifact):
-        roles = conformal_roles(artifact, score=options.columns.score)
+        roles = conformal_roles(artifact, options.columns)
         output_format = format_of(options.rows.output, options.rows.output_format)
         added = added_sets(artifact, roles, options.rows.prefix, output_format, no_empty=options.no_empty)
         return added, roles
-    if options.no_empty:
-        raise UsageError(f"--no-empty with a {artifact.kind} artifact", expected="a conformal artifact")
+    options.columns.refuse(("no_empty",), f"with a {artifact.kind} artifact")
     if isinstance(artifact, ShiftArtifact):
         raise ArtifactError(
             "class weights are not applied to rows",

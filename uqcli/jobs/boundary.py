@@ -24,7 +24,7 @@ from uqcli.engines.protocol import DataRequest
 from uqcli.errors import InfeasibleError
 from uqcli.jobs.grids import cells_of
 from uqcli.jobs.labelled import read_hold_out
-from uqcli.jobs.search import GridOptions, Material, Rows, SavedCells, require_applicable
+from uqcli.jobs.search import GridOptions, Material, Rows, SavedCells, oversize_of, require_applicable
 from uqcli.methods.boundary.constraint import Constraint
 from uqcli.methods.boundary.fit import Search, search
 from uqcli.methods.boundary.registry import ALGORITHMS, WorksOn
@@ -93,7 +93,7 @@ def run(request: BoundaryRequest) -> BoundaryOutcome:
 
 
 def _try(material: Material, algorithm: Algorithm, constraint: Constraint) -> Candidate:
-    obstacle = material.obstacle(algorithm, constraint.kind)
+    obstacle = material.obstacle(algorithm, constraint.kind) or oversize_of(material, algorithm)
     if obstacle is not None:
         return Candidate(algorithm=algorithm, search=None, obstacle=obstacle, seconds=0.0)
     material.cells(algorithm)  # counted once, for all algorithms

@@ -10,8 +10,9 @@ import numpy as np
 from uqcli import defaults
 from uqcli.choices import Binning, CalibrationMethod, LeafMethod, Partitioner, SplitCriterion
 from uqcli.counts import Bools, Feature, Floats, Ints, ValueCounts, pool
-from uqcli.draws import Purpose, generator
+from uqcli.draws import Purpose, check_seed, generator
 from uqcli.errors import UsageError
+from uqcli.exact import check_size
 from uqcli.jobs.intervals import check_confidence
 from uqcli.methods.binning.grid import GridSpec, HoldOut, split_by_uncertainty
 from uqcli.methods.binning.registry import BINNINGS, BinSizes
@@ -77,15 +78,10 @@ class CalibrationOptions:
         """
         if not 1 <= self.scale.undersampled <= 1e9:
             raise UsageError(f"undersampled {self.scale.undersampled:g}", expected="a number from 1 to 1e9")
-        for name, number in (
-            ("n_bins", self.n_bins),
-            ("uncertainty_bins", self.uncertainty_bins),
-            ("min_leaf", self.min_leaf),
-        ):
-            if number < 1:
-                raise UsageError(f"{name} {number}", expected="at least 1")
-        if self.seed < 0:
-            raise UsageError(f"seed {self.seed}", expected="at least 0")
+        check_size("n_bins", self.n_bins)
+        check_size("uncertainty_bins", self.uncertainty_bins, defaults.MOST_UNCERTAINTY_BINS)
+        check_size("min_leaf", self.min_leaf)
+        check_seed(self.seed)
         check_confidence(self.confidence)
         if not 1 <= self.max_depth <= 12:
             raise UsageError(f"max_depth {self.max_depth}", expected="1 to 12")

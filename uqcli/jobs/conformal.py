@@ -14,6 +14,7 @@ from uqcli.counts import Floats, Ints
 from uqcli.draws import Purpose, uniforms
 from uqcli.engines.protocol import DataRequest
 from uqcli.errors import UsageError
+from uqcli.exact import decimal
 from uqcli.jobs.class_rows import ClassReader, without_uncertainty
 from uqcli.jobs.labelled import sum_notes
 from uqcli.methods.conformal.scores import SCORES
@@ -129,13 +130,7 @@ def parse_alpha(text: str) -> Fraction:
     UsageError
         Not a decimal in (0, 1).
     """
-    try:
-        alpha = Fraction(text) if "/" not in text else Fraction(0)
-    except (ValueError, ZeroDivisionError):
-        alpha = Fraction(0)
-    if not 0 < float(alpha) < 1:
-        raise UsageError(f"alpha '{text}'", expected="a decimal between 0 and 1, such as 0.1")
-    return alpha
+    return decimal("alpha", text, above=0, below=1)
 
 
 def _check(options: ConformalOptions, shift: ShiftArtifact | None) -> None:

@@ -44,6 +44,8 @@ def run(options: EvaluateOptions) -> Report:
     calibrators = [each for each in artifacts if isinstance(each, CalibratorArtifact)]
     conformal = [each for each in artifacts if isinstance(each, ConformalArtifact)]
     _require_one_kind(options.artifacts, artifacts, max(len(boundaries), len(calibrators), len(conformal)))
+    if not calibrators:
+        options.columns.refuse(("bootstrap", "seed"), f"with a {artifacts[0].kind} artifact")
     if conformal:
         return evaluate_conformal(options.artifacts, conformal, options, shift)
     if boundaries:

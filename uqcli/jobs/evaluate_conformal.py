@@ -85,9 +85,9 @@ def evaluate_conformal(
 def _request(artifact: ConformalArtifact, options: EvaluateOptions) -> DataRequest:
     saved = artifact.source.columns
     roles = replace(
-        conformal_roles(artifact, score=options.columns.score),
+        conformal_roles(artifact, options.columns),
         label=options.columns.label or saved.get("label", LABEL),
-        weight=options.columns.weight or saved.get("weight"),
+        weight=options.columns.weight or saved.get("weight") if options.columns.weighted else None,
     )
     binary = not roles.classes
     if not binary and options.positive_value is not None:

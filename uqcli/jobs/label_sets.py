@@ -14,24 +14,34 @@ from uqcli.engines.checks import CheckedRows
 from uqcli.engines.columns import Roles
 from uqcli.engines.features import FeatureRequest
 from uqcli.engines.protocol import AddedColumns, ColumnType
-from uqcli.errors import DataError, UsageError
+from uqcli.errors import DataError
 from uqcli.jobs.class_rows import probabilities
+from uqcli.jobs.models import ColumnOverrides
 from uqcli.kernels.nonconformity import Matrix
 from uqcli.methods.conformal.scores import SCORES
 
 
-def conformal_roles(artifact: ConformalArtifact, *, score: str | None = None) -> Roles:
-    """The columns that sets look at; ``score`` replaces the artifact's."""
+def conformal_roles(artifact: ConformalArtifact, overrides: ColumnOverrides) -> Roles:
+    """The columns that sets look at.
+
+    Raises
+    ------
+    UsageError
+        Columns are named that they do not look at, or that are not those of the artifact's classes.
+    """
+    overrides.refuse(("uncertainty",), "with a conformal artifact")
     columns = artifact.source.columns
     features: tuple[FeatureRequest, ...] = ()
     if artifact.groups is not None:
         group = FeatureRequest(name=artifact.groups.column, text=True, levels=tuple(artifact.groups.names))
         features = (group,)
     if "score" in columns:
-        return Roles(numbers={"score": score or columns["score"]}, features=features)
-    if score is not None:
-        raise UsageError(f"--score '{score}' with class probabilities", expected="none")
+        overrides.refuse(("proba", "classes"), "with an artifact of one score")
+        return Roles(numbers={"score": overrides.score or columns["score"]}, features=features)
+    overrides.refuse(("score",), f"'{overrides.score}' with class probabilities")
     classes = {name: columns[f"proba.{name}"] for name in artifact.classes}
+    if overrides.proba is not None:
+        classes = overrides.proba.renaming(artifact.classes)
     return Roles(numbers={}, classes=classes, features=features)
 
 

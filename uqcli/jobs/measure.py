@@ -12,6 +12,7 @@ from uqcli import defaults
 from uqcli.choices import Binning, BinSizing, CalibrationTest, ScoreBinning
 from uqcli.counts import ValueCounts, pool
 from uqcli.errors import DataError, UsageError
+from uqcli.exact import check_size
 from uqcli.jobs.arrays import checked_labels, checked_numbers, checked_probabilities, checked_weights
 from uqcli.methods.binning.block_sizes import BlockSizes
 from uqcli.methods.binning.registry import BINNINGS, BinSizes
@@ -66,15 +67,18 @@ class MeasureOptions:
         return BinSizes(bins=self.n_bins, blocks=self.blocks)
 
     def check(self) -> None:
-        """Refuse a level that is none.
+        """Refuse a level that is none, and bins that no table could hold.
 
         Raises
         ------
         UsageError
-            alpha is out of range.
+            alpha or a number of bins is out of range.
         """
         if not 0 < self.alpha <= 1:
             raise UsageError(f"alpha {self.alpha:g}", expected="above 0 and at most 1")
+        for name, number in (("n_bins", self.n_bins), ("n_min", self.n_min), ("n_max", self.n_max)):
+            if number is not None:
+                check_size(name, number)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import msgspec
@@ -11,6 +11,7 @@ import numpy as np
 from uqcli.artifacts.models import Artifact, BoundaryArtifact, CalibratorArtifact, GridArtifact
 from uqcli.counts import Bools, Cells, Floats, Ints, bin_of
 from uqcli.engines.checks import CheckedRows
+from uqcli.engines.classes import ClassColumns
 from uqcli.engines.columns import Roles
 from uqcli.engines.features import FeatureRequest
 from uqcli.engines.protocol import AddedColumns, ColumnType
@@ -26,12 +27,37 @@ from uqcli.methods.calibration.scale import Scale
 
 @dataclass(frozen=True, kw_only=True)
 class ColumnOverrides:
-    """Columns named on the command line; None means the artifact's."""
+    """Columns named on the command line; None means the artifact's.
+
+    Attributes
+    ----------
+    weighted
+        Whether a weight column is read at all.
+    proba
+        Columns of class probabilities.
+    insisted
+        Names of the options that must find use: a column that the artifacts do not read is then refused.
+    """
 
     score: str | None = None
     uncertainty: str | None = None
     label: str | None = None
     weight: str | None = None
+    weighted: bool = True
+    proba: ClassColumns | None = None
+    insisted: frozenset[str] = frozenset()
+
+    def refuse(self, names: Iterable[str], why: str) -> None:
+        """Refuse what must find use and finds none.
+
+        Raises
+        ------
+        UsageError
+            One of the names is insisted on.
+        """
+        for name in names:
+            if name in self.insisted:
+                raise UsageError(f"--{name.replace('_', '-')} {why}", expected="options that it can use")
 
 
 def roles_of(artifacts: Sequence[Artifact], overrides: ColumnOverrides, *, labelled: bool) -> Roles:
@@ -40,17 +66,20 @@ def roles_of(artifacts: Sequence[Artifact], overrides: ColumnOverrides, *, label
     Raises
     ------
     UsageError
-        The artifacts name different columns for one role.
+        The artifacts name different columns for one role, or have no use for one.
     """
+    overrides.refuse(("proba", "classes"), f"with a {artifacts[0].kind} artifact")
     numbers = {"score": _column(artifacts, "score", overrides.score) or ""}
     uncertain = [artifact for artifact in artifacts if artifact.needs_uncertainty]
+    if not uncertain:
+        overrides.refuse(("uncertainty",), "with artifacts that do not look at it")
     uncertainty = _column(uncertain, "uncertainty", overrides.uncertainty) if uncertain else None
     if uncertainty is not None:
         numbers["uncertainty"] = uncertainty
     return Roles(
         numbers=numbers,
         label=_column(artifacts, "label", overrides.label) if labelled else None,
-        weight=_column(artifacts, "weight", overrides.weight) if labelled else None,
+        weight=_column(artifacts, "weight", overrides.weight) if labelled and overrides.weighted else None,
         features=_features(artifacts),
     )
 

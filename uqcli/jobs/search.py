@@ -11,7 +11,8 @@ from numpy.typing import ArrayLike
 from uqcli import defaults
 from uqcli.choices import Algorithm, Binning, ConstraintKind
 from uqcli.counts import Cells
-from uqcli.errors import InfeasibleError, UsageError
+from uqcli.errors import DataError, InfeasibleError, UsageError
+from uqcli.exact import check_size
 from uqcli.jobs.arrays import checked_labels, checked_numbers, checked_weights
 from uqcli.methods.binning.grid import GridSpec, HoldOut, build_cells
 from uqcli.methods.boundary.constraint import Constraint, parse_constraint
@@ -42,11 +43,16 @@ class GridOptions:
         Raises
         ------
         UsageError
-            A number of bins is out of range.
+            A number of bins, or of cells, is out of range.
         """
-        for name, bins in (("uncertainty", self.uncertainty_bins), ("score", self.score_bins)):
-            if isinstance(bins, int) and not 1 <= bins <= defaults.MOST_BINS:
-                raise UsageError(f"{bins} {name} bins", expected=f"1 to {defaults.MOST_BINS}")
+        cells = check_size("uncertainty bins", self.uncertainty_bins, defaults.MOST_UNCERTAINTY_BINS)
+        if self.score_bins != "all":
+            cells *= check_size("score bins", self.score_bins)
+        if cells > defaults.MOST_CELLS:
+            raise UsageError(
+                f"{self.uncertainty_bins} uncertainty bins x {self.score_bins} score bins",
+                expected=f"at most {defaults.MOST_CELLS} cells",
+            )
         return GridSpec(
             binning=self.binning,
             uncertainty_bins=self.uncertainty_bins,
@@ -63,6 +69,11 @@ class Rows:
 
     hold_out: HoldOut
     spec: GridSpec
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Uncertainty bins and score bins; 0 score bins for every distinct score."""
+        return self.spec.uncertainty_bins, self.spec.score_bins or 0
 
     def obstacle(self, algorithm: Algorithm, kind: ConstraintKind) -> str | None:
         """Why an algorithm does not apply; None if it does."""
@@ -101,6 +112,11 @@ class SavedCells:
 
     saved: Cells
 
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Uncertainty bins and score bins."""
+        return len(self.saved.rows), len(self.saved.rows[0].count)
+
     def obstacle(self, algorithm: Algorithm, kind: ConstraintKind) -> str | None:
         """Why an algorithm does not apply; None if it does."""
         entry = ALGORITHMS[algorithm]
@@ -132,10 +148,29 @@ def require_applicable(material: Material, algorithm: Algorithm, constraint: Con
     ------
     UsageError
         It says why.
+    DataError
+        Its table would not fit into memory.
     """
     obstacle = material.obstacle(algorithm, constraint.kind)
     if obstacle is not None:
         raise UsageError(f"--algorithm {algorithm} does not apply: it {obstacle}", remedy="use vw-dpmt")
+    oversize = oversize_of(material, algorithm)
+    if oversize is not None:
+        raise DataError(
+            f"--algorithm {algorithm} {oversize}",
+            expected=f"at most {defaults.MOST_TABLE_BYTES / 1e9:.1f} GB",
+            remedy="use --algorithm vw-dpmt, or fewer bins (--uncertainty-bins, --score-bins)",
+        )
+
+
+def oversize_of(material: Material, algorithm: Algorithm) -> str | None:
+    """What an algorithm would need beyond all reason; None where it fits."""
+    needs = ALGORITHMS[algorithm].table_bytes
+    size = 0 if needs is None else needs(*material.shape)
+    if size <= defaults.MOST_TABLE_BYTES:
+        return None
+    bins = " x ".join(map(str, material.shape))
+    return f"needs a table of {size / 1e9:,.1f} GB for {bins} bins"
 
 
 def find_boundary(

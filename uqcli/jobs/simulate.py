@@ -9,7 +9,8 @@ import numpy as np
 import polars as pl
 
 from uqcli.choices import FileFormat, Simulation
-from uqcli.draws import Purpose, blocks
+from uqcli.defaults import MOST_ROWS
+from uqcli.draws import Purpose, blocks, check_seed
 from uqcli.engines.generated import write_frames
 from uqcli.errors import UsageError
 from uqcli.files import Held
@@ -41,8 +42,9 @@ def run(options: SimulateOptions) -> SimulateReport:
     UsageError, DataError
         A parameter makes no sense, or the output cannot be written.
     """
-    if options.rows < 0 or options.seed < 0:
-        raise UsageError("rows or seed below 0", expected="whole numbers of at least 0")
+    if not 0 <= options.rows <= MOST_ROWS:
+        raise UsageError(f"{options.rows} rows", expected=f"0 to {MOST_ROWS}")
+    check_seed(options.seed)
     options.model.check()
     if isinstance(options.model, PosteriorModel):
         return _posterior(options, options.model)

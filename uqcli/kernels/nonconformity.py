@@ -10,6 +10,9 @@ from uqcli.kernels.compile import kernel
 
 Matrix = NDArray[np.float64]
 
+FEW_CLASSES = 16
+"""Up to so many, putting each class in its place is faster than calling a sort."""
+
 
 def true_label_scores(probability: Matrix, label: Ints, uniform: Floats) -> Floats:
     """Score of each row's own label: the mass of likelier classes and ``uniform`` of its own, at most 1.
@@ -26,33 +29,34 @@ def true_label_scores(probability: Matrix, label: Ints, uniform: Floats) -> Floa
     float64, shape (n,)
     """
     result = np.empty(len(label))
-    _true_scores.run(4 * probability.size, np.ascontiguousarray(probability), label, uniform, result)
+    _true_scores.run(8 * probability.size, np.ascontiguousarray(probability), label, uniform, result)
     return result
 
 
 @kernel
 def _true_scores(probability: Matrix, label: Ints, uniform: Floats, result: Floats) -> None:
-    """Fill the scores: likelier classes are added from the largest probability down."""
+    """Fill the scores: likelier classes are added from the largest probability down, one by one."""
     rows, classes = probability.shape
+    likelier = np.empty(classes)
     for i in range(rows):
         own = probability[i, label[i]]
+        count = 0
+        for j in range(classes):
+            value = probability[i, j]
+            if value <= own:
+                continue
+            at = count
+            if classes <= FEW_CLASSES:
+                while at > 0 and likelier[at - 1] > value:
+                    likelier[at] = likelier[at - 1]
+                    at -= 1
+            likelier[at] = value
+            count += 1
+        if classes > FEW_CLASSES:
+            likelier[:count].sort()
         mass = 0.0
-        last = np.inf
-        while True:
-            largest = own
-            times = 0
-            for j in range(classes):
-                value = probability[i, j]
-                if value < last and value > largest:
-                    largest = value
-                    times = 1
-                elif value == largest and value > own:
-                    times += 1
-            if largest == own:
-                break
-            for _ in range(times):
-                mass += largest
-            last = largest
+        for at in range(count - 1, -1, -1):
+            mass += likelier[at]
         score = mass + uniform[i] * own
         result[i] = min(1.0, score)
 
@@ -72,7 +76,7 @@ def sets_below(probability: Matrix, threshold: Matrix, uniform: Floats) -> NDArr
     bool, shape (n, C)
     """
     inside = np.zeros(probability.shape, dtype=np.bool_)
-    work = 4 * probability.size
+    work = 16 * probability.size  # elements of matrices are slow outside the compiler
     _sets.run(work, np.ascontiguousarray(probability), np.ascontiguousarray(threshold), uniform, inside)
     return inside
 
@@ -81,6 +85,7 @@ def sets_below(probability: Matrix, threshold: Matrix, uniform: Floats) -> NDArr
 def _sets(probability: Matrix, threshold: Matrix, uniform: Floats, inside: Bools) -> None:
     """Fill the sets, class by class from the largest probability down."""
     rows, classes = probability.shape
+    descending = np.empty(classes, dtype=np.int64)
     lines = len(threshold)
     for i in range(rows):
         line = i if lines == rows else 0
@@ -90,24 +95,24 @@ def _sets(probability: Matrix, threshold: Matrix, uniform: Floats, inside: Bools
                 inside[i, j] = True
             elif threshold[line, j] > top:
                 top = threshold[line, j]
-        mass = 0.0
-        last = np.inf
-        while min(mass, 1.0) <= top:
-            largest = -1.0
-            times = 0
+        if classes > FEW_CLASSES:
+            descending[:] = np.argsort(-probability[i])  # equal ones share a score: their order is free
+        else:
             for j in range(classes):
-                value = probability[i, j]
-                if value < last and value > largest:
-                    largest = value
-                    times = 1
-                elif value == largest:
-                    times += 1
-            if largest < 0.0:
+                at = j
+                while at > 0 and probability[i, descending[at - 1]] < probability[i, j]:
+                    descending[at] = descending[at - 1]
+                    at -= 1
+                descending[at] = j
+        mass = 0.0
+        at = 0
+        while at < classes and min(mass, 1.0) <= top:
+            largest = probability[i, descending[at]]
+            if largest < 0.0:  # rounding of the model
                 break
             score = min(1.0, mass + uniform[i] * largest)
-            for j in range(classes):
-                if probability[i, j] == largest and score <= threshold[line, j]:
-                    inside[i, j] = True
-            for _ in range(times):
+            while at < classes and probability[i, descending[at]] == largest:
+                if score <= threshold[line, descending[at]]:
+                    inside[i, descending[at]] = True
                 mass += largest
-            last = largest
+                at += 1

@@ -10,6 +10,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
+from uqcli.visible import visible
+
 if TYPE_CHECKING:
     from uqcli.reports.figures import Figure
 
@@ -103,9 +105,9 @@ def printable(text: str, most: int = 60) -> str:
     Examples
     --------
     >>> printable("two\nlines"), printable("x" * 9, most=6)
-    ('two lines', 'xxx...')
+    ('two\\nlines', 'xxx...')
     """
-    shown = "".join(each if each.isprintable() else " " for each in text)
+    shown = visible(text)
     return shown if len(shown) <= most else f"{shown[: most - 3]}..."
 
 

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from uqcli.errors import MissingExtraError, UsageError
+from uqcli.visible import visible
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as Canvas
@@ -35,6 +36,7 @@ _STYLE: Any = {
     "axes.spines.right": False,
     "svg.hashsalt": "uqcli",  # the same figure is the same bytes
     "figure.dpi": 144,
+    "text.parse_math": False,  # names may hold dollar signs
 }
 
 
@@ -101,6 +103,7 @@ def render(figure: Figure, file_format: str) -> bytes:
         canvas = Canvas(figsize=(figure.width, figure.height), layout="constrained")
         FigureCanvasAgg(canvas)
         figure.draw(canvas)
+        _show_as_it_is(canvas)
         _freeze_layout(canvas)
         out = io.BytesIO()
         canvas.savefig(out, format=file_format, metadata=undated)
@@ -127,6 +130,17 @@ def _freeze_layout(canvas: Canvas) -> None:
 
 def _on_grid(places: Any) -> list[float]:
     return [round(float(each) * _PLACES) / _PLACES for each in places]
+
+
+def _show_as_it_is(canvas: Canvas) -> None:
+    """Write out what would act in a picture's texts; our own line ends stay."""
+    from matplotlib.text import Text
+
+    for shown in canvas.findobj(Text):
+        text = shown.get_text()
+        written = "\n".join(map(visible, text.split("\n")))
+        if written != text:
+            shown.set_text(written)
 
 
 def to_svg(figure: Figure) -> str:

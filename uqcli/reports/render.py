@@ -6,89 +6,134 @@ import base64
 import html
 import io
 import json
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, TextIO
+from typing import TYPE_CHECKING, Final, TextIO
 
 from uqcli.errors import UsageError
 from uqcli.files import is_stdin
 from uqcli.reports.document import Document, Report, Table, count
 from uqcli.reports.figures import to_svg
+from uqcli.visible import acts, visible
 
 if TYPE_CHECKING:
+    from rich.console import JustifyMethod
     from rich.table import Table as RichTable
 
 _PIPE_WIDTH = 1000
 
 
 def to_terminal(document: Document, stream: TextIO) -> None:
-    """Print a document; colours and width follow the terminal, if it is one."""
-    from rich.console import Console
+    """Print a document; colours and width follow the terminal, if it is one.
 
-    console = Console(file=stream, width=None if stream.isatty() else _PIPE_WIDTH, highlight=False)
+    Everything is handed over as text, never as markup: names from data may look like it.
+    """
+    from rich.console import Console
+    from rich.text import Text
+
+    console = Console(
+        file=stream,
+        width=None if stream.isatty() else _PIPE_WIDTH,
+        highlight=False,
+        markup=False,
+        emoji=False,
+    )
     with console.capture() as capture:  # the console would exit by itself on a closed pipe
-        console.print(document.title, style="bold", markup=False)
+        console.print(Text(visible(document.title), style="bold"))
         for sentence in document.lead:
-            console.print(sentence, markup=False)
+            console.print(Text(visible(sentence)))
         for table in document.tables:
             console.print(_rich_table(table))
         for note in (*document.notes, *document.live):
-            console.print(note, markup=False)
+            console.print(Text(visible(note)))
     stream.write(capture.get())
 
 
 def _rich_table(table: Table) -> RichTable:
     from rich import box
     from rich.table import Table as RichTable
+    from rich.text import Text
 
-    shown = RichTable(title=table.title or None, title_justify="left", box=box.SIMPLE_HEAD)
+    title = Text(visible(table.title)) if table.title else None
+    shown = RichTable(title=title, title_justify="left", box=box.SIMPLE_HEAD)
     for at, name in enumerate(table.header):
-        shown.add_column(name, justify="left" if at < table.left else "right", overflow="fold")
+        justify: JustifyMethod = "left" if at < table.left else "right"
+        shown.add_column(Text(visible(name)), justify=justify, overflow="fold")
     for row in table.rows:
-        shown.add_row(*(_literal(cell) for cell in row))
+        shown.add_row(*(Text(visible(cell)) for cell in row))
     return shown
 
 
-def _literal(cell: str) -> str:
-    from rich.markup import escape
-
-    return escape(cell)
-
-
 def to_json(report: Report) -> str:
-    """One JSON object, indented."""
-    return json.dumps(report.payload(), indent=2, allow_nan=False, ensure_ascii=False) + "\n"
+    """One JSON object, indented; characters that would act on a terminal are escaped."""
+    text = json.dumps(report.payload(), indent=2, allow_nan=False, ensure_ascii=False) + "\n"
+    if text.replace("\n", "").isprintable():
+        return text
+    return "".join(_json_escape(each) if each != "\n" and acts(each) else each for each in text)
+
+
+def _json_escape(character: str) -> str:
+    return json.dumps(character)[1:-1]
 
 
 def to_markdown(document: Document) -> str:
     """A Markdown page."""
     out = io.StringIO()
-    out.write(f"# {document.title}\n")
+    out.write(f"# {_plain(document.title)}\n")
     for note in (*document.lead, *document.notes):
-        out.write(f"\n{note}\n")
+        out.write(f"\n{_paragraph(note)}\n")
     for table in document.tables:
-        out.write(f"\n## {table.title}\n" if table.title else "")
+        out.write(f"\n## {_plain(table.title)}\n" if table.title else "")
         aligned = [":--" if at < table.left else "--:" for at in range(len(table.header))]
-        for row in (table.header, aligned, *table.rows):
-            cells = " | ".join(cell.replace("|", "\\|") for cell in row)
-            out.write(f"\n| {cells} |")
+        lines = [map(_plain, table.header), aligned, *(map(_plain, row) for row in table.rows)]
+        for line in lines:
+            out.write(f"\n| {' | '.join(line)} |")
         out.write("\n")
     for figure in document.figures:
         picture = base64.b64encode(to_svg(figure).encode()).decode()
-        out.write(f"\n![{figure.title}](data:image/svg+xml;base64,{picture})\n")
+        out.write(f"\n![{_plain(figure.title)}](data:image/svg+xml;base64,{picture})\n")
     return out.getvalue()
+
+
+_MARKDOWN: Final = re.compile(
+    r"""[\\`*|]                    # escapes, code, emphasis, columns
+    | (?<![^\W_])_ | _(?![^\W_])  # emphasis by underscores, but not inside a word
+    | ~(?=~) | (?<=~)~             # struck out
+    | <(?=[a-z/!?]) | &(?=[\#a-z])  # HTML
+    | (?<=\])[(\[]                 # links
+    | \$(?=\S)                     # formulas
+    """,
+    re.VERBOSE | re.IGNORECASE,
+)
+_BLOCK: Final = re.compile(r"\s*(?:[#>]|(?:[-+=]|\d+[.)])(?=\s|$))")
+"""How headings, quotes and lists begin."""
+
+
+def _plain(text: str) -> str:
+    """Text that Markdown shows as it is; brackets and signs that mean nothing to it stay unescaped."""
+    return _MARKDOWN.sub(r"\\\g<0>", visible(text))
+
+
+def _paragraph(text: str) -> str:
+    """Text of its own that begins nothing else."""
+    begins = _BLOCK.match(text)
+    if begins is None:
+        return _plain(text)
+    sign = begins.end() - 1
+    return f"{text[:sign]}\\{text[sign]}{_plain(text[begins.end() :])}"
 
 
 def to_html(document: Document) -> str:
     """A self-contained HTML page."""
     body = "".join(_html_table(table) for table in document.tables)
-    notes = "".join(f"<p>{html.escape(note)}</p>\n" for note in (*document.lead, *document.notes))
+    notes = "".join(f"<p>{_escaped(note)}</p>\n" for note in (*document.lead, *document.notes))
     figures = "".join(
-        f'<figure role="img" aria-label="{html.escape(figure.title)}">\n{to_svg(figure)}\n</figure>\n'
+        f'<figure role="img" aria-label="{_escaped(figure.title)}">\n{to_svg(figure)}\n</figure>\n'
         for figure in document.figures
     )
-    title = html.escape(document.title)
+    title = _escaped(document.title)
     return (
         '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
@@ -97,19 +142,23 @@ def to_html(document: Document) -> str:
     )
 
 
+def _escaped(text: str) -> str:
+    return html.escape(visible(text))
+
+
 def _html_table(table: Table) -> str:
     head = "".join(_html_cell("th", name, at, table.left) for at, name in enumerate(table.header))
     rows = "".join(
         "<tr>" + "".join(_html_cell("td", cell, at, table.left) for at, cell in enumerate(row)) + "</tr>\n"
         for row in table.rows
     )
-    title = f"<h2>{html.escape(table.title)}</h2>\n" if table.title else ""
+    title = f"<h2>{_escaped(table.title)}</h2>\n" if table.title else ""
     return f"{title}<table>\n<tr>{head}</tr>\n{rows}</table>\n"
 
 
 def _html_cell(tag: str, text: str, at: int, left: int) -> str:
     side = "" if at < left else ' class="n"'
-    return f"<{tag}{side}>{html.escape(text)}</{tag}>"
+    return f"<{tag}{side}>{_escaped(text)}</{tag}>"
 
 
 _STYLE = (

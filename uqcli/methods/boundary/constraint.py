@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import re
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Final
@@ -11,10 +10,10 @@ from typing import Final
 from uqcli.choices import ConstraintKind
 from uqcli.counts import Cells
 from uqcli.errors import UsageError
+from uqcli.exact import decimal
 from uqcli.methods.boundary.goals import Goal, KeepBudget, KeepPrecision, KeepRecall, MaximiseUtility
 from uqcli.methods.boundary.precision import precision_bound
 
-_DECIMAL: Final = re.compile(r"(\d{1,30}(\.\d{0,30})?|\.\d{1,30})([eE][+-]?\d{1,2})?", re.ASCII)
 _MOST_UTILITY: Final = 2**31
 
 
@@ -95,9 +94,9 @@ def parse_constraint(kind: ConstraintKind, text: str) -> Constraint:
     """
     match kind:
         case ConstraintKind.PRECISION | ConstraintKind.RECALL:
-            amounts = (_number(kind, text, above=0, at_most=1),)
+            amounts = (decimal(kind, text, above=0, at_most=1),)
         case ConstraintKind.MAX_FPR:
-            amounts = (_number(kind, text, above=None, at_most=1),)
+            amounts = (decimal(kind, text, at_most=1),)
         case ConstraintKind.MAX_SELECTED:
             return _max_selected(text)
         case ConstraintKind.UTILITY:
@@ -114,7 +113,7 @@ def utility(gain: str, cost: str) -> Constraint:
     UsageError
         A number cannot be read, is not positive, or they have too many digits to stay exact.
     """
-    amounts = (_number("gain", gain, above=0), _number("cost", cost, above=0))
+    amounts = (decimal("gain", gain, above=0), decimal("cost", cost, above=0))
     made = Constraint(kind=ConstraintKind.UTILITY, value=f"gain={gain},cost={cost}", amounts=amounts)
     scale = math.lcm(*(amount.denominator for amount in amounts))
     common = math.gcd(*(int(amount * scale) for amount in amounts))
@@ -126,20 +125,9 @@ def utility(gain: str, cost: str) -> Constraint:
 def _max_selected(text: str) -> Constraint:
     kind = ConstraintKind.MAX_SELECTED
     if text.endswith("%"):
-        share = _number(f"{kind} %", text.removesuffix("%"), above=0, at_most=100) / 100
+        share = decimal(f"{kind} %", text.removesuffix("%"), above=0, at_most=100) / 100
         return Constraint(kind=kind, value=text, amounts=(share,), relative=True)
-    rows = _number(kind, text, above=0)
+    rows = decimal(kind, text, above=0)
     if rows.denominator != 1:
         raise UsageError(f"{kind} '{text}'", expected="a whole number of rows, or a share such as 5%")
     return Constraint(kind=kind, value=text, amounts=(rows,))
-
-
-def _number(name: str, text: str, *, above: int | None, at_most: int | None = None) -> Fraction:
-    value = Fraction(text) if _DECIMAL.fullmatch(text) else None
-    low = value is not None and above is not None and value <= above
-    high = value is not None and at_most is not None and value > at_most
-    if value is None or low or high:
-        lower = "a decimal number of at least 0" if above is None else f"a decimal number above {above}"
-        upper = "" if at_most is None else f" and at most {at_most}"
-        raise UsageError(f"{name} '{text}'", expected=lower + upper)
-    return value

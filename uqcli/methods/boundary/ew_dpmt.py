@@ -10,6 +10,17 @@ from uqcli.methods.boundary.goals import Goal, Tops
 from uqcli.methods.boundary.runs import top_runs
 
 
+def frontier_bytes(uncertainty_bins: int, score_bins: int) -> int:
+    """Bytes of the tables: what each row takes, for every number of bins, found and traced back.
+
+    Examples
+    --------
+    >>> frontier_bytes(3, 500)
+    36024
+    """
+    return 2 * 4 * uncertainty_bins * (uncertainty_bins * score_bins + 1)
+
+
 def equal_weight_frontier(cells: Cells, goal: Goal) -> Tops | None:
     """Take the best for the goal among the boundaries of highest recall for each number of bins.
 

@@ -5,11 +5,13 @@ Poceviciute et al. 2022 as used in [UB]; the formula is documented here because 
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
 
 from uqcli.counts import Bools, Cells, Floats, Ints, distinct_cells, pool
+from uqcli.errors import DataError
 from uqcli.methods.boundary.constraint import Constraint
 from uqcli.methods.boundary.result import FittedBoundary, boundary_at
 from uqcli.methods.boundary.st import single_threshold
@@ -56,9 +58,20 @@ def heuristic_recalibration(
     ----------
     score, uncertainty, positive, weight
         The hold-out rows, shape (n,); low and high are the range of their uncertainty.
+
+    Raises
+    ------
+    DataError
+        That range is wider than a double can hold.
     """
     present = uncertainty if weight is None else uncertainty[weight > 0]
     low, high = float(present.min()), float(present.max())
+    if not math.isfinite(high - low):
+        raise DataError(
+            f"uncertainties from {low:g} to {high:g} span more than a number can hold",
+            expected="a range that can be divided",
+            remedy="rescale the column, or use another algorithm than hr",
+        )
     best: tuple[FittedBoundary, Recalibration] | None = None
     for step in range(_STEPS + 1):
         by = Recalibration(coefficient=step / _STEPS, low=low, high=high)

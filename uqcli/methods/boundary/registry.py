@@ -10,7 +10,7 @@ from typing import Final
 
 from uqcli.choices import Algorithm, ConstraintKind
 from uqcli.counts import Cells
-from uqcli.methods.boundary.ew_dpmt import equal_weight_frontier
+from uqcli.methods.boundary.ew_dpmt import equal_weight_frontier, frontier_bytes
 from uqcli.methods.boundary.gmt import greedy_multiple_thresholds
 from uqcli.methods.boundary.goals import Goal, Tops
 from uqcli.methods.boundary.mist import isotonic_single_threshold
@@ -38,12 +38,15 @@ class AlgorithmEntry:
         The constraints it can keep.
     equal_rows
         Whether all rows of cells must be equally long.
+    table_bytes
+        From uncertainty bins and score bins to the bytes it works in; None where they stay near the cells'.
     """
 
     method: Callable[[Cells, Goal], Tops | None]
     works_on: WorksOn
     kinds: frozenset[ConstraintKind]
     equal_rows: bool = False
+    table_bytes: Callable[[int, int], int] | None = None
 
 
 _EVERY: Final = frozenset(ConstraintKind)
@@ -55,7 +58,11 @@ ALGORITHMS: Final[Mapping[Algorithm, AlgorithmEntry]] = MappingProxyType(
             method=variable_weight_optimum, works_on=WorksOn.GRID, kinds=_EVERY
         ),
         Algorithm.EW_DPMT: AlgorithmEntry(
-            method=equal_weight_frontier, works_on=WorksOn.GRID, kinds=_PRECISION, equal_rows=True
+            method=equal_weight_frontier,
+            works_on=WorksOn.GRID,
+            kinds=_PRECISION,
+            equal_rows=True,
+            table_bytes=frontier_bytes,
         ),
         Algorithm.MIST: AlgorithmEntry(method=isotonic_single_threshold, works_on=WorksOn.GRID, kinds=_EVERY),
         Algorithm.GMT: AlgorithmEntry(

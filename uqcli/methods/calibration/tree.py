@@ -24,6 +24,9 @@ FOREST = 20
 _RATE = 0.5
 """Stages of boosting, trees in a forest, and the step of a stage."""
 
+_SEEDS = 2**32
+"""Seeds that scikit-learn knows; what divides the rows in halves knows all of ours."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class TreeOptions:
@@ -193,7 +196,7 @@ def _single(
 ) -> list[tuple[Node, ...]]:
     from sklearn.tree import DecisionTreeClassifier
 
-    tree = DecisionTreeClassifier(**_shape(options, weight), random_state=options.seed)
+    tree = DecisionTreeClassifier(**_shape(options, weight), random_state=options.seed % _SEEDS)
     return [nodes_of(tree.fit(matrix.rank, positive, weight).tree_, matrix)]
 
 
@@ -203,7 +206,7 @@ def _forest(
     from sklearn.ensemble import RandomForestClassifier
 
     forest = RandomForestClassifier(
-        n_estimators=FOREST, **_shape(options, weight), random_state=options.seed, n_jobs=1
+        n_estimators=FOREST, **_shape(options, weight), random_state=options.seed % _SEEDS, n_jobs=1
     )
     return [nodes_of(tree.tree_, matrix) for tree in forest.fit(matrix.rank, positive, weight).estimators_]
 
@@ -218,7 +221,7 @@ def _boosted(
     trees = []
     for stage in range(STAGES):
         probability = sigmoid(log_odds)
-        tree = DecisionTreeRegressor(**_shape(options, weight), random_state=options.seed + stage)
+        tree = DecisionTreeRegressor(**_shape(options, weight), random_state=(options.seed + stage) % _SEEDS)
         tree.fit(matrix.rank, positive - probability, weight)
         trees.append(nodes_of(tree.tree_, matrix))
         leaf = tree.apply(matrix.rank)

@@ -1,0 +1,161 @@
+"""Numbers that are too large to work with are refused at once, not after minutes or gigabytes."""
+
+import json
+import time
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from uqcli import defaults
+from uqcli.cli.app import run
+from uqcli.errors import UsageError
+from uqcli.exact import check_size, decimal, size
+from uqcli.jobs.calibration import CalibrationOptions
+from uqcli.jobs.measure import MeasureOptions
+from uqcli.jobs.search import GridOptions, find_boundary
+
+TINY = "1e-99999999"
+CLASSES = ("conformal", "data.parquet", "--mode", "label-conditional")
+
+EXACT_NUMBERS = {
+    "alpha": ("conformal", "data.parquet", "--alpha", TINY),
+    "alpha of many digits": ("conformal", "data.parquet", "--alpha", "0." + "1" * 100_000),
+    "alpha by class": (*CLASSES, "--alpha-by-class", f"1={TINY}"),
+    "precision": ("boundary", "data.parquet", "--precision", TINY),
+    "recall": ("boundary", "data.parquet", "--recall", TINY),
+    "max-fpr": ("boundary", "data.parquet", "--max-fpr", TINY),
+    "max-selected": ("boundary", "data.parquet", "--max-selected", "1e99999999"),
+    "max-selected %": ("boundary", "data.parquet", "--max-selected", f"{TINY}%"),
+    "gain": ("boundary", "data.parquet", "--gain", "1e99999999", "--cost", "1"),
+    "cost": ("boundary", "data.parquet", "--gain", "1", "--cost", TINY),
+    "tce alpha": ("tce", "data.parquet", "--alpha", TINY),
+    "confidence": ("evaluate", "boundary.json", "data.parquet", "--confidence", TINY),
+    "gate": ("tce", "data.parquet", "--fail-if", "tce < 1e99999999"),
+    "seed of many digits": ("conformal", "data.parquet", "--seed", "1" * 100_000),
+}
+
+
+@pytest.mark.usefixtures("artifact")
+@pytest.mark.parametrize("number", EXACT_NUMBERS)
+def test_no_exact_number_is_expanded_before_it_is_bounded(uqcli, number):
+    start = time.perf_counter()
+    outcome = uqcli(*EXACT_NUMBERS[number])
+    assert outcome.code == 2
+    assert len(outcome.err.splitlines()) == 1
+    assert time.perf_counter() - start < 5
+
+
+def test_a_configured_number_of_many_digits(uqcli, data, tmp_path):
+    (tmp_path / "uqcli.toml").write_text(f"[simulate]\nrows = {'9' * 5000}\n")
+    outcome = uqcli("simulate", "posterior")
+    assert outcome.code == 2
+    assert "uqcli.toml" in outcome.err
+
+
+@pytest.mark.parametrize("value", [TINY, "0." + "1" * 10_000_000])
+def test_alphas_inside_an_artifact(uqcli, data, tmp_path, value):
+    path = tmp_path / "sets.json"
+    assert uqcli("conformal", data, "--mode", "label-conditional", "-o", path, "-q").code == 0
+    content = json.loads(path.read_text())
+    content["parameters"]["alpha_by_class"] = {"1": value}
+    path.write_text(json.dumps(content))
+    start = time.perf_counter()
+    assert uqcli("evaluate", path, data).code in (0, 5)
+    assert time.perf_counter() - start < 5
+
+
+def test_decimals():
+    assert decimal("x", "+1.50e-2") == Fraction(15, 1000)
+    assert decimal("x", ".5", above=0, at_most=1) == Fraction(1, 2)
+    for text in ("1/2", "nan", "inf", "-0", "1_0", " 1", "", ".", "e1", "1e", "٣", "1e100", "1" * 31):
+        with pytest.raises(UsageError):
+            decimal("x", text)
+    for text, bounds in (
+        ("0", {"above": 0}),
+        ("1", {"below": 1}),
+        ("1.0000000000000000000000001", {"at_most": 1}),
+    ):
+        with pytest.raises(UsageError):
+            decimal("x", text, **bounds)
+
+
+MANY, MORE = str(defaults.MOST_BINS + 1), str(10**12)
+TOO_MANY_BINS = [
+    (command, *option, count)
+    for count in (MANY, MORE, "9" * 5000)
+    for command, option in (
+        ("bin", ("--score-bins",)),
+        ("bin", ("--uncertainty-bins",)),
+        ("bin", ("--binning", "pava-bc", "--n-min")),
+        ("bin", ("--binning", "pava-bc", "--n-max")),
+        ("boundary", ("--precision", "0.5", "--score-bins")),
+        ("boundary", ("--precision", "0.5", "--uncertainty-bins")),
+        ("calibrate", ("--method", "histogram", "--n-bins")),
+        ("calibrate", ("--method", "mist", "--uncertainty-bins")),
+        ("calibrate", ("--method", "heterogeneous", "--features", "id", "--min-leaf")),
+        ("calibrate", ("--method", "heterogeneous", "--features", "id", "--max-depth")),
+        ("tce", ("--n-bins",)),
+        ("tce", ("--n-min",)),
+        ("tce", ("--n-max",)),
+        ("tce", ("--bootstrap",)),
+    )
+]
+
+
+@pytest.mark.usefixtures("data")
+@pytest.mark.parametrize("arguments", TOO_MANY_BINS, ids=lambda each: " ".join(each)[:60])
+def test_bins_are_bounded_everywhere(uqcli, arguments):
+    command, *options = arguments
+    outcome = uqcli(command, "data.parquet", *options)
+    assert outcome.code == 2, outcome.err
+    assert len(outcome.err) < 500
+    assert len(outcome.err.splitlines()) == 1
+
+
+def test_a_grid_of_too_many_cells(uqcli, data):
+    for command in (("bin",), ("boundary", "--precision", "0.5")):
+        bins = ("--uncertainty-bins", "5000", "--score-bins", "500000")
+        outcome = uqcli(command[0], data, *command[1:], *bins)
+        assert outcome.code == 2
+        assert "cells" in outcome.err
+
+
+@pytest.mark.parametrize("rows", ["100000000000", "-1"])
+def test_rows_to_simulate_are_bounded(uqcli, rows):
+    assert uqcli("simulate", "gaussian", "--rows", rows).code == 2
+
+
+def test_python_bounds_bins_too():
+    score, label = np.array([0.1, 0.4, 0.6, 0.9]), np.array([0, 1, 0, 1])
+    with pytest.raises(UsageError):
+        find_boundary(score, label, precision="0.6", score_bins=defaults.MOST_BINS + 1)
+    with pytest.raises(UsageError):
+        GridOptions(uncertainty_bins=defaults.MOST_UNCERTAINTY_BINS + 1).spec()
+    for options in ({"n_bins": 10**9}, {"uncertainty_bins": 10**5}, {"min_leaf": 10**9}, {"n_bins": 0}):
+        with pytest.raises(UsageError):
+            CalibrationOptions(**options).check()
+    for options in ({"n_bins": 10**9}, {"n_min": 10**9}, {"n_max": 10**20}, {"n_min": 0}):
+        with pytest.raises(UsageError):
+            MeasureOptions(**options).check()
+    assert size("--n-bins", str(defaults.MOST_BINS)) == check_size("bins", defaults.MOST_BINS)
+
+
+def test_memory_of_ew_dpmt_is_said_beforehand(uqcli, data, tmp_path):
+    bins = ("--uncertainty-bins", "1000", "--score-bins", "1000", "--precision", "0.5")
+    outcome = uqcli("boundary", data, *bins, "--algorithm", "ew-dpmt")
+    assert outcome.code == 3
+    assert "8.0 GB" in outcome.err
+    assert "--algorithm vw-dpmt" in outcome.err
+    grid = tmp_path / "grid.json"
+    assert uqcli("bin", data, *bins[:4], "-o", grid, "-q").code == 0
+    assert uqcli("boundary", "--grid", grid, *bins[4:], "--algorithm", "ew-dpmt").code == 3
+    several = uqcli(
+        "boundary", "--grid", grid, *bins[4:], "--algorithm", "all", "--report", tmp_path / "r.md"
+    )
+    assert several.code == 0, several.err
+    assert "8.0 GB" in (tmp_path / "r.md").read_text()
+
+
+def test_what_fits_is_not_refused():
+    assert run(["simulate", "gaussian", "--rows", "0", "--seed", str(defaults.MOST_SEED)]) == 0

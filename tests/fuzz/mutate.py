@@ -1,0 +1,115 @@
+"""Mutations of bytes, of JSON values and of option lines, drawn from one generator."""
+
+import json
+from typing import Any
+
+import numpy as np
+
+Random = np.random.Generator
+
+TOKENS = (
+    b"", b",", b"\n", b"\r\n", b'"', b'""', b"\x00", b"\xff", b"nan", b"inf", b"-0.0", b"1e999", b"1e-400",
+    b"\xef\xbb\xbf", b";", b"\t", b"true", b"NULL", b"0.5", b"9" * 40, "é".encode(), b"\r",
+)  # fmt: skip
+
+VALUES: tuple[Any, ...] = (
+    None, True, 0, 1, -1, 2, 0.5, -0.5, 1e308, -1e308, 5e-324, 2**63, 2**64, 10**30, "", "x", "0.5",
+    "1e-99999999", [], {}, [1], [[1]], {"a": 1}, "nan", "\u202e", "p_*",
+)  # fmt: skip
+
+TEXTS = (
+    "", "0", "1", "-1", "0.5", "0.999", "1e-99999999", "1e99999999", "nan", "inf", "5%", "200%", "a,b",
+    "p_*", "*", "score", "uncertainty", "label", "g", "all", "x" * 300, "0.5,0.5", "1=0.2", ";", "tab",
+    "[/red]", "\x1b[31m", "18446744073709551615", "18446744073709551616", "1000000", "10000001", "3", "7",
+    "precision > 0.1", "tce<1",
+)  # fmt: skip
+
+
+def pick(random: Random, items: Any) -> Any:
+    """One of the items."""
+    return items[int(random.integers(len(items)))]
+
+
+def mutated_bytes(random: Random, content: bytes) -> bytes:
+    """Bytes with some of them changed, cut, doubled, or tokens put in."""
+    changed = bytearray(content)
+    for _ in range(1 + int(random.exponential())):
+        at = int(random.integers(len(changed) + 1))
+        match int(random.integers(6)):
+            case 0:
+                del changed[at:]
+            case 1:
+                changed[at:at] = pick(random, TOKENS)
+            case 2:
+                del changed[at : at + int(random.integers(1, 40))]
+            case 3:
+                changed[at:at] = changed[at : at + int(random.integers(1, 60))]
+            case 4:
+                changed[at : at + 4] = b"\xff" * 4
+            case _:
+                changed[at : at + 1] = random.bytes(1)
+    return bytes(changed)
+
+
+def _places(value: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
+    """Paths to every value inside a JSON value."""
+    inner = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    return [path, *(place for key, each in inner for place in _places(each, (*path, key)))]
+
+
+def mutated_json(random: Random, content: bytes) -> bytes:
+    """JSON with some values replaced, removed, repeated or exchanged."""
+    value = json.loads(content)
+    for _ in range(1 + int(random.exponential(0.5))):
+        path = pick(random, [place for place in _places(value) if place] or [()])
+        if not path:
+            continue
+        holder = value
+        for key in path[:-1]:
+            holder = holder[key]
+        last = path[-1]
+        match int(random.integers(5)):
+            case 0:
+                del holder[last]
+            case 1 if isinstance(holder, list):
+                holder.insert(last, holder[last])
+            case 2 if isinstance(holder[last], int | float):
+                holder[last] = holder[last] * pick(random, (0.5, 2, -1)) + pick(random, (0, 1, 0.01))
+            case 3 if isinstance(holder, list):
+                holder.reverse()
+            case _:
+                holder[last] = pick(random, VALUES)
+    return json.dumps(value).encode()
+
+
+def mutated_line(random: Random, line: list[str], options: list[str]) -> list[str]:
+    """An option line with options put in, values exchanged, parts left out."""
+    changed = list(line)
+    for _ in range(1 + int(random.exponential())):
+        at = int(random.integers(1, len(changed) + 1))
+        match int(random.integers(5)):
+            case 0 if len(changed) > 2:
+                del changed[at - 1 : at]
+            case 1:
+                changed[at:at] = [pick(random, options)]
+            case 2:
+                changed[at:at] = [pick(random, TEXTS)]
+            case _:
+                changed += [pick(random, options), pick(random, TEXTS)]
+    return changed
+
+
+def mutated_toml(random: Random, command: str, options: list[str]) -> bytes:
+    """A configuration of one command with some options of any type."""
+    lines = [f"[{command}]"] if random.random() < 0.9 else []
+    for _ in range(1 + int(random.exponential(0.5))):
+        value = pick(random, VALUES) if random.random() < 0.5 else pick(random, TEXTS)
+        lines.append(f"{pick(random, options).removeprefix('--')} = {_toml(value)}")
+    content = "\n".join(lines).encode("utf-8", "replace")
+    return mutated_bytes(random, content) if random.random() < 0.2 else content
+
+
+def _toml(value: Any) -> str:
+    if isinstance(value, dict):
+        return "{" + ", ".join(f"{key} = {_toml(each)}" for key, each in value.items()) + "}"
+    return '""' if value is None else json.dumps(value)

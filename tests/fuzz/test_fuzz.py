@@ -1,0 +1,37 @@
+"""A small part of ``make fuzz``, the same in every run."""
+
+import pytest
+
+from tests.fuzz.oracle import rows_of, same_meaning
+from tests.fuzz.run import KINDS, Outcome, complaint, fuzz
+
+
+def test_some_mutated_inputs(tmp_path):
+    tally = fuzz(150, 11, tmp_path)
+    assert not tally.failures, "\n".join(tally.failures)
+    assert {kind for kind, _ in tally.ends} == set(KINDS)
+    assert sum(times for (_, code), times in tally.ends.items() if code == 0) > 10
+
+
+@pytest.mark.parametrize(
+    ("outcome", "found"),
+    [
+        (Outcome(0, "", ""), None),
+        (Outcome(3, "", "error: x\n"), None),
+        (Outcome(1, "", "error: x\n"), "exit 1"),
+        (Outcome("TooLongError", "", ""), "exit TooLongError"),
+        (Outcome(3, "", "thread 'x' panicked at y\nerror: x\n"), "panicked"),
+        (Outcome(3, "", "error: x\nerror: y\n"), "not one line of error"),
+        (Outcome(3, "", ""), "not one line of error"),
+        (Outcome(0, "", "error: x\n"), "an error with exit 0"),
+    ],
+)
+def test_what_a_case_is_failed_for(outcome, found):
+    assert complaint(outcome) == found
+
+
+def test_the_other_reader(tmp_path, artifact):
+    path = tmp_path / "d.csv"
+    path.write_text('a,b\n1,"x\ny"\n\n2,3\n')
+    assert rows_of(path) == 2
+    assert same_meaning(artifact.read_bytes())

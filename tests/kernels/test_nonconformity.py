@@ -1,0 +1,80 @@
+"""Cumulated probabilities: the same doubles as by scanning for the next largest class, in time for many."""
+
+import time
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.oracles import nonconformity as oracle
+from uqcli.kernels import nonconformity
+from uqcli.kernels.nonconformity import FEW_CLASSES, sets_below, true_label_scores
+
+
+@st.composite
+def problems(draw):
+    """Rows of few or many classes, with ties, zeros, tiny negatives and thresholds by class or by row."""
+    classes = draw(st.one_of(st.integers(2, 5), st.integers(FEW_CLASSES - 1, FEW_CLASSES + 30)))
+    rows = draw(st.integers(1, 8))
+    random = np.random.default_rng(draw(st.integers(0, 2**32)))
+    probability = random.dirichlet(np.full(classes, draw(st.sampled_from([0.05, 1.0, 1000.0]))), rows)
+    if draw(st.booleans()):
+        probability = probability.round(2)  # ties, and sums beside 1
+    if draw(st.booleans()):
+        probability[random.random(probability.shape) < 0.2] = -1e-7
+    label = random.integers(0, classes, rows)
+    uniform = random.choice([0.0, 0.3, 0.99, 1.0], rows)
+    lines = draw(st.sampled_from([1, rows]))
+    threshold = random.choice([0.0, 0.2, 0.5, 0.9, 0.999, 1.0], (lines, classes))
+    return probability, label, uniform, threshold
+
+
+def lines_of(threshold, rows):
+    return threshold if len(threshold) == rows else np.repeat(threshold, rows, axis=0)
+
+
+@given(problems())
+def test_scores_and_sets_are_those_of_the_scan_bit_by_bit(problem):
+    probability, label, uniform, threshold = problem
+    expected = [
+        oracle.true_label_score(*each)
+        for each in zip(probability.tolist(), label.tolist(), uniform.tolist(), strict=True)
+    ]
+    assert true_label_scores(probability, label, uniform).tolist() == expected
+    lines = lines_of(threshold, len(label))
+    sets = [
+        oracle.members(*each)
+        for each in zip(probability.tolist(), lines.tolist(), uniform.tolist(), strict=True)
+    ]
+    assert sets_below(probability, threshold, uniform).tolist() == sets
+
+
+@given(problems())
+def test_compiled_or_not_the_same(problem):
+    probability, label, uniform, threshold = problem
+    scores = [np.empty(len(label)) for _ in range(2)]
+    nonconformity._true_scores.python(probability, label, uniform, scores[0])
+    nonconformity._true_scores.compiled(probability, label, uniform, scores[1])
+    assert scores[0].tolist() == scores[1].tolist()
+    masks = [np.zeros(probability.shape, dtype=bool) for _ in range(2)]
+    nonconformity._sets.python(probability, threshold, uniform, masks[0])
+    nonconformity._sets.compiled(probability, threshold, uniform, masks[1])
+    assert (masks[0] == masks[1]).all()
+
+
+@pytest.mark.parametrize("how", ["python", "compiled"])
+def test_many_near_flat_classes_take_no_time(how):
+    random = np.random.default_rng(5)
+    rows, classes = 500, 1000
+    probability = random.dirichlet(np.full(classes, 1000.0), rows)
+    label, uniform = random.integers(0, classes, rows), random.random(rows)
+    scores, inside = np.empty(rows), np.zeros(probability.shape, dtype=bool)
+    threshold = np.full((1, classes), 0.95)
+    run_scores, run_sets = getattr(nonconformity._true_scores, how), getattr(nonconformity._sets, how)
+    run_scores(probability[:2], label[:2], uniform[:2], scores[:2])  # compiled before the clock starts
+    run_sets(probability[:2], threshold, uniform[:2], inside[:2])
+    start = time.perf_counter()
+    run_scores(probability, label, uniform, scores)
+    run_sets(probability, threshold, uniform, inside)
+    assert time.perf_counter() - start < {"python": 3, "compiled": 1}[how]

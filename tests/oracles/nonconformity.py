@@ -1,0 +1,34 @@
+"""Scores and sets by cumulated probability, looking for the next largest class by a scan each time."""
+
+import math
+
+
+def true_label_score(probability, label, uniform):
+    """Mass of the likelier classes, from the largest down, and a part of the label's own."""
+    own, mass, last = probability[label], 0.0, math.inf
+    while True:
+        larger = [value for value in probability if own < value < last]
+        if not larger:
+            return min(1.0, mass + uniform * own)
+        last = max(larger)
+        for _ in range(larger.count(last)):
+            mass += last
+
+
+def members(probability, threshold, uniform):
+    """Whether each label's score is at most its threshold, largest probability first."""
+    inside = [limit >= 1.0 for limit in threshold]
+    mass, last = 0.0, math.inf
+    while True:
+        smaller = [value for value in probability if value < last]
+        if not smaller:
+            return inside
+        last = max(smaller)
+        if last < 0:
+            return inside
+        score = min(1.0, mass + uniform * last)
+        for label, value in enumerate(probability):
+            if value == last and score <= threshold[label]:
+                inside[label] = True
+        for _ in range(smaller.count(last)):
+            mass += last

@@ -1,0 +1,106 @@
+"""Numbers as they were typed, read only once they are known to be small enough to work with.
+
+Python expands ``1e-99999999`` to a fraction of a hundred million digits without looking at signals, so the
+form is checked first: every exact number of every command is read here.
+"""
+
+from __future__ import annotations
+
+import re
+from fractions import Fraction
+from typing import Final
+
+from uqcli.defaults import MOST_BINS
+from uqcli.errors import UsageError
+
+MOST_DIGITS: Final = 30
+"""Digits before and after the point, each; exponents have two at most."""
+
+_DECIMAL: Final = re.compile(
+    rf"\+?(\d{{1,{MOST_DIGITS}}}(\.\d{{0,{MOST_DIGITS}}})?|\.\d{{1,{MOST_DIGITS}}})([eE][+-]?\d{{1,2}})?",
+    re.ASCII,
+)
+_LONG_DECIMAL: Final = re.compile(r"\+?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
+
+
+def decimal(
+    name: str,
+    text: str,
+    *,
+    above: int | None = None,
+    below: int | None = None,
+    at_most: int | None = None,
+) -> Fraction:
+    """Read a decimal of at least 0 as the exact fraction that was typed.
+
+    Parameters
+    ----------
+    name
+        As it appears in messages.
+    above, below, at_most
+        Further bounds; None for none.
+
+    Raises
+    ------
+    UsageError
+        It is no decimal, has too many digits, or is out of bounds.
+
+    Examples
+    --------
+    >>> decimal("alpha", "0.10", above=0, below=1)
+    Fraction(1, 10)
+    """
+    value = Fraction(text) if _DECIMAL.fullmatch(text) else None
+    if value is not None and _within(value, above=above, below=below, at_most=at_most):
+        return value
+    bounds = [
+        f"{word} {bound}"
+        for word, bound in (("above", above), ("below", below), ("at most", at_most))
+        if bound is not None
+    ]
+    if above is None:
+        bounds.insert(0, "of at least 0")
+    digits = ""
+    if value is None and _LONG_DECIMAL.fullmatch(text):
+        digits = f", of at most {MOST_DIGITS} digits on each side and two in its exponent"
+    raise UsageError(
+        f"{name} '{_shortened(text)}'", expected=f"a decimal number {' and '.join(bounds)}{digits}"
+    )
+
+
+def _within(value: Fraction, *, above: int | None, below: int | None, at_most: int | None) -> bool:
+    return (
+        (above is None or value > above)
+        and (below is None or value < below)
+        and (at_most is None or value <= at_most)
+    )
+
+
+def _shortened(text: str) -> str:
+    return text if len(text) <= 2 * MOST_DIGITS else f"{text[:MOST_DIGITS]}..."
+
+
+def size(name: str, text: str, most: int = MOST_BINS) -> int:
+    """Read a number of bins, or of rows in a bin.
+
+    Raises
+    ------
+    UsageError
+        Not a whole number from 1 to ``most``.
+    """
+    if not (text.isascii() and text.isdigit() and len(text) <= MOST_DIGITS):
+        raise UsageError(f"{name} '{_shortened(text)}'", expected=f"a whole number from 1 to {most}")
+    return check_size(name, int(text), most)
+
+
+def check_size(name: str, number: int, most: int = MOST_BINS) -> int:
+    """Refuse a number of bins, or of rows in a bin, that no table could hold.
+
+    Raises
+    ------
+    UsageError
+        Not from 1 to ``most``.
+    """
+    if not 1 <= number <= most:
+        raise UsageError(f"{name} {number}", expected=f"a whole number from 1 to {most}")
+    return number
