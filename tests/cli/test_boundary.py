@@ -195,11 +195,10 @@ def test_a_boundary_worse_than_one_threshold_says_so_first(uqcli, tmp_path):
     )
     frame.write_csv(tmp_path / "d.csv")
     arguments = ("boundary", "d.csv", "--max-selected", "40", "--score-bins", "3")
-    text = uqcli(*arguments).out.decode()
     report = uqcli(*arguments, "--json")
     assert report.code == 4
     assert "--algorithm st" in report.json["notes"][0]
-    worse = ("boundary", "d.csv", "--max-selected", "120", "--score-bins", "4")
+    worse = ("boundary", "d.csv", "--max-selected", "60", "--score-bins", "3")
     notes = uqcli(*worse, "--json").json["notes"]
     assert "One score threshold reaches recall 1.0000" in notes[0]
     assert "use --algorithm st" in notes[0]

@@ -65,12 +65,12 @@ def truncated(suffix, keep):
 
 
 def damaged_arrow(place, good):
-    """An Arrow file whose string offsets point outside the data."""
-    frame = pl.read_parquet(good)
+    """An Arrow file whose labels are texts with offsets that point outside the data."""
+    frame = pl.read_parquet(good).with_columns(pl.col("label").cast(pl.String))
     path = place / "damaged.arrow"
     frame.write_ipc(path, compat_level=pl.CompatLevel.oldest())
     content = bytearray(path.read_bytes())
-    at = content.index(frame["id"].str.join("").item().encode()[:40])
+    at = content.index(frame["label"].str.join("").item().encode()[:40])
     content[at - 3000 : at - 2000] = b"\xff" * 1000
     path.write_bytes(content)
     return path

@@ -4,6 +4,7 @@ import csv
 import io
 import json
 import math
+import re
 from pathlib import Path
 
 import pyarrow as pa
@@ -27,9 +28,12 @@ def rows_of(path: Path) -> int | None:
 
 
 def _records(content: bytes, delimiter: str) -> int | None:
-    """Records after the header by the csv module; empty lines are none."""
+    """Records after the header by the csv module; empty lines are none.
+
+    The module also ends a record at a bare carriage return, which is text to us as to RFC 4180.
+    """
     try:
-        text = content.decode("utf-8-sig")
+        text = re.sub(r"\r(?!\n)", " ", content.decode("utf-8-sig"))
         records = [
             row for row in csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True) if row
         ]

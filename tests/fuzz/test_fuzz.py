@@ -4,6 +4,7 @@ import pytest
 
 from tests.fuzz.oracle import rows_of, same_meaning
 from tests.fuzz.run import KINDS, Outcome, complaint, fuzz
+from uqcli.cli.app import run
 
 
 def test_some_mutated_inputs(tmp_path):
@@ -30,8 +31,11 @@ def test_what_a_case_is_failed_for(outcome, found):
     assert complaint(outcome) == found
 
 
-def test_the_other_reader(tmp_path, artifact):
+def test_the_other_reader(tmp_path):
     path = tmp_path / "d.csv"
     path.write_text('a,b\n1,"x\ny"\n\n2,3\n')
     assert rows_of(path) == 2
-    assert same_meaning(artifact.read_bytes())
+    path.write_text("score,uncertainty,label\n0.2,1,0\n0.9,2,1\n")
+    saved = tmp_path / "b.json"
+    assert run(["boundary", str(path), "--precision", "0.7", "-q", "-o", str(saved), "--no-config"]) == 0
+    assert same_meaning(saved.read_bytes())

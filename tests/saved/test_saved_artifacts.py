@@ -63,7 +63,7 @@ def measured(path, artifact, rows, place):
         proba = ["--proba", "p_*"] if rows.name == "class_rows.csv" else []
         report("conformal", rows, "--mode", "label-shift", "--shift", path, *proba, "-o", place)
         return json.loads(place.read_text())["weights"]
-    metrics = report("evaluate", path, rows, "--bootstrap", 0)["metrics"]
+    metrics = report("evaluate", path, rows)["metrics"]
     return {name: plain(metrics[name]) for name in PINNED[kind]}
 
 

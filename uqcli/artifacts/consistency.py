@@ -18,6 +18,7 @@ from uqcli.choices import CalibrationMethod, ConformalMode
 from uqcli.defaults import MOST_ROWS
 from uqcli.engines.classes import PROBA
 from uqcli.errors import UsageError
+from uqcli.exact import decimal
 from uqcli.methods.boundary.constraint import parse_constraint
 from uqcli.methods.calibration.consistency import contradiction_in_map
 from uqcli.methods.calibration.maps import (
@@ -96,10 +97,13 @@ def _in_promise(artifact: ConformalArtifact) -> str | None:
     if (asked.method, asked.mode) != (artifact.method, artifact.mode):
         return "its method and mode are not those of its parameters"
     try:
-        alphas = [float(each) for each in (asked.alpha, *(asked.alpha_by_class or {}).values())]
-    except ValueError:
-        alphas = []
-    if not alphas or not all(0 < each < 1 for each in alphas) or alphas[0] != artifact.alpha:
+        first, *_ = (
+            decimal("alpha", each, above=0, below=1)
+            for each in (asked.alpha, *(asked.alpha_by_class or {}).values())
+        )
+    except UsageError as error:
+        return str(error)
+    if float(first) != artifact.alpha:
         return "its alpha is not that of its parameters"
     if artifact.mode is ConformalMode.MARGINAL and len(set(artifact.thresholds)) > 1:
         return "thresholds of mode marginal differ"

@@ -12,6 +12,7 @@ from uqcli.artifacts.models import ConformalArtifact
 from uqcli.choices import ConformalMode
 from uqcli.counts import Floats, Ints
 from uqcli.draws import Purpose, generator
+from uqcli.exact import decimal
 from uqcli.methods.conformal.promise import coverage_p_value, effective_rows, holm, shifted_p_value
 from uqcli.reports.evaluate_conformal import CoveragePromise
 
@@ -38,7 +39,7 @@ def judge(
     level
         Share of kept promises that may be called broken.
     """
-    alpha = Fraction(artifact.parameters.alpha)
+    alpha = decimal("alpha", artifact.parameters.alpha)
     calibration = calibration_rows(artifact, counts.rows_of_class)
     if artifact.mode is ConformalMode.LABEL_SHIFT:
         p_values = {}
@@ -49,7 +50,9 @@ def judge(
         return _promise("target", p_values, level)
     if artifact.mode is ConformalMode.LABEL_CONDITIONAL:
         by_class = artifact.parameters.alpha_by_class or {}
-        alphas = [Fraction(by_class[name]) if name in by_class else alpha for name in artifact.classes]
+        alphas = [
+            decimal("alpha", by_class[name]) if name in by_class else alpha for name in artifact.classes
+        ]
         lines = zip(counts.covered_of_class, counts.rows_of_class, calibration, alphas, strict=True)
         return _promise("class", _p_values(artifact.classes, list(lines)), level)
     if artifact.groups is not None:
