@@ -115,7 +115,6 @@ USELESS = [
     ("calibrate", "data.parquet", "--method", "platt", "--uncertainty", "uncertainty"),
     ("tce", "data.parquet", "--uncertainty", "uncertainty"),
     ("tce", "proba.parquet", "--proba", "p_*", "--score", "score"),
-    ("conformal", "data.parquet", "--method", "lac", "--no-randomize"),
     ("conformal", "data.parquet", "--classes", "0,1"),
     ("simulate", "gaussian", "--tau", "2"),
     ("boundary", "data.parquet", "--precision", "0.5", "--weight", "label", "--no-weight"),

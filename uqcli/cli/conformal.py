@@ -116,8 +116,6 @@ def conformal(
 
     parse_alpha(alpha)
     refuse_typed(("uncertainty",), "of conformal sets", "none: they look at probabilities alone")
-    if method is ConformalMethod.LAC:
-        refuse_typed(("no_randomize", "seed"), f"with method {method}", f"--method {ConformalMethod.APS}")
     if mode is not ConformalMode.LABEL_CONDITIONAL and not is_typed("alpha_by_class"):
         alpha_by_class = None
     if mode is not ConformalMode.MARGINAL and not is_typed("by"):

@@ -45,7 +45,9 @@ def run(options: EvaluateOptions) -> Report:
     conformal = [each for each in artifacts if isinstance(each, ConformalArtifact)]
     _require_one_kind(options.artifacts, artifacts, max(len(boundaries), len(calibrators), len(conformal)))
     if not calibrators:
-        options.columns.refuse(("bootstrap", "seed"), f"with a {artifacts[0].kind} artifact")
+        # nothing asked for is nothing refused, and measures in a target are drawn
+        useless = (*(("bootstrap",) if options.bootstrap else ()), *(() if shift is not None else ("seed",)))
+        options.columns.refuse(useless, f"with a {artifacts[0].kind} artifact")
     if conformal:
         return evaluate_conformal(options.artifacts, conformal, options, shift)
     if boundaries:
