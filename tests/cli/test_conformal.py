@@ -248,6 +248,7 @@ BROKEN = {
     "columns": {"classes": ["ash", "elm", "oak", "fir"]},
     "groups": {"groups": {"column": "site", "names": ["north"], "thresholds": [[0.5]]}},
     "alpha": {"alpha": 1.5},
+    "calibration rows": {"calibration_rows": [10, 10, 10]},
 }
 
 
@@ -347,3 +348,12 @@ def test_em_accepts_a_target_of_one_class(uqcli, trees):
     arguments = ("--target", "one.csv", "--estimator", "em", "--json")
     found = uqcli("shift", "cal.parquet", *PROBA, *arguments).json["metrics"]["target_prior"]
     assert found["oak"] > 0.97
+
+
+@pytest.mark.parametrize("draws", [[[1.0, 1.0]], [[1.0, 1.0, 1.0, "x"]]])
+def test_draws_of_class_weights_are_one_for_each_class(uqcli, trees, draws):
+    assert uqcli("shift", "cal.parquet", "--target", "target.csv", *PROBA, "-q", "-o", "s.json").code == 0
+    saved = json.loads((trees / "s.json").read_text())
+    assert len(saved["draws"][0]) == 4
+    (trees / "s.json").write_text(json.dumps({**saved, "draws": draws}))
+    assert uqcli("show", "s.json").code == 5

@@ -78,6 +78,8 @@ def _in_conformal(artifact: ConformalArtifact) -> str | None:
         return "it does not have a threshold for each class"
     if not all(0 <= threshold <= 1 for line in lines for threshold in line):
         return "a threshold is not between 0 and 1"
+    if artifact.calibration_rows is not None and len(artifact.calibration_rows) != len(classes):
+        return "it does not have calibration rows for each class"
     return _in_saved_groups(artifact) or _in_promise(artifact) or _columns_of_classes(artifact)
 
 
@@ -89,6 +91,8 @@ def _in_saved_groups(artifact: ConformalArtifact) -> str | None:
         return None
     if len(set(groups.names)) != len(groups.thresholds) or len(groups.names) != len(groups.thresholds):
         return "its groups do not have thresholds each"
+    if groups.calibration_rows is not None and len(groups.calibration_rows) != len(groups.names):
+        return "its groups do not have calibration rows each"
     return None if groups.column == artifact.parameters.by else "its groups are not those of its parameters"
 
 
@@ -144,6 +148,9 @@ def _in_shift(artifact: ShiftArtifact) -> str | None:
     ends = artifact.interval
     if ends is not None and (len(ends) != len(artifact.classes) or any(len(pair) != 2 for pair in ends)):
         return "it does not have an interval for each class"
+    for line in artifact.draws or ():
+        if len(line) != len(artifact.classes) or not all(map(math.isfinite, line)):
+            return "a draw is not a finite weight for each class"
     return _columns_of_classes(artifact)
 
 

@@ -64,7 +64,10 @@ def evaluate_boundaries(
             columns=request.roles.named(),
         ),
         parameters=EvaluateParameters(
-            confidence=options.confidence, on_invalid=options.on_invalid, positive=request.positive_value
+            confidence=options.confidence,
+            on_invalid=options.on_invalid,
+            positive=request.positive_value,
+            seed=None if options.shift is None else options.seed,
         ),
         results=results,
         verdicts=tuple(_verdict(*result) for result in results),

@@ -75,7 +75,10 @@ def evaluate_conformal(
     return EvaluateConformalReport(
         source=source,
         parameters=EvaluateParameters(
-            confidence=options.confidence, on_invalid=options.on_invalid, positive=positive
+            confidence=options.confidence,
+            on_invalid=options.on_invalid,
+            positive=positive,
+            seed=None if options.shift is None else options.seed,
         ),
         results=tuple(results),
         shifted=shift is not None,

@@ -20,6 +20,7 @@ class EvaluateParameters(msgspec.Struct, frozen=True, kw_only=True):
     confidence: float
     on_invalid: str
     positive: str | None
+    seed: int | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
