@@ -148,10 +148,13 @@ def _in_shift(artifact: ShiftArtifact) -> str | None:
     ends = artifact.interval
     if ends is not None and (len(ends) != len(artifact.classes) or any(len(pair) != 2 for pair in ends)):
         return "it does not have an interval for each class"
-    for line in artifact.draws or ():
-        if len(line) != len(artifact.classes) or not all(map(math.isfinite, line)):
-            return "a draw is not a finite weight for each class"
-    return _columns_of_classes(artifact)
+    return _in_draws(artifact) or _columns_of_classes(artifact)
+
+
+def _in_draws(artifact: ShiftArtifact) -> str | None:
+    classes = len(artifact.classes)
+    fine = all(len(line) == classes and all(map(math.isfinite, line)) for line in artifact.draws or ())
+    return None if fine else "a draw is not a finite weight for each class"
 
 
 def _columns_of_classes(artifact: ConformalArtifact | ShiftArtifact) -> str | None:
