@@ -272,3 +272,30 @@ def test_a_panic_elsewhere_is_an_internal_error(uqcli, data, artifact, monkeypat
 
     monkeypatch.setattr("uqcli.jobs.models.decide", faulty)
     assert "internal error: PanicException" in one_line(uqcli("apply", artifact, data), 1)
+
+
+@pytest.mark.parametrize("where", ["file", "column"])
+@pytest.mark.parametrize("ending", ["parquet", "arrow"])
+def test_notes_of_a_file_that_are_no_text_are_left_out(uqcli, data, tmp_path, ending, where):
+    """polars panics over metadata that is not UTF-8, though the rows are whole."""
+    table = pq.read_table(data)
+    notes = {b"made by": b"\xff\xfe"}
+    if where == "file":
+        table = table.replace_schema_metadata(notes)
+    else:
+        fields = [each.with_metadata(notes) if each.name == "score" else each for each in table.schema]
+        table = table.cast(pa.schema(fields))
+    path = tmp_path / f"noted.{ending}"
+    if ending == "parquet":
+        pq.write_table(table, path)
+    else:
+        with pa.ipc.new_file(path, table.schema) as writer:
+            writer.write_table(table)
+    asked = ("--precision", "0.7", "--score-bins", "20", "--json")
+    plain, noted = (uqcli("boundary", each, *asked) for each in (data, path))
+    assert (noted.code, noted.err) == (0, "")
+    assert noted.out == plain.out
+    assert uqcli("boundary", path, *asked[:-1], "-q", "-o", "b.json").code == 0
+    for out in ("out.csv", "out.parquet"):
+        applied = uqcli("apply", "b.json", path, "-o", out, "-q")
+        assert (applied.code, applied.err) == (0, "")

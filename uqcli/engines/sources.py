@@ -21,6 +21,7 @@ from uqcli.defaults import ROWS_PER_BATCH
 from uqcli.engines.csv_text import CsvBlock, CsvDialect, CsvHeader, read_blocks, read_header
 from uqcli.engines.failures import reading
 from uqcli.engines.inputs import InputFile, ReadOptions
+from uqcli.engines.metadata import with_text_only
 from uqcli.engines.streams import bytes_of, copied, open_stream
 
 if TYPE_CHECKING:
@@ -156,9 +157,9 @@ class ColumnarSource:
             if self.file.format is FileFormat.PARQUET:
                 import pyarrow.parquet as pq
 
-                return pq.read_schema(self._path)
+                return with_text_only(pq.read_schema(self._path))
             with self._open_arrow() as batches:
-                return batches.schema
+                return with_text_only(batches.schema)
 
     def batches(self, columns: Sequence[str]) -> Iterator[Batch]:
         """Rows in order, of some columns."""
@@ -180,7 +181,9 @@ class ColumnarSource:
             for batch in batches(columns):
                 wanted = batch if columns is None else batch.select(columns)
                 wanted.validate(full=True)
-                yield wanted
+                schema = with_text_only(wanted.schema)
+                # the same object where nothing is left out
+                yield wanted if schema is wanted.schema else wanted.from_arrays(wanted.columns, schema=schema)
 
     def _of_parquet(self, columns: list[str] | None) -> Iterator[pa.RecordBatch]:
         import pyarrow.parquet as pq
