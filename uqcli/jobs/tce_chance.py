@@ -135,13 +135,13 @@ def intervals_of_scores(
     positives = int(counts.positives.sum())
     if min(positives, counts.rows - positives) < LEAST_OF_A_CLASS:
         return dict.fromkeys(WITH_INTERVALS)
-    line = calibration_line(counts)
+    line = calibration_line(counts, errors=True)
     found = _with_errors(counts, line)
     resampled = (
         resample_counts(counts, generator(plan.seed, Purpose.BOOTSTRAP, *key, each))
         for each in range(_resamplings(plan))
     )
-    drawn = [_with_errors(each, calibration_line(each, near=line)) for each in resampled]
+    drawn = [_with_errors(each, calibration_line(each, near=line, errors=True)) for each in resampled]
     return {
         name: studentised_interval(found[name], [each[name] for each in drawn], plan.confidence)
         for name in WITH_INTERVALS

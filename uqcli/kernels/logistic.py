@@ -78,9 +78,9 @@ def likelihood_has_maximum(x: Floats, count: Ints, positives: Ints, *, falling: 
         return False
     if x[0] == x[-1]:
         return True
-    of_positive, of_negative = x[positive], x[negative]
-    rising = of_positive[0] >= of_negative[-1]
-    return not (rising or (falling and of_positive[-1] <= of_negative[0]))
+    last = len(x) - 1
+    rising = x[positive.argmax()] >= x[last - negative[::-1].argmax()]
+    return not (rising or (falling and x[last - positive[::-1].argmax()] <= x[negative.argmax()]))
 
 
 def sigmoid(log_odds: Floats) -> Floats:

@@ -6,8 +6,17 @@ import numpy as np
 
 from uqcli.counts import ValueCounts
 
+_PART = 1 << 14
+"""Values at a time, to stay in the cache."""
+
 
 def cumulative_error(counts: ValueCounts) -> float:
     """Largest less smallest sum of (label - score) / N over the lowest scores, up to any of them or none."""
-    running = np.cumsum((counts.positives - counts.count * counts.value) / counts.rows)
-    return float(max(0.0, running.max()) - min(0.0, running.min()))
+    highest = lowest = reached = 0.0
+    for start in range(0, len(counts.value), _PART):
+        part = slice(start, start + _PART)
+        steps = counts.positives[part] - counts.count[part] * counts.value[part]
+        running = reached + np.cumsum(steps)
+        reached = float(running[-1])
+        highest, lowest = max(highest, float(running.max())), min(lowest, float(running.min()))
+    return (highest - lowest) / counts.rows
