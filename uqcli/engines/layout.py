@@ -49,12 +49,13 @@ class Layout:
     def table(self, block: CsvBlock | pa.RecordBatch, rows: CheckedRows, added: pl.DataFrame) -> pa.Table:
         """One block in the output's columns and types."""
         part = self._arrow(block, rows)
+        place = {name: at for at, name in enumerate(part.schema.names)}
         columns = []
         for field in self.schema:
             if field.name in self.added:
                 columns.append(added[field.name].to_arrow())
-            elif field.name in part.schema.names:
-                column = part.column(field.name)
+            elif field.name in place:
+                column = part.column(place[field.name])
                 columns.append(column if self.numbers is None else _cast(column, field.type))
             else:
                 columns.append(pa.nulls(part.num_rows, field.type))
@@ -176,9 +177,8 @@ def _cast(column: pa.Array | pa.ChunkedArray, kind: pa.DataType) -> pa.Array | p
 
 
 def _without_viewed_levels(schema: pa.Schema) -> pa.Schema:
-    for at, field in enumerate(schema):
-        schema = schema.set(at, field.with_type(_plain_levels(field.type)))
-    return schema
+    fields = [field.with_type(_plain_levels(field.type)) for field in schema]
+    return pa.schema(fields, metadata=schema.metadata)
 
 
 def _without_dictionaries(schema: pa.Schema) -> pa.Schema:
