@@ -170,7 +170,7 @@ class ResamplingOptions(Intervals):
             metavar="B",
             min=0,
             max=defaults.MOST_REPLICATES,
-            help="Replicates of the bootstrap that gives every metric an interval.",
+            help="Draws that tell what chance does: intervals where they hold, p-values of errors in tce.",
             rich_help_panel=_RESAMPLING,
         ),
     ] = 0
