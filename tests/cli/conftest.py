@@ -2,6 +2,7 @@
 
 import io
 import json
+import subprocess
 import sys
 from dataclasses import dataclass
 
@@ -10,6 +11,8 @@ import polars as pl
 import pytest
 
 from uqcli.cli.app import run
+
+PROGRAM = [sys.executable, "-m", "uqcli"]
 
 
 @dataclass(frozen=True)
@@ -84,3 +87,12 @@ def artifact(tmp_path, data, uqcli):
     path = tmp_path / "boundary.json"
     assert uqcli("boundary", data, "--precision", "0.7", "--score-bins", 20, "-o", path, "-q").code == 0
     return path
+
+
+@pytest.fixture
+def single(tmp_path):
+    """A boundary on the score alone."""
+    (tmp_path / "fit.csv").write_text("score,label\n0.9,1\n0.1,0\n")
+    arguments = ["boundary", "fit.csv", "--precision", "1", "--algorithm", "st", "-q", "-o", "b.json"]
+    subprocess.run([*PROGRAM, *arguments], check=True)
+    return tmp_path / "b.json"

@@ -15,9 +15,9 @@ import numpy as np
 import polars as pl
 import pytest
 
+from tests.cli.conftest import PROGRAM
 from uqcli.files import Held, changing, open_output, remove_temporaries, write_bytes
 
-PROGRAM = [sys.executable, "-m", "uqcli"]
 CODES = {signal.SIGINT: 130, signal.SIGTERM: 143, signal.SIGHUP: 129}
 
 
@@ -51,15 +51,6 @@ def large(tmp_path):
     path = tmp_path / "large.csv"
     pl.DataFrame({"score": np.random.default_rng(1).random(3_000_000), "pad": "x" * 20}).write_csv(path)
     return path
-
-
-@pytest.fixture
-def single(tmp_path):
-    """A boundary on the score alone."""
-    (tmp_path / "fit.csv").write_text("score,label\n0.9,1\n0.1,0\n")
-    arguments = ["boundary", "fit.csv", "--precision", "1", "--algorithm", "st", "-q", "-o", "b.json"]
-    subprocess.run([*PROGRAM, *arguments], check=True)
-    return tmp_path / "b.json"
 
 
 def test_what_a_killed_run_left_goes_with_the_next(single, large, folder, uqcli):

@@ -11,16 +11,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-PROGRAM = [sys.executable, "-m", "uqcli"]
-
-
-@pytest.fixture
-def single(tmp_path):
-    """A boundary on the score alone."""
-    (tmp_path / "fit.csv").write_text("score,label\n0.9,1\n0.1,0\n")
-    arguments = ["boundary", "fit.csv", "--precision", "1", "--algorithm", "st", "-q", "-o", "b.json"]
-    subprocess.run([*PROGRAM, *arguments], check=True)
-    return tmp_path / "b.json"
+from tests.cli.conftest import PROGRAM
 
 
 def start(*arguments, **options):
