@@ -48,6 +48,48 @@ class ValueCounts:
 
 
 @dataclass(frozen=True, kw_only=True)
+class RangeCounts:
+    """Counts of neighbouring ranges of one column's values, ascending; some are single values.
+
+    Attributes
+    ----------
+    value : float64, shape (m,)
+        Where each range begins; every row of it has this value or one below the next range's.
+    count, positives : int64, shape (m,)
+        Rows and positive rows in each range; ``count > 0``.
+    exact : bool, shape (m,)
+        Whether all rows of a range have just that value.
+    """
+
+    value: Floats
+    count: Ints
+    positives: Ints
+    exact: Bools
+
+    @classmethod
+    def of(cls, counts: ValueCounts) -> RangeCounts:
+        """Single values only."""
+        exact = np.ones(len(counts.value), dtype=np.bool_)
+        return cls(value=counts.value, count=counts.count, positives=counts.positives, exact=exact)
+
+    @property
+    def counts(self) -> ValueCounts:
+        """The same as if every row had the value at which its range begins."""
+        return ValueCounts(value=self.value, count=self.count, positives=self.positives)
+
+    @property
+    def rows(self) -> int:
+        """Rows in all ranges, by weight."""
+        return int(self.count.sum())
+
+    def holding(self, ranks: Ints) -> Bools:
+        """The ranges that hold the rows of some 0-based ranks; bool of shape (m,)."""
+        held = np.zeros(len(self.value), dtype=np.bool_)
+        held[np.searchsorted(np.cumsum(self.count), ranks, side="right")] = True
+        return held
+
+
+@dataclass(frozen=True, kw_only=True)
 class CellRow:
     """The score cells of one uncertainty bin, ascending in score.
 

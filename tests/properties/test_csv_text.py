@@ -7,7 +7,7 @@ import random
 import pytest
 
 from uqcli.engines import csv_text
-from uqcli.engines.csv_text import CsvDialect, read_blocks, read_header
+from uqcli.engines.local.csv_text import CsvDialect, read_blocks, read_header
 from uqcli.errors import DataError
 
 ALPHABET = ["a", "7", ".5", "-1e3", " ", "é", "漢", "🎲", ";", "x y", "null", "\u00a0"]

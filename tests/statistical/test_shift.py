@@ -6,9 +6,7 @@ import pytest
 from scipy import stats
 
 from uqcli.choices import EngineName, ShiftEstimator
-from uqcli.engines.classes import ClassColumns
-from uqcli.engines.columns import Roles
-from uqcli.engines.protocol import DataRequest
+from uqcli.engines.request import ClassColumns, DataRequest, Roles
 from uqcli.jobs.shift import ShiftOptions, run, target_request
 
 SOURCE, TARGET = np.array([0.5, 0.3, 0.2]), np.array([0.2, 0.3, 0.5])

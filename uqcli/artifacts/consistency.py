@@ -16,7 +16,7 @@ from uqcli.artifacts.models import (
 )
 from uqcli.choices import CalibrationMethod, ConformalMode
 from uqcli.defaults import MOST_ROWS
-from uqcli.engines.classes import PROBA
+from uqcli.engines.request import PROBA
 from uqcli.errors import UsageError
 from uqcli.exact import decimal
 from uqcli.methods.boundary.constraint import parse_constraint

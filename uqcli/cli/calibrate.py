@@ -26,7 +26,7 @@ from uqcli.errors import UsageError
 from uqcli.exact import size
 
 if TYPE_CHECKING:
-    from uqcli.engines.protocol import DataRequest
+    from uqcli.engines.request import DataRequest
     from uqcli.jobs.calibration import CalibrationOptions
 
 _METHOD, _PARTS, _MEASURE = "Calibration", "Heterogeneous calibration", "Measuring"
@@ -217,7 +217,7 @@ def _data(
     parts: PartOptions,
     method: CalibrationMethod,
 ) -> DataRequest:
-    from uqcli.engines.features import FeatureRequest
+    from uqcli.engines.request import FeatureRequest
 
     data = labelled_data(inputs, columns, reading)
     roles = data.roles if method is CalibrationMethod.MIST else data.roles.without("uncertainty")

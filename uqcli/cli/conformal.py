@@ -23,7 +23,7 @@ from uqcli.cli.requests import labelled_data, prepare
 from uqcli.errors import UsageError
 
 if TYPE_CHECKING:
-    from uqcli.engines.protocol import DataRequest
+    from uqcli.engines.request import DataRequest
     from uqcli.jobs.shift import ShiftOutcome
 
 _SETS = "Sets"
@@ -111,7 +111,7 @@ def conformal(
 
     from uqcli.artifacts.codec import encode, load_kind
     from uqcli.artifacts.models import ShiftArtifact
-    from uqcli.engines.streams import streams_kept
+    from uqcli.engines.open import streams_kept
     from uqcli.jobs.conformal import ConformalOptions, parse_alpha, run
 
     parse_alpha(alpha)

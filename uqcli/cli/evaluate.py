@@ -57,7 +57,7 @@ def evaluate(
     inputs = tuple(name for name in given if not name.endswith(".json"))
     reads = Reads.of(inputs, models=[*artifacts, shift], reading=reading)
     files = check_outputs(reporting, None, reads=reads, running=running, plot=plotting.plot)
-    from uqcli.engines.streams import streams_kept
+    from uqcli.engines.open import streams_kept
     from uqcli.jobs.evaluate import run
     from uqcli.jobs.evaluate_options import EvaluateOptions
     from uqcli.jobs.models import ColumnOverrides

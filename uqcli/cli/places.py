@@ -48,7 +48,8 @@ class Reads:
 
     def files(self) -> tuple[str, ...]:
         """The files of all tables, as far as they can be found: what cannot is said when it is read."""
-        from uqcli.engines.inputs import ReadOptions, resolve_inputs
+        from uqcli.engines.inputs import resolve_inputs
+        from uqcli.engines.request import ReadOptions
 
         options = ReadOptions() if self.reading is None else read_options(self.reading)
         found: list[str] = []

@@ -12,9 +12,7 @@ from uqcli.errors import UsageError
 from uqcli.files import STDIO, Held
 
 if TYPE_CHECKING:
-    from uqcli.engines.classes import ClassColumns
-    from uqcli.engines.inputs import ReadOptions
-    from uqcli.engines.protocol import DataRequest
+    from uqcli.engines.request import ClassColumns, DataRequest, ReadOptions
     from uqcli.jobs.streaming import Streaming
 
 
@@ -37,7 +35,7 @@ def read_options(options: InputOptions) -> ReadOptions:
     UsageError
         The delimiter is not one character.
     """
-    from uqcli.engines.inputs import ReadOptions
+    from uqcli.engines.request import ReadOptions
 
     return ReadOptions(
         format=options.format or FileFormat.CSV,
@@ -60,8 +58,7 @@ def labelled_data(
     UsageError
         Class probabilities and a positive label together.
     """
-    from uqcli.engines.columns import Roles
-    from uqcli.engines.protocol import DataRequest
+    from uqcli.engines.request import DataRequest, Roles
 
     classes = None if probabilities is None else class_columns(probabilities)
     if classes is not None:
@@ -93,7 +90,7 @@ def class_columns(options: ClassProbabilities) -> ClassColumns | None:
     UsageError
         Names of classes without columns.
     """
-    from uqcli.engines.classes import ClassColumns
+    from uqcli.engines.request import ClassColumns
 
     if options.proba is None:
         refuse_typed(("classes",), "without --proba", "both")

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Final
 
 from uqcli.choices import FileFormat
+from uqcli.engines.request import ReadOptions
 from uqcli.errors import DataError, UsageError
 from uqcli.files import is_stdin
 
@@ -22,26 +23,6 @@ _FORMATS: Final = {
 }
 _COMPRESSIONS: Final = {".gz": "gzip", ".zst": "zstd"}
 KNOWN_SUFFIXES: Final = ".parquet, .csv, .tsv (also .gz, .zst), .arrow or .feather"
-
-
-@dataclass(frozen=True, kw_only=True)
-class ReadOptions:
-    """How files are read, as given on the command line.
-
-    Attributes
-    ----------
-    format
-        Format of inputs whose name does not tell it (standard input, FIFOs).
-    delimiter
-        Field separator of CSV inputs; None means what the name says, a comma by default.
-    null_values
-        Texts in CSV that mean null, beside the empty field.
-    """
-
-    format: FileFormat = FileFormat.CSV
-    format_given: bool = False
-    delimiter: str | None = None
-    null_values: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)

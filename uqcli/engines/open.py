@@ -1,18 +1,67 @@
-"""Engines by name."""
+"""Engines by name, and what is read or written without one."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from types import MappingProxyType
-from typing import Final
+from typing import TYPE_CHECKING, Any, Final
 
-from uqcli.choices import EngineName
-from uqcli.engines.local import LocalEngine
+from uqcli.choices import EngineName, FileFormat
+from uqcli.counts import Feature
 from uqcli.engines.protocol import Engine
+from uqcli.files import Held
 
-ENGINES: Final[Mapping[EngineName, Callable[[], Engine]]] = MappingProxyType({EngineName.POLARS: LocalEngine})
+if TYPE_CHECKING:
+    import numpy as np
+    import polars as pl
+
+
+def _local() -> Engine:
+    from uqcli.engines.local.engine import LocalEngine
+
+    return LocalEngine()
+
+
+ENGINES: Final[Mapping[EngineName, Callable[[], Engine]]] = MappingProxyType({EngineName.POLARS: _local})
 
 
 def open_engine(name: EngineName) -> Engine:
     """Make an engine ready."""
     return ENGINES[name]()
+
+
+def streams_kept() -> AbstractContextManager[None]:
+    """Let inputs that can be read once be read as often as is asked for, until the block ends."""
+    from uqcli.engines.local.streams import streams_kept
+
+    return streams_kept()
+
+
+def write_frames(
+    frames: Iterable[pl.DataFrame],
+    empty: pl.DataFrame,
+    output: str,
+    output_format: FileFormat | None,
+    held: Held | None = None,
+) -> None:
+    """Write frames one after the other (see uqcli.engines.local.generated)."""
+    from uqcli.engines.local.generated import write_frames
+
+    write_frames(frames, empty, output, output_format, held)
+
+
+def feature_of(name: str, values: Sequence[Any] | np.ndarray, *, text: bool | None) -> Feature:
+    """A feature that is at hand; numbers if every value is one, unless texts are asked for.
+
+    Raises
+    ------
+    DataError
+        An infinite number.
+    """
+    import polars as pl
+
+    from uqcli.engines.local.features import whole_feature
+
+    series = pl.Series(name, values, strict=False)
+    return whole_feature([series], text=text or series.dtype == pl.String)

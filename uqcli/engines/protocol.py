@@ -8,35 +8,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Literal, Protocol
+from typing import TYPE_CHECKING, Literal, Protocol
 
-from uqcli.choices import FileFormat, OnInvalid
+import numpy as np
+
+from uqcli.choices import FileFormat
 from uqcli.counts import Bools, Feature, Floats, Ints
-from uqcli.engines.checks import CheckedRows
-from uqcli.engines.columns import Roles
-from uqcli.engines.inputs import ReadOptions
+from uqcli.engines.request import DataRequest, Roles
 from uqcli.files import Held
 
-
-@dataclass(frozen=True, kw_only=True)
-class DataRequest:
-    """Rows to read.
-
-    Attributes
-    ----------
-    inputs
-        INPUT arguments in order: together they are one table.
-    roles
-        The columns that are needed.
-    positive_value
-        Text of the positive label, or None for 0/1 and true/false.
-    """
-
-    inputs: tuple[str, ...]
-    roles: Roles
-    read: ReadOptions = ReadOptions()
-    on_invalid: OnInvalid = OnInvalid.ERROR
-    positive_value: str | None = None
+if TYPE_CHECKING:
+    import polars as pl
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -59,6 +41,80 @@ class SourceFacts:
     positives: int | None
     dropped: int
     columns: dict[str, str]
+
+
+@dataclass(frozen=True, kw_only=True)
+class CheckedRows:
+    """Checked values of one batch; every array has a value for every row.
+
+    Attributes
+    ----------
+    valid : bool, shape (rows,)
+        Rows whose needed values can be used; values in other rows mean nothing.
+    numbers : float64, by role
+    positive : bool; label_class, weight : int64
+        None where the role was not asked for; labels are positive or not, or name a class.
+    keys : int64, by column
+        Number of each row's group, in the order of the checker's ``levels``.
+    features : float64, by column
+        As in ``Feature``, of features whose levels are known.
+    raw
+        Columns of the other features.
+    first_row
+        Position of the batch's first row over all inputs.
+    kept : int64, shape (rows,), or None
+        Positions in the batch of rows that were not left out; None for all.
+    """
+
+    valid: Bools
+    numbers: Mapping[str, Floats]
+    positive: Bools | None
+    label_class: Ints | None
+    weight: Ints | None
+    keys: Mapping[str, Ints]
+    features: Mapping[str, Floats]
+    raw: Mapping[str, pl.Series]
+    first_row: int
+    kept: Ints | None = None
+
+    @property
+    def position(self) -> Ints:
+        """Positions of the rows over all inputs."""
+        return self.first_row + (np.arange(len(self.valid)) if self.kept is None else self.kept)
+
+    @property
+    def score(self) -> Floats:
+        """The score of every row."""
+        return self.numbers["score"]
+
+    @property
+    def uncertainty(self) -> Floats | None:
+        """The uncertainty of every row, where it was asked for."""
+        return self.numbers.get("uncertainty")
+
+    def usable(self) -> CheckedRows:
+        """The valid rows only."""
+        mask = self.valid
+        if mask.all():
+            return self
+        return CheckedRows(
+            valid=mask[mask],
+            numbers={role: value[mask] for role, value in self.numbers.items()},
+            positive=None if self.positive is None else self.positive[mask],
+            label_class=None if self.label_class is None else self.label_class[mask],
+            weight=None if self.weight is None else self.weight[mask],
+            keys={column: value[mask] for column, value in self.keys.items()},
+            features={column: value[mask] for column, value in self.features.items()},
+            raw=_only(self.raw, mask),
+            first_row=self.first_row,
+            kept=np.flatnonzero(mask) if self.kept is None else self.kept[mask],
+        )
+
+
+def _only(columns: Mapping[str, pl.Series], mask: Bools) -> Mapping[str, pl.Series]:
+    import polars as pl
+
+    return {name: column.filter(pl.Series(mask)) for name, column in columns.items()}
 
 
 ColumnType = Literal["bool", "int64", "float64", "labels"]

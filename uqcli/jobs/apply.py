@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from uqcli.artifacts.codec import load
 from uqcli.artifacts.models import Artifact, ConformalArtifact, ShiftArtifact
 from uqcli.choices import ArtifactKind
-from uqcli.engines.columns import Roles
 from uqcli.engines.inputs import format_of
 from uqcli.engines.protocol import AddedColumns
+from uqcli.engines.request import Roles
 from uqcli.errors import ArtifactError
 from uqcli.jobs.gates import Gate, failed_gates
 from uqcli.jobs.label_sets import added_sets, conformal_roles

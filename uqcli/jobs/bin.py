@@ -12,7 +12,7 @@ from uqcli.artifacts.models import GridArtifact, GridParameters, Source
 from uqcli.choices import Binning, EngineName
 from uqcli.counts import Cells
 from uqcli.defaults import MOST_ROWS
-from uqcli.engines.protocol import DataRequest
+from uqcli.engines.request import DataRequest
 from uqcli.errors import DataError, UsageError
 from uqcli.jobs.grids import cells_of, grid_artifact
 from uqcli.jobs.labelled import read_hold_out

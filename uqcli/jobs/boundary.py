@@ -20,7 +20,7 @@ from uqcli.artifacts.models import (
     Source,
 )
 from uqcli.choices import Algorithm, AlgorithmChoice, ArtifactKind, EngineName
-from uqcli.engines.protocol import DataRequest
+from uqcli.engines.request import DataRequest
 from uqcli.errors import InfeasibleError
 from uqcli.jobs.grids import cells_of
 from uqcli.jobs.labelled import read_hold_out

@@ -10,7 +10,8 @@ from uqcli import defaults
 from uqcli.artifacts.models import CalibratorArtifact, Source
 from uqcli.choices import ArtifactKind, CalibrationMethod, EngineName
 from uqcli.counts import Floats
-from uqcli.engines.protocol import DataRequest, LabelledRows
+from uqcli.engines.protocol import LabelledRows
+from uqcli.engines.request import DataRequest
 from uqcli.errors import UsageError
 from uqcli.jobs.before_after import panels
 from uqcli.jobs.calibration import (

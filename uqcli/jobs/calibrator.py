@@ -14,6 +14,7 @@ from uqcli.artifacts.models import CalibratorArtifact, Source
 from uqcli.choices import ArtifactKind, CalibrationMethod, OnInvalid
 from uqcli.counts import Feature, Floats
 from uqcli.defaults import LABEL, SCORE, UNCERTAINTY
+from uqcli.engines.open import feature_of
 from uqcli.errors import DataError, UsageError
 from uqcli.files import write_bytes
 from uqcli.jobs.arrays import checked_labels, checked_numbers, checked_probabilities, checked_weights
@@ -173,14 +174,10 @@ def _rows(score: ArrayLike, real: bool, uncertainty: ArrayLike | None) -> Scored
 
 
 def _feature(name: str, values: Sequence[Any] | np.ndarray, rows: int, *, text: bool | None) -> Feature:
-    import polars as pl
-
-    from uqcli.engines.features import whole_feature
-
-    series = pl.Series(name, values, strict=False)
-    if len(series) != rows:
-        raise DataError(f"feature '{name}' has {len(series)} values", expected=f"{rows}")
-    return whole_feature([series], text=text or series.dtype == pl.String)
+    feature = feature_of(name, values, text=text)
+    if len(feature.value) != rows:
+        raise DataError(f"feature '{name}' has {len(feature.value)} values", expected=f"{rows}")
+    return feature
 
 
 def _recoded(features: Mapping[str, Sequence[Any] | np.ndarray], column: FeatureColumn, rows: int) -> Floats:

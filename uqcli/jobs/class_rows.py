@@ -11,11 +11,9 @@ import numpy as np
 from uqcli.artifacts.models import Source
 from uqcli.choices import EngineName
 from uqcli.counts import Ints
-from uqcli.engines.checks import CheckedRows
-from uqcli.engines.classes import PROBA
-from uqcli.engines.columns import Roles
 from uqcli.engines.open import open_engine
-from uqcli.engines.protocol import DataRequest
+from uqcli.engines.protocol import CheckedRows
+from uqcli.engines.request import PROBA, DataRequest, Roles
 from uqcli.errors import DataError
 from uqcli.jobs.labelled import refuse_keep, require_probabilities
 from uqcli.kernels.nonconformity import Matrix

@@ -12,7 +12,7 @@ from uqcli.artifacts.models import ConformalArtifact, ConformalParameters, Saved
 from uqcli.choices import ArtifactKind, ConformalMethod, ConformalMode, EngineName
 from uqcli.counts import Floats, Ints
 from uqcli.draws import Purpose, uniforms
-from uqcli.engines.protocol import DataRequest
+from uqcli.engines.request import DataRequest
 from uqcli.errors import UsageError
 from uqcli.exact import decimal
 from uqcli.jobs.class_rows import ClassReader, without_uncertainty

@@ -14,7 +14,7 @@ from uqcli.artifacts.models import (
     ShiftArtifact,
 )
 from uqcli.defaults import LABEL
-from uqcli.engines.protocol import DataRequest
+from uqcli.engines.request import DataRequest
 from uqcli.errors import ArtifactError, UsageError
 from uqcli.jobs.evaluate_boundary import evaluate_boundaries
 from uqcli.jobs.evaluate_calibrator import evaluate_calibrators

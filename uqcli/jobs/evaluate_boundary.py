@@ -11,9 +11,9 @@ import numpy as np
 from uqcli.artifacts.models import BoundaryArtifact, Source
 from uqcli.choices import ConstraintKind, EngineName
 from uqcli.draws import Purpose, generator
-from uqcli.engines.checks import CheckedRows
 from uqcli.engines.open import open_engine
-from uqcli.engines.protocol import DataRequest
+from uqcli.engines.protocol import CheckedRows
+from uqcli.engines.request import DataRequest
 from uqcli.errors import DataError
 from uqcli.jobs.class_mix import TargetMix, load_mix
 from uqcli.jobs.evaluate_options import EvaluateOptions

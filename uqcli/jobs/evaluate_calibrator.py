@@ -7,7 +7,8 @@ from dataclasses import replace
 
 from uqcli.artifacts.models import CalibratorArtifact, Source
 from uqcli.counts import Ints
-from uqcli.engines.protocol import DataRequest, LabelledRows
+from uqcli.engines.protocol import LabelledRows
+from uqcli.engines.request import DataRequest
 from uqcli.jobs.before_after import panels
 from uqcli.jobs.compare import ComparedRows, compare
 from uqcli.jobs.evaluate_options import EvaluateOptions

@@ -11,7 +11,7 @@ from uqcli.artifacts.models import ConformalArtifact, ShiftArtifact, Source
 from uqcli.counts import Bools, Floats, Ints
 from uqcli.defaults import LABEL
 from uqcli.draws import Purpose, generator
-from uqcli.engines.protocol import DataRequest
+from uqcli.engines.request import DataRequest
 from uqcli.errors import UsageError
 from uqcli.jobs.class_mix import draws_of
 from uqcli.jobs.class_rows import ClassReader

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from uqcli.choices import EngineName, OnInvalid
 from uqcli.defaults import CONFIDENCE
-from uqcli.engines.inputs import ReadOptions
+from uqcli.engines.request import ReadOptions
 from uqcli.jobs.models import ColumnOverrides
 
 

@@ -10,10 +10,8 @@ from uqcli.artifacts.models import ConformalArtifact
 from uqcli.choices import ConformalMethod, FileFormat
 from uqcli.counts import Bools, Floats, Ints
 from uqcli.draws import Purpose, uniforms
-from uqcli.engines.checks import CheckedRows
-from uqcli.engines.columns import Roles
-from uqcli.engines.features import FeatureRequest
-from uqcli.engines.protocol import AddedColumns, ColumnType
+from uqcli.engines.protocol import AddedColumns, CheckedRows, ColumnType
+from uqcli.engines.request import FeatureRequest, Roles
 from uqcli.errors import DataError
 from uqcli.jobs.class_rows import probabilities
 from uqcli.jobs.models import ColumnOverrides

@@ -9,7 +9,8 @@ from uqcli.artifacts.models import Source
 from uqcli.choices import EngineName, OnInvalid
 from uqcli.counts import Bools, Floats, Ints
 from uqcli.engines.open import open_engine
-from uqcli.engines.protocol import DataRequest, LabelledRows, SourceFacts
+from uqcli.engines.protocol import LabelledRows, SourceFacts
+from uqcli.engines.request import DataRequest
 from uqcli.errors import DataError, UsageError
 from uqcli.methods.binning.grid import HoldOut
 

@@ -10,11 +10,8 @@ import numpy as np
 
 from uqcli.artifacts.models import Artifact, BoundaryArtifact, CalibratorArtifact, GridArtifact
 from uqcli.counts import Bools, Cells, Floats, Ints, bin_of
-from uqcli.engines.checks import CheckedRows
-from uqcli.engines.classes import ClassColumns
-from uqcli.engines.columns import Roles
-from uqcli.engines.features import FeatureRequest
-from uqcli.engines.protocol import AddedColumns, ColumnType
+from uqcli.engines.protocol import AddedColumns, CheckedRows, ColumnType
+from uqcli.engines.request import ClassColumns, FeatureRequest, Roles
 from uqcli.errors import DataError, UsageError
 from uqcli.jobs.grids import cells_of
 from uqcli.jobs.labelled import require_probabilities

@@ -12,7 +12,7 @@ from uqcli.artifacts.models import ShiftArtifact, ShiftParameters, Source
 from uqcli.choices import ArtifactKind, Confusion, EngineName, ShiftEstimator
 from uqcli.counts import Floats, Ints, pool
 from uqcli.draws import Purpose, generator
-from uqcli.engines.protocol import DataRequest
+from uqcli.engines.request import DataRequest
 from uqcli.errors import InfeasibleError, UsageError
 from uqcli.jobs.class_rows import ClassReader, without_uncertainty
 from uqcli.jobs.intervals import check_bootstrap, check_confidence

@@ -11,7 +11,7 @@ import polars as pl
 from uqcli.choices import FileFormat, Simulation
 from uqcli.defaults import MOST_ROWS
 from uqcli.draws import Purpose, blocks, check_seed
-from uqcli.engines.generated import write_frames
+from uqcli.engines.open import write_frames
 from uqcli.errors import UsageError
 from uqcli.files import Held
 from uqcli.methods.simulation.gaussian import GaussianModel, GaussianRows, draw_gaussian, train

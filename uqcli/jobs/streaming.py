@@ -5,10 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from uqcli.choices import EngineName, FileFormat, OnInvalid
-from uqcli.engines.columns import Roles
-from uqcli.engines.inputs import ReadOptions
 from uqcli.engines.open import open_engine
-from uqcli.engines.protocol import AddedColumns, ApplyFacts, ApplyRequest, DataRequest
+from uqcli.engines.protocol import AddedColumns, ApplyFacts, ApplyRequest
+from uqcli.engines.request import DataRequest, ReadOptions, Roles
 from uqcli.files import Held
 
 

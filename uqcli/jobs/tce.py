@@ -10,8 +10,8 @@ import numpy as np
 from uqcli import defaults
 from uqcli.choices import EngineName, ScoreBinning
 from uqcli.counts import Bools, Floats, Ints, ValueCounts, pool
-from uqcli.engines.classes import PROBA
-from uqcli.engines.protocol import DataRequest, LabelledRows
+from uqcli.engines.protocol import LabelledRows
+from uqcli.engines.request import PROBA, DataRequest
 from uqcli.jobs.intervals import ResamplingPlan, check_bootstrap, check_confidence
 from uqcli.jobs.labelled import read_labelled, require_probabilities, sum_notes
 from uqcli.jobs.measure import Measured, MeasureOptions, mean_metrics, measure, test_based_error

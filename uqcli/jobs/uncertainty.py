@@ -7,9 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from uqcli.counts import Bools, Floats, Ints
-from uqcli.engines.checks import CheckedRows
-from uqcli.engines.columns import Roles
-from uqcli.engines.protocol import AddedColumns
+from uqcli.engines.protocol import AddedColumns, CheckedRows
+from uqcli.engines.request import Roles
 from uqcli.errors import DataError, UsageError
 from uqcli.jobs.streaming import Streaming
 from uqcli.methods.uncertainty.beta import Uncertainties, of_beta

@@ -12,11 +12,10 @@ import pyarrow as pa
 
 from uqcli.choices import FileFormat
 from uqcli.counts import Floats
-from uqcli.engines.checks import CheckedRows
-from uqcli.engines.columns import Roles
-from uqcli.engines.csv_text import CsvBlock
-from uqcli.engines.protocol import ApplyRequest
-from uqcli.engines.sources import ColumnarSource, Source
+from uqcli.engines.local.csv_text import CsvBlock
+from uqcli.engines.local.sources import ColumnarSource, Source
+from uqcli.engines.protocol import ApplyRequest, CheckedRows
+from uqcli.engines.request import Roles
 from uqcli.errors import DataError, UsageError
 
 _TYPES: Final = {

@@ -3,37 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 import polars as pl
 
 from uqcli.counts import Bools, Feature, Floats
-from uqcli.engines.sources import Batch
+from uqcli.engines.local.sources import Batch
+from uqcli.engines.request import FeatureRequest
 from uqcli.errors import DataError
-
-
-@dataclass(frozen=True, kw_only=True)
-class FeatureRequest:
-    """A feature column to read.
-
-    Attributes
-    ----------
-    text
-        Whether it holds texts even if these look like numbers; None where the column itself tells.
-    levels
-        The texts that are told apart, once they are known.
-    """
-
-    name: str
-    text: bool | None = None
-    levels: tuple[str, ...] | None = None
-
-    @property
-    def known(self) -> bool:
-        """Whether values can be numbered batch by batch."""
-        return self.text is False or self.levels is not None
-
 
 _FRACTION = {"ms": "%.3f", "us": "%.6f", "ns": "%.9f"}
 

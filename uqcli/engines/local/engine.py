@@ -10,13 +10,14 @@ from typing import Any, TypeVar
 import numpy as np
 
 from uqcli.counts import Feature
-from uqcli.engines.checks import CheckedRows, RowChecker
-from uqcli.engines.columns import Roles, require_columns
-from uqcli.engines.failures import reading
-from uqcli.engines.features import FeatureRequest, whole_feature
 from uqcli.engines.inputs import resolve_inputs
-from uqcli.engines.protocol import ApplyFacts, ApplyRequest, DataRequest, Groups, LabelledRows, SourceFacts
-from uqcli.engines.sources import Source, open_sources
+from uqcli.engines.local.checks import RowChecker
+from uqcli.engines.local.columns import require_columns
+from uqcli.engines.local.failures import reading
+from uqcli.engines.local.features import whole_feature
+from uqcli.engines.local.sources import Source, open_sources
+from uqcli.engines.protocol import ApplyFacts, ApplyRequest, CheckedRows, Groups, LabelledRows, SourceFacts
+from uqcli.engines.request import DataRequest, FeatureRequest, Roles
 from uqcli.errors import DataError
 
 Value = TypeVar("Value", np.bool_, np.int64)
@@ -68,7 +69,7 @@ class LocalEngine:
 
     def apply(self, request: ApplyRequest) -> ApplyFacts:
         """Stream files through a model (see uqcli.engines.streaming)."""
-        from uqcli.engines.streaming import stream_through
+        from uqcli.engines.local.streaming import stream_through
 
         with _sources(request.data) as (sources, roles):
             return stream_through(sources, replace(request, data=replace(request.data, roles=roles)))
@@ -118,7 +119,7 @@ def _sources(request: DataRequest) -> Iterator[tuple[tuple[Source, ...], Roles]]
     with ExitStack() as stack:
         files = resolve_inputs(request.inputs, request.read)
         sources = stack.enter_context(open_sources(files, request.read))
-        roles = request.roles.expanded(sources[0])
+        roles = request.roles.expanded(sources[0].columns, sources[0].file.name)
         for source in sources:
             require_columns(source, roles)
         yield sources, roles

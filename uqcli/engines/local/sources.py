@@ -18,11 +18,12 @@ import polars as pl
 from uqcli.choices import FileFormat
 from uqcli.counts import Bools
 from uqcli.defaults import ROWS_PER_BATCH
-from uqcli.engines.csv_text import CsvBlock, CsvDialect, CsvHeader, read_blocks, read_header
-from uqcli.engines.failures import reading
-from uqcli.engines.inputs import InputFile, ReadOptions
-from uqcli.engines.metadata import with_text_only
-from uqcli.engines.streams import bytes_of, copied, open_stream
+from uqcli.engines.inputs import InputFile
+from uqcli.engines.local.csv_text import CsvBlock, CsvDialect, CsvHeader, read_blocks, read_header
+from uqcli.engines.local.failures import reading
+from uqcli.engines.local.metadata import with_text_only
+from uqcli.engines.local.streams import bytes_of, copied, open_stream
+from uqcli.engines.request import ReadOptions
 
 if TYPE_CHECKING:
     import pyarrow as pa

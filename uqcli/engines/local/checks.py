@@ -11,90 +11,22 @@ import polars as pl
 from uqcli.choices import OnInvalid
 from uqcli.counts import Bools, Floats, Ints
 from uqcli.defaults import MOST_ROWS
-from uqcli.engines.classes import (
-    PROBA,
+from uqcli.engines.local.classes import (
     ROUNDING,
     SUM_TOLERANCE,
     class_of_labels,
     sum_of_probabilities,
     without_value,
 )
-from uqcli.engines.columns import Roles
-from uqcli.engines.features import encoded, infinite_numbers, texts_of
-from uqcli.engines.sources import Batch
+from uqcli.engines.local.features import encoded, infinite_numbers, texts_of
+from uqcli.engines.local.sources import Batch
+from uqcli.engines.protocol import CheckedRows
+from uqcli.engines.request import PROBA, Roles
 from uqcli.errors import DataError
 
 _TEXT_TYPES = (pl.String, pl.Categorical, pl.Enum)
 _NULL, _NAN, _INFINITE = "null", "NaN", "infinite"
 _INFINITIES = ["inf", "-inf", "+inf", "infinity", "-infinity", "+infinity"]
-
-
-@dataclass(frozen=True, kw_only=True)
-class CheckedRows:
-    """Checked values of one batch; every array has a value for every row.
-
-    Attributes
-    ----------
-    valid : bool, shape (rows,)
-        Rows whose needed values can be used; values in other rows mean nothing.
-    numbers : float64, by role
-    positive : bool; label_class, weight : int64
-        None where the role was not asked for; labels are positive or not, or name a class.
-    keys : int64, by column
-        Number of each row's group, in the order of the checker's ``levels``.
-    features : float64, by column
-        As in ``Feature``, of features whose levels are known.
-    raw
-        Columns of the other features.
-    first_row
-        Position of the batch's first row over all inputs.
-    kept : int64, shape (rows,), or None
-        Positions in the batch of rows that were not left out; None for all.
-    """
-
-    valid: Bools
-    numbers: Mapping[str, Floats]
-    positive: Bools | None
-    label_class: Ints | None
-    weight: Ints | None
-    keys: Mapping[str, Ints]
-    features: Mapping[str, Floats]
-    raw: Mapping[str, pl.Series]
-    first_row: int
-    kept: Ints | None = None
-
-    @property
-    def position(self) -> Ints:
-        """Positions of the rows over all inputs."""
-        return self.first_row + (np.arange(len(self.valid)) if self.kept is None else self.kept)
-
-    @property
-    def score(self) -> Floats:
-        """The score of every row."""
-        return self.numbers["score"]
-
-    @property
-    def uncertainty(self) -> Floats | None:
-        """The uncertainty of every row, where it was asked for."""
-        return self.numbers.get("uncertainty")
-
-    def usable(self) -> CheckedRows:
-        """The valid rows only."""
-        mask = self.valid
-        if mask.all():
-            return self
-        return CheckedRows(
-            valid=mask[mask],
-            numbers={role: value[mask] for role, value in self.numbers.items()},
-            positive=None if self.positive is None else self.positive[mask],
-            label_class=None if self.label_class is None else self.label_class[mask],
-            weight=None if self.weight is None else self.weight[mask],
-            keys={column: value[mask] for column, value in self.keys.items()},
-            features={column: value[mask] for column, value in self.features.items()},
-            raw={column: value.filter(pl.Series(mask)) for column, value in self.raw.items()},
-            first_row=self.first_row,
-            kept=np.flatnonzero(mask) if self.kept is None else self.kept[mask],
-        )
 
 
 @dataclass

@@ -12,14 +12,14 @@ import pyarrow as pa
 
 from uqcli.choices import FileFormat, OnInvalid
 from uqcli.counts import Bools
-from uqcli.engines.checks import CheckedRows, RowChecker
-from uqcli.engines.csv_text import CsvBlock
-from uqcli.engines.failures import reading, writing
 from uqcli.engines.inputs import facts_of_name, format_of
-from uqcli.engines.layout import Layout, plan_layout
-from uqcli.engines.protocol import ApplyFacts, ApplyRequest, ColumnType
-from uqcli.engines.sinks import CsvForm, CsvSink, Sink, open_sink
-from uqcli.engines.sources import Batch, CsvSource, Source
+from uqcli.engines.local.checks import RowChecker
+from uqcli.engines.local.csv_text import CsvBlock
+from uqcli.engines.local.failures import reading, writing
+from uqcli.engines.local.layout import Layout, plan_layout
+from uqcli.engines.local.sinks import CsvForm, CsvSink, Sink, open_sink
+from uqcli.engines.local.sources import Batch, CsvSource, Source
+from uqcli.engines.protocol import ApplyFacts, ApplyRequest, CheckedRows, ColumnType
 from uqcli.files import STDIO
 
 

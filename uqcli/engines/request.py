@@ -1,0 +1,244 @@
+"""What is asked of an engine: which inputs, which of their columns, and how they are read."""
+
+from __future__ import annotations
+
+import fnmatch
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from uqcli.choices import FileFormat, OnInvalid
+from uqcli.errors import DataError, UsageError
+
+PROBA = "proba."
+"""Class probabilities have the role ``proba.<class>``."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReadOptions:
+    """How files are read, as given on the command line.
+
+    Attributes
+    ----------
+    format
+        Format of inputs whose name does not tell it (standard input, FIFOs).
+    delimiter
+        Field separator of CSV inputs; None means what the name says, a comma by default.
+    null_values
+        Texts in CSV that mean null, beside the empty field.
+    """
+
+    format: FileFormat = FileFormat.CSV
+    format_given: bool = False
+    delimiter: str | None = None
+    null_values: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class FeatureRequest:
+    """A feature column to read.
+
+    Attributes
+    ----------
+    text
+        Whether it holds texts even if these look like numbers; None where the column itself tells.
+    levels
+        The texts that are told apart, once they are known.
+    """
+
+    name: str
+    text: bool | None = None
+    levels: tuple[str, ...] | None = None
+
+    @property
+    def known(self) -> bool:
+        """Whether values can be numbered batch by batch."""
+        return self.text is False or self.levels is not None
+
+
+@dataclass(frozen=True, kw_only=True)
+class ClassColumns:
+    """Which columns hold class probabilities, as asked for.
+
+    Attributes
+    ----------
+    columns
+        A pattern with one ``*``, or names separated by commas.
+    names
+        Names of the classes in the order of the columns; None means what ``*`` matched, or the columns'
+        own names.
+    """
+
+    columns: str
+    names: tuple[str, ...] | None = None
+
+    def found_in(self, columns: Sequence[str], file: str) -> dict[str, str]:
+        """Class to column, in the order of the classes.
+
+        Raises
+        ------
+        DataError
+            The pattern matches fewer than two columns.
+        UsageError
+            Names that are repeated, or not one for each column.
+        """
+        if "*" in self.columns:
+            matched = _matched(self.columns, columns)
+        else:
+            listed = [name.strip() for name in self.columns.split(",")]
+            matched = {name: name for name in listed}
+            if len(matched) < len(listed):
+                raise UsageError(f"--proba '{self.columns}' repeats a column", expected="each column once")
+        if len(matched) < 2:
+            raise DataError(
+                f"'{self.columns}' names {len(matched)} columns of '{file}'",
+                expected="the probabilities of at least two classes",
+                remedy="check --proba and its quoting",
+            )
+        names = self.names or tuple(matched)
+        if len(set(names)) != len(matched):
+            raise UsageError(
+                f"--classes names {len(set(names))} classes for {len(matched)} columns",
+                expected="one name for each column",
+            )
+        return dict(zip(names, matched.values(), strict=True))
+
+    def renaming(self, classes: Sequence[str]) -> dict[str, str]:
+        """Class to column for classes that are known beforehand.
+
+        Raises
+        ------
+        UsageError
+            Not one column for each class, or names of other classes.
+        """
+        if "*" in self.columns:
+            if self.columns.count("*") > 1 or self.names is not None:
+                raise UsageError(
+                    f"--proba '{self.columns}'", expected="one * without --classes, or names with commas"
+                )
+            return {name: self.columns.replace("*", name) for name in classes}
+        listed = [name.strip() for name in self.columns.split(",")]
+        names = classes if self.names is None else self.names
+        if len(set(listed)) != len(classes) or len(listed) != len(classes) or set(names) != set(classes):
+            raise UsageError(
+                f"--proba '{self.columns}' names {len(set(listed))} columns",
+                expected=f"one for each of the classes {', '.join(list(classes)[:12])}",
+            )
+        column_of = dict(zip(names, listed, strict=True))
+        return {name: column_of[name] for name in classes}
+
+
+def _matched(pattern: str, columns: Sequence[str]) -> dict[str, str]:
+    if pattern.count("*") > 1:
+        raise UsageError(f"--proba '{pattern}'", expected="one *, or names separated by commas")
+    before, after = map(re.escape, pattern.split("*"))
+    hits = [(re.fullmatch(f"{before}(.+){after}", column, re.DOTALL), column) for column in columns]
+    found = {hit[1].strip(): column for hit, column in hits if hit}
+    integers = all(re.fullmatch(r"-?\d+", name) for name in found)
+    return {name: found[name] for name in sorted(found, key=int if integers else str)}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Roles:
+    """The columns a command needs, by role.
+
+    Attributes
+    ----------
+    numbers
+        Role to column name of the columns read as finite numbers, such as score and uncertainty.
+    label, weight
+        Column names; None where a command does not need the role.
+    pattern
+        Further numbers: all columns of the first input that match, or those of a list a,b,c, by their
+        own names.
+    class_columns
+        Class probabilities as asked for; the first input tells which columns these are.
+    classes
+        Class to column, once that is known. The label then names a class.
+    keys
+        Columns whose text tells groups apart.
+    features
+        Columns of numbers or texts, where values may be missing.
+    """
+
+    numbers: Mapping[str, str]
+    label: str | None = None
+    weight: str | None = None
+    pattern: str | None = None
+    class_columns: ClassColumns | None = None
+    classes: Mapping[str, str] = field(default_factory=dict)
+    keys: tuple[str, ...] = ()
+    features: tuple[FeatureRequest, ...] = ()
+
+    def expanded(self, columns: Sequence[str], file: str) -> Roles:
+        """With the columns of a file that the patterns match.
+
+        Raises
+        ------
+        DataError, UsageError
+            A pattern matches none, or see ``ClassColumns``.
+        """
+        if self.class_columns is not None:
+            return replace(self, classes=self.class_columns.found_in(columns, file), class_columns=None)
+        if self.pattern is None:
+            return self
+        if any(sign in self.pattern for sign in "*?["):
+            matched = sorted(fnmatch.filter(columns, self.pattern))
+        else:
+            matched = [name.strip() for name in self.pattern.split(",")]
+        if not set(matched) & set(columns):
+            raise DataError(
+                f"no column of '{file}' matches '{self.pattern}'",
+                expected=f"columns such as {listing(columns)}",
+                remedy="check the pattern and its quoting",
+            )
+        return replace(self, numbers={**self.numbers, **{name: name for name in matched}}, pattern=None)
+
+    def named(self) -> dict[str, str]:
+        """Role to column name, of the roles that are needed."""
+        others = (("label", self.label), ("weight", self.weight))
+        return {
+            **self.all_numbers(),
+            **{role: name for role, name in others if name is not None},
+            **{f"by.{name}": name for name in self.keys},
+            **{f"features.{each.name}": each.name for each in self.features},
+        }
+
+    def all_numbers(self) -> dict[str, str]:
+        """Role to column name of the numbers, class probabilities included."""
+        return {**self.numbers, **{PROBA + name: column for name, column in self.classes.items()}}
+
+    def columns(self) -> list[str]:
+        """The columns' names, each once."""
+        return list(dict.fromkeys(self.named().values()))
+
+    def without(self, role: str) -> Roles:
+        """The same without one of the numbers."""
+        return replace(self, numbers={key: name for key, name in self.numbers.items() if key != role})
+
+
+@dataclass(frozen=True, kw_only=True)
+class DataRequest:
+    """Rows to read.
+
+    Attributes
+    ----------
+    inputs
+        INPUT arguments in order: together they are one table.
+    roles
+        The columns that are needed.
+    positive_value
+        Text of the positive label, or None for 0/1 and true/false.
+    """
+
+    inputs: tuple[str, ...]
+    roles: Roles
+    read: ReadOptions = ReadOptions()
+    on_invalid: OnInvalid = OnInvalid.ERROR
+    positive_value: str | None = None
+
+
+def listing(columns: Sequence[str]) -> str:
+    """Some names, and how many more there are."""
+    shown = ", ".join(columns[:12])
+    return f"{shown} and {len(columns) - 12} more" if len(columns) > 12 else shown
