@@ -52,5 +52,14 @@ CSV_BLOCK_BYTES: Final = 8 << 20
 ROWS_PER_BATCH: Final = 1 << 17
 """Rows read at a time from a columnar file."""
 
+ROWS_PER_PART: Final = 1 << 20
+"""Rows counted at a time."""
+
+COLLECTED_ROWS: Final = 1 << 23
+"""Rows collected at once where ranges of values are opened."""
+
+KEPT_BYTES: Final = 832_000_000
+"""Memory up to which the columns that are counted are kept between two passes."""
+
 SMALL_WORK: Final = 2_000_000
 """Loop steps of a kernel in a process before it is compiled: below, Python beats loading the compiler."""

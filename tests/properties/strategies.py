@@ -6,6 +6,8 @@ import numpy as np
 from hypothesis import strategies as st
 
 from uqcli.counts import LOWEST, CellRow, Cells
+from uqcli.jobs.array_table import ArrayTable
+from uqcli.jobs.grids import grid_cells
 from uqcli.methods.binning.grid import HoldOut
 
 PRECISIONS = st.one_of(
@@ -63,3 +65,8 @@ def as_hold_out(data, weighted=True):
         positive=np.array([row[2] for row in data]),
         weight=np.array([row[3] for row in data], dtype=np.int64) if weighted else None,
     )
+
+
+def build_cells(hold_out, spec):
+    """The cells of a grid over rows at hand."""
+    return grid_cells(ArrayTable(hold_out=hold_out), spec)

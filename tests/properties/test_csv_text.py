@@ -6,7 +6,7 @@ import random
 
 import pytest
 
-from uqcli.engines import csv_text
+from uqcli.engines.local import csv_text
 from uqcli.engines.local.csv_text import CsvDialect, read_blocks, read_header
 from uqcli.errors import DataError
 

@@ -6,14 +6,14 @@ protocol only, so another engine gives the same answers by passing the same test
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, Protocol
 
 import numpy as np
 
 from uqcli.choices import FileFormat
-from uqcli.counts import Bools, Feature, Floats, Ints
+from uqcli.counts import Bools, Feature, Floats, Ints, RangeCounts, ValueCounts
 from uqcli.engines.request import DataRequest, Roles
 from uqcli.files import Held
 
@@ -226,6 +226,45 @@ class ApplyFacts:
     undecided: int
 
 
+Unsettled = Callable[[Sequence[RangeCounts]], Sequence[Bools]]
+"""From counts of ranges to a mask over each: the ranges inside which an answer still lies."""
+
+
+class Table(Protocol):
+    """The rows of a request, counted as often as is asked; only roles of numbers and a label of two classes.
+
+    Uncertainty edges have shape (K-1,) and make K bins (see ``counts.Cells``); without any there is one.
+    """
+
+    @property
+    def facts(self) -> SourceFacts:
+        """What was read."""
+
+    def edges(self, role: str, ranks: Callable[[int], Ints]) -> ValueCounts:
+        """Counts of a column, exact at some ranks.
+
+        Parameters
+        ----------
+        ranks
+            From the number of rows to 0-based ranks.
+        """
+
+    def counted(self, by: Floats, unsettled: Unsettled) -> tuple[RangeCounts, ...]:
+        """Counts of the scores in each uncertainty bin, and last of all rows together.
+
+        Parameters
+        ----------
+        unsettled
+            Is given the counts so far and asked until it names no range: these are then exact.
+        """
+
+    def pooled(self, by: Floats) -> tuple[ValueCounts, ...]:
+        """Exact tie-pooled counts of the scores in each uncertainty bin."""
+
+    def rows(self) -> LabelledRows:
+        """Every row of positive weight, in any order, for what cannot do with counts."""
+
+
 class CheckedBatches(Protocol):
     """Usable rows in order; all attributes are known once the iteration is over.
 
@@ -252,6 +291,9 @@ class CheckedBatches(Protocol):
 
 class Engine(Protocol):
     """Reads and counts."""
+
+    def table(self, request: DataRequest) -> Table:
+        """Rows to be counted; nothing is read before the first question."""
 
     def labelled_rows(self, request: DataRequest) -> LabelledRows:
         """Read everything that a fit needs."""

@@ -6,19 +6,21 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import msgspec
+import numpy as np
 
 from uqcli.artifacts.codec import load_kind
 from uqcli.artifacts.models import GridArtifact, GridParameters, Source
 from uqcli.choices import Binning, EngineName
-from uqcli.counts import Cells
+from uqcli.counts import Bools, Cells, RangeCounts
 from uqcli.defaults import MOST_ROWS
+from uqcli.engines.protocol import Table
 from uqcli.engines.request import DataRequest
 from uqcli.errors import DataError, UsageError
-from uqcli.jobs.grids import cells_of, grid_artifact
-from uqcli.jobs.labelled import read_hold_out
+from uqcli.jobs.grids import cells_of, grid_artifact, grid_parts, uncertainty_edges
+from uqcli.jobs.labelled import open_table, source_of
 from uqcli.methods.binning.block_sizes import size_notes
 from uqcli.methods.binning.calibration_error import BinError, isotonic_errors
-from uqcli.methods.binning.grid import GridSpec, cells_from, recount, split_by_uncertainty
+from uqcli.methods.binning.grid import GridSpec, cells_from, cells_under, unsettled_by_edges
 from uqcli.methods.binning.registry import BINNINGS
 from uqcli.reports.bin import BinReport
 
@@ -42,14 +44,14 @@ def bin_rows(data: DataRequest, spec: GridSpec, engine: EngineName) -> BinOutcom
     rule = BINNINGS[spec.binning]
     if not rule.two_dimensional and spec.uncertainty_bins > 1:
         raise UsageError(f"{spec.uncertainty_bins} uncertainty bins with {spec.binning}", expected="1")
-    hold_out, source = read_hold_out(data, engine, looks_at_uncertainty=spec.uncertainty_bins > 1)
-    edges, parts = split_by_uncertainty(hold_out, spec)
-    cells = cells_from(edges, parts, spec)
+    table = open_table(data, engine, looks_at_uncertainty=spec.uncertainty_bins > 1)
+    edges = uncertainty_edges(table, spec)
+    cells = cells_from(edges, [each.counts for each in grid_parts(table, edges, spec)[:-1]], spec)
     parameters = _parameters(data, spec, cells)
-    artifact = grid_artifact(cells, source, parameters)
+    artifact = grid_artifact(cells, source_of(table.facts), parameters)
     by_size = spec.binning is Binning.PAVA_BC
     notes = size_notes(cells.rows[0].count, *_bounds(spec, cells)) if by_size else []
-    return _outcome(artifact, cells, notes, isotonic_errors(parts, cells))
+    return _outcome(artifact, cells, notes, isotonic_errors(table.pooled(edges), cells))
 
 
 def count_under(edges: str, data: DataRequest, engine: EngineName) -> BinOutcome:
@@ -62,12 +64,23 @@ def count_under(edges: str, data: DataRequest, engine: EngineName) -> BinOutcome
     """
     old = load_kind(edges, GridArtifact)
     under = cells_of(old)
-    hold_out, source = read_hold_out(data, engine, looks_at_uncertainty=len(under.rows) > 1)
-    cells = recount(hold_out, under)
+    table = open_table(data, engine, looks_at_uncertainty=len(under.rows) > 1)
+    cells = _counted_under(table, under)
     parameters = msgspec.structs.replace(
         old.parameters, on_invalid=data.on_invalid, positive=data.positive_value
     )
-    return _outcome(grid_artifact(cells, source, parameters), cells, [], None)
+    return _outcome(grid_artifact(cells, source_of(table.facts), parameters), cells, [], None)
+
+
+def _counted_under(table: Table, old: Cells) -> Cells:
+    edges = [row.lower[1:] for row in old.rows]
+
+    def unsettled(counts: Sequence[RangeCounts]) -> list[Bools]:
+        masks = [unsettled_by_edges(part, cut) for part, cut in zip(counts[:-1], edges, strict=True)]
+        return [*masks, np.zeros(len(counts[-1].value), dtype=np.bool_)]
+
+    parts = table.counted(old.uncertainty_edges, unsettled)[:-1]
+    return cells_under([part.counts for part in parts], old)
 
 
 def merge_grids(names: Sequence[str]) -> BinOutcome:

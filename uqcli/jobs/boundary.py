@@ -23,7 +23,7 @@ from uqcli.choices import Algorithm, AlgorithmChoice, ArtifactKind, EngineName
 from uqcli.engines.request import DataRequest
 from uqcli.errors import InfeasibleError
 from uqcli.jobs.grids import cells_of
-from uqcli.jobs.labelled import read_hold_out
+from uqcli.jobs.labelled import open_table, source_of
 from uqcli.jobs.search import GridOptions, Material, Rows, SavedCells, oversize_of, require_applicable
 from uqcli.methods.boundary.constraint import Constraint
 from uqcli.methods.boundary.fit import Search, search
@@ -82,7 +82,7 @@ def run(request: BoundaryRequest) -> BoundaryOutcome:
         See the parts.
     """
     constraint = request.constraint if request.mix is None else request.mix.in_source(request.constraint)
-    problem = _from_grid(request) if request.saved_grid is not None else _from_rows(request)
+    problem = _from_grid(request) if request.saved_grid is not None else _from_rows(request, constraint)
     if request.algorithm is AlgorithmChoice.ALL:
         candidates = tuple(_try(problem.material, algorithm, constraint) for algorithm in Algorithm)
     else:
@@ -143,14 +143,18 @@ def _score_only(material: Material, best: Candidate, constraint: Constraint) -> 
     return search(material.cells(Algorithm.ST), Algorithm.ST, constraint)
 
 
-def _from_rows(request: BoundaryRequest) -> _Problem:
+def _from_rows(request: BoundaryRequest, constraint: Constraint) -> _Problem:
     data, spec = request.data, request.grid.spec()
-    hold_out, source = read_hold_out(
-        data, request.engine, looks_at_uncertainty=_looks_at_uncertainty(request, spec.uncertainty_bins)
-    )
+    uncertain = _looks_at_uncertainty(request, spec.uncertainty_bins)
+    table = open_table(data, request.engine, looks_at_uncertainty=uncertain)
     return _Problem(
-        material=Rows(hold_out=hold_out, spec=spec),
-        source=source,
+        material=Rows(
+            table=table,
+            uncertain=uncertain,
+            spec=spec,
+            constraint=constraint,
+        ),
+        source=source_of(table.facts),
         parameters=BoundaryParameters(
             algorithm=request.algorithm,
             binning=request.grid.binning,

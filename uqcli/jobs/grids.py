@@ -1,12 +1,17 @@
-"""Grid artifacts as cells, and cells as grid artifacts."""
+"""Rows as the cells of a grid, and grid artifacts as cells and back."""
 
 from __future__ import annotations
+
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
 from uqcli.artifacts.models import GridArtifact, GridParameters, Source
 from uqcli.choices import ArtifactKind
-from uqcli.counts import LOWEST_EDGE, CellRow, Cells
+from uqcli.counts import LOWEST_EDGE, Bools, CellRow, Cells, Floats, RangeCounts, merge
+from uqcli.engines.protocol import Table
+from uqcli.methods.binning.grid import GridSpec, cells_from, unsettled_by_grid
+from uqcli.methods.binning.registry import BINNINGS, BinSizes
 
 
 def cells_of(grid: GridArtifact) -> Cells:
@@ -34,3 +39,40 @@ def grid_artifact(cells: Cells, source: Source, parameters: GridParameters) -> G
         count=[row.count.tolist() for row in cells.rows],
         positives=[row.positives.tolist() for row in cells.rows],
     )
+
+
+def uncertainty_edges(table: Table, spec: GridSpec) -> Floats:
+    """Where the uncertainty is cut; float64 of shape (K-1,)."""
+    rule, bins = BINNINGS[spec.binning], spec.uncertainty_bins
+    if bins == 1:
+        return np.empty(0)
+    assert rule.ranks is not None  # rules that cut the uncertainty depend on ranks
+    ranks = rule.ranks
+    return rule.edges(table.edges("uncertainty", lambda rows: ranks(rows, bins)), BinSizes(bins=bins))
+
+
+def grid_parts(
+    table: Table, edges: Floats, spec: GridSpec, also: Callable[[RangeCounts], Bools] | None = None
+) -> tuple[RangeCounts, ...]:
+    """Scores of each uncertainty bin, and last of all rows, as exactly as the grid needs them.
+
+    Parameters
+    ----------
+    also
+        Names ranges of all rows that must be opened besides.
+    """
+    if spec.score_bins is None or BINNINGS[spec.binning].ranks is None:
+        parts = table.pooled(edges)
+        return tuple(RangeCounts.of(each) for each in (*parts, merge(parts)))
+
+    def unsettled(counts: Sequence[RangeCounts]) -> list[Bools]:
+        *masks, whole = unsettled_by_grid(counts, spec)
+        return [*masks, whole if also is None else whole | also(counts[-1])]
+
+    return table.counted(edges, unsettled)
+
+
+def grid_cells(table: Table, spec: GridSpec) -> Cells:
+    """Count rows into a grid."""
+    edges = uncertainty_edges(table, spec)
+    return cells_from(edges, [each.counts for each in grid_parts(table, edges, spec)[:-1]], spec)

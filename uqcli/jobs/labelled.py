@@ -3,40 +3,35 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import cast
 
 from uqcli.artifacts.models import Source
 from uqcli.choices import EngineName, OnInvalid
-from uqcli.counts import Bools, Floats, Ints
+from uqcli.counts import Floats, Ints
 from uqcli.engines.open import open_engine
-from uqcli.engines.protocol import LabelledRows, SourceFacts
+from uqcli.engines.protocol import LabelledRows, SourceFacts, Table
 from uqcli.engines.request import DataRequest
 from uqcli.errors import DataError, UsageError
-from uqcli.methods.binning.grid import HoldOut
 
 _NORMALISED = 1e-5
 """Class probabilities that add up to 1 within this need no word."""
 
 
-def read_hold_out(
-    data: DataRequest, engine: EngineName, *, looks_at_uncertainty: bool
-) -> tuple[HoldOut, Source]:
-    """Read every row; the uncertainty column only where it is looked at.
+def open_table(data: DataRequest, engine: EngineName, *, looks_at_uncertainty: bool) -> Table:
+    """Rows to be counted; the uncertainty column only where it is looked at.
 
     Raises
     ------
-    UsageError, DataError
-        Rows are to be kept that cannot be used, or see the engine, or every weight is 0.
+    UsageError
+        Rows are to be kept that cannot be used.
     """
+    refuse_keep(data.on_invalid)
     needed = data if looks_at_uncertainty else replace(data, roles=data.roles.without("uncertainty"))
-    rows, source = read_labelled(needed, engine)
-    hold_out = HoldOut(
-        score=rows.numbers["score"],
-        uncertainty=rows.numbers.get("uncertainty"),
-        positive=cast(Bools, rows.positive),
-        weight=rows.weight,
-    )
-    return hold_out, source
+    return open_engine(engine).table(needed)
+
+
+def source_of(facts: SourceFacts) -> Source:
+    """What was read, as artifacts keep it."""
+    return Source(rows=facts.rows, positives=facts.positives, dropped=facts.dropped, columns=facts.columns)
 
 
 def read_labelled(data: DataRequest, engine: EngineName) -> tuple[LabelledRows, Source]:
@@ -50,7 +45,7 @@ def read_labelled(data: DataRequest, engine: EngineName) -> tuple[LabelledRows, 
     refuse_keep(data.on_invalid)
     rows = open_engine(engine).labelled_rows(data)
     refuse_weightless(rows.weight)
-    return rows, _source(rows.facts)
+    return rows, source_of(rows.facts)
 
 
 def refuse_keep(on_invalid: OnInvalid) -> None:
@@ -105,7 +100,3 @@ def refuse_weightless(weight: Ints | None) -> None:
     """
     if weight is not None and not weight.any():
         raise DataError("every row has weight 0", expected="a positive weight in some row")
-
-
-def _source(facts: SourceFacts) -> Source:
-    return Source(rows=facts.rows, positives=facts.positives, dropped=facts.dropped, columns=facts.columns)

@@ -6,19 +6,24 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal
 
+import numpy as np
 from numpy.typing import ArrayLike
 
 from uqcli import defaults
 from uqcli.choices import Algorithm, Binning, ConstraintKind
-from uqcli.counts import Cells
+from uqcli.counts import Bools, Cells, Floats, RangeCounts, ValueCounts, distinct_cells
+from uqcli.engines.protocol import Table
 from uqcli.errors import DataError, InfeasibleError, UsageError
 from uqcli.exact import check_size
+from uqcli.jobs.array_table import ArrayTable
 from uqcli.jobs.arrays import checked_labels, checked_numbers, checked_weights
-from uqcli.methods.binning.grid import GridSpec, HoldOut, build_cells
+from uqcli.jobs.grids import grid_parts, uncertainty_edges
+from uqcli.methods.binning.grid import GridSpec, HoldOut, cells_from
 from uqcli.methods.boundary.constraint import Constraint, parse_constraint
 from uqcli.methods.boundary.fit import Search, search, search_recalibrated
 from uqcli.methods.boundary.registry import ALGORITHMS, WorksOn
 from uqcli.methods.boundary.result import FittedBoundary
+from uqcli.methods.boundary.st import unsettled_by_threshold
 
 ScoreBins = int | Literal["all"]
 
@@ -60,15 +65,20 @@ class GridOptions:
         )
 
 
-SINGLE_ROW = GridSpec(binning=Binning.EQUI_WEIGHT, uncertainty_bins=1, score_bins=None)
-
-
 @dataclass(frozen=True, kw_only=True)
 class Rows:
-    """Labelled rows and the grid to cut them into."""
+    """Labelled rows to be counted, the grid to cut them into, and what the scores alone are asked.
 
-    hold_out: HoldOut
+    Attributes
+    ----------
+    uncertain
+        Whether there is an uncertainty.
+    """
+
+    table: Table
+    uncertain: bool
     spec: GridSpec
+    constraint: Constraint
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -82,28 +92,60 @@ class Rows:
             return f"works for {' and '.join(sorted(entry.kinds))} only"
         if entry.equal_rows and self.spec.score_bins is None:
             return "needs a number of score bins, not all"
-        if entry.works_on is WorksOn.RAISED_SCORES and self.hold_out.uncertainty is None:
+        if entry.works_on is WorksOn.RAISED_SCORES and not self.uncertain:
             return "needs the uncertainty"
         return None
 
     def search(self, algorithm: Algorithm, constraint: Constraint) -> Search:
         """The best boundary of an algorithm that applies."""
-        rows = self.hold_out
-        if ALGORITHMS[algorithm].works_on is WorksOn.RAISED_SCORES and rows.uncertainty is not None:
-            return search_recalibrated(rows.score, rows.uncertainty, rows.positive, rows.weight, constraint)
-        return search(self.cells(algorithm), algorithm, constraint)
+        if ALGORITHMS[algorithm].works_on is WorksOn.RAISED_SCORES:
+            rows = self.table.rows()
+            assert rows.positive is not None  # labels are positive or not
+            score, uncertainty = rows.numbers["score"], rows.numbers["uncertainty"]
+            return search_recalibrated(score, uncertainty, rows.positive, rows.weight, constraint)
+        found = search(self.cells(algorithm), algorithm, constraint)
+        if found.found is None and ALGORITHMS[algorithm].works_on is WorksOn.SCORES:
+            return search(self._every_score, algorithm, constraint)  # what comes closest may be anywhere
+        return found
 
     def cells(self, algorithm: Algorithm) -> Cells:
         """The cells an algorithm works on."""
         return self._grid if ALGORITHMS[algorithm].works_on is WorksOn.GRID else self._scores
 
     @cached_property
+    def _edges(self) -> Floats:
+        return uncertainty_edges(self.table, self.spec)
+
+    @cached_property
+    def _parts(self) -> tuple[RangeCounts, ...]:
+        """Scores of each uncertainty bin for the grid, and last of all rows for the single threshold."""
+        return grid_parts(self.table, self._edges, self.spec, self._unsettled)
+
+    @cached_property
     def _grid(self) -> Cells:
-        return build_cells(self.hold_out, self.spec)
+        return cells_from(self._edges, [each.counts for each in self._parts[:-1]], self.spec)
 
     @cached_property
     def _scores(self) -> Cells:
-        return build_cells(self.hold_out, SINGLE_ROW)
+        """All scores among which the best single threshold is."""
+        if "_parts" in self.__dict__:  # counted with the grid
+            return single_row(self._parts[-1].counts)
+        whole = self.table.counted(
+            np.empty(0), lambda counts: [np.zeros(len(counts[0].value), np.bool_), self._unsettled(counts[1])]
+        )[-1]
+        return single_row(whole.counts)
+
+    @cached_property
+    def _every_score(self) -> Cells:
+        return single_row(self.table.pooled(np.empty(0))[0])
+
+    def _unsettled(self, whole: RangeCounts) -> Bools:
+        return unsettled_by_threshold(whole, self.constraint.goal(single_row(whole.counts)))
+
+
+def single_row(counts: ValueCounts) -> Cells:
+    """A cell for each distinct score, whatever the uncertainty."""
+    return Cells(uncertainty_edges=np.empty(0), rows=(distinct_cells(counts),))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -234,7 +276,12 @@ def find_boundary(
         positive=checked_labels("label", label, len(scores)),
         weight=checked_weights(weight, len(scores)),
     )
-    material = Rows(hold_out=rows, spec=grid.spec())
+    material = Rows(
+        table=ArrayTable(hold_out=rows),
+        uncertain=uncertainty is not None,
+        spec=grid.spec(),
+        constraint=asked,
+    )
     require_applicable(material, Algorithm(algorithm), asked)
     result = material.search(Algorithm(algorithm), asked)
     if result.found is None:

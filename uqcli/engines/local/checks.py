@@ -51,6 +51,8 @@ class RowChecker:
         Whether unusable rows are an error.
     first_row
         Rows in the inputs before the first batch.
+    narrow
+        Whether columns of 32-bit numbers stay as they are; else all become 64-bit ones.
 
     Attributes
     ----------
@@ -64,6 +66,7 @@ class RowChecker:
     positive_value: str | None
     on_invalid: OnInvalid
     first_row: int = 0
+    narrow: bool = False
     rows: int = 0
     invalid: int = 0
     levels: dict[str, dict[str, int]] = field(default_factory=dict)
@@ -146,7 +149,7 @@ class RowChecker:
             )
 
     def _finite(self, batch: Batch, column: str, valid: Bools) -> Floats:
-        value, null = _numbers(batch, column)
+        value, null = _numbers(batch, column, narrow=self.narrow)
         if np.isfinite(value).all():
             return value
         nan = np.isnan(value) & ~null
@@ -239,8 +242,8 @@ def _place(batch: Batch, at: int) -> str:
     return f"data row {batch.first_row + at + 1} of '{batch.file.name}'"
 
 
-def _numbers(batch: Batch, column: str) -> tuple[Floats, Bools]:
-    """Values as float64 (NaN where null), and where they are null."""
+def _numbers(batch: Batch, column: str, *, narrow: bool) -> tuple[Floats, Bools]:
+    """Values (NaN where null), and where they are null."""
     series = batch.frame[column]
     if isinstance(series.dtype, _TEXT_TYPES):
         text = series.cast(pl.String).str.strip_chars()
@@ -251,7 +254,7 @@ def _numbers(batch: Batch, column: str) -> tuple[Floats, Bools]:
             remedy = "name texts that mean null with --null-value"
             raise _unreadable(batch, text, unreadable.to_numpy(), "a number", remedy)
     elif series.dtype.is_numeric() or series.dtype == pl.Null:
-        number = series.cast(pl.Float64)
+        number = series if narrow and series.dtype == pl.Float32 else series.cast(pl.Float64)
         null = series.is_null()
     else:
         raise DataError(f"column '{column}' of '{batch.file.name}' holds {series.dtype}", expected="numbers")

@@ -2,29 +2,85 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, TypeVar
 
 import numpy as np
 
-from uqcli.counts import Feature
-from uqcli.engines.inputs import resolve_inputs
-from uqcli.engines.local.checks import RowChecker
-from uqcli.engines.local.columns import require_columns
-from uqcli.engines.local.failures import reading
+from uqcli.counts import Bools, Feature, Floats, Ints, RangeCounts, ValueCounts
+from uqcli.engines.local.batches import LocalBatches, opened
 from uqcli.engines.local.features import whole_feature
-from uqcli.engines.local.sources import Source, open_sources
-from uqcli.engines.protocol import ApplyFacts, ApplyRequest, CheckedRows, Groups, LabelledRows, SourceFacts
-from uqcli.engines.request import DataRequest, FeatureRequest, Roles
-from uqcli.errors import DataError
+from uqcli.engines.local.kept import KeptRows
+from uqcli.engines.local.keys import values_of
+from uqcli.engines.local.ranges import count_ranges, pooled_by
+from uqcli.engines.protocol import (
+    ApplyFacts,
+    ApplyRequest,
+    CheckedRows,
+    Groups,
+    LabelledRows,
+    SourceFacts,
+    Unsettled,
+)
+from uqcli.engines.request import DataRequest, FeatureRequest
 
 Value = TypeVar("Value", np.bool_, np.int64)
 
 
+class LocalTable:
+    """Rows counted in memory that does not grow with the files (see uqcli.engines.protocol.Table)."""
+
+    def __init__(self, request: DataRequest) -> None:
+        self._rows = KeptRows(request)
+
+    @property
+    def facts(self) -> SourceFacts:
+        """What was read."""
+        return self._rows.facts
+
+    def edges(self, role: str, ranks: Callable[[int], Ints]) -> ValueCounts:
+        """Counts of a column, exact at some ranks."""
+
+        def unsettled(counts: Sequence[RangeCounts]) -> list[Bools]:
+            return [each.holding(ranks(each.rows)) for each in counts]
+
+        return count_ranges(self._rows, role, np.empty(0), unsettled)[0].counts
+
+    def counted(self, by: Floats, unsettled: Unsettled) -> tuple[RangeCounts, ...]:
+        """Counts of the scores in each uncertainty bin, and last of all rows together."""
+        return count_ranges(self._rows, "score", by, unsettled)
+
+    def pooled(self, by: Floats) -> tuple[ValueCounts, ...]:
+        """Exact tie-pooled counts of the scores in each uncertainty bin."""
+        return pooled_by(self._rows, "score", by)
+
+    def rows(self) -> LabelledRows:
+        """Every row of positive weight, in any order."""
+        parts = list(self._rows.each(lambda part: part))
+        weight = _join([part.weight for part in parts])
+        positive = [np.arange(part.rows) >= part.negatives for part in parts]
+        return LabelledRows(
+            numbers={
+                role: np.concatenate([values_of(part.keys[role]) for part in parts]) for role in parts[0].keys
+            },
+            positive=np.concatenate(positive),
+            label_class=None,
+            classes=(),
+            weight=weight,
+            groups={},
+            features={},
+            unnormalised=0.0,
+            facts=self.facts,
+        )
+
+
 class LocalEngine:
     """Reads files on this machine, batch by batch."""
+
+    def table(self, request: DataRequest) -> LocalTable:
+        """Rows to be counted."""
+        return LocalTable(request)
 
     def labelled_rows(self, request: DataRequest) -> LabelledRows:
         """Read the score, uncertainty, label and weight of every row.
@@ -71,58 +127,8 @@ class LocalEngine:
         """Stream files through a model (see uqcli.engines.streaming)."""
         from uqcli.engines.local.streaming import stream_through
 
-        with _sources(request.data) as (sources, roles):
+        with opened(request.data) as (sources, roles):
             return stream_through(sources, replace(request, data=replace(request.data, roles=roles)))
-
-
-class LocalBatches:
-    """Usable rows of a request, in order."""
-
-    def __init__(self, request: DataRequest) -> None:
-        self._request = request
-        self.roles = request.roles
-        self.dropped = 0
-        self.levels: Mapping[str, Mapping[str, int]] = {}
-        self.unnormalised = 0.0
-
-    def __iter__(self) -> Iterator[CheckedRows]:
-        """Read batch by batch.
-
-        Raises
-        ------
-        DataError
-            At the end: what made rows unusable, or that none is left.
-        """
-        request = self._request
-        with _sources(request) as (sources, roles):
-            self.roles = roles
-            checker = RowChecker(
-                roles=roles, positive_value=request.positive_value, on_invalid=request.on_invalid
-            )
-            columns = roles.columns()
-            for source in sources:
-                for batch in source.batches(columns):
-                    with reading(source.file):
-                        rows = checker.check(batch)
-                    yield rows.usable()
-        checker.finish()
-        self.dropped = checker.invalid
-        self.levels, self.unnormalised = checker.levels, checker.unnormalised
-        if checker.rows == checker.invalid:
-            dropped = f" ({checker.invalid} were dropped)" if checker.invalid else ""
-            raise DataError(f"no rows to work on{dropped}", expected="at least one row of data")
-
-
-@contextmanager
-def _sources(request: DataRequest) -> Iterator[tuple[tuple[Source, ...], Roles]]:
-    """Open the inputs, and check that each has every needed column."""
-    with ExitStack() as stack:
-        files = resolve_inputs(request.inputs, request.read)
-        sources = stack.enter_context(open_sources(files, request.read))
-        roles = request.roles.expanded(sources[0].columns, sources[0].file.name)
-        for source in sources:
-            require_columns(source, roles)
-        yield sources, roles
 
 
 def _join(

@@ -6,7 +6,7 @@ that can be written again as they were: text for CSV, Arrow record batches other
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from functools import cached_property
@@ -48,6 +48,14 @@ class Batch:
     first_row: int
     file: InputFile
 
+    def after(self, start: int) -> Batch:
+        """Without the rows before a position in the file."""
+        early = start - self.first_row
+        if early <= 0:
+            return self
+        short = None if self.short is None else self.short[early:]
+        return Batch(frame=self.frame[early:], short=short, first_row=start, file=self.file)
+
 
 class Source(Protocol):
     """One opened input."""
@@ -58,8 +66,8 @@ class Source(Protocol):
     def columns(self) -> tuple[str, ...]:
         """Column names, in order."""
 
-    def batches(self, columns: Sequence[str]) -> Iterator[Batch]:
-        """Rows in order, of some columns."""
+    def batches(self, columns: Sequence[str], start: int = 0) -> Iterator[Batch]:
+        """Rows in order, of some columns, from the row at position ``start`` on."""
 
     def blocks(self) -> Iterator[CsvBlock | pa.RecordBatch]:
         """Rows in order, of all columns, as they stand in the file."""
@@ -120,12 +128,14 @@ class CsvSource:
         """Column names, in order."""
         return self.dialect.columns
 
-    def batches(self, columns: Sequence[str]) -> Iterator[Batch]:
-        """Rows in order, of some columns, as text."""
+    def batches(self, columns: Sequence[str], start: int = 0) -> Iterator[Batch]:
+        """Rows in order, of some columns, as text, from the row at position ``start`` on."""
         for block in self.blocks():
-            yield Batch(
-                frame=block.values(columns), short=block.short, first_row=block.first_row, file=self.file
-            )
+            if block.first_row + block.rows > start:
+                batch = Batch(
+                    frame=block.values(columns), short=block.short, first_row=block.first_row, file=self.file
+                )
+                yield batch.after(start)
 
     def blocks(self) -> Iterator[CsvBlock]:
         """Records in order, as text."""
@@ -162,40 +172,54 @@ class ColumnarSource:
             with self._open_arrow() as batches:
                 return with_text_only(batches.schema)
 
-    def batches(self, columns: Sequence[str]) -> Iterator[Batch]:
-        """Rows in order, of some columns."""
-        row = 0
+    def batches(self, columns: Sequence[str], start: int = 0) -> Iterator[Batch]:
+        """Rows in order, of some columns, from the row at position ``start`` on."""
         with reading(self.file):
-            for batch in self._record_batches(list(dict.fromkeys(columns))):
-                frame = cast(pl.DataFrame, pl.from_arrow(batch))
-                yield Batch(frame=frame, short=None, first_row=row, file=self.file)
-                row += frame.height
+            for row, record in self._record_batches(list(dict.fromkeys(columns)), start):
+                if row + len(record) > start:
+                    frame = cast(pl.DataFrame, pl.from_arrow(record))
+                    batch = Batch(frame=frame, short=None, first_row=row, file=self.file)
+                    yield batch.after(start)
 
     def blocks(self) -> Iterator[pa.RecordBatch]:
         """Rows in order, of all columns."""
-        return self._record_batches(None)
+        for _, batch in self._record_batches(None, 0):
+            yield batch
 
-    def _record_batches(self, columns: list[str] | None) -> Iterator[pa.RecordBatch]:
-        """Rows in order; a damaged file never reaches code that trusts it and would end the process."""
+    def _record_batches(self, columns: list[str] | None, start: int) -> Iterator[tuple[int, pa.RecordBatch]]:
+        """Rows in order, with the position of the first in the file; some before ``start`` may come, too.
+
+        A damaged file never reaches code that trusts it and would end the process.
+        """
         with reading(self.file):
             batches = self._of_parquet if self.file.format is FileFormat.PARQUET else self._of_arrow
-            for batch in batches(columns):
+            for row, batch in batches(columns, start):
                 wanted = batch if columns is None else batch.select(columns)
                 wanted.validate(full=True)
                 schema = with_text_only(wanted.schema)
                 # the same object where nothing is left out
-                yield wanted if schema is wanted.schema else wanted.from_arrays(wanted.columns, schema=schema)
+                if schema is not wanted.schema:
+                    wanted = wanted.from_arrays(wanted.columns, schema=schema)
+                yield row, wanted
 
-    def _of_parquet(self, columns: list[str] | None) -> Iterator[pa.RecordBatch]:
+    def _of_parquet(self, columns: list[str] | None, start: int) -> Iterator[tuple[int, pa.RecordBatch]]:
         import pyarrow.parquet as pq
 
         with pq.ParquetFile(self._path, pre_buffer=False) as parquet:  # buffers grow with the file
-            yield from parquet.iter_batches(batch_size=ROWS_PER_BATCH, columns=columns)
+            groups = [parquet.metadata.row_group(each).num_rows for each in range(parquet.num_row_groups)]
+            row = first = 0
+            while start and first < len(groups) and row + groups[first] <= start:
+                row += groups[first]
+                first += 1
+            left = None if first == 0 else list(range(first, len(groups)))
+            yield from _numbered(
+                parquet.iter_batches(batch_size=ROWS_PER_BATCH, row_groups=left, columns=columns), row
+            )
 
-    def _of_arrow(self, columns: list[str] | None) -> Iterator[pa.RecordBatch]:
-        del columns  # all are mapped, none is read
+    def _of_arrow(self, columns: list[str] | None, start: int) -> Iterator[tuple[int, pa.RecordBatch]]:
+        del columns, start  # all are mapped, none is read
         with self._open_arrow() as batches:
-            yield from batches
+            yield from _numbered(batches, 0)
 
     @contextmanager
     def _open_arrow(self) -> Iterator[_ArrowBatches]:
@@ -210,6 +234,12 @@ class ColumnarSource:
                 mapped.seek(0)
                 stream = pa.ipc.open_stream(mapped)
                 yield _ArrowBatches(stream.schema, iter(stream))
+
+
+def _numbered(batches: Iterable[pa.RecordBatch], row: int) -> Iterator[tuple[int, pa.RecordBatch]]:
+    for batch in batches:
+        yield row, batch
+        row += len(batch)
 
 
 class _ArrowBatches:

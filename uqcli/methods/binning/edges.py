@@ -26,10 +26,19 @@ def equi_weight_edges(counts: ValueCounts, bins: int) -> Floats:
     >>> equi_weight_edges(rows, 2).tolist()
     [3.0]
     """
-    total = counts.rows
-    ranks = np.array([r * total // bins for r in range(1, bins)], dtype=np.int64)
-    at = np.searchsorted(np.cumsum(counts.count), ranks, side="right")
+    at = np.searchsorted(np.cumsum(counts.count), equal_ranks(counts.rows, bins), side="right")
     return counts.value[at]
+
+
+def equal_ranks(rows: int, bins: int) -> Ints:
+    """Ranks ``r*rows//bins`` at which bins of equal weight begin; int64 of shape (bins-1,)."""
+    return np.array([r * rows // bins for r in range(1, bins)], dtype=np.int64)
+
+
+def outer_ranks(rows: int, bins: int) -> Ints:
+    """Ranks of the least and the largest value."""
+    del bins
+    return np.array([0, rows - 1], dtype=np.int64)
 
 
 def equi_span_edges(counts: ValueCounts, bins: int) -> Floats:

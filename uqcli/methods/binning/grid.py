@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 
@@ -15,6 +15,7 @@ from uqcli.counts import (
     Cells,
     Floats,
     Ints,
+    RangeCounts,
     ValueCounts,
     bin_of,
     binned_cells,
@@ -66,15 +67,13 @@ class HoldOut:
     weight: Ints | None = None
 
 
-def build_cells(rows: HoldOut, spec: GridSpec) -> Cells:
-    """Count rows into a grid.
+def cells_from(uncertainty_edges: Floats, parts: Sequence[ValueCounts], spec: GridSpec) -> Cells:
+    """Cells from the scores of each uncertainty bin.
 
     Parameters
     ----------
-    rows
-        At least one row of positive weight.
-    spec
-        The shape; uncertainty must be there if ``spec.uncertainty_bins > 1``.
+    parts
+        Tie-pooled, or of ranges among which ``unsettled_by_grid`` names none.
 
     Returns
     -------
@@ -82,12 +81,6 @@ def build_cells(rows: HoldOut, spec: GridSpec) -> Cells:
         Under the one bin rule (#{edges <= value}), so applying the edges to the same rows gives the
         same counts. An uncertainty bin that stays empty takes the score edges of all rows pooled.
     """
-    uncertainty_edges, parts = split_by_uncertainty(rows, spec)
-    return cells_from(uncertainty_edges, parts, spec)
-
-
-def cells_from(uncertainty_edges: Floats, parts: tuple[ValueCounts, ...], spec: GridSpec) -> Cells:
-    """Cells from the tie-pooled scores of each uncertainty bin (see build_cells)."""
     if spec.score_bins is None:
         return Cells(uncertainty_edges=uncertainty_edges, rows=tuple(distinct_cells(part) for part in parts))
     rule = BINNINGS[spec.binning]
@@ -102,24 +95,71 @@ def cells_from(uncertainty_edges: Floats, parts: tuple[ValueCounts, ...], spec: 
     return Cells(uncertainty_edges=uncertainty_edges, rows=tuple(cells))
 
 
-def recount(rows: HoldOut, old: Cells) -> Cells:
-    """Count rows under the edges of an old table."""
-    parts = _pool_by(rows, old.uncertainty_edges)
+def cells_under(parts: Sequence[ValueCounts], old: Cells) -> Cells:
+    """Cells under the edges of an old table, from the scores of each uncertainty bin."""
     cells = tuple(binned_cells(part, row.lower[1:]) for part, row in zip(parts, old.rows, strict=True))
     return Cells(uncertainty_edges=old.uncertainty_edges, rows=cells)
+
+
+def unsettled_by_grid(counts: Sequence[RangeCounts], spec: GridSpec) -> list[Bools]:
+    """Which ranges must be opened before ``cells_from`` them is as if every score had been pooled.
+
+    Parameters
+    ----------
+    counts
+        Of each uncertainty bin, and last of all rows together.
+    spec
+        With a number of score bins, under a rule that depends on ranks.
+    """
+    *parts, whole = counts
+    rule = BINNINGS[spec.binning]
+    assert rule.ranks is not None and spec.score_bins is not None  # noqa: PT018 - see above
+    sizes = BinSizes(bins=spec.score_bins, blocks=spec.blocks)
+    ends = whole.holding(rule.ranks(whole.rows, sizes.bins))
+    if rule.global_score_range and not whole.exact[ends].all():  # the range is said where it is refused
+        return [*(np.zeros(len(part.value), dtype=np.bool_) for part in parts), ends & ~whole.exact]
+    masks = []
+    for part in parts:
+        if part.rows == 0:
+            masks.append(np.zeros(0, dtype=np.bool_))
+            continue
+        edges = rule.edges((whole if rule.global_score_range else part).counts, sizes)
+        at_ranks = part.holding(rule.ranks(part.rows, sizes.bins))
+        masks.append(at_ranks | unsettled_by_edges(part, edges))
+    if not any(part.rows == 0 for part in parts):  # such a bin takes the edges of all rows
+        ends[:] = False
+    return [mask & ~each.exact for mask, each in zip([*masks, ends], counts, strict=True)]
+
+
+def unsettled_by_edges(counts: RangeCounts, edges: Floats) -> Bools:
+    """Which ranges must be opened before the cells between sorted score edges are known.
+
+    These are the ranges that an edge may fall into, and in each cell the first one with a positive row.
+    """
+    named = np.zeros(len(counts.value), dtype=np.bool_)
+    if len(named) == 0:
+        return named
+    cut = np.unique(np.searchsorted(counts.value, edges, side="right") - 1)
+    cut = cut[cut >= 0]
+    named[cut] = True
+    held = np.flatnonzero(counts.positives)
+    begins = np.concatenate([[0], cut, cut + 1])  # of an opened range the rows above the edge may be negative
+    first = np.searchsorted(held, begins)
+    named[held[first[first < len(held)]]] = True
+    return named & ~counts.exact
 
 
 def split_by_uncertainty(rows: HoldOut, spec: GridSpec) -> tuple[Floats, tuple[ValueCounts, ...]]:
     """Uncertainty edges, and the tie-pooled scores of each uncertainty bin."""
     if spec.uncertainty_bins == 1 or rows.uncertainty is None:
-        return np.empty(0), _pool_by(rows, np.empty(0))
+        return np.empty(0), pool_by(rows, np.empty(0))
     unlabelled = np.zeros(len(rows.positive), dtype=np.bool_)  # edges do not look at labels
     pooled = pool(rows.uncertainty, unlabelled, rows.weight)
     edges = BINNINGS[spec.binning].edges(pooled, BinSizes(bins=spec.uncertainty_bins))
-    return edges, _pool_by(rows, edges)
+    return edges, pool_by(rows, edges)
 
 
-def _pool_by(rows: HoldOut, edges: Floats) -> tuple[ValueCounts, ...]:
+def pool_by(rows: HoldOut, edges: Floats) -> tuple[ValueCounts, ...]:
     """Tie-pooled scores of each uncertainty bin."""
     if len(edges) == 0 or rows.uncertainty is None:
         return (pool(rows.score, rows.positive, rows.weight),)

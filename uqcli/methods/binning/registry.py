@@ -8,12 +8,14 @@ from types import MappingProxyType
 from typing import Final
 
 from uqcli.choices import Binning
-from uqcli.counts import Floats, ValueCounts
+from uqcli.counts import Floats, Ints, ValueCounts
 from uqcli.methods.binning.block_sizes import BlockSizes
 from uqcli.methods.binning.edges import (
+    equal_ranks,
     equi_span_edges,
     equi_weight_edges,
     equispaced_edges,
+    outer_ranks,
     pava_bc_edges,
     pava_edges,
 )
@@ -43,6 +45,9 @@ class BinningRule:
     ----------
     edges
         Edges from tie-pooled counts and sizes.
+    ranks
+        From the number of rows and of bins to the 0-based ranks of the values that the edges depend on; None
+        where they depend on all.
     two_dimensional
         Whether it also cuts the uncertainty; if not there is one uncertainty bin.
     global_score_range
@@ -50,6 +55,7 @@ class BinningRule:
     """
 
     edges: Callable[[ValueCounts, BinSizes], Floats]
+    ranks: Callable[[int, int], Ints] | None
     two_dimensional: bool = False
     global_score_range: bool = False
 
@@ -57,18 +63,27 @@ class BinningRule:
 BINNINGS: Final[Mapping[Binning, BinningRule]] = MappingProxyType(
     {
         Binning.EQUI_WEIGHT: BinningRule(
-            edges=lambda counts, sizes: equi_weight_edges(counts, sizes.bins), two_dimensional=True
+            edges=lambda counts, sizes: equi_weight_edges(counts, sizes.bins),
+            ranks=equal_ranks,
+            two_dimensional=True,
         ),
         Binning.EQUI_SPAN: BinningRule(
             edges=lambda counts, sizes: equi_span_edges(counts, sizes.bins),
+            ranks=outer_ranks,
             two_dimensional=True,
             global_score_range=True,
         ),
-        Binning.QUANTILE: BinningRule(edges=lambda counts, sizes: equi_weight_edges(counts, sizes.bins)),
-        Binning.PAVA: BinningRule(edges=lambda counts, _: pava_edges(counts)),
-        Binning.PAVA_BC: BinningRule(
-            edges=lambda counts, sizes: pava_bc_edges(counts, *sizes.blocks.bounds(counts))
+        Binning.QUANTILE: BinningRule(
+            edges=lambda counts, sizes: equi_weight_edges(counts, sizes.bins), ranks=equal_ranks
         ),
-        Binning.EQUISPACED: BinningRule(edges=lambda counts, sizes: equispaced_edges(counts, sizes.bins)),
+        Binning.PAVA: BinningRule(edges=lambda counts, _: pava_edges(counts), ranks=None),
+        Binning.PAVA_BC: BinningRule(
+            edges=lambda counts, sizes: pava_bc_edges(counts, *sizes.blocks.bounds(counts)), ranks=None
+        ),
+        Binning.EQUISPACED: BinningRule(
+            edges=lambda counts, sizes: equispaced_edges(counts, sizes.bins),
+            ranks=outer_ranks,
+            global_score_range=True,
+        ),
     }
 )

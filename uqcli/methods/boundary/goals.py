@@ -30,6 +30,19 @@ class Goal(Protocol):
     def best_of(self, true_positives: Ints, selected: Ints) -> int | None:
         """Index of the best candidate; None if none will do. Earlier ones have higher thresholds."""
 
+    def within_reach(self, start: tuple[Ints, Ints], positives: Ints, best: tuple[int, int] | None) -> Bools:
+        """Where a candidate could be at least as good as the best, if only positive rows were added first.
+
+        Parameters
+        ----------
+        start
+            True positives and selected rows to begin with, int64 of shape (m,).
+        positives : int64, shape (m,)
+            True positives at which a candidate ends at the latest.
+        best
+            True positives and selected rows of the best candidate so far; None without one.
+        """
+
     def optimum(self, runs: Sequence[TopRuns]) -> Tops | None:
         """Best choice of one top run in each row; None if none will do."""
 
@@ -46,6 +59,12 @@ class KeepPrecision:
     def best_of(self, true_positives: Ints, selected: Ints) -> int | None:
         """See Goal."""
         return most_positives(self.bound.surplus(true_positives, selected) >= 0, true_positives, selected)
+
+    def within_reach(self, start: tuple[Ints, Ints], positives: Ints, best: tuple[int, int] | None) -> Bools:
+        """See Goal."""
+        selected = start[1] + positives - start[0]
+        kept = self.bound.surplus(positives, selected) >= 0
+        return kept if best is None else kept & (positives >= best[0])
 
     def optimum(self, runs: Sequence[TopRuns]) -> Tops | None:
         """See Goal."""
@@ -74,6 +93,12 @@ class KeepBudget:
         """See Goal."""
         spent = self._spent(true_positives, selected)
         return most_positives(spent <= self.limit, true_positives, selected)
+
+    def within_reach(self, start: tuple[Ints, Ints], positives: Ints, best: tuple[int, int] | None) -> Bools:
+        """See Goal; a part of the rows may fit where all of them do not."""
+        spent = self._spent(*start) + (0 if self.false_only else 1)
+        kept = spent <= self.limit
+        return kept if best is None else kept & (positives >= best[0])
 
     def optimum(self, runs: Sequence[TopRuns]) -> Tops | None:
         """See Goal."""
@@ -115,6 +140,12 @@ class KeepRecall:
         equal = n * d[at] == n[at] * d
         best = most_positives(equal, n, d)
         return None if best is None else int(enough[best])
+
+    def within_reach(self, start: tuple[Ints, Ints], positives: Ints, best: tuple[int, int] | None) -> Bools:
+        """See Goal."""
+        selected = start[1] + positives - start[0]
+        kept = positives >= max(self.minimum, 1)
+        return kept if best is None else kept & (positives * best[1] >= best[0] * selected)
 
     def optimum(self, runs: Sequence[TopRuns]) -> Tops | None:
         """See Goal; the highest precision bound at which the recall can be kept, by bisection.
@@ -168,6 +199,12 @@ class MaximiseUtility:
         utility = self._utility(true_positives, selected)
         best = utility.max(initial=0)
         return most_positives(utility == best, true_positives, selected) if best > 0 else None
+
+    def within_reach(self, start: tuple[Ints, Ints], positives: Ints, best: tuple[int, int] | None) -> Bools:
+        """See Goal."""
+        utility = self._utility(positives, start[1] + positives - start[0])
+        least = 1 if best is None else self.gain * best[0] - self.cost * (best[1] - best[0])
+        return utility >= least
 
     def optimum(self, runs: Sequence[TopRuns]) -> Tops | None:
         """See Goal; rows do not depend on each other."""

@@ -1,0 +1,73 @@
+"""Work done side by side: reading ahead of checking, and parts of one job in threads."""
+
+from __future__ import annotations
+
+import os
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from queue import Full, Queue
+from threading import Event, Thread
+from typing import Final, TypeVar
+
+T = TypeVar("T")
+R = TypeVar("R")
+
+_DEPTH: Final = 2
+_MOST_THREADS: Final = 8
+_PATIENCE: Final = 0.1
+"""Seconds after which a reader looks up whether anyone still waits for it."""
+
+
+def threads() -> int:
+    """How many threads share a job: the cores this process may use."""
+    return min(_MOST_THREADS, len(os.sched_getaffinity(0)))
+
+
+def ahead(items: Iterable[T]) -> Iterator[T]:
+    """The same items in order, a few of them made by a thread before they are asked for."""
+    queue: Queue[tuple[T | None, BaseException | None] | None] = Queue(_DEPTH)
+    gone = Event()
+
+    def put(entry: tuple[T | None, BaseException | None] | None) -> None:
+        while not gone.is_set():
+            try:
+                queue.put(entry, timeout=_PATIENCE)
+            except Full:
+                continue
+            return
+
+    def make() -> None:
+        try:
+            for item in items:
+                put((item, None))
+                if gone.is_set():
+                    return
+            put(None)
+        except BaseException as error:
+            put((None, error))
+
+    thread = Thread(target=make, daemon=True)
+    thread.start()
+    try:
+        while (entry := queue.get()) is not None:
+            item, error = entry
+            if error is not None:
+                raise error
+            yield item  # type: ignore[misc]
+    finally:
+        gone.set()
+        thread.join()
+
+
+def side_by_side(work: Callable[[T], R], items: Iterable[T]) -> Iterator[R]:
+    """Results of work on each item, in order; a few at a time are in memory."""
+    workers = threads()
+    waiting: deque[Future[R]] = deque()
+    with ThreadPoolExecutor(workers) as pool:
+        for item in items:
+            waiting.append(pool.submit(work, item))
+            if len(waiting) > workers:
+                yield waiting.popleft().result()
+        while waiting:
+            yield waiting.popleft().result()

@@ -1,0 +1,113 @@
+"""The usable rows of a request, batch by batch, checked on the way."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+
+from uqcli.choices import OnInvalid
+from uqcli.engines.inputs import resolve_inputs
+from uqcli.engines.local.ahead import ahead
+from uqcli.engines.local.checks import RowChecker
+from uqcli.engines.local.columns import require_columns
+from uqcli.engines.local.failures import reading
+from uqcli.engines.local.sources import Source, open_sources
+from uqcli.engines.protocol import CheckedRows, SourceFacts
+from uqcli.engines.request import DataRequest, Roles
+from uqcli.errors import DataError
+
+
+class LocalBatches:
+    """Usable rows of a request, in order; ``narrow`` leaves 32-bit numbers as they are.
+
+    Attributes
+    ----------
+    position
+        Rows of the inputs, used or not, up to the end of the last batch.
+    repeatable
+        Whether all inputs can be read more than once; known from the first batch on.
+    """
+
+    def __init__(self, request: DataRequest, *, narrow: bool = False) -> None:
+        self._request = request
+        self._narrow = narrow
+        self._rows_of: list[int] = []
+        self._used = self._positives = 0
+        self.roles = request.roles
+        self.dropped = self.position = 0
+        self.repeatable = True
+        self.levels: Mapping[str, Mapping[str, int]] = {}
+        self.unnormalised = 0.0
+
+    @property
+    def facts(self) -> SourceFacts:
+        """What was read."""
+        return SourceFacts(
+            rows=self._used,
+            positives=None if self.roles.label is None or self.roles.classes else self._positives,
+            dropped=self.dropped,
+            columns=self.roles.named(),
+        )
+
+    def __iter__(self) -> Iterator[CheckedRows]:
+        """Read batch by batch.
+
+        Raises
+        ------
+        DataError
+            At the end: what made rows unusable, or that none is left.
+        """
+        with opened(self._request) as (sources, roles):
+            self.roles = roles
+            self.repeatable = all(source.file.regular for source in sources)
+            checker = self._checker(self._request.on_invalid)
+            columns = roles.columns()
+            for source in sources:
+                before = self.position
+                for batch in ahead(source.batches(columns)):
+                    with reading(source.file):
+                        rows = checker.check(batch)
+                    self.position += len(rows.valid)
+                    usable = rows.usable()
+                    self._used += len(usable.valid)
+                    self._positives += 0 if usable.positive is None else int(usable.positive.sum())
+                    yield usable
+                self._rows_of.append(self.position - before)
+        checker.finish()
+        self.dropped = checker.invalid
+        self.levels, self.unnormalised = checker.levels, checker.unnormalised
+        if checker.rows == checker.invalid:
+            dropped = f" ({checker.invalid} were dropped)" if checker.invalid else ""
+            raise DataError(f"no rows to work on{dropped}", expected="at least one row of data")
+
+    def rest(self, start: int) -> Iterator[CheckedRows]:
+        """Read the usable rows again from a position of the inputs on, once all have been checked."""
+        with opened(self._request) as (sources, _):
+            checker = self._checker(OnInvalid.DROP)
+            columns = self.roles.columns()
+            for source, rows in zip(sources, self._rows_of, strict=True):
+                if start < rows:
+                    for batch in ahead(source.batches(columns, start)):
+                        with reading(source.file):
+                            yield checker.check(batch).usable()
+                start = max(0, start - rows)
+
+    def _checker(self, on_invalid: OnInvalid) -> RowChecker:
+        return RowChecker(
+            roles=self.roles,
+            positive_value=self._request.positive_value,
+            on_invalid=on_invalid,
+            narrow=self._narrow,
+        )
+
+
+@contextmanager
+def opened(request: DataRequest) -> Iterator[tuple[tuple[Source, ...], Roles]]:
+    """Open the inputs, and check that each has every needed column."""
+    with ExitStack() as stack:
+        files = resolve_inputs(request.inputs, request.read)
+        sources = stack.enter_context(open_sources(files, request.read))
+        roles = request.roles.expanded(sources[0].columns, sources[0].file.name)
+        for source in sources:
+            require_columns(source, roles)
+        yield sources, roles

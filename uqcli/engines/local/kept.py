@@ -1,0 +1,229 @@
+"""Rows as narrow columns that can be gone through often: kept while they fit, the rest read again."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, TypeVar
+
+import numpy as np
+
+from uqcli.counts import Floats, Ints
+from uqcli.defaults import KEPT_BYTES, ROWS_PER_PART
+from uqcli.engines.local.ahead import side_by_side
+from uqcli.engines.local.batches import LocalBatches
+from uqcli.engines.local.keys import Keys, keys_of, values_of, widened
+from uqcli.engines.protocol import CheckedRows, SourceFacts
+from uqcli.engines.request import DataRequest
+from uqcli.errors import DataError
+
+R = TypeVar("R")
+
+_SAMPLE = 512
+"""Values of each part that tell where most of a column's values are."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Part:
+    """Some rows, the negative ones first: counts do not look at their order.
+
+    Attributes
+    ----------
+    keys
+        By role, each of shape (n,).
+    negatives
+        How many of the rows are negative.
+    weight : int64, shape (n,), or None for 1 each
+        Above 0.
+    """
+
+    keys: Mapping[str, Keys]
+    negatives: int
+    weight: Ints | None
+
+    @property
+    def rows(self) -> int:
+        """How many there are."""
+        return len(next(iter(self.keys.values())))
+
+    @property
+    def bytes(self) -> int:
+        """Memory that the columns take."""
+        weight = 0 if self.weight is None else self.weight.nbytes
+        return weight + sum(each.nbytes for each in self.keys.values())
+
+
+@dataclass
+class ColumnFacts:
+    """What the first reading tells of a column.
+
+    Attributes
+    ----------
+    low, high
+        Least and largest number.
+    sample : float64
+        Numbers from all over the rows.
+    width
+        Type of the keys in all parts.
+    """
+
+    low: float
+    high: float
+    sample: Floats
+    width: np.dtype[Any]
+
+    def and_of(self, other: ColumnFacts) -> ColumnFacts:
+        """Of both sets of rows."""
+        return ColumnFacts(
+            low=min(self.low, other.low),
+            high=max(self.high, other.high),
+            sample=np.concatenate([self.sample, other.sample]),
+            width=max(self.width, other.width),
+        )
+
+    @classmethod
+    def of(cls, keys: Keys) -> ColumnFacts:
+        """Of one part."""
+        low, high = values_of(np.array([keys.min(), keys.max()], dtype=keys.dtype)).tolist()
+        sample = values_of(keys[:: max(1, len(keys) // _SAMPLE)])
+        return cls(low=low, high=high, sample=sample, width=keys.dtype)
+
+
+@dataclass
+class KeptRows:
+    """The rows of a request, those of weight 0 left out.
+
+    Parameters
+    ----------
+    budget
+        Bytes up to which columns are kept; inputs that can be read once are kept whatever they take.
+    """
+
+    request: DataRequest
+    budget: int = KEPT_BYTES
+    _parts: list[Part] = field(default_factory=list)
+    _columns: dict[str, ColumnFacts] = field(default_factory=dict)
+    _batches: LocalBatches | None = None
+    _kept: int = 0
+    _beyond: int = 0
+
+    @property
+    def facts(self) -> SourceFacts:
+        """What was read."""
+        return self._read().facts
+
+    @property
+    def size(self) -> int:
+        """How many there are, each counted once whatever its weight."""
+        self._read()
+        return self._beyond + sum(part.rows for part in self._parts)
+
+    def column(self, role: str) -> ColumnFacts:
+        """What the first reading tells of a column."""
+        self._read()
+        return self._columns[role]
+
+    def each(self, work: Callable[[Part], R]) -> Iterator[R]:
+        """Results of work on all parts, in their order.
+
+        Raises
+        ------
+        DataError
+            The rows cannot be used, or have changed since they were first read.
+        """
+        self._read()
+        if self._beyond or len(self._parts) > 1:
+            return side_by_side(work, self._all())
+        return map(work, self._parts)
+
+    def _all(self) -> Iterator[Part]:
+        """All parts, in the order of the rows."""
+        yield from self._parts
+        if not self._beyond:
+            return
+        again = 0
+        for part in self._parts_of(self._read().rest(self._kept)):
+            again += part.rows
+            yield self._aligned(part)
+        if again != self._beyond:
+            raise DataError(
+                "the inputs changed while they were read", expected="files that nobody writes to meanwhile"
+            )
+
+    def _read(self) -> LocalBatches:
+        """Read and check all rows, once; keep what fits."""
+        if self._batches is not None:
+            return self._batches
+        batches, used = LocalBatches(self.request, narrow=True), 0
+        for part in self._parts_of(batches):
+            for role, keys in part.keys.items():
+                known = self._columns.get(role)
+                found = ColumnFacts.of(keys)
+                self._columns[role] = found if known is None else known.and_of(found)
+            used += part.bytes
+            if not self._beyond and (used <= self.budget or not batches.repeatable):
+                self._parts.append(part)
+                self._kept = batches.position
+            else:
+                self._beyond += part.rows
+        if not self._parts and not self._beyond:
+            raise DataError("every row has weight 0", expected="a positive weight in some row")
+        self._parts = [self._aligned(part) for part in self._parts]
+        self._batches = batches
+        return batches
+
+    def _parts_of(self, batches: Iterable[CheckedRows]) -> Iterator[Part]:
+        """Parts of about equally many rows; small batches are put together."""
+        waiting: list[Part] = []
+        for batch in batches:
+            waiting.append(_part(batch, tuple(self.request.roles.numbers)))
+            if sum(part.rows for part in waiting) >= ROWS_PER_PART:
+                yield _joined(waiting)
+                waiting = []
+        if sum(part.rows for part in waiting):
+            yield _joined(waiting)
+
+    def _aligned(self, part: Part) -> Part:
+        """With keys as wide as in all other parts."""
+        if all(keys.dtype == self._columns[role].width for role, keys in part.keys.items()):
+            return part
+        wide = {
+            role: widened(keys) if self._columns[role].width == np.int64 else keys
+            for role, keys in part.keys.items()
+        }
+        return replace(part, keys=wide)
+
+
+def _part(rows: CheckedRows, roles: tuple[str, ...]) -> Part:
+    positive = np.zeros(len(rows.valid), dtype=np.bool_) if rows.positive is None else rows.positive
+    negative, weight = ~positive, rows.weight
+    if weight is not None:
+        there = weight > 0
+        negative &= there
+        positive = positive & there
+    order = np.concatenate([np.flatnonzero(negative), np.flatnonzero(positive)])
+    return Part(
+        keys={role: keys_of(rows.numbers[role][order]) for role in roles},
+        negatives=int(np.count_nonzero(negative)),
+        weight=None if weight is None else weight[order],
+    )
+
+
+def _joined(parts: list[Part]) -> Part:
+    """One part of several, however wide their keys."""
+    if len(parts) == 1:
+        return parts[0]
+    cuts = [slice(None, each.negatives) for each in parts], [slice(each.negatives, None) for each in parts]
+    order = [(part, cut) for side in cuts for part, cut in zip(parts, side, strict=True)]
+    keys = {}
+    for role in parts[0].keys:
+        same = len({each.keys[role].dtype for each in parts}) == 1
+        keys[role] = np.concatenate(
+            [part.keys[role][cut] if same else widened(part.keys[role][cut]) for part, cut in order]
+        )
+    weights = [part.weight[cut] for part, cut in order if part.weight is not None]
+    return Part(
+        keys=keys,
+        negatives=sum(each.negatives for each in parts),
+        weight=np.concatenate(weights) if weights else None,
+    )

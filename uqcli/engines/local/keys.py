@@ -1,0 +1,53 @@
+"""Integers in the order of floating-point numbers: what is counted and compared in their place."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from uqcli.counts import Floats
+
+Keys = np.ndarray[Any, np.dtype[np.signedinteger[Any]]]
+"""int32 of 32-bit numbers, int64 of 64-bit ones."""
+
+
+def keys_of(value: np.ndarray[Any, np.dtype[np.floating[Any]]]) -> Keys:
+    """Keys of finite numbers without negative zeros; a view where none is negative.
+
+    Examples
+    --------
+    >>> keys = keys_of(np.array([-2.5, -0.5, 0.0, 3.0]))
+    >>> bool((np.diff(keys) > 0).all()), values_of(keys).tolist()
+    (True, [-2.5, -0.5, 0.0, 3.0])
+    """
+    return _mirrored(value.view(np.int32 if value.dtype == np.float32 else np.int64))
+
+
+def values_of(keys: Keys) -> Floats:
+    """The numbers of keys, as 64-bit ones."""
+    bits = _mirrored(keys)
+    return bits.view(np.float32 if bits.dtype == np.int32 else np.float64).astype(np.float64)
+
+
+def _mirrored(bits: Keys) -> Keys:
+    """Bits of negative numbers, which grow with their size, turned round."""
+    if len(bits) == 0 or bits.min() >= 0:
+        return bits
+    return np.where(bits < 0, bits ^ np.iinfo(bits.dtype).max, bits)
+
+
+def widened(keys: Keys) -> Keys:
+    """Keys of the same numbers as 64-bit ones."""
+    return keys if keys.dtype == np.int64 else keys_of(values_of(keys))
+
+
+def least_keys(edges: Floats, width: np.dtype[Any]) -> Keys:
+    """The least key of a width whose number is at or above each edge."""
+    if width == np.int64:
+        return keys_of(edges + 0.0)
+    with np.errstate(over="ignore"):
+        narrow = (edges + 0.0).astype(np.float32)
+    below = narrow.astype(np.float64) < edges
+    narrow[below] = np.nextafter(narrow[below], np.float32(np.inf)) + np.float32(0)
+    return keys_of(narrow)

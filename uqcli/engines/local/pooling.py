@@ -1,0 +1,160 @@
+"""Exact tie-pooled counts by sorting keys: the positive rows' beside all rows'."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from uqcli.counts import Bools, Ints, ValueCounts
+from uqcli.engines.local.keys import Keys, values_of
+
+_STEP = 1 << 17
+"""Keys looked at together, to stay in the cache."""
+
+_MANY = 1 << 20
+"""Distinct values from which on counts are held in 32 bits, if they fit."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class KeyRows:
+    """Keys of some rows.
+
+    Attributes
+    ----------
+    negative, positive
+        Keys of the rows of either label.
+    weight
+        Weights of the negative and of the positive rows, or None for 1 each.
+    """
+
+    negative: Keys
+    positive: Keys
+    weight: tuple[Ints, Ints] | None = None
+
+
+NO_ROWS = KeyRows(negative=np.empty(0, dtype=np.int32), positive=np.empty(0, dtype=np.int32))
+
+
+@dataclass(frozen=True, kw_only=True)
+class KeyCounts:
+    """Counts of distinct keys, ascending; each of shape (m,)."""
+
+    key: Keys
+    count: Ints
+    positives: Ints
+
+    def only(self, keys: Bools) -> KeyCounts:
+        """Some of the keys."""
+        return KeyCounts(key=self.key[keys], count=self.count[keys], positives=self.positives[keys])
+
+    def as_values(self) -> ValueCounts:
+        """The same with the numbers that the keys stand for."""
+        return ValueCounts(value=values_of(self.key), count=self.count, positives=self.positives)
+
+
+def pooled(parts: Sequence[KeyRows], width: np.dtype[np.signedinteger]) -> KeyCounts:
+    """Pool rows with equal keys; the keys of all parts are equally wide."""
+    if any(part.weight is not None for part in parts):
+        return _weighted(parts)
+    none = np.empty(0, dtype=width)
+    positive = np.concatenate([none, *(part.positive for part in parts)])
+    ordered = np.concatenate([none, *(part.negative for part in parts), positive])
+    ordered.sort()
+    positive.sort()
+    size = len(ordered) - sum(int(np.count_nonzero(~new)) for _, new in _new_keys(ordered))
+    kind = np.int32 if size > _MANY and len(ordered) < 2**31 else np.int64
+    key = np.empty(size, dtype=ordered.dtype)
+    count: Ints = np.empty(size, dtype=kind)
+    filled = 0
+    for start, new in _new_keys(ordered):
+        places = np.flatnonzero(new)
+        here = slice(filled, filled + len(places))
+        key[here] = ordered[start + places]
+        count[here] = start + places  # where the runs begin, until all are known
+        filled = here.stop
+    for start in range(0, size, _STEP):
+        stop = min(size, start + _STEP)
+        ends = np.append(count[start + 1 : stop], count[stop] if stop < size else len(ordered))
+        count[start:stop] = ends - count[start:stop]
+    return KeyCounts(key=key, count=count, positives=_counted_at(key, positive, kind))
+
+
+def merged(parts: Sequence[KeyCounts]) -> KeyCounts:
+    """Counts of keys in any order, some of them several times, as one table."""
+    key = np.concatenate([part.key for part in parts])
+    count = np.concatenate([part.count for part in parts]).astype(np.int64, copy=False)
+    positives = np.concatenate([part.positives for part in parts]).astype(np.int64, copy=False)
+    if len(key) == 0:
+        return KeyCounts(key=key, count=count, positives=positives)
+    order = np.argsort(key, kind="stable")
+    ordered = key[order]
+    starts = np.concatenate([[0], np.flatnonzero(ordered[1:] != ordered[:-1]) + 1])
+    return KeyCounts(
+        key=ordered[starts],
+        count=np.add.reduceat(count[order], starts),
+        positives=np.add.reduceat(positives[order], starts),
+    )
+
+
+def _new_keys(ordered: Keys) -> Iterator[tuple[int, Bools]]:
+    """Step by step, where a sorted array takes a new key."""
+    for start in range(0, len(ordered), _STEP):
+        part = ordered[start : start + _STEP]
+        new = np.ones(len(part), dtype=np.bool_)
+        np.not_equal(part[1:], part[:-1], out=new[1:])
+        new[0] = start == 0 or part[0] != ordered[start - 1]
+        yield start, new
+
+
+def _counted_at(key: Keys, sought: Keys, kind: type[np.signedinteger]) -> Ints:
+    """How often each of the sorted distinct keys is among sorted keys that are all there."""
+    found = np.zeros(len(key), dtype=kind)
+    for start in range(0, len(sought), _STEP):
+        part = sought[start : start + _STEP]
+        low, high = np.searchsorted(key, part[[0, -1]])
+        at = np.searchsorted(key[low : high + 1], part)
+        found[low : high + 1] += np.bincount(at, minlength=high + 1 - low).astype(kind)
+    return found
+
+
+def _weighted(parts: Sequence[KeyRows]) -> KeyCounts:
+    key, weight, of_positive = [], [], []
+    for part in parts:
+        assert part.weight is not None  # all parts of a table have weights or none has
+        negative, positive = part.weight
+        key += [part.negative, part.positive]
+        weight += [negative, positive]
+        of_positive += [np.zeros_like(negative), positive]
+    return merged(
+        [
+            KeyCounts(
+                key=np.concatenate(key),
+                count=np.concatenate(weight),
+                positives=np.concatenate(of_positive),
+            )
+        ]
+    )
+
+
+def bins_of(keys: Keys, edges: Keys) -> Ints:
+    """Bin of each key, the number of edges at or below it; in few bytes."""
+    if len(edges) > 16:
+        return np.searchsorted(edges, keys, side="right")
+    bins = np.zeros(len(keys), dtype=np.int8)
+    for edge in edges:
+        bins += keys >= edge
+    return bins  # type: ignore[return-value]
+
+
+def by_bin(bins: Ints, size: int) -> Iterator[Bools | Ints]:
+    """The rows of each bin: masks where there are few bins, places where many."""
+    if size <= 16:
+        for number in range(size):
+            yield bins == number
+        return
+    order = np.argsort(bins, kind="stable")
+    cuts = np.searchsorted(bins[order], np.arange(size + 1))
+    for number in range(size):
+        yield order[cuts[number] : cuts[number + 1]]

@@ -1,0 +1,278 @@
+"""Counts of ranges of values in bounded memory: a histogram of keys, opened where a question needs it.
+
+All rows are counted in many ranges of keys. A question names the ranges inside which its answer lies; their
+rows alone are collected and pooled exactly. What is left are counts that answer the question as if every
+distinct value had been pooled.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+
+from uqcli.counts import Bools, Floats, Ints, RangeCounts, ValueCounts, merge
+from uqcli.defaults import COLLECTED_ROWS, ROWS_PER_PART
+from uqcli.engines.local.kept import ColumnFacts, KeptRows, Part
+from uqcli.engines.local.keys import Keys, keys_of, least_keys, values_of
+from uqcli.engines.local.pooling import NO_ROWS, KeyCounts, KeyRows, bins_of, by_bin, merged, pooled
+from uqcli.engines.protocol import Unsettled
+
+_CELLS = 1 << 20
+"""Ranges of all bins together: their counts stay near the cache."""
+
+_OUTER = 1e-4
+"""Share of the rows at either end that has one range."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Ranges:
+    """Equally wide ranges of keys; the outermost ones reach to the ends.
+
+    Attributes
+    ----------
+    low
+        Where the first range would begin if it were as wide as the others.
+    shift
+        Binary logarithm of the width.
+    least
+        Least key of all.
+    width
+        Type of the keys.
+    """
+
+    low: int
+    shift: int
+    size: int
+    least: int
+    width: np.dtype[np.signedinteger]
+
+    @classmethod
+    def over(cls, column: ColumnFacts, most: int) -> Ranges:
+        """At most so many ranges, narrow where most of a column's values are."""
+        inner = np.quantile(column.sample, [_OUTER, 1 - _OUTER], method="nearest")
+        narrow = np.float32 if column.width == np.int32 else np.float64
+        keys = keys_of(np.array([column.low, *inner], dtype=narrow)).tolist()
+        least, low, high = keys
+        shift = 0
+        while ((high - low) >> shift) + 2 > most:
+            shift += 1
+        return cls(low=low, shift=shift, size=((high - low) >> shift) + 2, least=least, width=column.width)
+
+    def numbers(self, keys: Keys) -> Ints:
+        """Range of each key; int64."""
+        unsigned = np.uint32 if self.width == np.int32 else np.uint64
+        inside = np.maximum(keys, self.width.type(self.low)) if self.least < self.low else keys
+        offset = inside.view(unsigned) - np.array(self.low, dtype=self.width).view(unsigned)
+        offset >>= unsigned(self.shift)
+        np.minimum(offset, unsigned(self.size - 1), out=offset)
+        numbers: Ints = offset.astype(np.int64)
+        return numbers
+
+    @cached_property
+    def starts(self) -> Keys:
+        """Least key of each range."""
+        starts = [self.least, *(self.low + (each << self.shift) for each in range(1, self.size - 1))]
+        greatest = np.finfo(np.float32 if self.width == np.int32 else np.float64).max
+        last = min(self.low + ((self.size - 1) << self.shift), int(keys_of(np.array([greatest]))[0]))
+        return np.array([*starts, last], dtype=self.width)
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Table:
+    """Counts of one set of rows: of ranges, and of single keys where these were opened.
+
+    Attributes
+    ----------
+    count, positives : int64, shape (ranges,)
+    opened : bool, shape (ranges,)
+    inside
+        The keys in the opened ranges.
+    """
+
+    ranges: Ranges
+    count: Ints
+    positives: Ints
+    opened: Bools
+    inside: KeyCounts
+
+    @cached_property
+    def closed(self) -> Ints:
+        """The ranges that hold rows and are not opened."""
+        return np.flatnonzero((self.count > 0) & ~self.opened)
+
+    @cached_property
+    def _order(self) -> Ints:
+        keys = np.concatenate([self.ranges.starts[self.closed], self.inside.key])
+        return np.argsort(keys, kind="stable")
+
+    def counts(self) -> RangeCounts:
+        """As answers see them."""
+        closed, order = self.closed, self._order
+        exact = np.arange(len(order)) >= len(closed)
+        keys = np.concatenate([self.ranges.starts[closed], self.inside.key])
+        return RangeCounts(
+            value=values_of(keys[order]),
+            count=np.concatenate([self.count[closed], self.inside.count])[order],
+            positives=np.concatenate([self.positives[closed], self.inside.positives])[order],
+            exact=exact[order],
+        )
+
+    def wanted(self, mask: Bools) -> Bools:
+        """The closed ranges among those that a mask over ``counts`` names; bool of shape (ranges,)."""
+        number = np.concatenate([self.closed, np.full(len(self.inside.key), -1)])[self._order]
+        named = number[mask]
+        found = np.zeros(self.ranges.size, dtype=np.bool_)
+        found[named[named >= 0]] = True
+        return found
+
+    def with_open(self, more: Bools, inside: KeyCounts) -> _Table:
+        """With further ranges opened; ``inside`` holds all their keys, perhaps beside others'."""
+        if not more.any():
+            return self
+        here = more[self.ranges.numbers(inside.key)]
+        return replace(self, opened=self.opened | more, inside=merged([self.inside, inside.only(here)]))
+
+
+def count_ranges(rows: KeptRows, role: str, by: Floats, unsettled: Unsettled) -> tuple[RangeCounts, ...]:
+    """Counts of a column in each uncertainty bin, and last of all rows, exact wherever a question needs it.
+
+    Parameters
+    ----------
+    by : float64, shape (K-1,)
+        Uncertainty edges; without any there is one bin.
+    unsettled
+        From the counts so far, of each bin and last of all rows, to the ranges that must be opened; asked
+        until it names none.
+    """
+    bins = len(by) + 1
+    if rows.size <= ROWS_PER_PART:
+        parts = pooled_by(rows, role, by)
+        return tuple(RangeCounts.of(each) for each in (*parts, merge(parts)))
+    column = rows.column(role)
+    ranges = Ranges.over(column, max(256, _CELLS // max(4, bins)))
+    counter = _Counter(role=role, edges=_bin_edges(rows, by), ranges=ranges, bins=bins)
+    tables = _first(rows, counter)
+    while True:
+        counts = [table.counts() for table in tables]
+        masks = unsettled(counts)
+        wanted = [table.wanted(mask) for table, mask in zip(tables, masks, strict=True)]
+        if not any(each.any() for each in wanted):
+            return tuple(counts)
+        tables = _opened(rows, counter, tables, wanted)
+
+
+def pooled_by(rows: KeptRows, role: str, by: Floats) -> tuple[ValueCounts, ...]:
+    """Exact tie-pooled counts of a column in each uncertainty bin; ``by`` as for ``count_ranges``."""
+    edges, width, bins = _bin_edges(rows, by), rows.column(role).width, len(by) + 1
+    collected = list(rows.each(lambda part: _split(part, role, edges, bins)))
+    found = []
+    for number in range(bins):
+        found.append(pooled([each[number] for each in collected], width).as_values())
+        for each in collected:
+            each[number] = NO_ROWS  # they are counted: free their memory
+    return tuple(found)
+
+
+def _bin_edges(rows: KeptRows, by: Floats) -> Keys:
+    return least_keys(by, rows.column("uncertainty").width) if len(by) else np.empty(0, dtype=np.int64)
+
+
+def _split(part: Part, role: str, edges: Keys, bins: int) -> list[KeyRows]:
+    """Keys of the rows of each bin."""
+    keys, first, weight = part.keys[role], part.negatives, part.weight
+    sides = None if weight is None else (weight[:first], weight[first:])
+    if bins == 1:
+        return [KeyRows(negative=keys[:first], positive=keys[first:], weight=sides)]
+    number = bins_of(part.keys["uncertainty"], edges)
+    both = zip(by_bin(number[:first], bins), by_bin(number[first:], bins), strict=True)
+    return [
+        KeyRows(
+            negative=keys[:first][one],
+            positive=keys[first:][other],
+            weight=None if sides is None else (sides[0][one], sides[1][other]),
+        )
+        for one, other in both
+    ]
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Counter:
+    """How rows are counted: by bin and range, a number for each pair."""
+
+    role: str
+    edges: Keys
+    ranges: Ranges
+    bins: int
+
+    def numbers(self, part: Part) -> Ints:
+        """``bin * ranges + range`` of each row."""
+        numbers = self.ranges.numbers(part.keys[self.role])
+        if self.bins > 1:
+            numbers += bins_of(part.keys["uncertainty"], self.edges).astype(np.int64) * self.ranges.size
+        return numbers
+
+    def histogram(self, part: Part) -> tuple[Ints, Ints]:
+        """Rows and positive rows by number."""
+        numbers, size, weight = self.numbers(part), self.bins * self.ranges.size, part.weight
+        positive = numbers[part.negatives :]
+        if weight is None:
+            return np.bincount(numbers, minlength=size), np.bincount(positive, minlength=size)
+        of_positive = np.bincount(positive, weights=weight[part.negatives :], minlength=size)
+        count = np.bincount(numbers, weights=weight, minlength=size)
+        return count.astype(np.int64), of_positive.astype(np.int64)  # exact: below 2**53
+
+    def inside(self, part: Part, flags: Bools) -> list[KeyRows]:
+        """Keys of the rows in flagged ranges, by bin."""
+        numbers = self.numbers(part)
+        places = np.flatnonzero(flags.ravel()[numbers])
+        keys, weight = part.keys[self.role][places], None if part.weight is None else part.weight[places]
+        label = places >= part.negatives
+        found = []
+        for here in by_bin(numbers[places] // self.ranges.size, self.bins):
+            positive, mine = label[here], keys[here]
+            sides = None if weight is None else (weight[here][~positive], weight[here][positive])
+            found.append(KeyRows(negative=mine[~positive], positive=mine[positive], weight=sides))
+        return found
+
+
+def _first(rows: KeptRows, counter: _Counter) -> list[_Table]:
+    """Nothing opened but ranges of a single key."""
+    shape = (counter.bins, counter.ranges.size)
+    count, positives = np.zeros((2, shape[0] * shape[1]), dtype=np.int64)
+    for each in rows.each(counter.histogram):
+        count += each[0]
+        positives += each[1]
+    count, positives = count.reshape(shape), positives.reshape(shape)
+    sides = [*zip(count, positives, strict=True), (count.sum(axis=0), positives.sum(axis=0))]
+    none = np.empty(0, dtype=np.int64)
+    return [
+        _Table(
+            ranges=counter.ranges,
+            count=one,
+            positives=other,
+            opened=np.zeros(counter.ranges.size, dtype=np.bool_),
+            inside=KeyCounts(key=none.astype(counter.ranges.width), count=none, positives=none),
+        )
+        for one, other in sides
+    ]
+
+
+def _opened(
+    rows: KeptRows, counter: _Counter, tables: Sequence[_Table], wanted: Sequence[Bools]
+) -> list[_Table]:
+    """Open ranges, as many at once as memory should hold the rows of."""
+    *bins, whole = tables
+    *of_bins, of_whole = wanted
+    flags = np.stack([(mine | of_whole) & ~table.opened for mine, table in zip(of_bins, bins, strict=True)])
+    size = np.where(flags, np.stack([table.count for table in bins]), 0).sum(axis=0)
+    rounds = np.cumsum(size) // COLLECTED_ROWS
+    for number in np.unique(rounds[size > 0]).tolist():
+        now = flags & (rounds == number)
+        collected = list(rows.each(lambda part, now=now: counter.inside(part, now)))  # type: ignore[misc]
+        found = [pooled(parts, counter.ranges.width) for parts in zip(*collected, strict=True)]
+        bins = [table.with_open(*each) for table, *each in zip(bins, now, found, strict=True)]
+    whole = whole.with_open(of_whole & ~whole.opened, merged([each.inside for each in bins]))
+    return [*bins, whole]
