@@ -52,7 +52,7 @@ CSV_BLOCK_BYTES: Final = 8 << 20
 ROWS_PER_BATCH: Final = 1 << 17
 """Rows read at a time from a columnar file."""
 
-ROWS_PER_PART: Final = 1 << 20
+ROWS_PER_PART: Final = 1 << 19
 """Rows counted at a time."""
 
 COLLECTED_ROWS: Final = 1 << 23

@@ -5,7 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 
+import numpy as np
+
 from uqcli.choices import OnInvalid
+from uqcli.defaults import ROWS_PER_BATCH
 from uqcli.engines.inputs import resolve_inputs
 from uqcli.engines.local.ahead import ahead
 from uqcli.engines.local.checks import RowChecker
@@ -18,23 +21,29 @@ from uqcli.errors import DataError
 
 
 class LocalBatches:
-    """Usable rows of a request, in order; ``narrow`` leaves 32-bit numbers as they are.
+    """Usable rows of a request, in order.
+
+    Parameters
+    ----------
+    narrow
+        Whether columns of 32-bit numbers stay as they are.
+    most
+        About how many rows at a time, where a format leaves the choice.
 
     Attributes
     ----------
-    position
-        Rows of the inputs, used or not, up to the end of the last batch.
     repeatable
         Whether all inputs can be read more than once; known from the first batch on.
     """
 
-    def __init__(self, request: DataRequest, *, narrow: bool = False) -> None:
+    def __init__(self, request: DataRequest, *, narrow: bool = False, most: int = ROWS_PER_BATCH) -> None:
         self._request = request
         self._narrow = narrow
+        self._most = most
         self._rows_of: list[int] = []
         self._used = self._positives = 0
         self.roles = request.roles
-        self.dropped = self.position = 0
+        self.dropped = 0
         self.repeatable = True
         self.levels: Mapping[str, Mapping[str, int]] = {}
         self.unnormalised = 0.0
@@ -50,7 +59,12 @@ class LocalBatches:
         )
 
     def __iter__(self) -> Iterator[CheckedRows]:
-        """Read batch by batch.
+        """Read batch by batch (see with_ends)."""
+        for rows, _ in self.with_ends():
+            yield rows
+
+    def with_ends(self) -> Iterator[tuple[CheckedRows, int]]:
+        """Read batch by batch, each with the position over all inputs at which it ends.
 
         Raises
         ------
@@ -63,16 +77,14 @@ class LocalBatches:
             checker = self._checker(self._request.on_invalid)
             columns = roles.columns()
             for source in sources:
-                before = self.position
-                for batch in ahead(source.batches(columns)):
+                before = checker.rows
+                for batch in ahead(source.batches(columns, most=self._most)):
                     with reading(source.file):
-                        rows = checker.check(batch)
-                    self.position += len(rows.valid)
-                    usable = rows.usable()
-                    self._used += len(usable.valid)
-                    self._positives += 0 if usable.positive is None else int(usable.positive.sum())
-                    yield usable
-                self._rows_of.append(self.position - before)
+                        rows = checker.check(batch).usable()
+                    self._used += len(rows.valid)
+                    self._positives += 0 if rows.positive is None else int(np.count_nonzero(rows.positive))
+                    yield rows, checker.rows
+                self._rows_of.append(checker.rows - before)
         checker.finish()
         self.dropped = checker.invalid
         self.levels, self.unnormalised = checker.levels, checker.unnormalised
@@ -87,7 +99,7 @@ class LocalBatches:
             columns = self.roles.columns()
             for source, rows in zip(sources, self._rows_of, strict=True):
                 if start < rows:
-                    for batch in ahead(source.batches(columns, start)):
+                    for batch in ahead(source.batches(columns, start, self._most)):
                         with reading(source.file):
                             yield checker.check(batch).usable()
                 start = max(0, start - rows)

@@ -19,6 +19,9 @@ from uqcli.errors import DataError
 
 R = TypeVar("R")
 
+_PIECE = 1 << 24
+"""Numbers in a piece of memory that stays."""
+
 _SAMPLE = 512
 """Values of each part that tell where most of a column's values are."""
 
@@ -89,6 +92,27 @@ class ColumnFacts:
         return cls(low=low, high=high, sample=sample, width=keys.dtype)
 
 
+class _Store:
+    """Memory for columns that stay, in large pieces, apart from the memory of what comes and goes."""
+
+    def __init__(self) -> None:
+        self._free: dict[np.dtype[Any], np.ndarray[Any, Any]] = {}
+
+    def part(self, part: Part) -> Part:
+        """The same rows in this memory."""
+        keys = {role: self._array(each) for role, each in part.keys.items()}
+        weight = None if part.weight is None else self._array(part.weight)
+        return replace(part, keys=keys, weight=weight)
+
+    def _array(self, values: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+        free = self._free.get(values.dtype)
+        if free is None or len(free) < len(values):
+            free = np.empty(max(_PIECE, len(values)), dtype=values.dtype)
+        taken, self._free[values.dtype] = free[: len(values)], free[len(values) :]
+        taken[:] = values
+        return taken
+
+
 @dataclass
 class KeptRows:
     """The rows of a request, those of weight 0 left out.
@@ -142,7 +166,8 @@ class KeptRows:
         if not self._beyond:
             return
         again = 0
-        for part in self._parts_of(self._read().rest(self._kept)):
+        rest = ((rows, 0) for rows in self._read().rest(self._kept))
+        for part, _ in self._parts_of(rest):
             again += part.rows
             yield self._aligned(part)
         if again != self._beyond:
@@ -154,16 +179,17 @@ class KeptRows:
         """Read and check all rows, once; keep what fits."""
         if self._batches is not None:
             return self._batches
-        batches, used = LocalBatches(self.request, narrow=True), 0
-        for part in self._parts_of(batches):
+        batches, used = LocalBatches(self.request, narrow=True, most=ROWS_PER_PART), 0
+        store = _Store()
+        for part, end in self._parts_of(batches.with_ends()):
             for role, keys in part.keys.items():
                 known = self._columns.get(role)
                 found = ColumnFacts.of(keys)
                 self._columns[role] = found if known is None else known.and_of(found)
             used += part.bytes
             if not self._beyond and (used <= self.budget or not batches.repeatable):
-                self._parts.append(part)
-                self._kept = batches.position
+                self._parts.append(store.part(part))
+                self._kept = end
             else:
                 self._beyond += part.rows
         if not self._parts and not self._beyond:
@@ -172,16 +198,18 @@ class KeptRows:
         self._batches = batches
         return batches
 
-    def _parts_of(self, batches: Iterable[CheckedRows]) -> Iterator[Part]:
-        """Parts of about equally many rows; small batches are put together."""
+    def _parts_of(self, batches: Iterable[tuple[CheckedRows, int]]) -> Iterator[tuple[Part, int]]:
+        """Parts of about equally many rows, small batches put together; each with the end of its last."""
+        roles = tuple(self.request.roles.numbers)
         waiting: list[Part] = []
-        for batch in batches:
-            waiting.append(_part(batch, tuple(self.request.roles.numbers)))
-            if sum(part.rows for part in waiting) >= ROWS_PER_PART:
-                yield _joined(waiting)
+        end = 0
+        for part, end in side_by_side(lambda each: (_part(each[0], roles), each[1]), batches):
+            waiting.append(part)
+            if sum(each.rows for each in waiting) >= ROWS_PER_PART // 2:
+                yield _joined(waiting), end
                 waiting = []
-        if sum(part.rows for part in waiting):
-            yield _joined(waiting)
+        if sum(each.rows for each in waiting):
+            yield _joined(waiting), end
 
     def _aligned(self, part: Part) -> Part:
         """With keys as wide as in all other parts."""

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from threading import Lock
 
 import numpy as np
 
@@ -242,9 +243,16 @@ def _first(rows: KeptRows, counter: _Counter) -> list[_Table]:
     """Nothing opened but ranges of a single key."""
     shape = (counter.bins, counter.ranges.size)
     count, positives = np.zeros((2, shape[0] * shape[1]), dtype=np.int64)
-    for each in rows.each(counter.histogram):
-        count += each[0]
-        positives += each[1]
+    alone = Lock()
+
+    def add(part: Part) -> None:
+        found = counter.histogram(part)
+        with alone:
+            np.add(count, found[0], out=count)
+            np.add(positives, found[1], out=positives)
+
+    for _ in rows.each(add):
+        pass
     count, positives = count.reshape(shape), positives.reshape(shape)
     sides = [*zip(count, positives, strict=True), (count.sum(axis=0), positives.sum(axis=0))]
     none = np.empty(0, dtype=np.int64)

@@ -11,7 +11,7 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, BinaryIO, Protocol, cast
+from typing import TYPE_CHECKING, BinaryIO, Protocol, TypeAlias, cast
 
 import polars as pl
 
@@ -27,6 +27,9 @@ from uqcli.engines.request import ReadOptions
 
 if TYPE_CHECKING:
     import pyarrow as pa
+
+Numbered: TypeAlias = "tuple[int, pa.RecordBatch]"
+"""Rows with the position of the first in their file."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -66,8 +69,14 @@ class Source(Protocol):
     def columns(self) -> tuple[str, ...]:
         """Column names, in order."""
 
-    def batches(self, columns: Sequence[str], start: int = 0) -> Iterator[Batch]:
-        """Rows in order, of some columns, from the row at position ``start`` on."""
+    def batches(self, columns: Sequence[str], start: int = 0, most: int = ROWS_PER_BATCH) -> Iterator[Batch]:
+        """Rows in order, of some columns, from the row at position ``start`` on.
+
+        Parameters
+        ----------
+        most
+            About how many at a time, where the format leaves the choice.
+        """
 
     def blocks(self) -> Iterator[CsvBlock | pa.RecordBatch]:
         """Rows in order, of all columns, as they stand in the file."""
@@ -128,8 +137,9 @@ class CsvSource:
         """Column names, in order."""
         return self.dialect.columns
 
-    def batches(self, columns: Sequence[str], start: int = 0) -> Iterator[Batch]:
+    def batches(self, columns: Sequence[str], start: int = 0, most: int = ROWS_PER_BATCH) -> Iterator[Batch]:
         """Rows in order, of some columns, as text, from the row at position ``start`` on."""
+        del most  # blocks of text are equally long
         for block in self.blocks():
             if block.first_row + block.rows > start:
                 batch = Batch(
@@ -172,10 +182,10 @@ class ColumnarSource:
             with self._open_arrow() as batches:
                 return with_text_only(batches.schema)
 
-    def batches(self, columns: Sequence[str], start: int = 0) -> Iterator[Batch]:
+    def batches(self, columns: Sequence[str], start: int = 0, most: int = ROWS_PER_BATCH) -> Iterator[Batch]:
         """Rows in order, of some columns, from the row at position ``start`` on."""
         with reading(self.file):
-            for row, record in self._record_batches(list(dict.fromkeys(columns)), start):
+            for row, record in self._record_batches(list(dict.fromkeys(columns)), start, most):
                 if row + len(record) > start:
                     frame = cast(pl.DataFrame, pl.from_arrow(record))
                     batch = Batch(frame=frame, short=None, first_row=row, file=self.file)
@@ -183,17 +193,17 @@ class ColumnarSource:
 
     def blocks(self) -> Iterator[pa.RecordBatch]:
         """Rows in order, of all columns."""
-        for _, batch in self._record_batches(None, 0):
+        for _, batch in self._record_batches(None, 0, ROWS_PER_BATCH):
             yield batch
 
-    def _record_batches(self, columns: list[str] | None, start: int) -> Iterator[tuple[int, pa.RecordBatch]]:
+    def _record_batches(self, columns: list[str] | None, start: int, most: int) -> Iterator[Numbered]:
         """Rows in order, with the position of the first in the file; some before ``start`` may come, too.
 
         A damaged file never reaches code that trusts it and would end the process.
         """
         with reading(self.file):
             batches = self._of_parquet if self.file.format is FileFormat.PARQUET else self._of_arrow
-            for row, batch in batches(columns, start):
+            for row, batch in batches(columns, start, most):
                 wanted = batch if columns is None else batch.select(columns)
                 wanted.validate(full=True)
                 schema = with_text_only(wanted.schema)
@@ -202,7 +212,7 @@ class ColumnarSource:
                     wanted = wanted.from_arrays(wanted.columns, schema=schema)
                 yield row, wanted
 
-    def _of_parquet(self, columns: list[str] | None, start: int) -> Iterator[tuple[int, pa.RecordBatch]]:
+    def _of_parquet(self, columns: list[str] | None, start: int, most: int) -> Iterator[Numbered]:
         import pyarrow.parquet as pq
 
         with pq.ParquetFile(self._path, pre_buffer=False) as parquet:  # buffers grow with the file
@@ -212,12 +222,10 @@ class ColumnarSource:
                 row += groups[first]
                 first += 1
             left = None if first == 0 else list(range(first, len(groups)))
-            yield from _numbered(
-                parquet.iter_batches(batch_size=ROWS_PER_BATCH, row_groups=left, columns=columns), row
-            )
+            yield from _numbered(parquet.iter_batches(batch_size=most, row_groups=left, columns=columns), row)
 
-    def _of_arrow(self, columns: list[str] | None, start: int) -> Iterator[tuple[int, pa.RecordBatch]]:
-        del columns, start  # all are mapped, none is read
+    def _of_arrow(self, columns: list[str] | None, start: int, most: int) -> Iterator[Numbered]:
+        del columns, start, most  # all are mapped, none is read; the file says what a batch is
         with self._open_arrow() as batches:
             yield from _numbered(batches, 0)
 
@@ -236,7 +244,7 @@ class ColumnarSource:
                 yield _ArrowBatches(stream.schema, iter(stream))
 
 
-def _numbered(batches: Iterable[pa.RecordBatch], row: int) -> Iterator[tuple[int, pa.RecordBatch]]:
+def _numbered(batches: Iterable[pa.RecordBatch], row: int) -> Iterator[Numbered]:
     for batch in batches:
         yield row, batch
         row += len(batch)
