@@ -8,12 +8,13 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from uqcli import defaults
+from uqcli.artifacts.models import Source
 from uqcli.choices import EngineName, ScoreBinning
 from uqcli.counts import Bools, Floats, Ints, ValueCounts, pool
 from uqcli.engines.protocol import LabelledRows
 from uqcli.engines.request import PROBA, DataRequest
 from uqcli.jobs.intervals import ResamplingPlan, check_bootstrap, check_confidence
-from uqcli.jobs.labelled import read_labelled, require_probabilities, sum_notes
+from uqcli.jobs.labelled import open_table, read_labelled, require_probabilities, source_of, sum_notes
 from uqcli.jobs.measure import Measured, MeasureOptions, mean_metrics, measure, test_based_error
 from uqcli.jobs.tce_chance import Chance, chance_of_classes, chance_of_scores, key_of
 from uqcli.methods.binning.block_sizes import size_notes
@@ -119,25 +120,60 @@ def run(data: DataRequest, options: TceOptions, engine: EngineName) -> TceReport
     """
     _check(options)
     roles = replace(data.roles.without("uncertainty"), keys=() if options.by is None else (options.by,))
-    labelled, source = read_labelled(replace(data, roles=roles), engine)
-    rows = _rows(labelled)
-    groups = [
-        _Group(name=name, rows=part, counts=part.counts())
-        for name, places in _places(labelled, options.by)
-        for part in (rows.only(places),)
-    ]
-    counts = rows.counts()
+    read = _read(replace(data, roles=roles), options.by, engine)
+    rows, counts, groups = read.rows, read.counts, read.groups
     own = [_with_bounds(each, options.measure) for each in counts]
     whole = _measured_part(None, rows, counts, [options.measure] * len(counts), options)
     sized = _equal_sizes(groups, options.measure)
     parts = tuple(_measured_group(each, sized, options) for each in groups)
     return TceReport(
-        source=source,
-        parameters=_parameters(data, options, own, sized, labelled.classes),
+        source=read.source,
+        parameters=_parameters(data, options, own, sized, read.classes),
         whole=whole,
         tce_at_group_sizes=None if sized is None else _tce_under(counts, sized),
         groups=parts,
-        warnings=(*_size_warnings(whole, own), *sum_notes(labelled.unnormalised)),
+        warnings=(*_size_warnings(whole, own), *sum_notes(read.unnormalised)),
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Read:
+    """What there is to measure.
+
+    Attributes
+    ----------
+    rows
+        None where counts are enough: no classes, no groups.
+    """
+
+    rows: _Rows | None
+    counts: list[ValueCounts]
+    groups: list[_Group]
+    source: Source
+    classes: tuple[str, ...] = ()
+    unnormalised: float = 0.0
+
+
+def _read(data: DataRequest, by: str | None, engine: EngineName) -> _Read:
+    if by is None and data.roles.class_columns is None:
+        table = open_table(data, engine, looks_at_uncertainty=False)
+        counts = list(table.pooled(np.empty(0)))
+        require_probabilities(counts[0].value, table.facts.columns["score"])
+        return _Read(rows=None, counts=counts, groups=[], source=source_of(table.facts))
+    labelled, source = read_labelled(data, engine)
+    rows = _rows(labelled)
+    groups = [
+        _Group(name=name, rows=part, counts=part.counts())
+        for name, places in _places(labelled, by)
+        for part in (rows.only(places),)
+    ]
+    return _Read(
+        rows=rows,
+        counts=rows.counts(),
+        groups=groups,
+        source=source,
+        classes=labelled.classes,
+        unnormalised=labelled.unnormalised,
     )
 
 
@@ -214,7 +250,7 @@ def _measured_group(group: _Group, sized: list[MeasureOptions] | None, options: 
 
 def _measured_part(
     name: str | None,
-    rows: _Rows,
+    rows: _Rows | None,
     counts: Sequence[ValueCounts],
     how: Sequence[MeasureOptions],
     options: TceOptions,
@@ -228,13 +264,14 @@ def _measured_part(
     means = mean_metrics(values)
     chances: Sequence[Chance | None] = [None] * len(values)
     chance: Chance | None = None
-    if options.bootstrap and rows.problems[0].name is None:
+    names = [None] if rows is None else [each.name for each in rows.problems]
+    if options.bootstrap and names == [None]:
         chance = chance_of_scores(counts[0], values[0], how[0], options.plan, key_of(name))
         chances = [chance]
-    elif options.bootstrap:
+    elif options.bootstrap and rows is not None:
         drawn = rows.class_rows()
         chances, chance = chance_of_classes(drawn, values, means, how, plan=options.plan, key=key_of(name))
-    problems = zip(rows.problems, counts, measured, values, chances, strict=True)
+    problems = zip(names, counts, measured, values, chances, strict=True)
     return Part(
         name=name,
         tested=tested,
@@ -242,15 +279,15 @@ def _measured_part(
         metrics=means if chance is None else chance.completed(means),
         if_calibrated={} if chance is None else chance.if_calibrated,
         classes=tuple(
-            _class_part(problem, pooled, result, value if of_it is None else of_it.completed(value))
-            for problem, pooled, result, value, of_it in problems
+            _class_part(of_class, pooled, result, value if of_it is None else of_it.completed(value))
+            for of_class, pooled, result, value, of_it in problems
         ),
     )
 
 
-def _class_part(problem: _Problem, counts: ValueCounts, result: Measured, metrics: Metrics) -> ClassPart:
+def _class_part(name: str | None, counts: ValueCounts, result: Measured, metrics: Metrics) -> ClassPart:
     return ClassPart(
-        name=problem.name,
+        name=name,
         positives=int(counts.positives.sum()),
         metrics=metrics,
         bins=result.bins,
