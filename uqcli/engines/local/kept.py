@@ -117,14 +117,10 @@ class _Store:
 class KeptRows:
     """The rows of a request, those of weight 0 left out.
 
-    Parameters
-    ----------
-    budget
-        Bytes up to which columns are kept; inputs that can be read once are kept whatever they take.
+    Columns are kept up to so many bytes; inputs that can be read once are kept whatever they take.
     """
 
     request: DataRequest
-    budget: int = KEPT_BYTES
     _parts: list[Part] = field(default_factory=list)
     _columns: dict[str, ColumnFacts] = field(default_factory=dict)
     _batches: LocalBatches | None = None
@@ -187,7 +183,7 @@ class KeptRows:
                 found = ColumnFacts.of(keys)
                 self._columns[role] = found if known is None else known.and_of(found)
             used += part.bytes
-            if not self._beyond and (used <= self.budget or not batches.repeatable):
+            if not self._beyond and (used <= KEPT_BYTES or not batches.repeatable):
                 self._parts.append(store.part(part))
                 self._kept = end
             else:

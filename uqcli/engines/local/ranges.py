@@ -24,6 +24,9 @@ from uqcli.engines.protocol import Unsettled
 _CELLS = 1 << 20
 """Ranges of all bins together: their counts stay near the cache."""
 
+_LEAST_RANGES = 256
+"""Ranges of a bin however many bins there are."""
+
 _OUTER = 1e-4
 """Share of the rows at either end that has one range."""
 
@@ -153,7 +156,7 @@ def count_ranges(rows: KeptRows, role: str, by: Floats, unsettled: Unsettled) ->
         parts = pooled_by(rows, role, by)
         return tuple(RangeCounts.of(each) for each in (*parts, merge(parts)))
     column = rows.column(role)
-    ranges = Ranges.over(column, max(256, _CELLS // max(4, bins)))
+    ranges = Ranges.over(column, max(_LEAST_RANGES, _CELLS // max(4, bins)))
     counter = _Counter(role=role, edges=_bin_edges(rows, by), ranges=ranges, bins=bins)
     tables = _first(rows, counter)
     while True:

@@ -1,0 +1,24 @@
+"""Every engine, and the local one with so little room that all its ways are gone."""
+
+import pytest
+
+from uqcli.choices import EngineName
+from uqcli.engines.local import kept, ranges
+from uqcli.engines.open import open_engine
+
+ROOMY, TIGHT, AGAIN = "roomy", "in parts of a few rows", "in parts, most of them read again"
+
+
+@pytest.fixture(params=[*EngineName, TIGHT, AGAIN])
+def engine(request, monkeypatch):
+    """An engine under the one contract."""
+    if request.param in (TIGHT, AGAIN):
+        for module in (kept, ranges):
+            monkeypatch.setattr(module, "ROWS_PER_PART", 3)
+        monkeypatch.setattr(ranges, "COLLECTED_ROWS", 2)
+        monkeypatch.setattr(ranges, "_CELLS", 8)
+        monkeypatch.setattr(ranges, "_LEAST_RANGES", 4)
+        if request.param == AGAIN:
+            monkeypatch.setattr(kept, "KEPT_BYTES", 40)
+        return open_engine(EngineName.POLARS)
+    return open_engine(request.param)

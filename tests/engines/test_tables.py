@@ -1,0 +1,216 @@
+"""One contract for the tables of every engine: counts as if all rows had been pooled by hand."""
+
+import gzip
+import itertools
+import os
+import threading
+
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from tests.oracles import counting
+from tests.properties.strategies import as_hold_out, data_sets
+from uqcli.choices import Algorithm, Binning, ConstraintKind, OnInvalid
+from uqcli.engines.request import DataRequest, Roles
+from uqcli.errors import DataError
+from uqcli.jobs.array_table import ArrayTable
+from uqcli.jobs.grids import grid_cells, uncertainty_edges
+from uqcli.jobs.search import Rows
+from uqcli.methods.binning.grid import GridSpec
+from uqcli.methods.boundary.constraint import parse_constraint
+
+ROLES = Roles(numbers={"score": "score", "uncertainty": "uncertainty"}, label="label", weight="weight")
+EXAMPLES = settings(
+    max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+CONSTRAINTS = [
+    (ConstraintKind.PRECISION, "0.6"),
+    (ConstraintKind.PRECISION, "0.999999"),
+    (ConstraintKind.RECALL, "0.7"),
+    (ConstraintKind.MAX_SELECTED, "3"),
+    (ConstraintKind.MAX_SELECTED, "40%"),
+    (ConstraintKind.MAX_FPR, "0.3"),
+    (ConstraintKind.UTILITY, "gain=1,cost=0.7"),
+]
+
+
+def frame(data, dtype=pl.Float64):
+    score, uncertainty, label, weight = (list(column) for column in zip(*data, strict=True))
+    columns = {"score": score, "uncertainty": uncertainty, "label": label, "weight": weight}
+    return pl.DataFrame(columns).with_columns(
+        pl.col("score", "uncertainty").cast(dtype), pl.col("label").cast(pl.Int8)
+    )
+
+
+def written(rows, folder, cuts=(), ending="parquet"):
+    """The rows in several files of a format, cut anywhere."""
+    bounds = [0, *sorted(cuts), rows.height]
+    names = []
+    for number, (start, stop) in enumerate(itertools.pairwise(bounds)):
+        path = folder / f"{number}.{ending}"
+        part = rows[start:stop]
+        if ending == "parquet":
+            part.write_parquet(path, row_group_size=2)
+        elif ending == "arrow":
+            part.write_ipc(path)
+        elif ending == "csv.gz":
+            path.write_bytes(gzip.compress(part.write_csv().encode()))
+        else:
+            part.write_csv(path)
+        names.append(str(path))
+    return tuple(names)
+
+
+def table_of(engine, inputs, **changes):
+    return engine.table(DataRequest(inputs=inputs, roles=ROLES, **changes))
+
+
+def narrow(data):
+    return [(float(np.float32(row[0])), float(np.float32(row[1])), *row[2:]) for row in data]
+
+
+def triples(counts):
+    columns = counts.value, counts.count, counts.positives
+    return list(zip(*(column.tolist() for column in columns), strict=True))
+
+
+def cell_tuples(row):
+    held = [
+        None if not hits else low
+        for hits, low in zip(row.positives, row.lowest_positive.tolist(), strict=True)
+    ]
+    below = [0 if low is None else each for low, each in zip(held, row.below_positive.tolist(), strict=True)]
+    return list(zip(row.count.tolist(), row.positives.tolist(), held, below, strict=True))
+
+
+@pytest.mark.parametrize("ending", ["parquet", "csv", "csv.gz", "arrow"])
+@EXAMPLES
+@given(
+    data=data_sets(),
+    edges=st.lists(st.sampled_from([-1.5, 0.0, 0.4, 1.0]), max_size=3, unique=True),
+    cuts=st.lists(st.integers(0, 24), max_size=3),
+)
+def test_pooled_counts_are_those_by_hand(engine, tmp_path_factory, data, edges, cuts, ending):
+    edges = sorted(edges)
+    inputs = written(frame(data), tmp_path_factory.mktemp("rows"), [min(c, len(data)) for c in cuts], ending)
+    table = table_of(engine, inputs)
+    expected = [counting.pooled(part) for part in counting.rows_by_bin(data, edges)]
+    assert [triples(each) for each in table.pooled(np.array(edges))] == expected
+    assert (table.facts.rows, table.facts.positives) == (len(data), sum(row[2] for row in data))
+
+
+@EXAMPLES
+@given(data=data_sets(), bins=st.integers(1, 5))
+def test_edges_are_the_values_of_their_ranks(engine, tmp_path_factory, data, bins):
+    inputs = written(frame(data), tmp_path_factory.mktemp("rows"))
+    counts = table_of(engine, inputs).edges(
+        "uncertainty", lambda rows: np.array([r * rows // bins for r in range(bins)])
+    )
+    pairs = [(row[1], row[3]) for row in data]
+    total = sum(row[3] for row in data)
+    ranks = [r * total // bins for r in range(bins)]
+    found = counts.value[np.searchsorted(np.cumsum(counts.count), ranks, side="right")]
+    assert found.tolist() == [counting.at_rank(pairs, rank) for rank in ranks]
+
+
+SPECS = [
+    GridSpec(binning=binning, uncertainty_bins=k, score_bins=bins)
+    for binning, k, bins in [
+        (Binning.EQUI_WEIGHT, 1, 3),
+        (Binning.EQUI_WEIGHT, 3, 4),
+        (Binning.EQUI_WEIGHT, 2, None),
+        (Binning.EQUI_SPAN, 2, 3),
+        (Binning.QUANTILE, 1, 5),
+        (Binning.PAVA, 1, None),
+    ]
+]
+
+
+@pytest.mark.parametrize("spec", SPECS, ids=str)
+@pytest.mark.parametrize("dtype", [pl.Float64, pl.Float32])
+@EXAMPLES
+@given(data=data_sets())
+def test_cells_are_those_by_hand(engine, tmp_path_factory, data, dtype, spec):
+    data = narrow(data) if dtype == pl.Float32 else data
+    table = table_of(engine, written(frame(data, dtype), tmp_path_factory.mktemp("rows")))
+    found, whole = grid_cells(table, spec), grid_cells(ArrayTable(hold_out=as_hold_out(data)), spec)
+    assert found.uncertainty_edges.tolist() == whole.uncertainty_edges.tolist()
+    assert found.uncertainty_edges.tolist() == uncertainty_edges(table, spec).tolist()
+    parts = counting.rows_by_bin(data, found.uncertainty_edges.tolist())
+    for row, other, part in zip(found.rows, whole.rows, parts, strict=True):
+        assert row.lower.tolist() == other.lower.tolist()
+        if spec.score_bins is not None:
+            assert cell_tuples(row) == counting.cells(part, row.lower[1:].tolist())
+
+
+@pytest.mark.parametrize(("kind", "text"), CONSTRAINTS)
+@EXAMPLES
+@given(data=data_sets())
+def test_boundaries_are_those_of_all_scores_pooled(engine, tmp_path_factory, data, kind, text):
+    inputs = written(frame(data), tmp_path_factory.mktemp("rows"))
+    constraint = parse_constraint(kind, text)
+    spec = GridSpec(binning=Binning.EQUI_WEIGHT, uncertainty_bins=2, score_bins=3)
+    for first in (Algorithm.VW_DPMT, Algorithm.ST):
+        found = []
+        for table in (table_of(engine, inputs), ArrayTable(hold_out=as_hold_out(data))):
+            rows = Rows(table=table, uncertain=True, spec=spec, constraint=constraint)
+            searches = [
+                rows.search(each, constraint)
+                for each in dict.fromkeys([first, *Algorithm])
+                if rows.obstacle(each, kind) is None
+            ]
+            found.append(
+                [
+                    (
+                        each.found and (each.found.thresholds, each.found.fit),
+                        each.closest and each.closest.fit,
+                    )
+                    for each in searches
+                ]
+            )
+        assert found[0] == found[1]
+
+
+def test_columns_of_either_width_are_one_table(engine, tmp_path):
+    data = [(0.1, 1.0, True, 1), (float(np.float32(0.1)), -2.0, False, 2), (-0.5, 0.0, True, 1)] * 4
+    inputs = (*written(frame(data[1::3] * 3, pl.Float32), tmp_path),)
+    (tmp_path / "wide").mkdir()
+    inputs += written(frame(data), tmp_path / "wide")
+    expected = counting.pooled(data[1::3] * 3 + data)
+    assert triples(table_of(engine, inputs).pooled(np.empty(0))[0]) == expected
+
+
+def test_unusable_rows_are_left_out(engine, tmp_path):
+    path = tmp_path / "rows.csv"
+    path.write_text(
+        "score,uncertainty,label,weight\n0.5,1,true,1\n,1,1,1\n0.5,nan,0,1\n0.25,2,False,3\n0.5,3, 0 ,1\n"
+        "inf,1,1,1\n0.5,1,,1\n0.75,0,1.0,2\n0.75,0,0,\n-0.0,1,0,1\n0,1,TRUE,1\n"
+    )
+    table = table_of(engine, (str(path),), on_invalid=OnInvalid.DROP)
+    assert triples(table.pooled(np.empty(0))[0]) == [(0.0, 2, 1), (0.25, 3, 0), (0.5, 2, 1), (0.75, 2, 2)]
+    assert (table.facts.rows, table.facts.positives, table.facts.dropped) == (6, 3, 5)
+    with pytest.raises(DataError, match=r"'score' has 1 null.*data row 2 of"):
+        table_of(engine, (str(path),)).pooled(np.empty(0))
+
+
+def test_a_stream_is_counted_as_often_as_asked(engine, tmp_path):
+    data = [(number / 64, number % 5, number % 3 == 0, 1) for number in range(64)]
+    path = tmp_path / "pipe"
+    os.mkfifo(path)
+    writer = threading.Thread(target=path.write_text, args=(frame(data).write_csv(),))
+    writer.start()
+    table = table_of(engine, (str(path),))
+    expected = [counting.pooled(part) for part in counting.rows_by_bin(data, [2])]
+    for _ in range(2):
+        assert [triples(each) for each in table.pooled(np.array([2.0]))] == expected
+    writer.join()
+    assert sorted(table.rows().numbers["score"].tolist()) == [row[0] for row in data]
+
+
+def test_no_weight_is_no_row(engine, tmp_path):
+    inputs = written(frame([(0.5, 1.0, True, 0)] * 5), tmp_path)
+    with pytest.raises(DataError, match="every row has weight 0"):
+        table_of(engine, inputs).pooled(np.empty(0))

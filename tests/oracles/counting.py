@@ -1,0 +1,43 @@
+"""Counting rows by hand: lists and dictionaries, nothing clever."""
+
+from collections import Counter
+
+
+def rows_by_bin(rows, edges):
+    """Rows (score, uncertainty, positive, weight) of each uncertainty bin; weight 0 is absent."""
+    bins = [[] for _ in range(len(edges) + 1)]
+    for row in rows:
+        if row[3]:
+            bins[sum(edge <= row[1] for edge in edges)].append(row)
+    return bins
+
+
+def pooled(rows):
+    """Sorted (value, count, positives) of rows' scores."""
+    count, positives = Counter(), Counter()
+    for score, _, positive, weight in rows:
+        if weight:
+            count[score] += weight
+            positives[score] += weight * positive
+    return [(value, count[value], positives[value]) for value in sorted(count)]
+
+
+def at_rank(values, rank):
+    """The value of a 0-based rank among (value, weight) pairs."""
+    for value, weight in sorted(values):
+        if rank < weight:
+            return value
+        rank -= weight
+    raise AssertionError("beyond the last row")
+
+
+def cells(rows, edges):
+    """(count, positives, lowest positive score, rows below it) of each cell between score edges."""
+    found = []
+    for number in range(len(edges) + 1):
+        inside = [row for row in rows if sum(edge <= row[0] for edge in edges) == number and row[3]]
+        hits = [row[0] for row in inside if row[2]]
+        lowest = min(hits, default=None)
+        below = sum(row[3] for row in inside if lowest is not None and row[0] < lowest)
+        found.append((sum(row[3] for row in inside), sum(row[3] * row[2] for row in inside), lowest, below))
+    return found
