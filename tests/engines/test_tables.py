@@ -214,3 +214,27 @@ def test_no_weight_is_no_row(engine, tmp_path):
     inputs = written(frame([(0.5, 1.0, True, 0)] * 5), tmp_path)
     with pytest.raises(DataError, match="every row has weight 0"):
         table_of(engine, inputs).pooled(np.empty(0))
+
+
+@pytest.mark.parametrize(("kind", "text"), [*CONSTRAINTS, (ConstraintKind.PRECISION, "0.9")])
+def test_the_best_threshold_is_found_among_many_scores(engine, tmp_path, kind, text):
+    random = np.random.default_rng(3)
+    constraint = parse_constraint(kind, text)
+    for seed in range(12):
+        score = random.random(150)
+        label = random.random(150) < score ** (seed % 3 + 1)
+        data = [(*row, 1) for row in zip(score.tolist(), score.tolist(), label.tolist(), strict=True)]
+        folder = tmp_path / str(seed)
+        folder.mkdir()
+        found = [
+            Rows(table=table, uncertain=False, spec=SPECS[0], constraint=constraint)
+            .search(Algorithm.ST, constraint)
+            .found
+            for table in (
+                table_of(engine, written(frame(data), folder)),
+                ArrayTable(hold_out=as_hold_out(data)),
+            )
+        ]
+        assert (found[0] and (found[0].thresholds, found[0].fit)) == (
+            found[1] and (found[1].thresholds, found[1].fit)
+        )
