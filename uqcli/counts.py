@@ -82,6 +82,13 @@ class RangeCounts:
         """Rows in all ranges, by weight."""
         return int(self.count.sum())
 
+    def around(self, values: Floats) -> Bools:
+        """The ranges that some values may lie in; bool of shape (m,)."""
+        around = np.zeros(len(self.value), dtype=np.bool_)
+        at = np.searchsorted(self.value, values, side="right")
+        around[at[at > 0] - 1] = True
+        return around
+
     def holding(self, ranks: Ints) -> Bools:
         """The ranges that hold the rows of some 0-based ranks; bool of shape (m,)."""
         held = np.zeros(len(self.value), dtype=np.bool_)

@@ -55,6 +55,9 @@ ROWS_PER_BATCH: Final = 1 << 17
 ROWS_PER_PART: Final = 1 << 19
 """Rows counted at a time."""
 
+SORTED_ROWS: Final = 12_000_000
+"""Rows sorted at once where a fit can take them slice by slice."""
+
 COLLECTED_ROWS: Final = 1 << 23
 """Rows collected at once where ranges of values are opened."""
 

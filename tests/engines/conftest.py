@@ -3,7 +3,7 @@
 import pytest
 
 from uqcli.choices import EngineName
-from uqcli.engines.local import kept, ranges
+from uqcli.engines.local import isotonic, kept, ranges
 from uqcli.engines.open import open_engine
 
 ROOMY, TIGHT, AGAIN = "roomy", "in parts of a few rows", "in parts, most of them read again"
@@ -15,6 +15,7 @@ def engine(request, monkeypatch):
     if request.param in (TIGHT, AGAIN):
         for module in (kept, ranges):
             monkeypatch.setattr(module, "ROWS_PER_PART", 3)
+        monkeypatch.setattr(isotonic, "SORTED_ROWS", 4)
         monkeypatch.setattr(ranges, "COLLECTED_ROWS", 2)
         monkeypatch.setattr(ranges, "_CELLS", 8)
         monkeypatch.setattr(ranges, "_LEAST_RANGES", 4)

@@ -13,12 +13,16 @@ from hypothesis import strategies as st
 
 from tests.oracles import counting
 from tests.properties.strategies import as_hold_out, data_sets
-from uqcli.choices import Algorithm, Binning, ConstraintKind, OnInvalid
+from uqcli.choices import Algorithm, Binning, ConstraintKind, EngineName, OnInvalid
+from uqcli.counts import merge
 from uqcli.engines.request import DataRequest, Roles
 from uqcli.errors import DataError
 from uqcli.jobs.array_table import ArrayTable
+from uqcli.jobs.bin import bin_rows
 from uqcli.jobs.grids import grid_cells, uncertainty_edges
 from uqcli.jobs.search import Rows
+from uqcli.methods.binning.calibration_error import isotonic_errors
+from uqcli.methods.binning.edges import isotonic_counts
 from uqcli.methods.binning.grid import GridSpec
 from uqcli.methods.boundary.constraint import parse_constraint
 
@@ -238,3 +242,26 @@ def test_the_best_threshold_is_found_among_many_scores(engine, tmp_path, kind, t
         assert (found[0] and (found[0].thresholds, found[0].fit)) == (
             found[1] and (found[1].thresholds, found[1].fit)
         )
+
+
+@EXAMPLES
+@given(data=data_sets())
+def test_isotonic_blocks_are_those_of_all_rows_at_once(engine, tmp_path_factory, data):
+    table = table_of(engine, written(frame(data), tmp_path_factory.mktemp("rows")))
+    edges = np.array([0.0, 1.0])
+    whole = ArrayTable(hold_out=as_hold_out(data)).isotonic(edges)
+    assert [triples(each) for each in table.isotonic(edges)] == [triples(each) for each in whole]
+
+
+@EXAMPLES
+@given(data=data_sets())
+def test_errors_by_score_bin_are_those_of_all_scores_pooled(engine, tmp_path_factory, data):
+    inputs = written(frame(data), tmp_path_factory.mktemp("rows"))
+    request = DataRequest(inputs=inputs, roles=ROLES)
+    spec = GridSpec(binning=Binning.EQUI_WEIGHT, uncertainty_bins=2, score_bins=3)
+    found = bin_rows(request, spec, EngineName.POLARS).report.errors
+    parts = ArrayTable(hold_out=as_hold_out(data)).pooled(uncertainty_edges(table_of(engine, inputs), spec))
+    blocks = [isotonic_counts(each) for each in (*parts, merge(parts))]
+    expected = isotonic_errors(parts, blocks, grid_cells(ArrayTable(hold_out=as_hold_out(data)), spec))
+    for one, other in zip(found, expected, strict=True):
+        np.testing.assert_array_equal(one.ece, other.ece)

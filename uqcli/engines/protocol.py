@@ -261,6 +261,12 @@ class Table(Protocol):
     def pooled(self, by: Floats) -> tuple[ValueCounts, ...]:
         """Exact tie-pooled counts of the scores in each uncertainty bin."""
 
+    def isotonic(self, by: Floats) -> tuple[ValueCounts, ...]:
+        """Blocks of the isotonic fit to the scores of each uncertainty bin, and last of all rows.
+
+        Each block stands at its first score.
+        """
+
     def rows(self) -> LabelledRows:
         """Every row of positive weight, in any order, for what cannot do with counts."""
 

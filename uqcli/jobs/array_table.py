@@ -9,6 +9,7 @@ import numpy as np
 
 from uqcli.counts import Bools, Floats, Ints, RangeCounts, ValueCounts, merge, pool
 from uqcli.engines.protocol import LabelledRows, SourceFacts
+from uqcli.methods.binning.edges import isotonic_counts
 from uqcli.methods.binning.grid import HoldOut, pool_by
 
 
@@ -44,6 +45,11 @@ class ArrayTable:
     def pooled(self, by: Floats) -> tuple[ValueCounts, ...]:
         """Exact tie-pooled counts of the scores in each uncertainty bin."""
         return pool_by(self.hold_out, by)
+
+    def isotonic(self, by: Floats) -> tuple[ValueCounts, ...]:
+        """Blocks of the isotonic fit to the scores of each uncertainty bin, and last of all rows."""
+        parts = self.pooled(by)
+        return tuple(isotonic_counts(each) for each in (*parts, merge(parts)))
 
     def rows(self) -> LabelledRows:
         """Every row."""

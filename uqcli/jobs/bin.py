@@ -19,7 +19,7 @@ from uqcli.errors import DataError, UsageError
 from uqcli.jobs.grids import cells_of, grid_artifact, grid_parts, uncertainty_edges
 from uqcli.jobs.labelled import open_table, source_of
 from uqcli.methods.binning.block_sizes import size_notes
-from uqcli.methods.binning.calibration_error import BinError, isotonic_errors
+from uqcli.methods.binning.calibration_error import BinError, isotonic_errors, unsettled_by_blocks
 from uqcli.methods.binning.grid import GridSpec, cells_from, cells_under, unsettled_by_edges
 from uqcli.methods.binning.registry import BINNINGS
 from uqcli.reports.bin import BinReport
@@ -46,12 +46,15 @@ def bin_rows(data: DataRequest, spec: GridSpec, engine: EngineName) -> BinOutcom
         raise UsageError(f"{spec.uncertainty_bins} uncertainty bins with {spec.binning}", expected="1")
     table = open_table(data, engine, looks_at_uncertainty=spec.uncertainty_bins > 1)
     edges = uncertainty_edges(table, spec)
-    cells = cells_from(edges, [each.counts for each in grid_parts(table, edges, spec)[:-1]], spec)
+    blocks = table.isotonic(edges)
+    parts = grid_parts(table, edges, spec, lambda counts: unsettled_by_blocks(counts, blocks))
+    scores = [each.counts for each in parts[:-1]]
+    cells = cells_from(edges, scores, spec)
     parameters = _parameters(data, spec, cells)
     artifact = grid_artifact(cells, source_of(table.facts), parameters)
     by_size = spec.binning is Binning.PAVA_BC
     notes = size_notes(cells.rows[0].count, *_bounds(spec, cells)) if by_size else []
-    return _outcome(artifact, cells, notes, isotonic_errors(table.pooled(edges), cells))
+    return _outcome(artifact, cells, notes, isotonic_errors(scores, blocks, cells))
 
 
 def count_under(edges: str, data: DataRequest, engine: EngineName) -> BinOutcome:

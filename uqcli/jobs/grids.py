@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 
 from uqcli.artifacts.models import GridArtifact, GridParameters, Source
 from uqcli.choices import ArtifactKind
 from uqcli.counts import LOWEST_EDGE, Bools, CellRow, Cells, Floats, RangeCounts, merge
-from uqcli.engines.protocol import Table
+from uqcli.engines.protocol import Table, Unsettled
 from uqcli.methods.binning.grid import GridSpec, cells_from, unsettled_by_grid
 from uqcli.methods.binning.registry import BINNINGS, BinSizes
 
@@ -52,22 +52,24 @@ def uncertainty_edges(table: Table, spec: GridSpec) -> Floats:
 
 
 def grid_parts(
-    table: Table, edges: Floats, spec: GridSpec, also: Callable[[RangeCounts], Bools] | None = None
+    table: Table, edges: Floats, spec: GridSpec, also: Unsettled | None = None
 ) -> tuple[RangeCounts, ...]:
     """Scores of each uncertainty bin, and last of all rows, as exactly as the grid needs them.
 
     Parameters
     ----------
     also
-        Names ranges of all rows that must be opened besides.
+        Names ranges that must be opened besides.
     """
     if spec.score_bins is None or BINNINGS[spec.binning].ranks is None:
         parts = table.pooled(edges)
         return tuple(RangeCounts.of(each) for each in (*parts, merge(parts)))
 
     def unsettled(counts: Sequence[RangeCounts]) -> list[Bools]:
-        *masks, whole = unsettled_by_grid(counts, spec)
-        return [*masks, whole if also is None else whole | also(counts[-1])]
+        masks = unsettled_by_grid(counts, spec)
+        if also is None:
+            return masks
+        return [mask | other for mask, other in zip(masks, also(counts), strict=True)]
 
     return table.counted(edges, unsettled)
 

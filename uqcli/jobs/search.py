@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal
@@ -130,17 +131,17 @@ class Rows:
         """All scores among which the best single threshold is."""
         if "_parts" in self.__dict__:  # counted with the grid
             return single_row(self._parts[-1].counts)
-        whole = self.table.counted(
-            np.empty(0), lambda counts: [np.zeros(len(counts[0].value), np.bool_), self._unsettled(counts[1])]
-        )[-1]
+        whole = self.table.counted(np.empty(0), self._unsettled)[-1]
         return single_row(whole.counts)
 
     @cached_property
     def _every_score(self) -> Cells:
         return single_row(self.table.pooled(np.empty(0))[0])
 
-    def _unsettled(self, whole: RangeCounts) -> Bools:
-        return unsettled_by_threshold(whole, self.constraint.goal(single_row(whole.counts)))
+    def _unsettled(self, counts: Sequence[RangeCounts]) -> list[Bools]:
+        *parts, whole = counts
+        named = unsettled_by_threshold(whole, self.constraint.goal(single_row(whole.counts)))
+        return [*(np.zeros(len(part.value), dtype=np.bool_) for part in parts), named]
 
 
 def single_row(counts: ValueCounts) -> Cells:

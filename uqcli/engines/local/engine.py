@@ -11,6 +11,7 @@ import numpy as np
 from uqcli.counts import Bools, Feature, Floats, Ints, RangeCounts, ValueCounts
 from uqcli.engines.local.batches import LocalBatches, opened
 from uqcli.engines.local.features import whole_feature
+from uqcli.engines.local.isotonic import isotonic_by
 from uqcli.engines.local.kept import KeptRows
 from uqcli.engines.local.keys import values_of
 from uqcli.engines.local.ranges import count_ranges, pooled_by
@@ -54,6 +55,10 @@ class LocalTable:
     def pooled(self, by: Floats) -> tuple[ValueCounts, ...]:
         """Exact tie-pooled counts of the scores in each uncertainty bin."""
         return pooled_by(self._rows, "score", by)
+
+    def isotonic(self, by: Floats) -> tuple[ValueCounts, ...]:
+        """Blocks of the isotonic fit to the scores of each uncertainty bin, and last of all rows."""
+        return isotonic_by(self._rows, "score", by)
 
     def rows(self) -> LabelledRows:
         """Every row of positive weight, in any order."""

@@ -157,7 +157,7 @@ def count_ranges(rows: KeptRows, role: str, by: Floats, unsettled: Unsettled) ->
         return tuple(RangeCounts.of(each) for each in (*parts, merge(parts)))
     column = rows.column(role)
     ranges = Ranges.over(column, max(_LEAST_RANGES, _CELLS // max(4, bins)))
-    counter = _Counter(role=role, edges=_bin_edges(rows, by), ranges=ranges, bins=bins)
+    counter = _Counter(role=role, edges=bin_edges(rows, by), ranges=ranges, bins=bins)
     tables = _first(rows, counter)
     while True:
         counts = [table.counts() for table in tables]
@@ -170,8 +170,8 @@ def count_ranges(rows: KeptRows, role: str, by: Floats, unsettled: Unsettled) ->
 
 def pooled_by(rows: KeptRows, role: str, by: Floats) -> tuple[ValueCounts, ...]:
     """Exact tie-pooled counts of a column in each uncertainty bin; ``by`` as for ``count_ranges``."""
-    edges, width, bins = _bin_edges(rows, by), rows.column(role).width, len(by) + 1
-    collected = list(rows.each(lambda part: _split(part, role, edges, bins)))
+    edges, width, bins = bin_edges(rows, by), rows.column(role).width, len(by) + 1
+    collected = list(rows.each(lambda part: split(part, role, edges, bins)))
     found = []
     for number in range(bins):
         found.append(pooled([each[number] for each in collected], width).as_values())
@@ -180,11 +180,12 @@ def pooled_by(rows: KeptRows, role: str, by: Floats) -> tuple[ValueCounts, ...]:
     return tuple(found)
 
 
-def _bin_edges(rows: KeptRows, by: Floats) -> Keys:
+def bin_edges(rows: KeptRows, by: Floats) -> Keys:
+    """Uncertainty edges as keys."""
     return least_keys(by, rows.column("uncertainty").width) if len(by) else np.empty(0, dtype=np.int64)
 
 
-def _split(part: Part, role: str, edges: Keys, bins: int) -> list[KeyRows]:
+def split(part: Part, role: str, edges: Keys, bins: int) -> list[KeyRows]:
     """Keys of the rows of each bin."""
     keys, first, weight = part.keys[role], part.negatives, part.weight
     sides = None if weight is None else (weight[:first], weight[first:])

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from uqcli.counts import Bools, Cells, Floats, Ints, ValueCounts, bin_of, merge, pool
-from uqcli.kernels.pava import isotonic_blocks
+from uqcli.counts import Bools, Cells, Floats, Ints, RangeCounts, ValueCounts, bin_of, pool
 from uqcli.methods.binning.edges import equi_weight_edges
 
 
@@ -26,7 +26,9 @@ class BinError:
     cumulative: Floats
 
 
-def isotonic_errors(parts: tuple[ValueCounts, ...], cells: Cells) -> tuple[BinError, BinError]:
+def isotonic_errors(
+    parts: Sequence[ValueCounts], blocks: Sequence[ValueCounts], cells: Cells
+) -> tuple[BinError, BinError]:
     """Errors by score bin of isotonic regression on the score (IST) and within uncertainty bins (MIST).
 
     Both are fitted on the rows they are measured on.
@@ -34,31 +36,51 @@ def isotonic_errors(parts: tuple[ValueCounts, ...], cells: Cells) -> tuple[BinEr
     Parameters
     ----------
     parts
-        Tie-pooled scores of each uncertainty bin.
+        Scores of each uncertainty bin, pooled as far as ``unsettled_by_blocks`` asks for.
+    blocks
+        Of the isotonic fit to each uncertainty bin, and last to all rows, at their first scores.
     cells
         The same rows in L score bins each.
     """
-    pooled = merge(parts)
-    everywhere = _isotonic(pooled)
-    single = [everywhere[np.searchsorted(pooled.value, part.value)] for part in parts]
-    return _errors(parts, cells, single), _errors(parts, cells, [_isotonic(part) for part in parts])
+    *own, shared = blocks
+    return _errors(parts, cells, [shared] * len(parts)), _errors(parts, cells, own)
 
 
-def _isotonic(counts: ValueCounts) -> Floats:
-    """Fitted positivity at each distinct score."""
-    if len(counts.value) == 0:
-        return np.empty(0)
-    starts = isotonic_blocks(counts.positives, counts.count)
-    rate = np.add.reduceat(counts.positives, starts) / np.add.reduceat(counts.count, starts)
-    return np.repeat(rate, np.diff(starts, append=len(counts.count)))
+def unsettled_by_blocks(counts: Sequence[RangeCounts], blocks: Sequence[ValueCounts]) -> list[Bools]:
+    """Which ranges must be opened before the rows of each block and cell are known.
+
+    Parameters
+    ----------
+    counts
+        Of each uncertainty bin, and last of all rows.
+    blocks
+        As for ``isotonic_errors``.
+    """
+    *parts, whole = counts
+    *own, shared = blocks
+    masks = [
+        (part.around(each.value) | part.around(shared.value)) & ~part.exact
+        for part, each in zip(parts, own, strict=True)
+    ]
+    return [*masks, np.zeros(len(whole.value), dtype=np.bool_)]
 
 
-def _errors(parts: tuple[ValueCounts, ...], cells: Cells, fitted: list[Floats]) -> BinError:
+def _errors(parts: Sequence[ValueCounts], cells: Cells, fitted: Sequence[ValueCounts]) -> BinError:
+    """Rows of a block in a cell are added up as integers, so that sums do not depend on their order."""
     width = len(cells.rows[0].count)
     error = np.full((len(parts), width), np.nan)
-    for number, (part, row, score) in enumerate(zip(parts, cells.rows, fitted, strict=True)):
-        surplus = score * part.count - part.positives
-        total = np.bincount(bin_of(part.value, row.lower[1:]), weights=surplus, minlength=width)
+    for number, (part, row, blocks) in enumerate(zip(parts, cells.rows, fitted, strict=True)):
+        if part.rows == 0:
+            continue
+        block = np.maximum(np.searchsorted(blocks.value, part.value, side="right") - 1, 0)
+        cell = bin_of(part.value, row.lower[1:])
+        new = np.ones(len(block), dtype=np.bool_)
+        new[1:] = (block[1:] != block[:-1]) | (cell[1:] != cell[:-1])
+        first = np.flatnonzero(new)
+        count = np.add.reduceat(part.count, first, dtype=np.int64)
+        positives = np.add.reduceat(part.positives, first, dtype=np.int64)
+        rate = (blocks.positives / blocks.count)[block[first]]
+        total = np.bincount(cell[first], weights=rate * count - positives, minlength=width)
         filled = row.count > 0
         error[number, filled] = np.abs(total[filled]) / row.count[filled]
     return BinError(ece=_mean(error), cumulative=_mean_from(_mean(error)))

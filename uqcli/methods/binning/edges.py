@@ -100,6 +100,18 @@ def pava_edges(counts: ValueCounts) -> Floats:
     return _edges_between(counts.value, isotonic_blocks(counts.positives, counts.count))
 
 
+def isotonic_counts(counts: ValueCounts) -> ValueCounts:
+    """Blocks of the isotonic fit of the labels on the score, each at its first score."""
+    if len(counts.value) == 0:
+        return counts
+    first = isotonic_blocks(counts.positives, counts.count)
+    return ValueCounts(
+        value=counts.value[first],
+        count=np.add.reduceat(counts.count, first, dtype=np.int64),
+        positives=np.add.reduceat(counts.positives, first, dtype=np.int64),
+    )
+
+
 def pava_bc_edges(counts: ValueCounts, n_min: int, n_max: int) -> Floats:
     """Edges between the blocks of PAVA-BC [TCE Alg. 2, restated for ties].
 

@@ -139,8 +139,7 @@ def unsettled_by_edges(counts: RangeCounts, edges: Floats) -> Bools:
     named = np.zeros(len(counts.value), dtype=np.bool_)
     if len(named) == 0:
         return named
-    cut = np.unique(np.searchsorted(counts.value, edges, side="right") - 1)
-    cut = cut[cut >= 0]
+    cut = np.flatnonzero(counts.around(edges))
     named[cut] = True
     held = np.flatnonzero(counts.positives)
     begins = np.concatenate([[0], cut, cut + 1])  # of an opened range the rows above the edge may be negative

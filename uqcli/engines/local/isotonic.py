@@ -1,0 +1,96 @@
+"""Blocks of isotonic fits to more rows than should be sorted at once: slice by slice of the scores.
+
+Rows that share a block in the fit of a slice share one in the fit of all, so that fitting the slices' blocks
+gives the blocks of all rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from itertools import pairwise
+
+import numpy as np
+
+from uqcli.counts import Floats, ValueCounts
+from uqcli.defaults import SORTED_ROWS
+from uqcli.engines.local.kept import KeptRows, Part
+from uqcli.engines.local.keys import least_keys
+from uqcli.engines.local.pooling import KeyCounts, KeyRows, merged, pooled
+from uqcli.engines.local.ranges import bin_edges, split
+from uqcli.kernels.pava import isotonic_blocks
+
+
+def isotonic_by(rows: KeptRows, role: str, by: Floats) -> tuple[ValueCounts, ...]:
+    """Isotonic blocks of a column in each uncertainty bin, and last of all rows.
+
+    Parameters
+    ----------
+    by : float64, shape (K-1,)
+        Uncertainty edges.
+
+    Returns
+    -------
+    tuple of ValueCounts, length K+1
+        Each block at its first value.
+    """
+    edges, width, bins = bin_edges(rows, by), rows.column(role).width, len(by) + 1
+    blocks: list[list[KeyCounts]] = [[] for _ in range(bins + 1)]
+    for low, high in pairwise(_slices(rows, role)):
+        collected = list(
+            rows.each(
+                lambda part, low=low, high=high: split(_within(part, role, low, high), role, edges, bins)
+            )
+        )
+        for number in range(bins):
+            blocks[number].append(_blocks([each[number] for each in collected], width))
+        if bins > 1:
+            blocks[-1].append(_blocks([each for part in collected for each in part], width))
+    fitted = [_together(each).as_values() for each in blocks if each]
+    return (*fitted, fitted[0]) if bins == 1 else tuple(fitted)
+
+
+def _slices(rows: KeptRows, role: str) -> list[int | None]:
+    """Keys between which slices of about equally many rows lie; None at either end."""
+    column = rows.column(role)
+    parts = -(-rows.size // SORTED_ROWS)
+    inner = np.quantile(column.sample, np.arange(1, parts) / parts, method="nearest")
+    return [None, *np.unique(least_keys(inner, column.width)).tolist(), None]
+
+
+def _within(part: Part, role: str, low: int | None, high: int | None) -> Part:
+    """The rows of a slice."""
+    if low is None and high is None:
+        return part
+    keys = part.keys[role]
+    inside = np.ones(len(keys), dtype=np.bool_) if low is None else keys >= low
+    if high is not None:
+        inside &= keys < high
+    places = np.flatnonzero(inside)
+    return replace(
+        part,
+        keys={name: each[places] for name, each in part.keys.items()},
+        negatives=int(np.searchsorted(places, part.negatives)),
+        weight=None if part.weight is None else part.weight[places],
+    )
+
+
+def _blocks(parts: Sequence[KeyRows], width: np.dtype[np.signedinteger]) -> KeyCounts:
+    return _fitted(pooled(parts, width))
+
+
+def _together(slices: Sequence[KeyCounts]) -> KeyCounts:
+    return _fitted(merged(slices))
+
+
+def _fitted(counts: KeyCounts) -> KeyCounts:
+    if len(counts.key) == 0:
+        return counts
+    first = isotonic_blocks(counts.positives, counts.count)
+    return KeyCounts(
+        key=counts.key[first], count=_sums(counts.count, first), positives=_sums(counts.positives, first)
+    )
+
+
+def _sums(amount: Ints, first: Ints) -> Ints:
+    return np.add.reduceat(amount, first, dtype=np.int64)
