@@ -37,11 +37,11 @@ def isotonic_by(rows: KeptRows, role: str, by: Floats) -> tuple[ValueCounts, ...
     edges, width, bins = bin_edges(rows, by), rows.column(role).width, len(by) + 1
     blocks: list[list[KeyCounts]] = [[] for _ in range(bins + 1)]
     for low, high in pairwise(_slices(rows, role)):
-        collected = list(
-            rows.each(
-                lambda part, low=low, high=high: split(_within(part, role, low, high), role, edges, bins)
-            )
-        )
+
+        def of_slice(part: Part, low: int | None = low, high: int | None = high) -> list[KeyRows]:
+            return split(_within(part, role, low, high), role, edges, bins)
+
+        collected = list(rows.each(of_slice))
         for number in range(bins):
             blocks[number].append(_blocks([each[number] for each in collected], width))
         if bins > 1:
@@ -88,9 +88,7 @@ def _fitted(counts: KeyCounts) -> KeyCounts:
         return counts
     first = isotonic_blocks(counts.positives, counts.count)
     return KeyCounts(
-        key=counts.key[first], count=_sums(counts.count, first), positives=_sums(counts.positives, first)
+        key=counts.key[first],
+        count=np.add.reduceat(counts.count, first, dtype=np.int64),
+        positives=np.add.reduceat(counts.positives, first, dtype=np.int64),
     )
-
-
-def _sums(amount: Ints, first: Ints) -> Ints:
-    return np.add.reduceat(amount, first, dtype=np.int64)
