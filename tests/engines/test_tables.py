@@ -4,6 +4,7 @@ import gzip
 import itertools
 import os
 import threading
+from dataclasses import replace
 
 import numpy as np
 import polars as pl
@@ -68,8 +69,17 @@ def written(rows, folder, cuts=(), ending="parquet"):
     return tuple(names)
 
 
-def table_of(engine, inputs, **changes):
-    return engine.table(DataRequest(inputs=inputs, roles=ROLES, **changes))
+def table_of(engine, inputs, *, weighted=True, **changes):
+    roles = ROLES if weighted else replace(ROLES, weight=None)
+    return engine.table(DataRequest(inputs=inputs, roles=roles, **changes))
+
+
+def is_weighted(data):
+    """Whether any row counts otherwise than once; else the engine is not told of weights."""
+    return any(row[3] != 1 for row in data)
+
+
+DATA = st.booleans().flatmap(lambda weighted: data_sets(weighted=weighted))
 
 
 def narrow(data):
@@ -93,24 +103,24 @@ def cell_tuples(row):
 @pytest.mark.parametrize("ending", ["parquet", "csv", "csv.gz", "arrow"])
 @EXAMPLES
 @given(
-    data=data_sets(),
+    data=DATA,
     edges=st.lists(st.sampled_from([-1.5, 0.0, 0.4, 1.0]), max_size=3, unique=True),
     cuts=st.lists(st.integers(0, 24), max_size=3),
 )
 def test_pooled_counts_are_those_by_hand(engine, tmp_path_factory, data, edges, cuts, ending):
     edges = sorted(edges)
     inputs = written(frame(data), tmp_path_factory.mktemp("rows"), [min(c, len(data)) for c in cuts], ending)
-    table = table_of(engine, inputs)
+    table = table_of(engine, inputs, weighted=is_weighted(data))
     expected = [counting.pooled(part) for part in counting.rows_by_bin(data, edges)]
     assert [triples(each) for each in table.pooled(np.array(edges))] == expected
     assert (table.facts.rows, table.facts.positives) == (len(data), sum(row[2] for row in data))
 
 
 @EXAMPLES
-@given(data=data_sets(), bins=st.integers(1, 5))
+@given(data=DATA, bins=st.integers(1, 5))
 def test_edges_are_the_values_of_their_ranks(engine, tmp_path_factory, data, bins):
     inputs = written(frame(data), tmp_path_factory.mktemp("rows"))
-    counts = table_of(engine, inputs).edges(
+    counts = table_of(engine, inputs, weighted=is_weighted(data)).edges(
         "uncertainty", lambda rows: np.array([r * rows // bins for r in range(bins)])
     )
     pairs = [(row[1], row[3]) for row in data]
@@ -136,10 +146,12 @@ SPECS = [
 @pytest.mark.parametrize("spec", SPECS, ids=str)
 @pytest.mark.parametrize("dtype", [pl.Float64, pl.Float32])
 @EXAMPLES
-@given(data=data_sets())
+@given(data=DATA)
 def test_cells_are_those_by_hand(engine, tmp_path_factory, data, dtype, spec):
     data = narrow(data) if dtype == pl.Float32 else data
-    table = table_of(engine, written(frame(data, dtype), tmp_path_factory.mktemp("rows")))
+    table = table_of(
+        engine, written(frame(data, dtype), tmp_path_factory.mktemp("rows"), weighted=is_weighted(data))
+    )
     found, whole = grid_cells(table, spec), grid_cells(ArrayTable(hold_out=as_hold_out(data)), spec)
     assert found.uncertainty_edges.tolist() == whole.uncertainty_edges.tolist()
     assert found.uncertainty_edges.tolist() == uncertainty_edges(table, spec).tolist()
@@ -152,14 +164,17 @@ def test_cells_are_those_by_hand(engine, tmp_path_factory, data, dtype, spec):
 
 @pytest.mark.parametrize(("kind", "text"), CONSTRAINTS)
 @EXAMPLES
-@given(data=data_sets())
+@given(data=DATA)
 def test_boundaries_are_those_of_all_scores_pooled(engine, tmp_path_factory, data, kind, text):
     inputs = written(frame(data), tmp_path_factory.mktemp("rows"))
     constraint = parse_constraint(kind, text)
     spec = GridSpec(binning=Binning.EQUI_WEIGHT, uncertainty_bins=2, score_bins=3)
     for first in (Algorithm.VW_DPMT, Algorithm.ST):
         found = []
-        for table in (table_of(engine, inputs), ArrayTable(hold_out=as_hold_out(data))):
+        for table in (
+            table_of(engine, inputs, weighted=is_weighted(data)),
+            ArrayTable(hold_out=as_hold_out(data)),
+        ):
             rows = Rows(table=table, uncertain=True, spec=spec, constraint=constraint)
             searches = [
                 rows.search(each, constraint)
@@ -184,7 +199,7 @@ def test_columns_of_either_width_are_one_table(engine, tmp_path):
     (tmp_path / "wide").mkdir()
     inputs += written(frame(data), tmp_path / "wide")
     expected = counting.pooled(data[1::3] * 3 + data)
-    assert triples(table_of(engine, inputs).pooled(np.empty(0))[0]) == expected
+    assert triples(table_of(engine, inputs, weighted=is_weighted(data)).pooled(np.empty(0))[0]) == expected
 
 
 def test_unusable_rows_are_left_out(engine, tmp_path):
@@ -217,7 +232,7 @@ def test_a_stream_is_counted_as_often_as_asked(engine, tmp_path):
 def test_no_weight_is_no_row(engine, tmp_path):
     inputs = written(frame([(0.5, 1.0, True, 0)] * 5), tmp_path)
     with pytest.raises(DataError, match="every row has weight 0"):
-        table_of(engine, inputs).pooled(np.empty(0))
+        table_of(engine, inputs, weighted=is_weighted(data)).pooled(np.empty(0))
 
 
 @pytest.mark.parametrize(("kind", "text"), [*CONSTRAINTS, (ConstraintKind.PRECISION, "0.9")])
@@ -235,7 +250,7 @@ def test_the_best_threshold_is_found_among_many_scores(engine, tmp_path, kind, t
             .search(Algorithm.ST, constraint)
             .found
             for table in (
-                table_of(engine, written(frame(data), folder)),
+                table_of(engine, written(frame(data), folder), weighted=is_weighted(data)),
                 ArrayTable(hold_out=as_hold_out(data)),
             )
         ]
@@ -245,22 +260,27 @@ def test_the_best_threshold_is_found_among_many_scores(engine, tmp_path, kind, t
 
 
 @EXAMPLES
-@given(data=data_sets())
+@given(data=DATA)
 def test_isotonic_blocks_are_those_of_all_rows_at_once(engine, tmp_path_factory, data):
-    table = table_of(engine, written(frame(data), tmp_path_factory.mktemp("rows")))
+    table = table_of(
+        engine, written(frame(data), tmp_path_factory.mktemp("rows"), weighted=is_weighted(data))
+    )
     edges = np.array([0.0, 1.0])
     whole = ArrayTable(hold_out=as_hold_out(data)).isotonic(edges)
     assert [triples(each) for each in table.isotonic(edges)] == [triples(each) for each in whole]
 
 
 @EXAMPLES
-@given(data=data_sets())
+@given(data=DATA)
 def test_errors_by_score_bin_are_those_of_all_scores_pooled(engine, tmp_path_factory, data):
     inputs = written(frame(data), tmp_path_factory.mktemp("rows"))
-    request = DataRequest(inputs=inputs, roles=ROLES)
+    roles = ROLES if is_weighted(data) else replace(ROLES, weight=None)
+    request = DataRequest(inputs=inputs, roles=roles)
     spec = GridSpec(binning=Binning.EQUI_WEIGHT, uncertainty_bins=2, score_bins=3)
     found = bin_rows(request, spec, EngineName.POLARS).report.errors
-    parts = ArrayTable(hold_out=as_hold_out(data)).pooled(uncertainty_edges(table_of(engine, inputs), spec))
+    parts = ArrayTable(hold_out=as_hold_out(data)).pooled(
+        uncertainty_edges(table_of(engine, inputs, weighted=is_weighted(data)), spec)
+    )
     blocks = [isotonic_counts(each) for each in (*parts, merge(parts))]
     expected = isotonic_errors(parts, blocks, grid_cells(ArrayTable(hold_out=as_hold_out(data)), spec))
     for one, other in zip(found, expected, strict=True):

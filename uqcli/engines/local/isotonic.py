@@ -14,6 +14,7 @@ import numpy as np
 
 from uqcli.counts import Floats, ValueCounts
 from uqcli.defaults import SORTED_ROWS
+from uqcli.engines.local.ahead import side_by_side
 from uqcli.engines.local.kept import KeptRows, Part
 from uqcli.engines.local.keys import least_keys
 from uqcli.engines.local.pooling import KeyCounts, KeyRows, merged, pooled
@@ -42,12 +43,12 @@ def isotonic_by(rows: KeptRows, role: str, by: Floats) -> tuple[ValueCounts, ...
             return split(_within(part, role, low, high), role, edges, bins)
 
         collected = list(rows.each(of_slice))
-        for number in range(bins):
-            blocks[number].append(_blocks([each[number] for each in collected], width))
-        if bins > 1:
-            blocks[-1].append(_blocks([each for part in collected for each in part], width))
-    fitted = [_together(each).as_values() for each in blocks if each]
-    return (*fitted, fitted[0]) if bins == 1 else tuple(fitted)
+        sets = [[each[number] for each in collected] for number in range(bins)]
+        sets.append([each for part in sets for each in part] if bins > 1 else [])
+        for found, fitted in zip(blocks, side_by_side(lambda each: _blocks(each, width), sets), strict=True):
+            found.append(fitted)
+    together = [_fitted(merged(each)).as_values() for each in blocks]
+    return (*together[:-1], together[0]) if bins == 1 else tuple(together)
 
 
 def _slices(rows: KeptRows, role: str) -> list[int | None]:
@@ -76,11 +77,28 @@ def _within(part: Part, role: str, low: int | None, high: int | None) -> Part:
 
 
 def _blocks(parts: Sequence[KeyRows], width: np.dtype[np.signedinteger]) -> KeyCounts:
-    return _fitted(pooled(parts, width))
-
-
-def _together(slices: Sequence[KeyCounts]) -> KeyCounts:
-    return _fitted(merged(slices))
+    """Blocks of some rows: but for a first one without positive rows, each begins at one that is positive."""
+    if any(part.weight is not None for part in parts):
+        return _fitted(pooled(parts, width))
+    none = np.empty(0, dtype=width)
+    positive = np.concatenate([none, *(part.positive for part in parts)])
+    ordered = np.concatenate([none, *(part.negative for part in parts), positive])
+    ordered.sort()
+    positive.sort()
+    new = np.ones(len(positive), dtype=np.bool_)
+    np.not_equal(positive[1:], positive[:-1], out=new[1:])
+    first = np.flatnonzero(new)
+    key = positive[first]
+    below = np.searchsorted(ordered, key)
+    if len(ordered) and (len(below) == 0 or below[0] > 0):
+        key, below, first = (np.append(*each) for each in ((ordered[0], key), (0, below), (0, first)))
+    return _fitted(
+        KeyCounts(
+            key=key,
+            count=np.diff(below, append=len(ordered)),
+            positives=np.diff(first, append=len(positive)),
+        )
+    )
 
 
 def _fitted(counts: KeyCounts) -> KeyCounts:
