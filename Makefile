@@ -46,8 +46,9 @@ faults: $(STAMP) ## break everything around the program: signals, disks, caches,
 fuzz: $(STAMP) ## run mutated inputs through every command: RUNS=20000 SEED=0
 	$(BIN)/python -m tests.fuzz.run --runs $(or $(RUNS),20000) --seed $(or $(SEED),0)
 
-bench: $(STAMP) ## run the benchmarks (alone on the machine)
-	$(BIN)/python -m tests.benchmarks.run
+bench: $(STAMP) ## run the benchmarks, alone on the machine: ROWS=1e6,1e8 COMMANDS=tce,bin RUNS=5 OUT=build
+	$(BIN)/python -m tests.benchmarks.run $(if $(ROWS),--rows $(ROWS)) $(if $(COMMANDS),--commands $(COMMANDS)) \
+		$(if $(RUNS),--runs $(RUNS)) $(if $(OUT),--out $(OUT))
 
 demo: $(STAMP) ## run the main job on the sample data
 	@mkdir -p demo

@@ -7,7 +7,7 @@ import polars as pl
 import pytest
 
 from tests.cli.cases import CASES, READ_ARTIFACTS, READ_DATA, READ_LABELS, WRITE
-from uqcli.cli.app import app
+from uqcli.cli.app import program
 
 HEADER = "score,uncertainty,label\n"
 
@@ -17,7 +17,7 @@ def name_of(value):
 
 
 def registered():
-    return {command.name for command in app.registered_commands}
+    return {command.name for command in program().registered_commands}
 
 
 def test_every_command_has_contract_tests():

@@ -4,7 +4,7 @@ import polars as pl
 import pytest
 
 from tests.cli.cases import CASES
-from uqcli.cli.app import app
+from uqcli.cli.app import program
 from uqcli.cli.priority import EXCLUDING
 
 BOUNDARY = ("boundary", "data.parquet", "--json")
@@ -246,7 +246,7 @@ def test_exclusions_name_options_that_exist():
             parameter.name
             for parameter in command.callback.__signature__.parameters.values()
         }
-        for command in app.registered_commands
+        for command in program().registered_commands
     }  # fmt: skip
     for command, sets in EXCLUDING.items():
         known = set().union(*options.values()) if command == "*" else options[command]

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import typer
 
-from uqcli.cli.app import app
+from uqcli.cli.app import program
 
 README = Path(__file__).parents[2] / "README.md"
 START, END = "<!-- reference: made by make readme -->", "<!-- end of reference -->"
@@ -13,7 +13,7 @@ START, END = "<!-- reference: made by make readme -->", "<!-- end of reference -
 
 def reference():
     """All commands as Markdown."""
-    group = typer.main.get_command(app)
+    group = typer.main.get_command(program())
     return "\n".join(_command(name, command) for name, command in group.commands.items())
 
 

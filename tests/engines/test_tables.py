@@ -69,9 +69,14 @@ def written(rows, folder, cuts=(), ending="parquet"):
     return tuple(names)
 
 
-def table_of(engine, inputs, *, weighted=True, **changes):
-    roles = ROLES if weighted else replace(ROLES, weight=None)
-    return engine.table(DataRequest(inputs=inputs, roles=roles, **changes))
+def table_of(engine, inputs, **changes):
+    return engine.table(DataRequest(inputs=inputs, roles=ROLES, **changes))
+
+
+def table_with(engine, inputs, data):
+    """A table of inputs that hold the data."""
+    roles = ROLES if is_weighted(data) else replace(ROLES, weight=None)
+    return engine.table(DataRequest(inputs=inputs, roles=roles))
 
 
 def is_weighted(data):
@@ -110,7 +115,7 @@ def cell_tuples(row):
 def test_pooled_counts_are_those_by_hand(engine, tmp_path_factory, data, edges, cuts, ending):
     edges = sorted(edges)
     inputs = written(frame(data), tmp_path_factory.mktemp("rows"), [min(c, len(data)) for c in cuts], ending)
-    table = table_of(engine, inputs, weighted=is_weighted(data))
+    table = table_with(engine, inputs, data)
     expected = [counting.pooled(part) for part in counting.rows_by_bin(data, edges)]
     assert [triples(each) for each in table.pooled(np.array(edges))] == expected
     assert (table.facts.rows, table.facts.positives) == (len(data), sum(row[2] for row in data))
@@ -120,7 +125,7 @@ def test_pooled_counts_are_those_by_hand(engine, tmp_path_factory, data, edges, 
 @given(data=DATA, bins=st.integers(1, 5))
 def test_edges_are_the_values_of_their_ranks(engine, tmp_path_factory, data, bins):
     inputs = written(frame(data), tmp_path_factory.mktemp("rows"))
-    counts = table_of(engine, inputs, weighted=is_weighted(data)).edges(
+    counts = table_with(engine, inputs, data).edges(
         "uncertainty", lambda rows: np.array([r * rows // bins for r in range(bins)])
     )
     pairs = [(row[1], row[3]) for row in data]
@@ -149,9 +154,7 @@ SPECS = [
 @given(data=DATA)
 def test_cells_are_those_by_hand(engine, tmp_path_factory, data, dtype, spec):
     data = narrow(data) if dtype == pl.Float32 else data
-    table = table_of(
-        engine, written(frame(data, dtype), tmp_path_factory.mktemp("rows"), weighted=is_weighted(data))
-    )
+    table = table_with(engine, written(frame(data, dtype), tmp_path_factory.mktemp("rows")), data)
     found, whole = grid_cells(table, spec), grid_cells(ArrayTable(hold_out=as_hold_out(data)), spec)
     assert found.uncertainty_edges.tolist() == whole.uncertainty_edges.tolist()
     assert found.uncertainty_edges.tolist() == uncertainty_edges(table, spec).tolist()
@@ -172,7 +175,7 @@ def test_boundaries_are_those_of_all_scores_pooled(engine, tmp_path_factory, dat
     for first in (Algorithm.VW_DPMT, Algorithm.ST):
         found = []
         for table in (
-            table_of(engine, inputs, weighted=is_weighted(data)),
+            table_with(engine, inputs, data),
             ArrayTable(hold_out=as_hold_out(data)),
         ):
             rows = Rows(table=table, uncertain=True, spec=spec, constraint=constraint)
@@ -199,7 +202,7 @@ def test_columns_of_either_width_are_one_table(engine, tmp_path):
     (tmp_path / "wide").mkdir()
     inputs += written(frame(data), tmp_path / "wide")
     expected = counting.pooled(data[1::3] * 3 + data)
-    assert triples(table_of(engine, inputs, weighted=is_weighted(data)).pooled(np.empty(0))[0]) == expected
+    assert triples(table_with(engine, inputs, data).pooled(np.empty(0))[0]) == expected
 
 
 def test_unusable_rows_are_left_out(engine, tmp_path):
@@ -232,7 +235,7 @@ def test_a_stream_is_counted_as_often_as_asked(engine, tmp_path):
 def test_no_weight_is_no_row(engine, tmp_path):
     inputs = written(frame([(0.5, 1.0, True, 0)] * 5), tmp_path)
     with pytest.raises(DataError, match="every row has weight 0"):
-        table_of(engine, inputs, weighted=is_weighted(data)).pooled(np.empty(0))
+        table_of(engine, inputs).pooled(np.empty(0))
 
 
 @pytest.mark.parametrize(("kind", "text"), [*CONSTRAINTS, (ConstraintKind.PRECISION, "0.9")])
@@ -250,7 +253,7 @@ def test_the_best_threshold_is_found_among_many_scores(engine, tmp_path, kind, t
             .search(Algorithm.ST, constraint)
             .found
             for table in (
-                table_of(engine, written(frame(data), folder), weighted=is_weighted(data)),
+                table_with(engine, written(frame(data), folder), data),
                 ArrayTable(hold_out=as_hold_out(data)),
             )
         ]
@@ -262,9 +265,7 @@ def test_the_best_threshold_is_found_among_many_scores(engine, tmp_path, kind, t
 @EXAMPLES
 @given(data=DATA)
 def test_isotonic_blocks_are_those_of_all_rows_at_once(engine, tmp_path_factory, data):
-    table = table_of(
-        engine, written(frame(data), tmp_path_factory.mktemp("rows"), weighted=is_weighted(data))
-    )
+    table = table_with(engine, written(frame(data), tmp_path_factory.mktemp("rows")), data)
     edges = np.array([0.0, 1.0])
     whole = ArrayTable(hold_out=as_hold_out(data)).isotonic(edges)
     assert [triples(each) for each in table.isotonic(edges)] == [triples(each) for each in whole]
@@ -279,7 +280,7 @@ def test_errors_by_score_bin_are_those_of_all_scores_pooled(engine, tmp_path_fac
     spec = GridSpec(binning=Binning.EQUI_WEIGHT, uncertainty_bins=2, score_bins=3)
     found = bin_rows(request, spec, EngineName.POLARS).report.errors
     parts = ArrayTable(hold_out=as_hold_out(data)).pooled(
-        uncertainty_edges(table_of(engine, inputs, weighted=is_weighted(data)), spec)
+        uncertainty_edges(table_with(engine, inputs, data), spec)
     )
     blocks = [isotonic_counts(each) for each in (*parts, merge(parts))]
     expected = isotonic_errors(parts, blocks, grid_cells(ArrayTable(hold_out=as_hold_out(data)), spec))

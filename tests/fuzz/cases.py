@@ -8,7 +8,7 @@ import polars as pl
 import pyarrow.parquet as pq
 
 from tests.cli.conftest import sample_frame
-from uqcli.cli.app import app, run
+from uqcli.cli.app import program, run
 
 FEW = ("--bootstrap", "0")
 
@@ -25,7 +25,7 @@ class Seeds:
 def options_of_commands() -> dict[str, list[str]]:
     """The option names of every command."""
     found = {}
-    for command in app.registered_commands:
+    for command in program().registered_commands:
         parameters = command.callback.__signature__.parameters.values()  # type: ignore[union-attr]
         found[str(command.name)] = [f"--{each.name.replace('_', '-')}" for each in parameters]
     return found

@@ -72,7 +72,7 @@ def test_compiled_equals_plain():
 def test_a_busy_process_turns_to_the_compiler():
     busy = Kernel(lambda values: values)
     compiled = []
-    busy.__dict__["_cached"] = lambda values: compiled.append(values) or values
+    busy.__dict__["_loaded"] = lambda args: lambda values: compiled.append(values) or values
     assert [busy.run(SMALL_WORK // 2, step) for step in range(4)] == [0, 1, 2, 3]
     assert compiled == [2, 3]
 

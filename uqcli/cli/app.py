@@ -8,26 +8,18 @@ import sys
 import traceback
 from collections.abc import Sequence
 from contextlib import suppress
+from functools import cache
+from importlib import import_module
 from typing import Annotated, Any, Final
 
 import typer
 from typer.core import TyperGroup
 
-from uqcli.cli.apply import apply
-from uqcli.cli.bin import bin_
-from uqcli.cli.boundary import boundary
-from uqcli.cli.calibrate import calibrate
-from uqcli.cli.conformal import conformal
-from uqcli.cli.evaluate import evaluate
+from uqcli.cli.config import COMMANDS
 from uqcli.cli.groups import with_groups
 from uqcli.cli.priority import Command, forget, wants_debug
-from uqcli.cli.schema import schema
-from uqcli.cli.shift import shift
-from uqcli.cli.show import show
 from uqcli.cli.signals import conclude
-from uqcli.cli.simulate import simulate
-from uqcli.cli.tce import tce
-from uqcli.cli.uncertainty import uncertainty
+from uqcli.cli.values import converting_plainly
 from uqcli.defaults import VERSION
 from uqcli.errors import ClosedPipeError, DataError, GateError, UqcliError, UsageError
 from uqcli.files import changing
@@ -40,6 +32,9 @@ _NO_MEMORY: Final = re.compile(
 class _Program(TyperGroup):
     """The command group; a reader that went away is told apart before typer sees it."""
 
+    def get_params(self, ctx: Any) -> list[Any]:
+        return converting_plainly(super().get_params(ctx))
+
     def invoke(self, ctx: Any) -> Any:
         try:
             return super().invoke(ctx)
@@ -47,30 +42,9 @@ class _Program(TyperGroup):
             raise ClosedPipeError("closed pipe") from error
 
 
-app = typer.Typer(
-    name="uqcli",
-    cls=_Program,
-    add_completion=True,
-    pretty_exceptions_enable=False,
-    context_settings={"help_option_names": ["-h", "--help"]},
-    help="Decision boundaries, calibration and its tests, from files of scores, uncertainties and labels.",
+_HELP: Final = (
+    "Decision boundaries, calibration and its tests, from files of scores, uncertainties and labels."
 )
-_COMMANDS = (
-    bin_,
-    boundary,
-    calibrate,
-    tce,
-    shift,
-    conformal,
-    apply,
-    evaluate,
-    uncertainty,
-    simulate,
-    show,
-    schema,
-)
-for _command in _COMMANDS:
-    app.command(_command.__name__.rstrip("_"), cls=Command)(with_groups(_command))
 
 
 def _print_version(value: bool) -> None:
@@ -79,7 +53,6 @@ def _print_version(value: bool) -> None:
         raise typer.Exit
 
 
-@app.callback(invoke_without_command=True)
 def _root(
     context: typer.Context,
     version: Annotated[  # noqa: ARG001  its callback does the work
@@ -91,10 +64,31 @@ def _root(
         raise typer.Exit(UsageError.exit_code)
 
 
+@cache
+def program(names: tuple[str, ...] = COMMANDS) -> typer.Typer:
+    """The program with some of its commands; one alone starts sooner than all."""
+    app = typer.Typer(
+        name="uqcli",
+        cls=_Program,
+        add_completion=True,
+        pretty_exceptions_enable=False,
+        context_settings={"help_option_names": ["-h", "--help"]},
+        help=_HELP,
+    )
+    app.callback(invoke_without_command=True)(_root)
+    for name in names:
+        module = import_module(f"uqcli.cli.{name}")
+        function = getattr(module, name, None) or getattr(module, f"{name}_")  # bin_ hides no builtin
+        app.command(name, cls=Command)(with_groups(function))
+    return app
+
+
 def run(arguments: Sequence[str]) -> int:
     """Run one command line and return its exit code; errors are one line on standard error."""
     forget()
+    first = tuple(arguments[:1])
     try:
+        app = program(first) if first and first[0] in COMMANDS else program()
         code = app(args=list(arguments), prog_name="uqcli", standalone_mode=False)
         sys.stdout.flush()
     except BaseException as raised:

@@ -23,6 +23,22 @@ from uqcli.errors import DataError, UsageError
 
 Settings = dict[str, Any]
 
+COMMANDS: Final = (
+    "bin",
+    "boundary",
+    "calibrate",
+    "tce",
+    "shift",
+    "conformal",
+    "apply",
+    "evaluate",
+    "uncertainty",
+    "simulate",
+    "show",
+    "schema",
+)
+"""Each is a function in a file of its name, in the order of the help."""
+
 _OF_THE_FILE: Final = frozenset({"config", "no_config"})
 _COLUMNS: Final = frozenset({"score", "uncertainty", "label", "weight", "positive", "proba", "classes"})
 """What may stand outside a command's table."""
@@ -85,12 +101,11 @@ def _from_file(context: typer.Context, given: str | None) -> list[Settings]:
         content = _content(path, required=given is not None)
         if content is None:
             continue
-        commands = _command_names(context)
         tables = {name: value for name, value in content.items() if isinstance(value, dict)}
         for name in tables:
-            if name not in commands:
+            if name not in COMMANDS:
                 raise UsageError(
-                    f"unknown command '{name}' in '{path}'", expected=f"one of {', '.join(sorted(commands))}"
+                    f"unknown command '{name}' in '{path}'", expected=f"one of {', '.join(sorted(COMMANDS))}"
                 )
         own = _settings(context, tables.get(context.info_name or "", {}), f"'{path}'")
         return [own, _columns_of_all(context, content, path)]
@@ -174,8 +189,3 @@ def _options_of(context: typer.Context) -> dict[str, Any]:
         for parameter in context.command.params
         if parameter.param_type_name == "option" and parameter.name not in _OF_THE_FILE | {"help"}
     }
-
-
-def _command_names(context: typer.Context) -> set[str]:
-    group: Any = context.parent.command if context.parent else None
-    return set(getattr(group, "commands", {}))

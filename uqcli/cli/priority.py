@@ -16,6 +16,7 @@ import typer
 from typer.core import TyperCommand
 
 from uqcli.cli.config import Settings, layers_of, truth
+from uqcli.cli.values import converting_plainly
 from uqcli.errors import UsageError
 
 _CONSTRAINTS: Final = (
@@ -43,6 +44,10 @@ _debug: ContextVar[bool] = ContextVar("debug", default=False)
 
 class Command(TyperCommand):
     """A command whose options may come from files and the environment."""
+
+    def get_params(self, ctx: Any) -> list[Any]:
+        """All parameters, with the option that asks for help."""
+        return converting_plainly(super().get_params(ctx))
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Parse the command line, with what is configured as defaults."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from uqcli.artifacts.codec import load
 from uqcli.artifacts.models import CalibratorArtifact, ConformalArtifact, GridArtifact, ShiftArtifact
-from uqcli.jobs.bin import saved_report
 from uqcli.reports.calibrator import ShowCalibratorReport
 from uqcli.reports.conformal import ShowConformalReport
 from uqcli.reports.document import Report
@@ -22,6 +21,8 @@ def run(artifact: str) -> Report:
     """
     saved = load(artifact)
     if isinstance(saved, GridArtifact):
+        from uqcli.jobs.bin import saved_report  # the other kinds need nothing that counts rows
+
         return saved_report(saved)
     if isinstance(saved, CalibratorArtifact):
         return ShowCalibratorReport(artifact=saved)

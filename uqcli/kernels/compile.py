@@ -1,24 +1,40 @@
 """The one place where kernels meet the compiler.
 
-A kernel is written once. Little work runs it as plain Python, so that a small job does not pay for
-loading the compiler; more work runs it compiled, from a cache on disk where there is one.
+A kernel is written once and runs as Python or compiled, with the same result. The rule: its callers say how
+many steps a call will take, where a step is what Python does in about 0.2 microseconds, such as a turn of an
+inner loop over lists (an element of a matrix, which stays an array, costs several). The first ``SMALL_WORK``
+steps of a kernel in a process, 0.4 seconds, are Python: loading the compiler and a cached kernel takes half
+a second. From the call that passes them on, the kernel is compiled, from a cache on disk where there is one.
 """
 
 from __future__ import annotations
 
+import pickle
 from collections.abc import Callable
 from functools import cached_property
-from typing import Any, Generic, ParamSpec, TypeVar
+from typing import Any, Final, Generic, TypeVar, TypeVarTuple
 
 import numpy as np
 
 from uqcli.defaults import SMALL_WORK
 
-P = ParamSpec("P")
+Ts = TypeVarTuple("Ts")
 R = TypeVar("R")
 
+CACHE_TROUBLE: Final = (
+    OSError,  # a file that cannot be read or replaced, a full disk
+    EOFError,  # an empty file
+    pickle.UnpicklingError,  # a file cut short, or no cache at all
+    AttributeError,  # damaged pickles name what is not there ...
+    ImportError,
+    TypeError,  # ... or call it with something else
+    ValueError,
+    RuntimeError,  # compiled code that is none; no place for a cache, on disk or at home
+)
+"""What numba was seen to raise over a cache; its own errors about a kernel are none of these."""
 
-class Kernel(Generic[P, R]):
+
+class Kernel(Generic[*Ts, R]):
     """A function over arrays that runs as Python or compiled, with the same result.
 
     Parameters
@@ -27,55 +43,58 @@ class Kernel(Generic[P, R]):
         Arrays and integers in, arrays out; no validation, no exceptions.
     """
 
-    def __init__(self, function: Callable[P, R]) -> None:
+    def __init__(self, function: Callable[[*Ts], R]) -> None:
         self.python = function
         self.__doc__ = function.__doc__
         self._work = 0
 
-    def run(self, work: int, *args: P.args, **kwargs: P.kwargs) -> R:
-        """Run the kernel; ``work`` is about how many loop steps it will take.
-
-        The first steps are plain Python; once a process has taken so many that the compiler would have
-        paid off, it is used for the rest.
-        """
+    def run(self, work: int, *args: *Ts) -> R:
+        """Run the kernel; ``work`` is about how many steps it will take."""
         self._work += work
         if self._work <= SMALL_WORK:
-            return self._on_lists(*args, **kwargs)
-        try:
-            return self._cached(*args, **kwargs)
-        except Exception:
-            return self.compiled(*args, **kwargs)
+            return self._on_lists(*args)
+        return self._loaded(args)(*args)
 
-    def _on_lists(self, *args: P.args, **kwargs: P.kwargs) -> R:
+    def _on_lists(self, *args: *Ts) -> R:
         """Run as Python; lines of numbers become lists, which Python reads several times faster."""
+        given: tuple[Any, ...] = args
         lists: list[Any] = [
-            value.tolist() if isinstance(value, np.ndarray) and value.ndim == 1 else value for value in args
+            value.tolist() if isinstance(value, np.ndarray) and value.ndim == 1 else value for value in given
         ]
-        result = self.python(*lists, **kwargs)
-        for value, numbers in zip(args, lists, strict=True):
+        result = self.python(*lists)
+        for value, numbers in zip(given, lists, strict=True):
             if value is not numbers and isinstance(value, np.ndarray) and value.flags.writeable:
                 value[:] = numbers
         return result
 
+    def _loaded(self, args: tuple[Any, ...]) -> Callable[[*Ts], R]:
+        """The compiled function, from the cache unless that is in trouble.
+
+        The cache is read and written here, before the kernel runs: what a kernel raises is never mistaken
+        for trouble with the cache. A real error of the compiler comes again without the cache.
+        """
+        try:
+            self._cached.compile(tuple(map(self._cached.typeof_pyval, args)))
+        except CACHE_TROUBLE:
+            self.__dict__["_cached"] = self.compiled  # for good: the next call would meet the same
+        loaded: Callable[[*Ts], R] = self._cached
+        return loaded
+
     @cached_property
-    def compiled(self) -> Callable[P, R]:
+    def compiled(self) -> Any:
         """The compiled function, without a cache on disk."""
         return self._compile(cache=False)
 
     @cached_property
-    def _cached(self) -> Callable[P, R]:
-        try:
-            return self._compile(cache=True)
-        except RuntimeError:  # no place for the cache: read-only installation and home
-            return self.compiled
+    def _cached(self) -> Any:
+        return self._compile(cache=True)
 
-    def _compile(self, *, cache: bool) -> Callable[P, R]:
+    def _compile(self, *, cache: bool) -> Any:
         import numba
 
-        compiled: Any = numba.njit(self.python, cache=cache, nogil=True)
-        return compiled  # type: ignore[no-any-return]
+        return numba.njit(self.python, cache=cache, nogil=True)
 
 
-def kernel(function: Callable[P, R]) -> Kernel[P, R]:
+def kernel(function: Callable[[*Ts], R]) -> Kernel[*Ts, R]:
     """Declare a kernel."""
     return Kernel(function)

@@ -26,7 +26,7 @@ def bin_frontier(gains: Ints) -> Ints:
     bins = width - 1
     total = np.zeros(rows * bins + 1, dtype=np.int64)
     taken = np.zeros((rows, rows * bins + 1), dtype=np.int32)
-    work = rows * (rows + 1) // 2 * bins * width
+    work = width * (rows * (rows - 1) // 2 * bins + rows)  # turns of the inner loop
     _convolve.run(work, np.ascontiguousarray(gains), total, taken)
     chosen = np.empty((rows, rows * bins + 1), dtype=np.int32)
     left = np.arange(rows * bins + 1)

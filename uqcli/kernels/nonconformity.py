@@ -13,6 +13,9 @@ Matrix = NDArray[np.float64]
 FEW_CLASSES = 16
 """Up to so many, putting each class in its place is faster than calling a sort."""
 
+_SCORE_STEPS, _SET_STEPS, _SORTED_SET_STEPS = 5, 16, 5
+"""Steps of Python for each probability: matrices stay arrays, whose elements it reads slowly."""
+
 
 def true_label_scores(probability: Matrix, label: Ints, uniform: Floats) -> Floats:
     """Score of each row's own label: the mass of likelier classes and ``uniform`` of its own, at most 1.
@@ -29,7 +32,9 @@ def true_label_scores(probability: Matrix, label: Ints, uniform: Floats) -> Floa
     float64, shape (n,)
     """
     result = np.empty(len(label))
-    _true_scores.run(8 * probability.size, np.ascontiguousarray(probability), label, uniform, result)
+    _true_scores.run(
+        _SCORE_STEPS * probability.size, np.ascontiguousarray(probability), label, uniform, result
+    )
     return result
 
 
@@ -76,8 +81,14 @@ def sets_below(probability: Matrix, threshold: Matrix, uniform: Floats) -> NDArr
     bool, shape (n, C)
     """
     inside = np.zeros(probability.shape, dtype=np.bool_)
-    work = 16 * probability.size  # elements of matrices are slow outside the compiler
-    _sets.run(work, np.ascontiguousarray(probability), np.ascontiguousarray(threshold), uniform, inside)
+    steps = _SET_STEPS if probability.shape[1] <= FEW_CLASSES else _SORTED_SET_STEPS
+    _sets.run(
+        steps * probability.size,
+        np.ascontiguousarray(probability),
+        np.ascontiguousarray(threshold),
+        uniform,
+        inside,
+    )
     return inside
 
 

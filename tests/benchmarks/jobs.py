@@ -1,0 +1,87 @@
+"""The jobs that are measured: what runs, what it is held against, and what it may take."""
+
+from dataclasses import dataclass
+
+from tests.benchmarks.processes import PYTHON, UQCLI
+
+START = 10_000
+"""Up to so many rows a job mostly starts: it is held against ``import polars``."""
+
+ALL_COLUMNS = ("score", "uncertainty", "label")
+CLASS_COLUMNS = (*(f"p_{each}" for each in range(10)), "label")
+MOST_CLASS_ROWS = 20_000_000
+
+
+@dataclass(frozen=True, kw_only=True)
+class Job:
+    """A command line, in which FILE, OUT and MODEL are put in, and the columns that it reads."""
+
+    name: str
+    line: str
+    columns: tuple[str, ...] = ALL_COLUMNS
+    classes: bool = False
+    writes_rows: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class Bound:
+    """The most that a job may take on so many rows: times its yardstick, and bytes of memory."""
+
+    job: str
+    rows: int
+    ratio: float | None = None
+    memory: float | None = None
+
+
+JOBS = (
+    Job(name="boundary", line="boundary FILE --precision 0.25 -q -o OUT.json"),
+    Job(name="bin", line="bin FILE -q -o OUT.json"),
+    Job(name="tce", line="tce FILE -q", columns=("score", "label")),
+    Job(name="isotonic", line="calibrate FILE --method isotonic -q -o OUT.json", columns=("score", "label")),
+    Job(name="platt", line="calibrate FILE --method platt -q -o OUT.json", columns=("score", "label")),
+    Job(
+        name="conformal",
+        line="conformal FILE --proba p_* -q -o OUT.json",
+        columns=CLASS_COLUMNS,
+        classes=True,
+    ),
+    Job(name="apply", line="apply MODEL FILE -q -o OUT.parquet", writes_rows=True),
+    Job(name="evaluate", line="evaluate MODEL FILE -q"),
+)
+MODEL = JOBS[0]
+"""What makes the model that others apply and evaluate."""
+
+BOUNDS = (
+    Bound(job="boundary", rows=10_000, ratio=2.5),
+    Bound(job="tce", rows=10_000, ratio=3),
+    Bound(job="platt", rows=10_000, ratio=3.5),
+    Bound(job="boundary", rows=10_000_000, ratio=5),
+    Bound(job="tce", rows=10_000_000, ratio=6),
+    Bound(job="boundary", rows=100_000_000, ratio=10, memory=1.2e9),
+    Bound(job="bin", rows=100_000_000, ratio=10, memory=1.2e9),
+    Bound(job="tce", rows=100_000_000, ratio=20, memory=2.5e9),
+    Bound(job="isotonic", rows=100_000_000, ratio=20, memory=2.5e9),
+    Bound(job="conformal", rows=MOST_CLASS_ROWS, memory=1e9),
+    Bound(job="apply", rows=100_000_000, ratio=2, memory=0.5e9),
+)
+MOST_SLOPE = 1.05
+SLOPE_FROM = 1_000_000
+
+
+def command(job, path, out, model):
+    """The command line of a job."""
+    put = {"FILE": path, "OUT": out, "MODEL": model}
+    words = job.line.split()
+    for name, value in put.items():
+        words = [word.replace(name, str(value)) for word in words]
+    return (*UQCLI, *words)
+
+
+def yardstick(job, rows, path, out):
+    """What a process of polars alone does with the same columns, and what that is called."""
+    if rows <= START:
+        return (PYTHON, "-c", "import polars"), "import polars"
+    scan = f"import polars as pl; pl.scan_parquet({str(path)!r}).select({list(job.columns)!r})"
+    if job.writes_rows:
+        return (PYTHON, "-c", f"{scan}.sink_parquet({f'{out}.yardstick'!r})"), "scan and write"
+    return (PYTHON, "-c", f"{scan}.sum().collect(engine='streaming')"), "scan"

@@ -1,0 +1,260 @@
+"""What single steps take inside one process, beside other packages where they do the same."""
+
+import importlib.util
+import time
+from fractions import Fraction
+
+import numpy as np
+from scipy import stats
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.isotonic import IsotonicRegression
+from sklearn.metrics import precision_recall_curve
+
+from uqcli import calibration_error
+from uqcli.choices import Algorithm, ConformalMethod, ConstraintKind, LeafMethod
+from uqcli.counts import LOWEST_EDGE, CellRow, Cells, Feature, distinct_cells, pool
+from uqcli.defaults import SMALL_WORK
+from uqcli.kernels.nonconformity import true_label_scores
+from uqcli.methods.boundary.constraint import parse_constraint
+from uqcli.methods.boundary.fit import search
+from uqcli.methods.calibration.heterogeneous import CalibrationRows, LeafOptions, fit_trees
+from uqcli.methods.calibration.isotonic import fit_isotonic
+from uqcli.methods.calibration.predict import predict
+from uqcli.methods.calibration.scale import Scale
+from uqcli.methods.calibration.tree import TreeOptions, learn_trees
+from uqcli.methods.conformal.scores import SCORES
+from uqcli.methods.conformal.thresholds import marginal_threshold
+
+SINGLE_TESTS = 400
+"""Rows that scipy tests one by one; the others would take as long."""
+
+
+def counted_cells(uncertainty_bins, score_bins, rows):
+    """A grid of counts as large data give it."""
+    random = np.random.default_rng(1)
+    size = rows // (uncertainty_bins * score_bins)
+    table = []
+    for number in range(uncertainty_bins):
+        rate = np.linspace(0.01, 0.95, score_bins) ** (1 + number / uncertainty_bins)
+        lower = np.concatenate([LOWEST_EDGE, np.arange(1.0, score_bins)])
+        table.append(
+            CellRow(lower=lower, count=np.full(score_bins, size), positives=random.binomial(size, rate))
+        )
+    return Cells(uncertainty_edges=np.arange(1.0, uncertainty_bins), rows=tuple(table))
+
+
+def in_process(algorithm, cells):
+    """Best of twenty searches, in milliseconds, after one that compiles."""
+    constraint = parse_constraint(ConstraintKind.PRECISION, "0.7")
+    seconds = []
+    for _ in range(21):
+        start = time.perf_counter()
+        search(cells, algorithm, constraint)
+        seconds.append(time.perf_counter() - start)
+    return 1000 * min(seconds[1:])
+
+
+def calibration_milliseconds(rows):
+    """All metrics of continuous scores: best of twenty after those that warm up, and scipy row by row."""
+    random = np.random.default_rng(0)
+    score = random.random(rows)
+    label = random.random(rows) < score
+    seconds = []
+    for _ in range(40):
+        start = time.perf_counter()
+        found = calibration_error(score, label)
+        seconds.append(time.perf_counter() - start)
+    bins = found.bins
+    of_bin = np.searchsorted(bins.low[1:], score[:SINGLE_TESTS], side="right")
+    start = time.perf_counter()
+    for each, number in zip(score[:SINGLE_TESTS], of_bin, strict=True):
+        stats.binomtest(int(bins.positives[number]), int(bins.count[number]), each)
+    by_row = (time.perf_counter() - start) / len(of_bin) * rows
+    return 1000 * min(seconds[20:]), by_row / min(seconds[20:])
+
+
+def best_of(runs, work):
+    """Least seconds of some runs."""
+    seconds = []
+    for _ in range(runs):
+        start = time.perf_counter()
+        work()
+        seconds.append(time.perf_counter() - start)
+    return min(seconds)
+
+
+def isotonic_ratio(rows):
+    """How much faster the isotonic fit is than scikit-learn's, on the same rows."""
+    random = np.random.default_rng(0)
+    score = random.random(rows)
+    label = random.random(rows) < score
+    fit_isotonic(pool(score, label))  # compiles
+    ours = best_of(3, lambda: fit_isotonic(pool(score, label)))
+    theirs = best_of(2, lambda: IsotonicRegression(out_of_bounds="clip").fit(score, label))
+    return theirs / ours, ours
+
+
+def heterogeneous_seconds(rows):
+    """Seconds to learn a tree of depth 4 over 8 features, to calibrate its leaves, and to apply them."""
+    random = np.random.default_rng(0)
+    score = random.random(rows)
+    features = {f"f{each}": Feature(levels=None, value=random.normal(size=rows)) for each in range(8)}
+    label = random.random(rows) < score ** (1 + (features["f0"].value > 0) + (features["f1"].value > 1))
+    half, weight = rows // 2, np.ones(rows, dtype=np.int64)
+    first = {name: each.only(slice(half)) for name, each in features.items()}
+    second = {name: each.only(slice(half, None)) for name, each in features.items()}
+    start = time.perf_counter()
+    learned = learn_trees(first, label[:half], weight[:half], TreeOptions(max_depth=4))
+    middle = time.perf_counter()
+    calibration = CalibrationRows(
+        score=score[half:], positive=label[half:], weight=weight[half:], features=second
+    )
+    how = LeafOptions(method=LeafMethod.PLATT, scale=Scale(), min_leaf=min(500, rows // 20))
+    fitted = fit_trees(learned, calibration, how, boosted=False)
+    end = time.perf_counter()
+    predict(fitted, score, Scale(), None, {name: each.value for name, each in features.items()})
+    return middle - start, end - middle, time.perf_counter() - end
+
+
+def sorted_scores(probability, label):
+    """Non-conformity scores of the labels as numpy code usually finds them: every row sorted."""
+    order = np.argsort(-probability, axis=1, kind="stable")
+    mass = np.cumsum(np.take_along_axis(probability, order, axis=1), axis=1)
+    place = np.argmax(order == label[:, None], axis=1)
+    return mass[np.arange(len(label)), place]
+
+
+def conformal_ratio(rows, classes=100):
+    """How much faster a conformal fit is than by sorting every row, part by part to bound the memory."""
+    random = np.random.default_rng(0)
+    part = min(rows, 50_000)
+    seconds = [0.0, 0.0]
+    scores = [[], []]
+    warm = SMALL_WORK  # enough for the compiler to be loaded before the clock starts
+    true_label_scores(np.full((warm, 2), 0.5), np.zeros(warm, dtype=np.int64), np.ones(warm))
+    for _ in range(rows // part):
+        probability = random.dirichlet(np.full(classes, 0.05), part)
+        label = (probability.cumsum(axis=1) < random.random((part, 1))).sum(axis=1).clip(0, classes - 1)
+        ways = (lambda p, y: true_label_scores(p, y, np.ones(part)), sorted_scores)
+        for each, way in enumerate(ways):
+            start = time.perf_counter()
+            scores[each].append(way(probability, label))
+            seconds[each] += time.perf_counter() - start
+    start = time.perf_counter()
+    marginal_threshold(np.concatenate(scores[0]), None, Fraction(1, 10))
+    seconds[0] += time.perf_counter() - start
+    start = time.perf_counter()
+    np.quantile(np.concatenate(scores[1]), 0.9)
+    seconds[1] += time.perf_counter() - start
+    return seconds[1] / seconds[0], seconds[0]
+
+
+class Saved(ClassifierMixin, BaseEstimator):
+    """A classifier whose inputs are its probabilities, as MAPIE wants one."""
+
+    def __init__(self, classes):
+        self.classes = classes
+
+    def fit(self, probability, label):
+        return self
+
+    def predict_proba(self, probability):
+        return probability
+
+    def predict(self, probability):
+        return probability.argmax(axis=1)
+
+    @property
+    def classes_(self):
+        return np.arange(self.classes)
+
+    def __sklearn_is_fitted__(self):
+        return True
+
+
+def mapie_ratios(rows, classes=26):
+    """How much faster the fit and the sets of lac are than MAPIE's, and whether the sets agree in size."""
+    from mapie.classification import SplitConformalClassifier
+
+    random = np.random.default_rng(0)
+    probability = random.dirichlet(np.full(classes, 0.1), 2 * rows)
+    label = (probability.cumsum(axis=1) < random.random((2 * rows, 1))).sum(axis=1).clip(0, classes - 1)
+    first, second, known = probability[:rows], probability[rows:], label[:rows]
+    theirs = SplitConformalClassifier(
+        Saved(classes), confidence_level=0.9, conformity_score="lac", prefit=True
+    )
+    lac, ones = SCORES[ConformalMethod.LAC], np.ones(rows)
+
+    def fit():
+        return marginal_threshold(lac.of_labels(first, known, ones), None, Fraction(1, 10))
+
+    start = time.perf_counter()
+    theirs.conformalize(first, known)
+    middle = time.perf_counter()
+    _, their_sets = theirs.predict_set(second)
+    seconds = middle - start, time.perf_counter() - middle
+    threshold = np.full((1, classes), fit())
+    fit_ratio = seconds[0] / best_of(3, fit)
+    sets_ratio = seconds[1] / best_of(3, lambda: lac.sets(second, threshold, ones))
+    agree = np.mean(lac.sets(second, threshold, ones) == their_sets[:, :, 0])
+    return fit_ratio, sets_ratio, agree
+
+
+def curve_ratio(rows):
+    """How much faster the threshold of a precision is found than scikit-learn's curve of all thresholds."""
+    random = np.random.default_rng(0)
+    score = random.beta(1, 5, rows)
+    label = random.random(rows) < score
+    constraint = parse_constraint(ConstraintKind.PRECISION, "0.25")
+
+    def ours():
+        cells = Cells(uncertainty_edges=np.empty(0), rows=(distinct_cells(pool(score, label)),))
+        return search(cells, Algorithm.ST, constraint)
+
+    ours()
+    seconds = best_of(3, ours)
+    return best_of(2, lambda: precision_recall_curve(label, score)) / seconds, seconds
+
+
+def steps(most):
+    """Rows of what, what was hoped for, and what was measured, on at most so many rows."""
+    many, some = min(most, 10_000_000), min(most, 1_000_000)
+    ratio, seconds = curve_ratio(many)
+    yield (
+        f"precision_recall_curve, {many:,} rows / our single threshold",
+        "",
+        f"{ratio:.1f} x, {seconds:.2f} s",
+    )
+    ratio, seconds = isotonic_ratio(many)
+    yield (
+        f"scikit-learn's isotonic fit, {many:,} rows / ours",
+        "at least 5 x",
+        f"{ratio:.1f} x, {seconds:.2f} s",
+    )
+    few = min(most, 50_000)
+    took, ratio = calibration_milliseconds(few)
+    yield f"TCE and ten relatives, {few:,} rows", "60 ms", f"{took:.0f} ms"
+    yield "scipy's test for each row / the same", "at least 500 x", f"{ratio:.0f} x"
+    tree, leaves, applied = heterogeneous_seconds(some)
+    split = f"{tree:.2f} + {leaves:.2f} + {applied:.2f} s"
+    yield f"heterogeneous, {some:,} rows, 8 features: tree + leaves + apply", "", split
+    ratio, seconds = conformal_ratio(some)
+    yield (
+        f"sorting every row, {some:,} x 100 / our conformal fit",
+        "at least 3 x",
+        f"{ratio:.1f} x, {seconds:.2f} s",
+    )
+    yield mapie_row(min(most, 200_000))
+    took = in_process(Algorithm.EW_DPMT, counted_cells(11, 1000, 10_000_000))
+    yield "EW-DPMT, K=11, L=1000", "50 ms", f"{took:.1f} ms"
+    took = in_process(Algorithm.VW_DPMT, counted_cells(3, 500, 8_000_000))
+    yield "VW-DPMT, 8M rows in K=3, L=500", "20 ms", f"{took:.1f} ms"
+
+
+def mapie_row(rows):
+    """MAPIE beside our fit and sets, where it is installed."""
+    what = f"MAPIE, lac, {rows:,} x 26 / ours"
+    if importlib.util.find_spec("mapie") is None:
+        return what, "", "MAPIE is not installed"
+    fit, sets, agree = mapie_ratios(rows)
+    return what, "", f"fit {fit:.0f} x, sets {sets:.0f} x, {100 * agree:.3f} % alike"

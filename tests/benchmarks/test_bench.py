@@ -1,0 +1,52 @@
+"""The benchmarks run: on tiny files, which say nothing of speed."""
+
+import json
+
+import numpy as np
+import pyarrow.parquet as pq
+import pytest
+
+from tests.benchmarks import data
+from tests.benchmarks.jobs import BOUNDS, JOBS
+from tests.benchmarks.run import main, slopes
+
+
+def test_a_run_writes_its_figures_and_a_page(tmp_path):
+    main(["--rows", "1e3,2e3", "--commands", "apply,conformal", "--runs", "1", "--out", str(tmp_path)])
+    found = json.loads((tmp_path / "benchmarks.json").read_text())
+    kinds = {(row["command"], row["rows"], row["ties"]) for row in found["rows"]}
+    scores = {"apply": ("continuous", "two decimals"), "conformal": ("10 classes",)}
+    assert kinds == {(name, rows, each) for name in scores for each in scores[name] for rows in (1000, 2000)}
+    assert all(row["seconds"] > 0 and row["ratio"] > 0 and row["memory"] > 1e7 for row in found["rows"])
+    page = (tmp_path / "benchmarks.md").read_text()
+    assert page.count("| apply |") == 4
+    assert found["machine"]["versions"]["polars"] in page
+
+
+def test_a_command_that_is_not_there_is_told(tmp_path):
+    with pytest.raises(SystemExit, match="unknown: nothing"):
+        main(["--commands", "nothing", "--out", str(tmp_path)])
+
+
+def test_bounds_are_of_jobs_that_there_are():
+    assert {bound.job for bound in BOUNDS} <= {job.name for job in JOBS}
+
+
+def test_slopes_begin_where_starting_no_longer_counts():
+    rows = [
+        {"command": "tce", "ties": "continuous", "rows": 10**power, "seconds": 3.0 * 10**power}
+        for power in (4, 6, 7, 8)
+    ]
+    (found,) = slopes([*rows, {**rows[1], "command": "bin"}])
+    assert (found["from"], found["to"]) == (10**6, 10**8)
+    assert found["slope"] == pytest.approx(1.0)
+
+
+def test_files_are_written_in_parts(tmp_path, monkeypatch):
+    monkeypatch.setattr(data, "PART", 300)
+    table = pq.read_table(data.rows_file(tmp_path, 1000, ties=True))
+    assert table.num_rows == 1000
+    score = table["score"].to_numpy()
+    assert np.array_equal(score, score.round(2))
+    classes = pq.read_table(data.classes_file(tmp_path, 1000))
+    assert classes.column_names == [*(f"p_{each}" for each in range(10)), "label"]

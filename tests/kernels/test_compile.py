@@ -1,0 +1,163 @@
+"""Trouble with the compiler's cache is met with other means; whatever else goes wrong is told."""
+
+import importlib.util
+import pickle
+import resource
+
+import numba
+import numpy as np
+import pytest
+
+from uqcli.defaults import SMALL_WORK
+from uqcli.kernels.compile import CACHE_TROUBLE, Kernel
+
+SOURCE = """
+def sums(values, running):
+    total = 0
+    for i in range(len(values)):
+        total += values[i]
+        running[i] = total
+    return total
+"""
+
+
+class Calling:
+    """Pickles as a call."""
+
+    def __init__(self, *call):
+        self.call = call
+
+    def __reduce__(self):
+        return self.call[0], self.call[1:]
+
+
+def function_of(folder, source=SOURCE, name="sums"):
+    path = folder / "summing.py"
+    path.write_text(source)
+    spec = importlib.util.spec_from_file_location("summing", path)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return getattr(module, name)
+
+
+@pytest.fixture
+def cached(tmp_path, monkeypatch):
+    """A function whose compiled form is in a cache, and the files of that."""
+    monkeypatch.setattr(numba.core.config, "CACHE_DIR", str(tmp_path / "cache"))
+    function = function_of(tmp_path)
+    assert summed(Kernel(function)) == 45
+    files = {path.suffix: path for path in (tmp_path / "cache").rglob("*") if path.is_file()}
+    assert set(files) == {".nbi", ".nbc"}
+    return function, files
+
+
+def summed(kernel):
+    values = np.arange(10)
+    running = np.zeros_like(values)
+    total = kernel.run(SMALL_WORK + 1, values, running)
+    assert running.tolist() == np.cumsum(values).tolist()
+    return total
+
+
+def load(kernel):
+    kernel._cached.compile((numba.typeof(np.arange(10)),) * 2)
+
+
+def write(content):
+    return lambda path: path.write_bytes(content)
+
+
+def make_folder(path):
+    path.unlink()
+    path.mkdir()
+
+
+def break_code(path):
+    """Write what unpickles as before, but for the compiled code."""
+    content = list(pickle.loads(path.read_bytes()))
+    name, form, _ = content[0]
+    assert form == "object"
+    content[0] = (name, "bitcode", b"no code")
+    path.write_bytes(pickle.dumps(tuple(content)))
+
+
+TROUBLES = {
+    "an empty index": (".nbi", write(b""), EOFError),
+    "an index of noise": (".nbi", write(b"\xff" * 64), pickle.UnpicklingError),
+    "an index of text that is none": (".nbi", write(b"X\x02\x00\x00\x00\xff\xff."), UnicodeDecodeError),
+    "an index of something else": (".nbi", write(pickle.dumps(7) + pickle.dumps(7)), None),
+    "an index of a module that is gone": (".nbi", write(b"cnowhere\nthing\n."), ImportError),
+    "an index of a name that is gone": (".nbi", write(b"cos\nno_such_thing\n."), AttributeError),
+    "an index that calls wrongly": (".nbi", write(pickle.dumps(Calling(len, 1, 2))), TypeError),
+    "a folder for an index": (".nbi", make_folder, IsADirectoryError),
+    "empty code": (".nbc", write(b""), EOFError),
+    "code of noise": (".nbc", write(b"\xff" * 64), pickle.UnpicklingError),
+    "code that is none": (".nbc", break_code, RuntimeError),
+}
+
+
+@pytest.mark.parametrize("trouble", TROUBLES)
+def test_a_damaged_cache_is_left_alone(cached, trouble):
+    function, files = cached
+    suffix, damage, expected = TROUBLES[trouble]
+    damage(files[suffix])
+    if expected is not None:
+        assert issubclass(expected, CACHE_TROUBLE)
+        with pytest.raises(expected):
+            load(Kernel(function))
+    kernel = Kernel(function)
+    assert [summed(kernel), summed(kernel)] == [45, 45]
+
+
+def test_a_cache_cut_short_anywhere_is_left_alone(cached):
+    function, files = cached
+    content = files[".nbi"].read_bytes()
+    for length in range(0, len(content), 23):
+        files[".nbi"].write_bytes(content[:length])
+        assert summed(Kernel(function)) == 45
+
+
+def test_a_full_disk_is_no_matter(tmp_path, monkeypatch):
+    monkeypatch.setattr(numba.core.config, "CACHE_DIR", str(tmp_path / "cache"))
+    function = function_of(tmp_path)
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (512, limits[1]))
+    try:
+        with pytest.raises(OSError, match="too large"):
+            load(Kernel(function))
+        assert summed(Kernel(function)) == 45
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+
+
+def test_no_place_for_a_cache_is_no_matter():
+    names = {}
+    exec(compile(SOURCE, "<nowhere>", "exec"), names)
+    with pytest.raises(RuntimeError, match="no locator"):
+        load(Kernel(names["sums"]))
+    assert summed(Kernel(names["sums"])) == 45
+
+
+RAISING = """
+def raising(values):
+    if values[0] > 0:
+        raise {error}("from the kernel")
+    return 0
+"""
+
+
+@pytest.mark.parametrize("error", ["ValueError", "RuntimeError", "ZeroDivisionError"])
+def test_what_a_kernel_raises_is_told_once(tmp_path, monkeypatch, error):
+    monkeypatch.setattr(numba.core.config, "CACHE_DIR", str(tmp_path / "cache"))
+    kernel = Kernel(function_of(tmp_path, RAISING.format(error=error), "raising"))
+    with pytest.raises(Exception, match="from the kernel") as raised:
+        kernel.run(SMALL_WORK + 1, np.ones(3))
+    assert type(raised.value).__name__ == error
+    assert "compiled" not in kernel.__dict__  # nobody blamed the cache
+
+
+def test_what_cannot_be_compiled_is_told(tmp_path, monkeypatch):
+    monkeypatch.setattr(numba.core.config, "CACHE_DIR", str(tmp_path / "cache"))
+    kernel = Kernel(function_of(tmp_path, "def wrong(values):\n    return values.nonsense\n", "wrong"))
+    with pytest.raises(numba.core.errors.TypingError):
+        kernel.run(SMALL_WORK + 1, np.ones(3))

@@ -1,0 +1,75 @@
+"""Texts of the command line as values, without the library that typer loads for it.
+
+Recent versions of typer build a pydantic adapter for every option of a command, given or not, which takes
+half as long as loading polars. Nearly all our values are texts, choices and whole numbers, which need none;
+whatever else there is, and every mistake, is typer's, so that its messages stay.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from enum import StrEnum
+from typing import Any, Final, get_args, get_origin
+
+_NUMBERS: Final[Mapping[Any, re.Pattern[str]]] = {
+    int: re.compile("[0-9]{1,18}"),
+    float: re.compile("[0-9]{1,15}([.][0-9]{1,15})?"),
+}
+"""Numbers that everyone reads alike; typer sees to the others."""
+
+
+def converting_plainly(parameters: list[Any]) -> list[Any]:
+    """Parameters of typer that convert what is plain by themselves; versions without adapters need none."""
+    for parameter in parameters:
+        theirs = getattr(parameter, "get_runtime_param", None)
+        if theirs is not None and not isinstance(theirs, _Plain):
+            parameter.get_runtime_param = _Plain(parameter)
+    return parameters
+
+
+class _Plain:
+    """Stands for typer's conversion of one parameter, which is asked for only where it is needed."""
+
+    def __init__(self, parameter: Any) -> None:
+        self._theirs = parameter.get_runtime_param
+        self._annotation = parameter.type_descriptor.annotation
+        self._range = parameter.type_descriptor.parameter_info
+
+    def __call__(self) -> _Plain:
+        return self
+
+    def coerce(self, value: Any, param: Any, ctx: Any) -> Any:
+        """Value of a parameter's text, or of its default."""
+        several = param.multiple or param.nargs == -1
+        if value is None:
+            return () if several else None
+        if several and get_args(self._annotation) == (str,) and isinstance(value, list | tuple):
+            if get_origin(self._annotation) is list and all(isinstance(each, str) for each in value):
+                return list(value)
+        elif not several:
+            found = _plain(value, self._annotation)
+            if found is not None and self._holds(found):
+                return found
+        return self._theirs().coerce(value, param=param, ctx=ctx)
+
+    def _holds(self, value: Any) -> bool:
+        """Whether a value is in the range that is asked for, if one is."""
+        low, high = self._range.min, self._range.max
+        return (low is None or value >= low) and (high is None or value <= high)
+
+
+def _plain(value: Any, annotation: Any) -> Any:
+    """The value as its type, or None where it takes more than a look to tell."""
+    if not isinstance(annotation, type):
+        return None
+    if type(value) is annotation:
+        return value
+    if not isinstance(value, str):
+        return None
+    if issubclass(annotation, StrEnum):
+        return next((each for each in annotation if each == value), None)
+    number = _NUMBERS.get(annotation)
+    if number is None or not number.fullmatch(value):
+        return None
+    return int(value) if annotation is int else float(value)
