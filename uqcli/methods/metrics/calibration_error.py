@@ -12,15 +12,17 @@ from typing import Final
 import numpy as np
 
 from uqcli.choices import CalibrationTest
-from uqcli.counts import Bools, Floats, Ints, ValueCounts
+from uqcli.counts import Floats, Ints, ValueCounts
 from uqcli.methods.metrics.binomial_test import rejected as binomial_rejected
 from uqcli.methods.metrics.losses import Loss, squared_error, surprise
 from uqcli.methods.metrics.t_test import rejected as t_rejected
+from uqcli.methods.metrics.verdicts import Verdicts
+from uqcli.parts import sums_before
 
 _PART = 1 << 14
 
-TESTS: Final[Mapping[CalibrationTest, Callable[[Floats, Ints, Ints, Ints, float], Bools]]] = MappingProxyType(
-    {CalibrationTest.BINOMIAL: binomial_rejected, CalibrationTest.T: t_rejected}
+TESTS: Final[Mapping[CalibrationTest, Callable[[Floats, Ints, Ints, Ints, float], Verdicts]]] = (
+    MappingProxyType({CalibrationTest.BINOMIAL: binomial_rejected, CalibrationTest.T: t_rejected})
 )
 
 
@@ -77,14 +79,11 @@ class Rejected:
 
     Attributes
     ----------
-    against : bool, shape (m,)
-        Whether they speak against each distinct score.
     rows : int64, shape (B,)
     too_high : int64, shape (B,)
         Those among them whose score is above the bin's rate; the others are below it.
     """
 
-    against: Bools
     rows: Ints
     too_high: Ints
 
@@ -103,14 +102,16 @@ def reject(counts: ValueCounts, bins: ScoreBins, test: CalibrationTest, alpha: f
     filled = np.flatnonzero(bins.count)
     start = bins.start[np.append(filled, len(bins.count))]  # empty bins hold no score
     positives, count = bins.positives[filled], bins.count[filled]
-    against = TESTS[test](counts.value, start, positives, count, alpha)
+    verdicts = TESTS[test](counts.value, start, positives, count, alpha)
+    at_rate = np.clip(np.searchsorted(counts.value, positives / count), start[:-1], start[1:])
+    cuts = np.unique(np.concatenate([verdicts.start, start, at_rate]))
+    inside = np.diff(sums_before(counts.count, cuts)) * verdicts.at(cuts[:-1])
+    upto = np.concatenate([[0], np.cumsum(inside)])
+    ends, middle = upto[np.searchsorted(cuts, start)], upto[np.searchsorted(cuts, at_rate)]
     rows, too_high = np.zeros((2, len(bins.count)), dtype=np.int64)
-    cuts = itertools.pairwise(start.tolist())
-    for number, rate, (a, b) in zip(filled.tolist(), (positives / count).tolist(), cuts, strict=True):
-        above = a + int(counts.value[a:b].searchsorted(rate))
-        too_high[number] = counts.count[above:b].sum(where=against[above:b])
-        rows[number] = counts.count[a:above].sum(where=against[a:above]) + too_high[number]
-    return Rejected(against=against, rows=rows, too_high=too_high)
+    rows[filled] = np.diff(ends)
+    too_high[filled] = ends[1:] - middle
+    return Rejected(rows=rows, too_high=too_high)
 
 
 def expected_error(bins: ScoreBins) -> float:

@@ -1,0 +1,136 @@
+"""Long arrays part by part: sums that fit the cache, need no memory of their length, and may share cores.
+
+A part always holds the same values and the sums of parts are joined exactly or in their order, so that
+results do not depend on the number of threads.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, Final, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+T = TypeVar("T")
+Counts = NDArray[np.signedinteger[Any]]
+"""Counts of any width; their sums are 64 bits wide."""
+
+PART: Final = 1 << 14
+"""Values in a part."""
+
+_WORTH_THREADS: Final = 1 << 19
+"""Values below which threads cost more than they save."""
+
+_MOST_THREADS, _TASKS_A_THREAD = 8, 4
+
+
+def parts(stop: int) -> list[slice]:
+    """Cut positions 0 to stop-1 into parts."""
+    return [slice(start, min(stop, start + PART)) for start in range(0, stop, PART)]
+
+
+def each_part(work: Callable[[slice], T], stop: int) -> list[T]:
+    """What some work makes of every part of positions 0 to stop-1, in their order."""
+    return in_order(work, parts(stop), stop)
+
+
+def in_order(work: Callable[[slice], T], pieces: list[slice], size: int) -> list[T]:
+    """What some work makes of every piece, in the order of the pieces.
+
+    Parameters
+    ----------
+    work
+        Does not write what it or another thread reads.
+    size
+        Values in all pieces together.
+    """
+    threads = 1 if size < _WORTH_THREADS else min(_threads(), len(pieces))
+    if threads <= 1:
+        return [work(piece) for piece in pieces]
+    tasks = list(_tasks(pieces, threads * _TASKS_A_THREAD))
+    with ThreadPoolExecutor(max_workers=threads) as pool:
+        found = pool.map(lambda task: [work(piece) for piece in task], tasks)
+        return [each for task in found for each in task]
+
+
+def _tasks(pieces: list[slice], number: int) -> Iterator[list[slice]]:
+    """Neighbouring pieces together, in about so many tasks."""
+    cuts = [len(pieces) * each // number for each in range(number + 1)]
+    for first, stop in zip(cuts[:-1], cuts[1:], strict=True):
+        if first < stop:
+            yield pieces[first:stop]
+
+
+def _threads() -> int:
+    """One a core that this process may use, and not more than libraries are told to use."""
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    told = os.environ.get("OMP_NUM_THREADS", "")
+    return max(1, min(cores, _MOST_THREADS, int(told) if told.isdecimal() else cores))
+
+
+def sums_before(amount: Counts, at: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Exact sums of the first ``at[i]`` counts.
+
+    Parameters
+    ----------
+    amount : int32 or int64, shape (m,)
+    at : int64, shape (r,)
+        Ascending, from 0 to m.
+
+    Returns
+    -------
+    int64, shape (r,)
+
+    Examples
+    --------
+    >>> sums_before(np.array([3, 1, 2]), np.array([0, 1, 3])).tolist()
+    [0, 3, 6]
+    """
+
+    def within(part: slice) -> tuple[int, NDArray[np.int64]]:
+        # a position at the end of a part belongs to it: nothing of the next one is summed up
+        first, last = at.searchsorted([part.start, part.stop], side="right")
+        if first == last:
+            return int(amount[part].sum(dtype=np.int64)), at[:0]
+        running = np.cumsum(amount[part], dtype=np.int64)
+        return int(running[-1]), running[at[first:last] - (part.start + 1)]
+
+    sums = np.zeros(len(at), dtype=np.int64)
+    filled, total = int(at.searchsorted(0, side="right")), 0
+    for of_part, inside in each_part(within, len(amount)):
+        sums[filled : filled + len(inside)] = inside + total
+        filled += len(inside)
+        total += of_part
+    return sums
+
+
+def places_of(amount: Counts, rank: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Positions of the rows of some ranks, where position i stands for ``amount[i]`` rows.
+
+    Parameters
+    ----------
+    amount : int32 or int64, shape (m,)
+    rank : int64, shape (r,)
+        Ascending, from 0 and below the sum of the amounts.
+
+    Returns
+    -------
+    int64, shape (r,)
+
+    Examples
+    --------
+    >>> places_of(np.array([3, 1, 2]), np.array([0, 3, 5])).tolist()
+    [0, 1, 2]
+    """
+    of_parts = each_part(lambda part: int(amount[part].sum(dtype=np.int64)), len(amount))
+    upto = np.cumsum(np.array(of_parts, dtype=np.int64))
+    cuts = np.searchsorted(rank, np.concatenate([[0], upto]))
+    places = np.empty(len(rank), dtype=np.int64)
+    for number in np.flatnonzero(np.diff(cuts)).tolist():
+        inside, start = slice(cuts[number], cuts[number + 1]), number * PART
+        running = np.cumsum(amount[start : start + PART], dtype=np.int64) + (upto[number] - of_parts[number])
+        places[inside] = start + np.searchsorted(running, rank[inside], side="right")
+    return places
