@@ -6,6 +6,7 @@ results do not depend on the number of threads.
 
 from __future__ import annotations
 
+import itertools
 import os
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -59,7 +60,7 @@ def in_order(work: Callable[[slice], T], pieces: list[slice], size: int) -> list
 def _tasks(pieces: list[slice], number: int) -> Iterator[list[slice]]:
     """Neighbouring pieces together, in about so many tasks."""
     cuts = [len(pieces) * each // number for each in range(number + 1)]
-    for first, stop in zip(cuts[:-1], cuts[1:], strict=True):
+    for first, stop in itertools.pairwise(cuts):
         if first < stop:
             yield pieces[first:stop]
 
@@ -89,22 +90,23 @@ def sums_before(amount: Counts, at: NDArray[np.int64]) -> NDArray[np.int64]:
     >>> sums_before(np.array([3, 1, 2]), np.array([0, 1, 3])).tolist()
     [0, 3, 6]
     """
+    cuts, of_cut = np.unique(at, return_inverse=True)
 
     def within(part: slice) -> tuple[int, NDArray[np.int64]]:
-        # a position at the end of a part belongs to it: nothing of the next one is summed up
-        first, last = at.searchsorted([part.start, part.stop], side="right")
-        if first == last:
-            return int(amount[part].sum(dtype=np.int64)), at[:0]
-        running = np.cumsum(amount[part], dtype=np.int64)
-        return int(running[-1]), running[at[first:last] - (part.start + 1)]
+        # a cut at the end of a part belongs to it: nothing of the next one is before it
+        first, last = cuts.searchsorted([part.start, part.stop], side="right")
+        begins = np.concatenate([[0], cuts[first:last] - part.start])
+        begins = begins[begins < part.stop - part.start]
+        running = np.cumsum(np.add.reduceat(amount[part], begins, dtype=np.int64))
+        return int(running[-1]), running[: last - first]
 
-    sums = np.zeros(len(at), dtype=np.int64)
-    filled, total = int(at.searchsorted(0, side="right")), 0
+    sums = np.zeros(len(cuts), dtype=np.int64)
+    filled, total = int(cuts.searchsorted(0, side="right")), 0
     for of_part, inside in each_part(within, len(amount)):
         sums[filled : filled + len(inside)] = inside + total
         filled += len(inside)
         total += of_part
-    return sums
+    return sums[of_cut]
 
 
 def places_of(amount: Counts, rank: NDArray[np.int64]) -> NDArray[np.int64]:

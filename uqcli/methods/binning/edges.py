@@ -7,6 +7,7 @@ import numpy as np
 from uqcli.counts import Floats, Ints, ValueCounts
 from uqcli.errors import DataError, UsageError
 from uqcli.kernels.pava import bounded_blocks, isotonic_blocks
+from uqcli.parts import places_of
 
 
 def equi_weight_edges(counts: ValueCounts, bins: int) -> Floats:
@@ -28,8 +29,7 @@ def equi_weight_edges(counts: ValueCounts, bins: int) -> Floats:
     """
     total = counts.rows
     ranks = np.array([r * total // bins for r in range(1, bins)], dtype=np.int64)
-    at = np.searchsorted(np.cumsum(counts.count), ranks, side="right")
-    return counts.value[at]
+    return counts.value[places_of(counts.count, ranks)]
 
 
 def equi_span_edges(counts: ValueCounts, bins: int) -> Floats:

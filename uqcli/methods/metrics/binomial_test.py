@@ -104,18 +104,20 @@ def _decided(
     k, n = positives[stretches.of_bin], rows[stretches.of_bin]
     low, high = score[stretches.first], score[stretches.stop - 1]
     accepts, rejects = np.zeros((2, len(k)), dtype=np.bool_)
-    margin = 1e-9 + 1e-13 * n  # rounding of the logarithms and of the tails stays far below
-    for p_value, at, inner, outer in (
-        (_p_above, np.flatnonzero(k <= low * n), low, high),
-        (_p_below, np.flatnonzero((k >= high * n) & (k > low * n)), high, low),
+    margin: Floats = 1e-9 + 1e-13 * n.astype(
+        np.float64
+    )  # rounding of the logarithms and of the tails stays far below
+    above = k <= low * n
+    for p_value, side, inner, outer in (
+        (_p_above, above, low, high),
+        (_p_below, ~above & (k >= high * n), high, low),
     ):
-        factor = _RELATIVE * (1 + margin[at])
-        most = p_value(inner[at], outer[at], k[at], n[at], factor)
+        at = np.flatnonzero(side)
+        most = p_value(inner[at], outer[at], k[at], n[at], _RELATIVE * (1 + margin[at]))
         rejects[at] = most * (1 + margin[at]) < alpha
-        at = at[~rejects[at]]
-        factor = _RELATIVE * (1 - margin[at])
-        least = p_value(outer[at], inner[at], k[at], n[at], factor)
-        accepts[at] = least * (1 - margin[at]) > alpha
+        rest = at[~rejects[at]]
+        least = p_value(outer[rest], inner[rest], k[rest], n[rest], _RELATIVE * (1 - margin[rest]))
+        accepts[rest] = least * (1 - margin[rest]) > alpha
     return accepts, rejects
 
 
@@ -129,13 +131,12 @@ def _one_by_one(
     order = np.argsort(first)
     of_bin, first, size = of_bin[order], first[order], size[order]
     upto = np.cumsum(size)
-    cuts = np.searchsorted(upto, np.arange(0, upto[-1] if len(upto) else 0, _AT_A_TIME))
+    cuts = np.unique(np.searchsorted(upto, np.arange(0, size.sum(), _AT_A_TIME)))
     runs = []
     for a, b in itertools.pairwise([*cuts.tolist(), len(size)]):
         times = size[a:b]
-        place = np.repeat(first[a:b] - (upto[a:b] - times), times) + np.arange(
-            upto[a] - times[0], upto[b - 1]
-        )
+        place = np.repeat(first[a:b] - (upto[a:b] - times), times)
+        place += np.arange(upto[a] - times[0], upto[b - 1])
         bins = np.repeat(of_bin[a:b], times)
         runs.append(changes(p_values(score[place], positives[bins], rows[bins]) <= alpha, place))
     return runs
@@ -164,14 +165,13 @@ def p_values(score: Floats, positives: Ints, rows: Ints) -> Floats:
 
 
 def _p_above(score: Floats, far: Floats, k: Ints, n: Ints, factor: Floats | float) -> Floats:
-    """``P(X <= k)`` under scores above the rate, and what the extreme outcomes above have under others.
+    """``P(X <= k)`` under scores above the rate, and what the extreme outcomes above have under far ones.
 
-    The first falls and the second rises with its own score; the more outcomes are extreme, the lower the score
-    and the larger the factor that is allowed for in their probability.
+    The first falls and the second rises with its own score; more outcomes are extreme where scores are lower
+    or where the factor that is allowed for in their probability is larger.
     """
-    return _at_most(k, n, score) + _at_least(
-        _first_extreme_above(score, n, _pmf(k, n, score) * factor), n, far
-    )
+    upper = _first_extreme_above(score, n, _pmf(k, n, score) * factor)
+    return _at_most(k, n, score) + _at_least(upper, n, far)
 
 
 def _p_below(score: Floats, far: Floats, k: Ints, n: Ints, factor: Floats | float) -> Floats:

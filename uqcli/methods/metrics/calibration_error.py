@@ -7,7 +7,7 @@ import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Final
+from typing import Final, TypeVar
 
 import numpy as np
 
@@ -17,9 +17,9 @@ from uqcli.methods.metrics.binomial_test import rejected as binomial_rejected
 from uqcli.methods.metrics.losses import Loss, squared_error, surprise
 from uqcli.methods.metrics.t_test import rejected as t_rejected
 from uqcli.methods.metrics.verdicts import Verdicts
-from uqcli.parts import sums_before
+from uqcli.parts import PART, each_part, in_order, sums_before
 
-_PART = 1 << 14
+T = TypeVar("T")
 
 TESTS: Final[Mapping[CalibrationTest, Callable[[Floats, Ints, Ints, Ints, float], Verdicts]]] = (
     MappingProxyType({CalibrationTest.BINOMIAL: binomial_rejected, CalibrationTest.T: t_rejected})
@@ -59,8 +59,14 @@ class ScoreBins:
 def in_bins(counts: ValueCounts, edges: Floats) -> ScoreBins:
     """Count rows between sorted edges; value v is in bin ``#{edges <= v}``."""
     start = np.concatenate([[0], np.searchsorted(counts.value, edges, side="left"), [len(counts.value)]])
-    count = _sums(counts.count, start)
-    score_sum = np.array([_total(counts, _score, a, b) for a, b in itertools.pairwise(start.tolist())])
+
+    def of_part(part: slice) -> tuple[int, int, float]:
+        rows = counts.count[part]
+        return int(rows.sum()), int(counts.positives[part].sum()), float((counts.value[part] * rows).sum())
+
+    sums = [tuple(zip(*each, strict=True)) or ((), (), ()) for each in _by_bin(of_part, start)]
+    count, positives = (np.array([sum(each[i]) for each in sums], dtype=np.int64) for i in (0, 1))
+    score_sum = np.array([math.fsum(each[2]) for each in sums])
     with np.errstate(invalid="ignore"):
         mean_score = score_sum / count
     return ScoreBins(
@@ -68,7 +74,7 @@ def in_bins(counts: ValueCounts, edges: Floats) -> ScoreBins:
         high=np.concatenate([edges, [1.0]]),
         start=start,
         count=count,
-        positives=_sums(counts.positives, start),
+        positives=positives,
         mean_score=mean_score,
     )
 
@@ -137,43 +143,33 @@ def label_variance(bins: ScoreBins) -> tuple[float, float]:
 
 def brier(counts: ValueCounts) -> float:
     """Mean squared difference of score and label."""
-    return _total(counts, _loss_term(squared_error), 0, len(counts.value)) / counts.rows
+    return _mean(counts, squared_error)
 
 
 def log_loss(counts: ValueCounts) -> float:
     """Mean negative log likelihood in nats, of scores clipped to [1e-15, 1 - 1e-15]."""
-    return _total(counts, _loss_term(surprise), 0, len(counts.value)) / counts.rows
+    return _mean(counts, surprise)
 
 
-Term = Callable[[Floats, Ints, Ints], Floats]
-"""From value, count and positives to what each distinct value adds to a sum."""
+def _mean(counts: ValueCounts, loss: Loss) -> float:
+    """Mean of a loss over the rows."""
+
+    def of_part(part: slice) -> float:
+        count, positives = counts.count[part], counts.positives[part]
+        if_positive, if_negative = loss(counts.value[part])
+        return float((positives * if_positive + (count - positives) * if_negative).sum())
+
+    return math.fsum(each_part(of_part, len(counts.value))) / counts.rows
 
 
-def _score(value: Floats, count: Ints, positives: Ints) -> Floats:
-    del positives
-    return value * count
-
-
-def _loss_term(loss: Loss) -> Term:
-    def term(value: Floats, count: Ints, positives: Ints) -> Floats:
-        if_positive, if_negative = loss(value)
-        return positives * if_positive + (count - positives) * if_negative
-
-    return term
-
-
-def _total(counts: ValueCounts, term: Term, start: int, stop: int) -> float:
-    """Sum of a term over the distinct values start to stop-1, part by part to stay in the cache."""
-    cuts = itertools.pairwise([*range(start, stop, _PART), stop])
-    return math.fsum(
-        float(term(counts.value[a:b], counts.count[a:b], counts.positives[a:b]).sum()) for a, b in cuts
-    )
-
-
-def _sums(amount: Ints, start: Ints) -> Ints:
-    """Exact sums of the parts of an array between neighbouring positions."""
-    filled = start[:-1] < start[1:]
-    sums = np.zeros(len(filled), dtype=np.int64)
-    if filled.any():
-        sums[filled] = np.add.reduceat(amount, start[:-1][filled])
-    return sums
+def _by_bin(work: Callable[[slice], T], start: Ints) -> list[list[T]]:
+    """What some work makes of the parts of each bin, between neighbouring positions."""
+    size = np.diff(start)
+    number = -(-size // PART)
+    stop = np.cumsum(number)
+    of_bin = np.arange(int(stop[-1])) - np.repeat(stop - number, number)
+    begin = np.repeat(start[:-1], number) + of_bin * PART
+    end = np.minimum(begin + PART, np.repeat(start[1:], number))
+    pieces = [slice(a, b) for a, b in zip(begin.tolist(), end.tolist(), strict=True)]
+    found = in_order(work, pieces, int(size.sum()))
+    return [found[a:b] for a, b in itertools.pairwise([0, *stop.tolist()])]
