@@ -109,6 +109,17 @@ def sums_before(amount: Counts, at: NDArray[np.int64]) -> NDArray[np.int64]:
     return sums[of_cut]
 
 
+def sums_from(amount: Counts, first: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Exact sums from each of some ascending, different positions to the next one, or to the end.
+
+    Examples
+    --------
+    >>> sums_from(np.array([3, 1, 2]), np.array([0, 1])).tolist()
+    [3, 3]
+    """
+    return np.diff(sums_before(amount, np.append(first, len(amount))))
+
+
 def places_of(amount: Counts, rank: NDArray[np.int64]) -> NDArray[np.int64]:
     """Positions of the rows of some ranks, where position i stands for ``amount[i]`` rows.
 

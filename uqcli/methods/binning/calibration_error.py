@@ -9,6 +9,7 @@ import numpy as np
 from uqcli.counts import Bools, Cells, Floats, Ints, ValueCounts, bin_of, merge, pool
 from uqcli.kernels.pava import isotonic_blocks
 from uqcli.methods.binning.edges import equi_weight_edges
+from uqcli.parts import sums_from
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -49,7 +50,7 @@ def _isotonic(counts: ValueCounts) -> Floats:
     if len(counts.value) == 0:
         return np.empty(0)
     starts = isotonic_blocks(counts.positives, counts.count)
-    rate = np.add.reduceat(counts.positives, starts) / np.add.reduceat(counts.count, starts)
+    rate = sums_from(counts.positives, starts) / sums_from(counts.count, starts)
     return np.repeat(rate, np.diff(starts, append=len(counts.count)))
 
 

@@ -13,8 +13,8 @@ from uqcli.methods.metrics.verdicts import Verdicts, changes
 _RELATIVE = 1 + 1e-7
 """Outcomes count as extreme up to this factor above the observed one's probability, as in scipy."""
 
-_FEW, _PIECES = 16, 4
-"""Scores that are evaluated one by one; pieces that a longer stretch is cut into."""
+_FEW, _FEW_IN_ALL, _PIECES = 16, 1024, 4
+"""Scores of a stretch that are evaluated one by one, and of such in all bins; pieces of other stretches."""
 
 _AT_A_TIME = 1 << 14
 _MANY = 1 << 20
@@ -46,7 +46,7 @@ def rejected(score: Floats, start: Ints, positives: Ints, rows: Ints, alpha: flo
     """
     if alpha >= 1:
         return Verdicts.of([(start[:1], np.ones(1, dtype=np.bool_))], len(score))
-    few = max(_FEW, _AT_A_TIME // 4 // len(rows)) if alpha > _LEAST_BOUNDED else len(score)
+    few = max(_FEW, _FEW_IN_ALL // len(rows)) if alpha > _LEAST_BOUNDED else len(score)
     stretches = _beside_the_rate(score, start, positives, rows)
     runs, small = [], []
     while True:
