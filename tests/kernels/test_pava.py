@@ -71,12 +71,12 @@ def test_compiled_equals_plain():
 
 @pytest.mark.parametrize("run", [pava._pava.compiled, pava._pava.python])
 def test_narrow_counts_are_added_up_wide(run):
-    count = np.full(6, 2**31 - 1, dtype=np.int32)
-    positives = np.array([5, 4, 3, 2, 1, 2**31 - 1], dtype=np.int32)
-    stacks = [np.zeros(6, dtype=np.int64) for _ in range(3)]
+    count = np.full(4, 720_000_000, dtype=np.int32)
+    positives = np.array([500_000_000, 400_000_000, 300_000_000, 720_000_000], dtype=np.int32)
+    stacks = [np.zeros(4, dtype=np.int64) for _ in range(3)]
     counts = (positives, count) if run is pava._pava.compiled else (positives.tolist(), count.tolist())
     assert run(*counts, *stacks) == 2
-    assert stacks[2][:2].tolist() == [5 * (2**31 - 1), 2**31 - 1]
+    assert stacks[2][:2].tolist() == [2_160_000_000, 720_000_000]
 
 
 def test_a_busy_process_turns_to_the_compiler():
