@@ -104,9 +104,8 @@ def _decided(
     k, n = positives[stretches.of_bin], rows[stretches.of_bin]
     low, high = score[stretches.first], score[stretches.stop - 1]
     accepts, rejects = np.zeros((2, len(k)), dtype=np.bool_)
-    margin: Floats = 1e-9 + 1e-13 * n.astype(
-        np.float64
-    )  # rounding of the logarithms and of the tails stays far below
+    # far above what logarithms and tails are rounded by
+    margin: Floats = 1e-9 + 1e-13 * n.astype(np.float64)
     above = k <= low * n
     for p_value, side, inner, outer in (
         (_p_above, above, low, high),
