@@ -1,15 +1,12 @@
-"""Long arrays part by part: sums that fit the cache, need no memory of their length, and may share cores.
+"""Long arrays part by part: sums that stay in the cache and need no memory of the arrays' length.
 
-A part always holds the same values and the sums of parts are joined exactly or in their order, so that
-results do not depend on the number of threads.
+A part always holds the same values, and the sums of parts are joined exactly or in their order. Threads that
+share the parts were slower: between the short steps of a part they wait for each other.
 """
 
 from __future__ import annotations
 
-import itertools
-import os
-from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable
 from typing import Any, Final, TypeVar
 
 import numpy as np
@@ -22,11 +19,6 @@ Counts = NDArray[np.signedinteger[Any]]
 PART: Final = 1 << 14
 """Values in a part."""
 
-_WORTH_THREADS: Final = 1 << 19
-"""Values below which threads cost more than they save."""
-
-_MOST_THREADS, _TASKS_A_THREAD = 8, 4
-
 
 def parts(stop: int) -> list[slice]:
     """Cut positions 0 to stop-1 into parts."""
@@ -35,41 +27,7 @@ def parts(stop: int) -> list[slice]:
 
 def each_part(work: Callable[[slice], T], stop: int) -> list[T]:
     """What some work makes of every part of positions 0 to stop-1, in their order."""
-    return in_order(work, parts(stop), stop)
-
-
-def in_order(work: Callable[[slice], T], pieces: list[slice], size: int) -> list[T]:
-    """What some work makes of every piece, in the order of the pieces.
-
-    Parameters
-    ----------
-    work
-        Does not write what it or another thread reads.
-    size
-        Values in all pieces together.
-    """
-    threads = 1 if size < _WORTH_THREADS else min(_threads(), len(pieces))
-    if threads <= 1:
-        return [work(piece) for piece in pieces]
-    tasks = list(_tasks(pieces, threads * _TASKS_A_THREAD))
-    with ThreadPoolExecutor(max_workers=threads) as pool:
-        found = pool.map(lambda task: [work(piece) for piece in task], tasks)
-        return [each for task in found for each in task]
-
-
-def _tasks(pieces: list[slice], number: int) -> Iterator[list[slice]]:
-    """Neighbouring pieces together, in about so many tasks."""
-    cuts = [len(pieces) * each // number for each in range(number + 1)]
-    for first, stop in itertools.pairwise(cuts):
-        if first < stop:
-            yield pieces[first:stop]
-
-
-def _threads() -> int:
-    """One a core that this process may use, and not more than libraries are told to use."""
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    told = os.environ.get("OMP_NUM_THREADS", "")
-    return max(1, min(cores, _MOST_THREADS, int(told) if told.isdecimal() else cores))
+    return [work(part) for part in parts(stop)]
 
 
 def sums_before(amount: Counts, at: NDArray[np.int64]) -> NDArray[np.int64]:

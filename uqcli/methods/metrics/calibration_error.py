@@ -17,7 +17,7 @@ from uqcli.methods.metrics.binomial_test import rejected as binomial_rejected
 from uqcli.methods.metrics.losses import Loss, squared_error, surprise
 from uqcli.methods.metrics.t_test import rejected as t_rejected
 from uqcli.methods.metrics.verdicts import Verdicts
-from uqcli.parts import PART, each_part, in_order, sums_before
+from uqcli.parts import PART, each_part, sums_before
 
 T = TypeVar("T")
 
@@ -164,12 +164,7 @@ def _mean(counts: ValueCounts, loss: Loss) -> float:
 
 def _by_bin(work: Callable[[slice], T], start: Ints) -> list[list[T]]:
     """What some work makes of the parts of each bin, between neighbouring positions."""
-    size = np.diff(start)
-    number = -(-size // PART)
-    stop = np.cumsum(number)
-    of_bin = np.arange(int(stop[-1])) - np.repeat(stop - number, number)
-    begin = np.repeat(start[:-1], number) + of_bin * PART
-    end = np.minimum(begin + PART, np.repeat(start[1:], number))
-    pieces = [slice(a, b) for a, b in zip(begin.tolist(), end.tolist(), strict=True)]
-    found = in_order(work, pieces, int(size.sum()))
-    return [found[a:b] for a, b in itertools.pairwise([0, *stop.tolist()])]
+    return [
+        [work(slice(part, min(part + PART, stop))) for part in range(first, stop, PART)]
+        for first, stop in itertools.pairwise(start.tolist())
+    ]

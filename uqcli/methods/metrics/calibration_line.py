@@ -10,7 +10,7 @@ import numpy as np
 
 from uqcli.counts import Floats, Ints, ValueCounts
 from uqcli.kernels.logistic import class_ends, logistic_fit, separates, sigmoid
-from uqcli.parts import PART, each_part, in_order
+from uqcli.parts import PART, each_part
 
 _CLIP = 1e-12
 _COARSE, _TOGETHER = 4096, 128
@@ -114,7 +114,7 @@ class _Values:
 
         step = max(1, PART * most // self.number)
         pieces = [slice(first, min(most, first + step)) for first in range(0, most, step)]
-        found = zip(*in_order(of_part, pieces, self.number), strict=True)
+        found = zip(*map(of_part, pieces), strict=True)
         mean, count, positives = (np.concatenate(each) for each in found)
         return ValueCounts(value=mean, count=count, positives=positives)
 
