@@ -239,22 +239,6 @@ class SortedRows:
         return ValueCounts(value=self.value[there], count=count[there], positives=positives[there])
 
 
-def pool_neighbours(counts: ValueCounts, value: Floats, most: int) -> ValueCounts:
-    """Counts of neighbouring values together, at most so many, each at the mean of its values.
-
-    Parameters
-    ----------
-    value : float64, shape (m,)
-        Stands for the counts' own values, ascending.
-    """
-    if len(value) <= most:
-        return ValueCounts(value=value, count=counts.count, positives=counts.positives)
-    starts = np.arange(most) * len(value) // most
-    count = np.add.reduceat(counts.count, starts)
-    mean = np.add.reduceat(value * counts.count, starts) / count
-    return ValueCounts(value=mean, count=count, positives=np.add.reduceat(counts.positives, starts))
-
-
 def run_starts(ordered: Floats) -> Ints:
     """Positions at which a sorted array takes a new value."""
     is_start = np.ones(len(ordered), dtype=np.bool_)

@@ -18,7 +18,7 @@ FAR = st.one_of(st.just(0.0), st.floats(1e-12, 1))  # scipy itself fails on subn
 
 def in_one_bin(test, score, positives, rows, alpha):
     start = np.array([0, len(score)])
-    return test.rejected(score, start, np.array([positives]), np.array([rows]), alpha)
+    return test.rejected(score, start, np.array([positives]), np.array([rows]), alpha).each()
 
 
 ALPHAS = st.sampled_from([0.05, 0.01, 0.1, 0.5, 1.0, 0.001])

@@ -16,6 +16,7 @@ from uqcli.artifacts.models import (
 )
 from uqcli.choices import CalibrationMethod, ConformalMode
 from uqcli.defaults import MOST_ROWS
+from uqcli.engines.request import PROBA
 from uqcli.errors import UsageError
 from uqcli.exact import decimal
 from uqcli.methods.boundary.constraint import parse_constraint
@@ -160,8 +161,6 @@ def _columns_of_classes(artifact: ConformalArtifact | ShiftArtifact) -> str | No
     columns = artifact.source.columns
     if "score" in columns:
         return None if artifact.classes == ["0", "1"] else "its classes are not those of one score"
-    from uqcli.engines.classes import PROBA  # what else is there reads files, which showing a model does not
-
     missing = [name for name in artifact.classes if f"{PROBA}{name}" not in columns]
     return f"it does not name the column of class '{missing[0]}'" if missing else None
 

@@ -29,7 +29,7 @@ from uqcli.methods.metrics.calibration_error import (
 )
 from uqcli.methods.metrics.calibration_line import CalibrationLine, calibration_line
 from uqcli.methods.metrics.cumulative import cumulative_error
-from uqcli.methods.metrics.decomposition import brier_parts
+from uqcli.methods.metrics.decomposition import brier_parts, isotonic_counts
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -135,7 +135,8 @@ def measure(counts: ValueCounts, options: MeasureOptions) -> Measured:
     binned = _Binned(counts, options)
     bins, rejected = binned[Binning(options.binning)], binned.rejected(Binning(options.binning))
     estimation_error, within_bin_error = label_variance(bins)
-    parts, line = brier_parts(counts), calibration_line(counts)
+    score, isotonic = brier(counts), binned[Binning.PAVA]
+    parts, line = brier_parts(score, isotonic.count, isotonic.positives), calibration_line(counts)
     metrics = {
         "tce": rejected.percent(counts.rows),
         "tce_q": binned.rejected(Binning.QUANTILE).percent(counts.rows),
@@ -145,7 +146,7 @@ def measure(counts: ValueCounts, options: MeasureOptions) -> Measured:
         "mce": maximum_error(binned[Binning.EQUISPACED]),
         "mce_q": maximum_error(binned[Binning.QUANTILE]),
         "ecce": cumulative_error(counts),
-        "brier": brier(counts),
+        "brier": score,
         "mcb": parts.miscalibration,
         "dsc": parts.discrimination,
         "unc": parts.uncertainty,
@@ -174,7 +175,7 @@ def errors_of_draws(counts: ValueCounts, options: MeasureOptions) -> dict[str, f
         "ace": expected_error(binned[Binning.QUANTILE]),
         "mce": maximum_error(binned[Binning.EQUISPACED]),
         "tce": binned.rejected(Binning(options.binning)).percent(counts.rows),
-        "mcb": brier_parts(counts).miscalibration,
+        "mcb": brier_parts(brier(counts), *isotonic_counts(counts)).miscalibration,
         "ecce": cumulative_error(counts),
     }
 

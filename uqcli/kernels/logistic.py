@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from uqcli.counts import Floats, Ints
+from uqcli.parts import parts
 
 _MOST_STEPS = 200
 _MOST_HALVINGS = 60
@@ -73,14 +74,51 @@ def likelihood_has_maximum(x: Floats, count: Ints, positives: Ints, *, falling: 
         Ascending.
     count, positives : int64, shape (m,)
     """
-    positive, negative = positives > 0, positives < count
-    if not positive.any() or not negative.any():
+    ends = class_ends(count, positives)
+    if ends is None:
         return False
-    if x[0] == x[-1]:
-        return True
-    last = len(x) - 1
-    rising = x[positive.argmax()] >= x[last - negative[::-1].argmax()]
-    return not (rising or (falling and x[last - positive[::-1].argmax()] <= x[negative.argmax()]))
+    return bool(x[0] == x[-1]) or not separates(x[ends], falling=falling)
+
+
+def class_ends(count: Ints, positives: Ints) -> Ints | None:
+    """Where positive rows begin and end, and where negative ones do; None with one class.
+
+    Parameters
+    ----------
+    count, positives : int64, shape (m,)
+
+    Returns
+    -------
+    int64, shape (4,)
+    """
+    ends = [
+        place
+        for negative in (False, True)
+        for backwards in (False, True)
+        if (place := _end(count, positives, negative=negative, backwards=backwards)) is not None
+    ]
+    return np.array(ends) if len(ends) == 4 else None
+
+
+def _end(count: Ints, positives: Ints, *, negative: bool, backwards: bool) -> int | None:
+    """First or last place with rows of a class; what lies behind it is not looked at."""
+    cuts = parts(len(count))
+    for part in reversed(cuts) if backwards else cuts:
+        held = np.flatnonzero(positives[part] < count[part] if negative else positives[part])
+        if len(held):
+            return int(part.start + held[-1 if backwards else 0])
+    return None
+
+
+def separates(x: Floats, *, falling: bool) -> bool:
+    """Whether a threshold separates the classes: positives above, or with ``falling`` also below.
+
+    Parameters
+    ----------
+    x : float64, shape (4,)
+        The feature at the ends of the classes, as ``class_ends`` gives them.
+    """
+    return bool(x[0] >= x[3] or (falling and x[1] <= x[2]))
 
 
 def sigmoid(log_odds: Floats) -> Floats:

@@ -6,6 +6,11 @@ import numpy as np
 
 from uqcli.counts import Ints
 from uqcli.kernels.compile import kernel
+from uqcli.parts import PART
+from uqcli.parts import parts as slices
+
+_FEW, _MUCH_LESS = 1024, 0.9
+"""Elements that need no pooling beforehand, and what a round of it must leave to be worth another."""
 
 
 def isotonic_blocks(positives: Ints, count: Ints) -> Ints:
@@ -24,9 +29,37 @@ def isotonic_blocks(positives: Ints, count: Ints) -> Ints:
     int64, shape (blocks,)
         Position of the first element of each block, ascending.
     """
+    first, positives, count = _pooled_runs(positives, count)
     starts = np.empty(len(count), dtype=np.int64)
     blocks = _pava.run(4 * len(count), positives, count, starts, np.empty_like(starts), np.empty_like(starts))
-    return starts[:blocks].copy()
+    return first[starts[:blocks]]
+
+
+def _pooled_runs(positives: Ints, count: Ints) -> tuple[Ints, Ints, Ints]:
+    """Pool neighbours that do not rise, as long as that leaves much less: they share a block anyway.
+
+    Returns
+    -------
+    first, positives, count : int64, shape (blocks,)
+        Position of the first element of each block, and its sums.
+    """
+    if len(count) > PART:
+        parts = [_pooled_runs(positives[part], count[part]) for part in slices(len(count))]
+        begins = np.repeat([part.start for part in slices(len(count))], [len(first) for first, _, _ in parts])
+        first, positives, count = (np.concatenate(columns) for columns in zip(*parts, strict=True))
+        first += begins
+    else:
+        first = np.arange(len(count))
+        positives, count = positives.astype(np.int64, copy=False), count.astype(np.int64, copy=False)
+    before = np.inf
+    while _FEW < len(count) <= _MUCH_LESS * before:
+        before = len(count)
+        rises = np.ones(len(count), dtype=np.bool_)
+        np.less(positives[:-1] * count[1:], positives[1:] * count[:-1], out=rises[1:])
+        kept = np.flatnonzero(rises)
+        first = first[kept]
+        positives, count = np.add.reduceat(positives, kept), np.add.reduceat(count, kept)
+    return first, positives, count
 
 
 @kernel

@@ -20,6 +20,7 @@ from uqcli.engines.local.keys import least_keys
 from uqcli.engines.local.pooling import KeyCounts, KeyRows, merged, pooled
 from uqcli.engines.local.ranges import bin_edges, split
 from uqcli.kernels.pava import isotonic_blocks
+from uqcli.parts import sums_from
 
 
 def isotonic_by(rows: KeptRows, role: str, by: Floats) -> tuple[ValueCounts, ...]:
@@ -107,6 +108,6 @@ def _fitted(counts: KeyCounts) -> KeyCounts:
     first = isotonic_blocks(counts.positives, counts.count)
     return KeyCounts(
         key=counts.key[first],
-        count=np.add.reduceat(counts.count, first, dtype=np.int64),
-        positives=np.add.reduceat(counts.positives, first, dtype=np.int64),
+        count=sums_from(counts.count, first),
+        positives=sums_from(counts.positives, first),
     )

@@ -9,6 +9,7 @@ import numpy as np
 
 from uqcli.counts import Bools, Cells, Floats, Ints, RangeCounts, ValueCounts, bin_of, pool
 from uqcli.methods.binning.edges import equi_weight_edges
+from uqcli.parts import sums_from
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -77,8 +78,7 @@ def _errors(parts: Sequence[ValueCounts], cells: Cells, fitted: Sequence[ValueCo
         new = np.ones(len(block), dtype=np.bool_)
         new[1:] = (block[1:] != block[:-1]) | (cell[1:] != cell[:-1])
         first = np.flatnonzero(new)
-        count = np.add.reduceat(part.count, first, dtype=np.int64)
-        positives = np.add.reduceat(part.positives, first, dtype=np.int64)
+        count, positives = sums_from(part.count, first), sums_from(part.positives, first)
         rate = (blocks.positives / blocks.count)[block[first]]
         total = np.bincount(cell[first], weights=rate * count - positives, minlength=width)
         filled = row.count > 0

@@ -7,6 +7,7 @@ import numpy as np
 from uqcli.counts import Floats, Ints, ValueCounts
 from uqcli.errors import DataError, UsageError
 from uqcli.kernels.pava import bounded_blocks, isotonic_blocks
+from uqcli.parts import places_of, sums_from
 
 
 def equi_weight_edges(counts: ValueCounts, bins: int) -> Floats:
@@ -26,8 +27,7 @@ def equi_weight_edges(counts: ValueCounts, bins: int) -> Floats:
     >>> equi_weight_edges(rows, 2).tolist()
     [3.0]
     """
-    at = np.searchsorted(np.cumsum(counts.count), equal_ranks(counts.rows, bins), side="right")
-    return counts.value[at]
+    return counts.value[places_of(counts.count, equal_ranks(counts.rows, bins))]
 
 
 def equal_ranks(rows: int, bins: int) -> Ints:
@@ -107,8 +107,8 @@ def isotonic_counts(counts: ValueCounts) -> ValueCounts:
     first = isotonic_blocks(counts.positives, counts.count)
     return ValueCounts(
         value=counts.value[first],
-        count=np.add.reduceat(counts.count, first, dtype=np.int64),
-        positives=np.add.reduceat(counts.positives, first, dtype=np.int64),
+        count=sums_from(counts.count, first),
+        positives=sums_from(counts.positives, first),
     )
 
 

@@ -2,23 +2,36 @@
 
 from __future__ import annotations
 
-import math
+import itertools
+from dataclasses import dataclass
 
 import numpy as np
 
 from uqcli.counts import Bools, Floats, Ints
+from uqcli.methods.metrics.verdicts import Verdicts, changes
 
 _RELATIVE = 1 + 1e-7
 """Outcomes count as extreme up to this factor above the observed one's probability, as in scipy."""
 
+_FEW, _FEW_IN_ALL, _PIECES = 16, 1024, 4
+"""Scores of a stretch that are evaluated one by one, and of such in all bins; pieces of other stretches."""
 
-def rejected(score: Floats, start: Ints, positives: Ints, rows: Ints, alpha: float) -> Bools:
+_AT_A_TIME = 1 << 14
+_MANY = 1 << 20
+"""Rows up to which scipy's binomial tails are right: of more they lose digits near the mean, then all."""
+
+_LEAST_BOUNDED = 1e-200
+"""Level down to which bounds are used: below, probabilities lose their digits and then vanish."""
+
+
+def rejected(score: Floats, start: Ints, positives: Ints, rows: Ints, alpha: float) -> Verdicts:
     """Whether the labels of a bin speak against each prediction in it.
 
     For each score Q the hypothesis is that labels are positive with probability Q; it is rejected if
     the sum of the probabilities of all outcomes not more likely than the observed one is at most alpha.
-    The p-value is not monotone in Q, so the rejected scores are no interval. Far from the observed rate
-    one tail alone decides; only the few scores in between are evaluated one by one.
+    The p-value is not monotone in Q, so the rejected scores are no interval. Its tails are monotone on
+    either side of the observed rate, so that the ends of a stretch of scores bound all p-values in it:
+    stretches that this does not decide are cut, and what is left of them is evaluated score by score.
 
     Parameters
     ----------
@@ -30,75 +43,102 @@ def rejected(score: Floats, start: Ints, positives: Ints, rows: Ints, alpha: flo
         k of the bin's n labels are positive; n at least 1.
     alpha
         Level in (0, 1].
-
-    Returns
-    -------
-    bool, shape (m,)
     """
-    above_low, above_high = _undecided_above(positives, rows, alpha)
-    below_low, below_high = _undecided_above(rows - positives, rows, alpha)
-    result = np.ones(len(score), dtype=np.bool_)
-    near = []
-    for number in range(len(rows)):
-        begin, inside = int(start[number]), score[start[number] : start[number + 1]]
-        first, last = (
-            inside.searchsorted(1 - below_high[number]),
-            inside.searchsorted(above_high[number], "right"),
+    if alpha >= 1:
+        return Verdicts.of([(start[:1], np.ones(1, dtype=np.bool_))], len(score))
+    few = max(_FEW, _FEW_IN_ALL // len(rows)) if alpha > _LEAST_BOUNDED else len(score)
+    stretches = _beside_the_rate(score, start, positives, rows)
+    runs, small = [], []
+    while True:
+        is_small = stretches.stop - stretches.first <= few
+        small.append(stretches.only(is_small))
+        if is_small.all():
+            break
+        stretches = stretches.only(~is_small)
+        accepts, rejects = _decided(score, stretches, positives, rows, alpha)
+        done = accepts | rejects
+        runs.append((stretches.first[done], rejects[done]))
+        stretches = stretches.only(~done).cut()
+    return Verdicts.of([*runs, *_one_by_one(score, small, positives, rows, alpha)], len(score))
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Stretches:
+    """Stretches of scores, each on one side of its bin's rate: int64 of shape (s,)."""
+
+    of_bin: Ints
+    first: Ints
+    stop: Ints
+
+    def only(self, those: Bools | Ints) -> _Stretches:
+        """Some of them."""
+        return _Stretches(of_bin=self.of_bin[those], first=self.first[those], stop=self.stop[those])
+
+    def cut(self) -> _Stretches:
+        """All of them in pieces; each holds at least as many scores as pieces are made."""
+        length = self.stop - self.first
+        cuts = [self.first + length * each // _PIECES for each in range(_PIECES + 1)]
+        return _Stretches(
+            of_bin=np.tile(self.of_bin, _PIECES),
+            first=np.concatenate(cuts[:-1]),
+            stop=np.concatenate(cuts[1:]),
         )
-        accepted = inside.searchsorted(1 - below_low[number], "right")
-        accepted_to = inside.searchsorted(above_low[number])
-        if accepted < accepted_to:
-            result[begin + accepted : begin + accepted_to] = False
-            near += [(number, begin + first, begin + accepted), (number, begin + accepted_to, begin + last)]
-        else:
-            near.append((number, begin + first, begin + last))
-    of_bin = np.concatenate([np.full(max(0, stop - first), number) for number, first, stop in near])
-    at = np.concatenate([np.arange(first, stop) for _, first, stop in near])
-    if len(at):
-        result[at] = p_values(score[at], positives[of_bin], rows[of_bin]) <= alpha
-    return result
 
 
-def _undecided_above(k: Ints, n: Ints, alpha: float) -> tuple[Floats, Floats]:
-    """Scores above k/n that are neither surely accepted (below low) nor surely rejected (above high)."""
-    from scipy.special import betaincinv
-
-    margin = 1e-9 + 1e-14 * n  # the logarithms of binomial coefficients lose digits as n grows
-    low = betaincinv(k + 1, np.maximum(n - k, 1), max(1 - alpha, 0.0)) * (1 - margin) - margin
-    # pieces between the scores where outcomes j and j + 1 stop being extreme; bisect for the first piece
-    # on which the p-value stays at or below alpha
-    first, last = k + 1, n + 1
-    open_ = np.flatnonzero(first < last)
-    while len(open_):
-        j = (first[open_] + last[open_]) // 2
-        stays_above = _highest_on_piece(j, k[open_], n[open_]) > alpha
-        first[open_] = np.where(stays_above, j + 1, first[open_])
-        last[open_] = np.where(stays_above, last[open_], j)
-        open_ = open_[first[open_] < last[open_]]
-    high = np.where(first <= n, _leaves(np.minimum(first, n), k, n), 1.0)
-    high = np.minimum(1.0, high * (1 + margin) + margin)
-    none = k == n
-    return np.where(none, 2.0, low), np.where(none, 2.0, high)
+def _beside_the_rate(score: Floats, start: Ints, positives: Ints, rows: Ints) -> _Stretches:
+    """The scores of each bin below its rate, and the others."""
+    numbers = np.arange(len(rows))
+    middle = np.clip(np.searchsorted(score, positives / rows), start[:-1], start[1:])
+    both = _Stretches(
+        of_bin=np.concatenate([numbers, numbers]),
+        first=np.concatenate([start[:-1], middle]),
+        stop=np.concatenate([middle, start[1:]]),
+    )
+    return both.only(both.first < both.stop)
 
 
-def _highest_on_piece(j: Ints, k: Ints, n: Ints) -> Floats:
-    """Bound on the p-value where outcomes above j, and those up to k, are extreme."""
-    from scipy.special import bdtr, bdtrc
+def _decided(
+    score: Floats, stretches: _Stretches, positives: Ints, rows: Ints, alpha: float
+) -> tuple[Bools, Bools]:
+    """Which stretches are accepted as a whole, and which are rejected."""
+    k, n = positives[stretches.of_bin], rows[stretches.of_bin]
+    low, high = score[stretches.first], score[stretches.stop - 1]
+    accepts, rejects = np.zeros((2, len(k)), dtype=np.bool_)
+    # far above what logarithms and tails are rounded by
+    margin: Floats = 1e-9 + 1e-13 * n.astype(np.float64)
+    above = k <= low * n
+    for p_value, side, inner, outer in (
+        (_p_above, above, low, high),
+        (_p_below, ~above & (k >= high * n), high, low),
+    ):
+        at = np.flatnonzero(side)
+        most = p_value(inner[at], outer[at], k[at], n[at], _RELATIVE * (1 + margin[at]))
+        rejects[at] = most * (1 + margin[at]) < alpha
+        rest = at[~rejects[at]]
+        least = p_value(outer[rest], inner[rest], k[rest], n[rest], _RELATIVE * (1 - margin[rest]))
+        accepts[rest] = least * (1 - margin[rest]) > alpha
+    return accepts, rejects
 
-    highest = np.zeros(len(j))
-    for end in (_leaves(j, k, n), np.where(j < n, _leaves(np.minimum(j + 1, n), k, n), 1.0)):
-        tail = np.where(j < n, bdtrc(j.astype(np.float64), n, end), 0.0)
-        highest = np.maximum(highest, bdtr(k.astype(np.float64), n, end) + tail)
-    return highest
 
-
-def _leaves(j: Ints, k: Ints, n: Ints) -> Floats:
-    """Score above which outcome j > k is more likely than outcome k and so no longer extreme."""
-    from scipy.special import expit
-
-    gap = _log_choose(n, k) - _log_choose(n, j) + math.log1p(1e-7)
-    score: Floats = expit(gap / np.maximum(j - k, 1))
-    return score
+def _one_by_one(
+    score: Floats, small: list[_Stretches], positives: Ints, rows: Ints, alpha: float
+) -> list[tuple[Ints, Bools]]:
+    """Runs of the scores of small stretches."""
+    of_bin = np.concatenate([each.of_bin for each in small])
+    first = np.concatenate([each.first for each in small])
+    size = np.concatenate([each.stop for each in small]) - first
+    order = np.argsort(first)
+    of_bin, first, size = of_bin[order], first[order], size[order]
+    upto = np.cumsum(size)
+    cuts = np.unique(np.searchsorted(upto, np.arange(0, size.sum(), _AT_A_TIME)))
+    runs = []
+    for a, b in itertools.pairwise([*cuts.tolist(), len(size)]):
+        times = size[a:b]
+        place = np.repeat(first[a:b] - (upto[a:b] - times), times)
+        place += np.arange(upto[a] - times[0], upto[b - 1])
+        bins = np.repeat(of_bin[a:b], times)
+        runs.append(changes(p_values(score[place], positives[bins], rows[bins]) <= alpha, place))
+    return runs
 
 
 def p_values(score: Floats, positives: Ints, rows: Ints) -> Floats:
@@ -113,21 +153,54 @@ def p_values(score: Floats, positives: Ints, rows: Ints) -> Floats:
     -------
     float64, shape (m,)
     """
-    from scipy.special import bdtr, bdtrc
-
     p = np.ones(len(score))
     expected = score * rows
-    below, above = positives < expected, positives > expected
-    if below.any():
-        q, k, n = score[below], positives[below], rows[below]
-        upper = _first_extreme_above(q, n, _pmf(k, n, q) * _RELATIVE)
-        p[below] = bdtr(k.astype(np.float64), n, q) + np.where(upper > n, 0.0, bdtrc(upper - 1.0, n, q))
-    if above.any():
-        q, k, n = score[above], positives[above], rows[above]
-        lower = n - _first_extreme_above(1 - q, n, _pmf(k, n, q) * _RELATIVE)
-        p[above] = bdtrc(k - 1.0, n, q) + np.where(lower < 0, 0.0, bdtr(np.maximum(lower, 0.0), n, q))
+    for p_value, those in ((_p_above, positives < expected), (_p_below, positives > expected)):
+        if those.any():
+            q, k, n = score[those], positives[those], rows[those]
+            p[those] = p_value(q, q, k, n, _RELATIVE)
     result: Floats = np.minimum(p, 1.0)
     return result
+
+
+def _p_above(score: Floats, far: Floats, k: Ints, n: Ints, factor: Floats | float) -> Floats:
+    """``P(X <= k)`` under scores above the rate, and what the extreme outcomes above have under far ones.
+
+    The first falls and the second rises with its own score; more outcomes are extreme where scores are lower
+    or where the factor that is allowed for in their probability is larger.
+    """
+    upper = _first_extreme_above(score, n, _pmf(k, n, score) * factor)
+    return _at_most(k, n, score) + _at_least(upper, n, far)
+
+
+def _p_below(score: Floats, far: Floats, k: Ints, n: Ints, factor: Floats | float) -> Floats:
+    """The mirror image: ``P(X >= k)`` under scores below the rate, and the extreme outcomes below."""
+    lower = n - _first_extreme_above(1 - score, n, _pmf(k, n, score) * factor)
+    return _at_least(k, n, score) + np.where(lower < 0, 0.0, _at_most(np.maximum(lower, 0), n, far))
+
+
+def _at_most(k: Ints, n: Ints, score: Floats) -> Floats:
+    """``P(X <= k)`` for k from 0 to n."""
+    from scipy.special import bdtr, betaincc
+
+    p: Floats = bdtr(k.astype(np.float64), np.minimum(n, _MANY), score)
+    many = np.flatnonzero(n > _MANY)
+    if len(many):
+        k, n = k[many], n[many]
+        p[many] = np.where(k == n, 1.0, betaincc(k + 1.0, np.maximum(n - k, 1.0), score[many]))
+    return p
+
+
+def _at_least(k: Ints, n: Ints, score: Floats) -> Floats:
+    """``P(X >= k)`` for k from 0 to n + 1."""
+    from scipy.special import bdtrc, betainc
+
+    p: Floats = np.where(k > n, 0.0, bdtrc(k - 1.0, np.minimum(n, _MANY), score))
+    many = np.flatnonzero((n > _MANY) & (k <= n))
+    if len(many):
+        k, n = k[many], n[many]
+        p[many] = np.where(k == 0, 1.0, betainc(np.maximum(k, 1.0), n - k + 1.0, score[many]))
+    return p
 
 
 def _first_extreme_above(score: Floats, rows: Ints, bound: Floats) -> Ints:

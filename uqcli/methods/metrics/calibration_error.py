@@ -7,20 +7,22 @@ import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Final
+from typing import Final, TypeVar
 
 import numpy as np
 
 from uqcli.choices import CalibrationTest
-from uqcli.counts import Bools, Floats, Ints, ValueCounts
+from uqcli.counts import Floats, Ints, ValueCounts
 from uqcli.methods.metrics.binomial_test import rejected as binomial_rejected
 from uqcli.methods.metrics.losses import Loss, squared_error, surprise
 from uqcli.methods.metrics.t_test import rejected as t_rejected
+from uqcli.methods.metrics.verdicts import Verdicts
+from uqcli.parts import PART, each_part, sums_before
 
-_PART = 1 << 14
+T = TypeVar("T")
 
-TESTS: Final[Mapping[CalibrationTest, Callable[[Floats, Ints, Ints, Ints, float], Bools]]] = MappingProxyType(
-    {CalibrationTest.BINOMIAL: binomial_rejected, CalibrationTest.T: t_rejected}
+TESTS: Final[Mapping[CalibrationTest, Callable[[Floats, Ints, Ints, Ints, float], Verdicts]]] = (
+    MappingProxyType({CalibrationTest.BINOMIAL: binomial_rejected, CalibrationTest.T: t_rejected})
 )
 
 
@@ -57,8 +59,14 @@ class ScoreBins:
 def in_bins(counts: ValueCounts, edges: Floats) -> ScoreBins:
     """Count rows between sorted edges; value v is in bin ``#{edges <= v}``."""
     start = np.concatenate([[0], np.searchsorted(counts.value, edges, side="left"), [len(counts.value)]])
-    count = _sums(counts.count, start)
-    score_sum = np.array([_total(counts, _score, a, b) for a, b in itertools.pairwise(start.tolist())])
+
+    def of_part(part: slice) -> tuple[int, int, float]:
+        rows = counts.count[part]
+        return int(rows.sum()), int(counts.positives[part].sum()), float((counts.value[part] * rows).sum())
+
+    sums = [tuple(zip(*each, strict=True)) or ((), (), ()) for each in _by_bin(of_part, start)]
+    count, positives = (np.array([sum(each[i]) for each in sums], dtype=np.int64) for i in (0, 1))
+    score_sum = np.array([math.fsum(each[2]) for each in sums])
     with np.errstate(invalid="ignore"):
         mean_score = score_sum / count
     return ScoreBins(
@@ -66,7 +74,7 @@ def in_bins(counts: ValueCounts, edges: Floats) -> ScoreBins:
         high=np.concatenate([edges, [1.0]]),
         start=start,
         count=count,
-        positives=_sums(counts.positives, start),
+        positives=positives,
         mean_score=mean_score,
     )
 
@@ -77,14 +85,11 @@ class Rejected:
 
     Attributes
     ----------
-    against : bool, shape (m,)
-        Whether they speak against each distinct score.
     rows : int64, shape (B,)
     too_high : int64, shape (B,)
         Those among them whose score is above the bin's rate; the others are below it.
     """
 
-    against: Bools
     rows: Ints
     too_high: Ints
 
@@ -103,14 +108,16 @@ def reject(counts: ValueCounts, bins: ScoreBins, test: CalibrationTest, alpha: f
     filled = np.flatnonzero(bins.count)
     start = bins.start[np.append(filled, len(bins.count))]  # empty bins hold no score
     positives, count = bins.positives[filled], bins.count[filled]
-    against = TESTS[test](counts.value, start, positives, count, alpha)
+    verdicts = TESTS[test](counts.value, start, positives, count, alpha)
+    at_rate = np.clip(np.searchsorted(counts.value, positives / count), start[:-1], start[1:])
+    cuts = np.unique(np.concatenate([verdicts.start, start, at_rate]))
+    inside = np.diff(sums_before(counts.count, cuts)) * verdicts.at(cuts[:-1])
+    upto = np.concatenate([[0], np.cumsum(inside)])
+    ends, middle = upto[np.searchsorted(cuts, start)], upto[np.searchsorted(cuts, at_rate)]
     rows, too_high = np.zeros((2, len(bins.count)), dtype=np.int64)
-    cuts = itertools.pairwise(start.tolist())
-    for number, rate, (a, b) in zip(filled.tolist(), (positives / count).tolist(), cuts, strict=True):
-        above = a + int(counts.value[a:b].searchsorted(rate))
-        too_high[number] = counts.count[above:b].sum(where=against[above:b])
-        rows[number] = counts.count[a:above].sum(where=against[a:above]) + too_high[number]
-    return Rejected(against=against, rows=rows, too_high=too_high)
+    rows[filled] = np.diff(ends)
+    too_high[filled] = ends[1:] - middle
+    return Rejected(rows=rows, too_high=too_high)
 
 
 def expected_error(bins: ScoreBins) -> float:
@@ -136,43 +143,28 @@ def label_variance(bins: ScoreBins) -> tuple[float, float]:
 
 def brier(counts: ValueCounts) -> float:
     """Mean squared difference of score and label."""
-    return _total(counts, _loss_term(squared_error), 0, len(counts.value)) / counts.rows
+    return _mean(counts, squared_error)
 
 
 def log_loss(counts: ValueCounts) -> float:
     """Mean negative log likelihood in nats, of scores clipped to [1e-15, 1 - 1e-15]."""
-    return _total(counts, _loss_term(surprise), 0, len(counts.value)) / counts.rows
+    return _mean(counts, surprise)
 
 
-Term = Callable[[Floats, Ints, Ints], Floats]
-"""From value, count and positives to what each distinct value adds to a sum."""
+def _mean(counts: ValueCounts, loss: Loss) -> float:
+    """Mean of a loss over the rows."""
+
+    def of_part(part: slice) -> float:
+        count, positives = counts.count[part], counts.positives[part]
+        if_positive, if_negative = loss(counts.value[part])
+        return float((positives * if_positive + (count - positives) * if_negative).sum())
+
+    return math.fsum(each_part(of_part, len(counts.value))) / counts.rows
 
 
-def _score(value: Floats, count: Ints, positives: Ints) -> Floats:
-    del positives
-    return value * count
-
-
-def _loss_term(loss: Loss) -> Term:
-    def term(value: Floats, count: Ints, positives: Ints) -> Floats:
-        if_positive, if_negative = loss(value)
-        return positives * if_positive + (count - positives) * if_negative
-
-    return term
-
-
-def _total(counts: ValueCounts, term: Term, start: int, stop: int) -> float:
-    """Sum of a term over the distinct values start to stop-1, part by part to stay in the cache."""
-    cuts = itertools.pairwise([*range(start, stop, _PART), stop])
-    return math.fsum(
-        float(term(counts.value[a:b], counts.count[a:b], counts.positives[a:b]).sum()) for a, b in cuts
-    )
-
-
-def _sums(amount: Ints, start: Ints) -> Ints:
-    """Exact sums of the parts of an array between neighbouring positions."""
-    filled = start[:-1] < start[1:]
-    sums = np.zeros(len(filled), dtype=np.int64)
-    if filled.any():
-        sums[filled] = np.add.reduceat(amount, start[:-1][filled])
-    return sums
+def _by_bin(work: Callable[[slice], T], start: Ints) -> list[list[T]]:
+    """What some work makes of the parts of each bin, between neighbouring positions."""
+    return [
+        [work(slice(part, min(part + PART, stop))) for part in range(first, stop, PART)]
+        for first, stop in itertools.pairwise(start.tolist())
+    ]

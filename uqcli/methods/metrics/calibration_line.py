@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-import itertools
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from uqcli.counts import Floats, ValueCounts, pool_neighbours
-from uqcli.kernels.logistic import likelihood_has_maximum, logistic_fit, sigmoid
+from uqcli.counts import Floats, Ints, ValueCounts
+from uqcli.kernels.logistic import class_ends, logistic_fit, separates, sigmoid
+from uqcli.parts import PART, each_part
 
 _CLIP = 1e-12
 _COARSE, _TOGETHER = 4096, 128
 """Pooled values, and how many of many are pooled, so that one step from their line is enough."""
 
-_PART = 1 << 14
 _MOST_STEPS = 30
 _FAR, _SMALL_STEP = 20.0, 1e-6
 
@@ -53,30 +53,74 @@ def calibration_line(
     errors
         Whether standard errors are.
     """
-    log_odds = _log_odds(counts.value)
-    total = int(counts.positives.sum())
-    alone = None
-    if near is None and total not in (0, counts.rows):
-        alone = float(_fit(counts, log_odds, slope=False)[0])
-    varies = log_odds[0] < log_odds[-1]
-    if not varies or not likelihood_has_maximum(log_odds, counts.count, counts.positives, falling=True):
-        return CalibrationLine(intercept=None, slope=None, in_the_large=alone)
+    values = _Values(counts)
+    alone = near is None and int(counts.positives.sum()) not in (0, counts.rows)
+    varies = values.have_a_line
     start = None
     if near is not None and near.intercept is not None and near.slope is not None:
         start = np.array([near.intercept, near.slope])
-    fitted = _fit(counts, log_odds, slope=True, start=start)
-    found = _errors(counts, log_odds, fitted) if errors else (None, None)
+    fitted = _fit(values, [number for number, asked in ((1, alone), (2, varies)) if asked], start)
+    in_the_large = float(fitted[0][0]) if alone else None
+    if not varies:
+        return CalibrationLine(intercept=None, slope=None, in_the_large=in_the_large)
+    line = fitted[-1]
+    found = _errors(values, line) if errors else (None, None)
     return CalibrationLine(
-        intercept=float(fitted[0]),
-        slope=float(fitted[1]),
-        in_the_large=alone,
+        intercept=float(line[0]),
+        slope=float(line[1]),
+        in_the_large=in_the_large,
         intercept_error=found[0],
         slope_error=found[1],
     )
 
 
+class _Values:
+    """Counts with the log-odds of their values, which are made part by part where there are many."""
+
+    def __init__(self, counts: ValueCounts) -> None:
+        self.counts = counts
+        self.number = len(counts.value)
+        self._few = _log_odds(counts.value) if self.number <= PART else None
+
+    def log_odds(self, part: slice) -> Floats:
+        """Log-odds of some of the values."""
+        return _log_odds(self.counts.value[part]) if self._few is None else self._few[part]
+
+    @property
+    def have_a_line(self) -> bool:
+        """Whether the likelihood of intercept and slope has a maximum."""
+        first, last = _log_odds(self.counts.value[[0, -1]])
+        if not first < last:
+            return False
+        ends = class_ends(self.counts.count, self.counts.positives)
+        return ends is not None and not separates(_log_odds(self.counts.value[ends]), falling=True)
+
+    def with_log_odds(self) -> ValueCounts:
+        """The counts by log-odds."""
+        value = self.log_odds(slice(0, self.number))
+        return ValueCounts(value=value, count=self.counts.count, positives=self.counts.positives)
+
+    def pooled(self, most: int) -> ValueCounts:
+        """Counts of neighbours together, so many where there are more, each at the mean of its log-odds."""
+        if self.number <= most:
+            return self.with_log_odds()
+        starts = np.arange(most + 1) * self.number // most
+
+        def of_part(part: slice) -> tuple[Floats, Ints, Ints]:
+            inside, from_ = slice(starts[part.start], starts[part.stop]), starts[part] - starts[part.start]
+            count = np.add.reduceat(self.counts.count[inside], from_, dtype=np.int64)
+            mean = np.add.reduceat(self.log_odds(inside) * self.counts.count[inside], from_) / count
+            return mean, count, np.add.reduceat(self.counts.positives[inside], from_, dtype=np.int64)
+
+        step = max(1, PART * most // self.number)
+        pieces = [slice(first, min(most, first + step)) for first in range(0, most, step)]
+        found = zip(*map(of_part, pieces), strict=True)
+        mean, count, positives = (np.concatenate(each) for each in found)
+        return ValueCounts(value=mean, count=count, positives=positives)
+
+
 def _log_odds(score: Floats) -> Floats:
-    """Log-odds of clipped scores; large data are touched as little as can be."""
+    """Log-odds of clipped scores."""
     other = np.clip(score, _CLIP, 1 - _CLIP)
     log_odds: Floats = np.log(other)
     np.negative(other, out=other)
@@ -84,44 +128,63 @@ def _log_odds(score: Floats) -> Floats:
     return log_odds
 
 
-def _fit(counts: ValueCounts, log_odds: Floats, *, slope: bool, start: Floats | None = None) -> Floats:
-    """Intercept and slope, or the intercept beside a slope of 1: from neighbours pooled to all values."""
+def _fit(values: _Values, asked: list[int], start: Floats | None) -> list[Floats]:
+    """Coefficients of the lines with so many: an intercept beside a slope of 1, or both.
+
+    They are fitted to neighbours pooled, where there is no start for them, and from there to all values.
+    """
+    starts = [] if start is None else [start]
     if start is None:
-        coarse = pool_neighbours(counts, log_odds, max(_COARSE, len(log_odds) // _TOGETHER))
-        start = _newton(coarse, coarse.value, slope)
-        if len(log_odds) <= _COARSE:
-            return start
-    near = _steps_from(start, counts, log_odds, slope)
-    return _newton(counts, log_odds, slope) if near is None else near
+        coarse = values.pooled(max(_COARSE, values.number // _TOGETHER))
+        starts = [_newton(coarse, number) for number in asked]
+        if values.number <= _COARSE:
+            return starts
+    near = _steps_from(starts[: len(asked)], values)
+    pairs = zip(asked, near, strict=True)
+    return [_newton(values.with_log_odds(), number) if each is None else each for number, each in pairs]
 
 
-def _steps_from(start: Floats, counts: ValueCounts, log_odds: Floats, slope: bool) -> Floats | None:
-    """Newton's steps from nearby; None where they do not settle."""
-    beta, used = start.copy(), slice(0, 2 if slope else 1)
+def _steps_from(starts: list[Floats], values: _Values) -> list[Floats | None]:
+    """Newton's steps from nearby, every line's on the same pass; None where they do not settle."""
+    settled: list[Floats | None] = [None] * len(starts)
+    moving = {number: start.copy() for number, start in enumerate(starts)}
     for _ in range(_MOST_STEPS):
-        gradient, hessian, _ = _moments(counts, log_odds, beta, scattered=False)
-        try:
-            step = np.linalg.solve(hessian[used, used], gradient[used])
-        except np.linalg.LinAlgError:
-            return None
-        beta[used] += step
-        size = float(np.abs(step).max())
-        if size <= _SMALL_STEP * max(1.0, float(np.abs(beta).max())):
-            return beta  # what is left is of the order of its square
-        if not size < _FAR:
-            return None
-    return None
+        if not moving:
+            break
+        derivatives = _derivatives(values, list(moving.values()))
+        for number, (gradient, hessian) in zip(list(moving), derivatives, strict=True):
+            beta = moving[number]
+            try:
+                step = np.linalg.solve(hessian, gradient)
+            except np.linalg.LinAlgError:
+                del moving[number]
+                continue
+            beta += step
+            size = float(np.abs(step).max())
+            if size <= _SMALL_STEP * max(1.0, float(np.abs(beta).max())):
+                settled[number] = beta  # what is left is of the order of its square
+            if settled[number] is not None or not size < _FAR:
+                del moving[number]
+    return settled
 
 
-def _newton(counts: ValueCounts, log_odds: Floats, slope: bool) -> Floats:
-    if slope:
-        return logistic_fit(log_odds[None, :], counts.count, counts.positives)
-    alone = logistic_fit(np.empty((0, len(log_odds))), counts.count, counts.positives, offset=log_odds)
-    return np.array([alone[0], 1.0])
+def _newton(counts: ValueCounts, number: int) -> Floats:
+    """The line with so many coefficients of counts by log-odds, from nowhere."""
+    if number == 2:
+        return logistic_fit(counts.value[None, :], counts.count, counts.positives)
+    return logistic_fit(np.empty((0, len(counts.value))), counts.count, counts.positives, offset=counts.value)
 
 
-def _errors(counts: ValueCounts, log_odds: Floats, beta: Floats) -> tuple[float | None, float | None]:
-    _, hessian, scatter = _moments(counts, log_odds, beta)
+def _errors(values: _Values, beta: Floats) -> tuple[float | None, float | None]:
+    def of_part(part: slice) -> tuple[float, ...]:
+        x, count, positives = values.log_odds(part), values.counts.count[part], values.counts.positives[part]
+        probability = sigmoid(beta[0] + beta[1] * x)
+        squares = positives * (1 - probability) ** 2 + (count - positives) * probability**2
+        curvature = count * (probability * (1 - probability))
+        return (*_moments_of(squares, x), *_moments_of(curvature, x))
+
+    sums = _totals(each_part(of_part, values.number))
+    scatter, hessian = _symmetric(*sums[:3]), _symmetric(*sums[3:])
     if not np.linalg.det(hessian) > 0:
         return None, None
     inverse = np.linalg.inv(hessian)
@@ -129,28 +192,38 @@ def _errors(counts: ValueCounts, log_odds: Floats, beta: Floats) -> tuple[float 
     return float(np.sqrt(variance[0])), float(np.sqrt(variance[1]))
 
 
-def _moments(
-    counts: ValueCounts, log_odds: Floats, beta: Floats, *, scattered: bool = True
-) -> tuple[Floats, Floats, Floats]:
-    """Gradient and negative Hessian of the log likelihood, and the scatter of the gradients, or zeros."""
-    cuts = itertools.pairwise([*range(0, len(log_odds), _PART), len(log_odds)])
-    parts = [_part(counts, log_odds, beta, slice(a, b), scattered=scattered) for a, b in cuts]
-    sums = [math.fsum(column) for column in zip(*parts, strict=True)]
-    gradient = np.array(sums[:2])
-    hessian = np.array([[sums[2], sums[3]], [sums[3], sums[4]]])
-    return gradient, hessian, np.array([[sums[5], sums[6]], [sums[6], sums[7]]])
+def _derivatives(values: _Values, lines: list[Floats]) -> list[tuple[Floats, Floats]]:
+    """Gradient and negative Hessian of the log likelihood of each line, from one pass."""
+
+    def of_part(part: slice) -> list[tuple[float, ...]]:
+        x, count = values.log_odds(part), values.counts.count[part].astype(np.float64)
+        return [_of_line(beta, x, count, values.counts.positives[part]) for beta in lines]
+
+    of_lines = [_totals(each) for each in zip(*each_part(of_part, values.number), strict=True)]
+    return [
+        (np.array(sums[:1]), np.array([sums[1:]]))
+        if len(sums) == 2
+        else (np.array(sums[:2]), _symmetric(*sums[2:]))
+        for sums in of_lines
+    ]
 
 
-def _part(
-    counts: ValueCounts, log_odds: Floats, beta: Floats, part: slice, *, scattered: bool
-) -> tuple[float, ...]:
-    x, count, positives = log_odds[part], counts.count[part], counts.positives[part]
-    probability = sigmoid(beta[0] + beta[1] * x)
+def _of_line(beta: Floats, x: Floats, count: Floats, positives: Ints) -> tuple[float, ...]:
+    probability = sigmoid(beta[0] + (beta[1] * x if len(beta) == 2 else x))
     residual = positives - count * probability
     curvature = count * (probability * (1 - probability))
-    sums = [residual, residual * x, curvature, curvature * x, curvature * x**2]
-    if scattered:
-        squares = positives * (1 - probability) ** 2 + (count - positives) * probability**2
-        sums += [squares, squares * x, squares * x**2]
-    found = [float(each.sum()) for each in sums]
-    return (*found, *([] if scattered else [0.0] * 3))
+    if len(beta) == 1:
+        return float(residual.sum()), float(curvature.sum())
+    return float(residual.sum()), float((residual * x).sum()), *_moments_of(curvature, x)
+
+
+def _moments_of(weight: Floats, x: Floats) -> tuple[float, float, float]:
+    return float(weight.sum()), float((weight * x).sum()), float((weight * x**2).sum())
+
+
+def _totals(of_parts: Sequence[tuple[float, ...]]) -> list[float]:
+    return [math.fsum(column) for column in zip(*of_parts, strict=True)]
+
+
+def _symmetric(first: float, mixed: float, second: float) -> Floats:
+    return np.array([[first, mixed], [mixed, second]])

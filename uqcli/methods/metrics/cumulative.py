@@ -5,18 +5,20 @@ from __future__ import annotations
 import numpy as np
 
 from uqcli.counts import ValueCounts
-
-_PART = 1 << 14
-"""Values at a time, to stay in the cache."""
+from uqcli.parts import each_part
 
 
 def cumulative_error(counts: ValueCounts) -> float:
     """Largest less smallest sum of (label - score) / N over the lowest scores, up to any of them or none."""
-    highest = lowest = reached = 0.0
-    for start in range(0, len(counts.value), _PART):
-        part = slice(start, start + _PART)
+
+    def running(part: slice) -> tuple[float, float, float]:
         steps = counts.positives[part] - counts.count[part] * counts.value[part]
-        running = reached + np.cumsum(steps)
-        reached = float(running[-1])
-        highest, lowest = max(highest, float(running.max())), min(lowest, float(running.min()))
+        np.cumsum(steps, out=steps)
+        return float(steps.max()), float(steps.min()), float(steps[-1])
+
+    highest = lowest = reached = 0.0
+    for most, least, last in each_part(running, len(counts.value)):
+        # rounding keeps the order: what is highest in a part stays so when what was reached is added
+        highest, lowest = max(highest, reached + most), min(lowest, reached + least)
+        reached += last
     return (highest - lowest) / counts.rows

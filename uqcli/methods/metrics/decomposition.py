@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import numpy as np
-
-from uqcli.counts import ValueCounts
+from uqcli.counts import Ints, ValueCounts
 from uqcli.kernels.pava import isotonic_blocks
-from uqcli.methods.metrics.calibration_error import brier
+from uqcli.parts import sums_from
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -30,16 +28,27 @@ class BrierParts:
     uncertainty: float
 
 
-def brier_parts(counts: ValueCounts) -> BrierParts:
-    """Decompose the Brier score of tie-pooled probabilities."""
+def isotonic_counts(counts: ValueCounts) -> tuple[Ints, Ints]:
+    """Rows and positive rows in each block of the isotonic fit of tie-pooled probabilities."""
     first = isotonic_blocks(counts.positives, counts.count)
-    rows = np.add.reduceat(counts.count, first)
-    positives = np.add.reduceat(counts.positives, first)
-    total, hits = counts.rows, int(positives.sum())
+    return sums_from(counts.count, first), sums_from(counts.positives, first)
+
+
+def brier_parts(score: float, rows: Ints, positives: Ints) -> BrierParts:
+    """Decompose a Brier score.
+
+    Parameters
+    ----------
+    score
+        Of the probabilities.
+    rows, positives : int64, shape (B,)
+        In the blocks of their isotonic fit.
+    """
+    total, hits = int(rows.sum()), int(positives.sum())
     fitted = float((positives * ((rows - positives) / rows)).sum()) / total
     uncertainty = hits / total * ((total - hits) / total)
     return BrierParts(
-        miscalibration=max(0.0, brier(counts) - fitted),  # rounding may leave -1e-17 of a perfect fit
+        miscalibration=max(0.0, score - fitted),  # rounding may leave -1e-17 of a perfect fit
         discrimination=max(0.0, uncertainty - fitted),
         uncertainty=uncertainty,
     )

@@ -10,6 +10,7 @@ import numpy as np
 from uqcli.counts import Floats, Ints, ValueCounts
 from uqcli.methods.metrics.calibration_error import ScoreBins
 from uqcli.methods.metrics.proportion import clopper_pearson
+from uqcli.parts import sums_before
 
 SHAPE_CELLS = 32
 HISTOGRAM_CELLS = 50
@@ -75,8 +76,7 @@ def _histogram(counts: ValueCounts, start: int, stop: int, cells: int) -> Histog
     low, high = float(value[0]), float(value[-1])
     edges = low + (high - low) * (np.arange(1, cells) / cells)
     at = np.concatenate([[0], np.searchsorted(value, edges), [len(value)]])
-    running = np.concatenate([[0], np.cumsum(counts.count[start:stop])])
-    return Histogram(low=low, high=high, count=np.diff(running[at]))
+    return Histogram(low=low, high=high, count=np.diff(sums_before(counts.count[start:stop], at)))
 
 
 def reliability(bins: ScoreBins) -> Reliability:

@@ -11,7 +11,7 @@ import numpy as np
 
 from uqcli.counts import Bools, Floats, Ints, ValueCounts, run_starts
 from uqcli.methods.metrics.losses import LOSSES, is_bounded
-from uqcli.methods.metrics.resampling import WithError, mean_with_error, resample
+from uqcli.methods.metrics.resampling import WithError, resample
 
 SIDES = ("before", "after", "difference")
 
@@ -100,7 +100,7 @@ class PairedCounts:
         drawn = resample(np.concatenate([self.positives, self.negatives]), random)
         positives, negatives = np.split(drawn, 2)
         again = PairedCounts(before=self.before, after=self.after, positives=positives, negatives=negatives)
-        again.__dict__.update(_rankings=self._rankings, _losses=self._losses)  # they do not depend on counts
+        again.__dict__.update(_rankings=self._rankings, _losses=self._losses)  # they need no counts
         return again
 
     @cached_property
@@ -108,12 +108,18 @@ class PairedCounts:
         return _Ranking.of(self.before), _Ranking.of(self.after)
 
     @cached_property
-    def _losses(self) -> Mapping[str, tuple[Floats, Floats]]:
-        """Losses of positives and then negatives at each pair, before and after."""
-        return {
-            name: (np.concatenate(loss(self.before)), np.concatenate(loss(self.after)))
-            for name, loss in LOSSES.items()
-        }
+    def _losses(self) -> Mapping[str, Mapping[str, Floats | None]]:
+        """By name and side: losses of positives and then negatives at each pair; None if one row decides."""
+        found = {}
+        for name, loss in LOSSES.items():
+            before, after = np.concatenate(loss(self.before)), np.concatenate(loss(self.after))
+            bounded = is_bounded(name, self.before), is_bounded(name, self.after)
+            lines = (before, after, after - before)
+            holds = (*bounded, all(bounded))
+            found[name] = {
+                side: line if held else None for side, line, held in zip(SIDES, lines, holds, strict=True)
+            }
+        return found
 
     def counts(self) -> tuple[ValueCounts, ValueCounts]:
         """Tie-pooled counts of both probabilities."""
@@ -129,30 +135,41 @@ class PairedCounts:
         Differences of the AUC are on its own scale.
         """
         times = np.concatenate([self.positives, self.negatives])
-        found = {}
-        for name, (before, after) in self._losses.items():
-            lines = (before, after, after - before)
-            bounded = is_bounded(name, self.before), is_bounded(name, self.after)
-            holds = (*bounded, all(bounded))
-            found[name] = {
-                side: mean_with_error(line, times) if held else WithError(value=None, error=None)
-                for side, line, held in zip(SIDES, lines, holds, strict=True)
-            }
-        return found | {"auc": self._auc()}
+        total = int(times.sum())
+        weights = times.astype(np.float64)
+        found = {
+            name: {side: _mean(line, weights, total) for side, line in lines.items()}
+            for name, lines in self._losses.items()
+        }
+        return found | {"auc": self._auc(weights)}
 
-    def _auc(self) -> dict[str, WithError]:
+    def _auc(self, weights: Floats) -> dict[str, WithError]:
         """By the method of DeLong et al. 1988: variances of the placements of either class."""
         if min(self.positives.sum(), self.negatives.sum()) == 0:
             return dict.fromkeys(SIDES, WithError(value=None, error=None))
         first, second = (each.placements(self.positives, self.negatives) for each in self._rankings)
         lines = (first, second, (second[0] - first[0], second[1] - first[1]))
-        before, after, difference = (self._of_placements(*line) for line in lines)
+        parts = np.split(weights, 2)
+        before, after, difference = (self._of_placements(*line, *parts) for line in lines)
         return {"before": _as_log_odds(before), "after": _as_log_odds(after), "difference": difference}
 
-    def _of_placements(self, of_positives: Floats, of_negatives: Floats) -> WithError:
-        one = mean_with_error(of_positives, self.positives)
-        other = mean_with_error(of_negatives, self.negatives)
+    def _of_placements(
+        self, of_positives: Floats, of_negatives: Floats, positives: Floats, negatives: Floats
+    ) -> WithError:
+        one = _mean(of_positives, positives, int(self.positives.sum()))
+        other = _mean(of_negatives, negatives, int(self.negatives.sum()))
         return WithError(value=one.value, error=math.hypot(one.error or 0.0, other.error or 0.0))
+
+
+def _mean(value: Floats | None, weights: Floats, total: int) -> WithError:
+    """The same doubles as ``mean_with_error``, for weights that are floats once for many values."""
+    if value is None:
+        return WithError(value=None, error=None)
+    mean = float((value * weights).sum()) / total
+    squares = value - mean
+    squares *= squares
+    squares *= weights
+    return WithError(value=mean, error=math.sqrt(float(squares.sum()) / total / total))
 
 
 def _as_log_odds(auc: WithError) -> WithError:

@@ -5,9 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 from uqcli.counts import Bools, Floats, Ints
+from uqcli.methods.metrics.verdicts import Verdicts, changes
+from uqcli.parts import PART
 
 
-def rejected(score: Floats, start: Ints, positives: Ints, rows: Ints, alpha: float) -> Bools:
+def rejected(score: Floats, start: Ints, positives: Ints, rows: Ints, alpha: float) -> Verdicts:
     """Whether the mean label of a bin differs from each prediction in it.
 
     Two-sided, with the sample standard deviation of the labels. A single label rejects nothing; labels
@@ -22,23 +24,21 @@ def rejected(score: Floats, start: Ints, positives: Ints, rows: Ints, alpha: flo
         k of the bin's n labels are positive; n at least 1.
     alpha
         Level in (0, 1].
-
-    Returns
-    -------
-    bool, shape (m,)
     """
-    result = np.zeros(len(score), dtype=np.bool_)
+    runs = []
     for number, (k, n) in enumerate(zip(positives.tolist(), rows.tolist(), strict=True)):
-        part = slice(start[number], start[number + 1])
-        if n > 1:
-            result[part] = _rejected_in_bin(score[part], k, n, alpha)
-    return result
+        for first in range(int(start[number]), int(start[number + 1]), PART):
+            place = np.arange(first, min(first + PART, start[number + 1]))
+            runs.append(changes(_rejected_in_bin(score[place], k, n, alpha), place))
+    return Verdicts.of(runs, len(score))
 
 
 def _rejected_in_bin(score: Floats, k: int, n: int, alpha: float) -> Bools:
     from scipy.special import stdtr
 
     mean = k / n
+    if n == 1:
+        return np.zeros(len(score), dtype=np.bool_)
     if k in (0, n):
         return np.not_equal(score, mean)
     standard_error = np.sqrt(n * mean * (1 - mean) / (n - 1) / n)

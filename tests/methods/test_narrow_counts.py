@@ -1,0 +1,135 @@
+"""Counts of 32 bits give what those of 64 bits give, also where their sums and products need more."""
+
+from dataclasses import fields, is_dataclass, replace
+
+import numpy as np
+import pytest
+
+from uqcli.choices import Algorithm, CalibrationTest, ConstraintKind, ScoreBinning
+from uqcli.counts import Cells, ValueCounts, binned_cells, distinct_cells
+from uqcli.jobs.compare import metrics_of
+from uqcli.jobs.measure import MeasureOptions, errors_of_draws, measure
+from uqcli.kernels.pava import bounded_blocks, isotonic_blocks
+from uqcli.methods.binning.calibration_error import isotonic_errors
+from uqcli.methods.binning.edges import equi_weight_edges, isotonic_counts
+from uqcli.methods.boundary.constraint import parse_constraint
+from uqcli.methods.boundary.fit import search
+from uqcli.methods.boundary.registry import ALGORITHMS
+from uqcli.methods.calibration.histogram import fit_histogram
+from uqcli.methods.calibration.isotonic import fit_by_uncertainty, fit_isotonic
+from uqcli.methods.calibration.parametric import fit_beta, fit_platt, fit_temperature
+from uqcli.methods.calibration.scale import Scale
+from uqcli.methods.metrics.calibrated_labels import draw_positives
+from uqcli.methods.metrics.calibration_line import calibration_line
+from uqcli.methods.metrics.diagram import diagram
+from uqcli.methods.metrics.losses import mean_loss
+from uqcli.methods.metrics.ranking import auc, average_precision
+from uqcli.methods.metrics.resampling import resample_counts
+
+HALVES = np.array([0.5])
+
+
+def table(values, rows, seed):
+    """So many distinct scores and about so many rows, with 64-bit counts below 2**31 each."""
+    random = np.random.default_rng(seed)
+    value = np.unique(np.round(random.beta(1, 2, values), 6))
+    count = np.maximum(1, random.multinomial(rows, random.dirichlet(np.full(len(value), 2.0))))
+    return ValueCounts(value=value, count=count, positives=random.binomial(count, value**1.1))
+
+
+def narrow(counts):
+    assert counts.count.max() < 2**31
+    return replace(counts, count=counts.count.astype(np.int32), positives=counts.positives.astype(np.int32))
+
+
+def plain(found):
+    """A result as lists and numbers, so that every digit is compared."""
+    if isinstance(found, np.ndarray):
+        return found.tolist()
+    if is_dataclass(found):
+        return {each.name: plain(getattr(found, each.name)) for each in fields(found)}
+    if isinstance(found, tuple | list):
+        return [plain(each) for each in found]
+    return {name: plain(each) for name, each in found.items()} if isinstance(found, dict) else found
+
+
+def by_uncertainty(counts):
+    """The scores of two uncertainty bins, as wide as the counts."""
+    parts = [
+        ValueCounts(value=counts.value[at::2], count=counts.count[at::2], positives=counts.positives[at::2])
+        for at in (0, 1)
+    ]
+    return tuple(parts)
+
+
+def cells_of(counts):
+    parts = by_uncertainty(counts)
+    edges = (equi_weight_edges(part, 5) for part in parts)
+    rows = tuple(binned_cells(part, each) for part, each in zip(parts, edges, strict=True))
+    return Cells(uncertainty_edges=HALVES, rows=rows)
+
+
+def scores_of(counts):
+    return Cells(uncertainty_edges=np.empty(0), rows=(distinct_cells(counts),))
+
+
+def drawn(counts):
+    first, second = np.random.default_rng(1), np.random.default_rng(2)
+    return draw_positives(counts, first).positives, resample_counts(counts, second)
+
+
+def measured(counts, **options):
+    found = measure(counts, MeasureOptions(**options))
+    return found, diagram(counts, found.bins, found.equispaced)
+
+
+CONSUMERS = {
+    "measure": measured,
+    "t-test": lambda counts: measured(counts, test=CalibrationTest.T, binning=ScoreBinning.QUANTILE),
+    "errors of draws": lambda counts: errors_of_draws(counts, MeasureOptions()),
+    "line": lambda counts: calibration_line(counts, errors=True),
+    "comparison": metrics_of,
+    "ranking": lambda counts: (auc(counts), average_precision(counts)),
+    "losses": lambda counts: (mean_loss(counts, "brier"), mean_loss(counts, "log_loss")),
+    "draws": drawn,
+    "isotonic": fit_isotonic,
+    "mist": lambda counts: fit_by_uncertainty(by_uncertainty(counts), HALVES),
+    "platt": lambda counts: fit_platt(counts, Scale()),
+    "beta": lambda counts: fit_beta(counts, Scale()),
+    "temperature": lambda counts: fit_temperature(counts, Scale()),
+    "histogram": lambda counts: fit_histogram(counts, equi_weight_edges(counts, 4), 0.95),
+    "isotonic errors": lambda counts: isotonic_errors(
+        by_uncertainty(counts),
+        [isotonic_counts(each) for each in (*by_uncertainty(counts), counts)],
+        cells_of(counts),
+    ),
+    "isotonic blocks": lambda counts: isotonic_blocks(counts.positives, counts.count),
+    "bounded blocks": lambda counts: bounded_blocks(
+        counts.positives, counts.count, counts.rows // 9, counts.rows // 4
+    ),
+}
+
+
+@pytest.mark.parametrize(("values", "rows"), [(7, 2_900_000_000), (2000, 2_900_000_000), (40_000, 90_000)])
+@pytest.mark.parametrize("name", CONSUMERS)
+def test_results_are_those_of_wide_counts(name, values, rows):
+    counts = table(values, rows, seed=values)
+    consume = CONSUMERS[name]
+    assert repr(plain(consume(narrow(counts)))) == repr(plain(consume(counts)))
+
+
+SEARCHES = [
+    (algorithm, kind, text)
+    for algorithm, entry in ALGORITHMS.items()
+    for kind, text in ((ConstraintKind.PRECISION, "0.6"), (ConstraintKind.RECALL, "0.7"))
+    if kind in entry.kinds and algorithm is not Algorithm.HR  # which pools rows of its own
+]
+
+
+@pytest.mark.parametrize(("algorithm", "kind", "text"), SEARCHES)
+def test_boundaries_are_those_of_wide_counts(algorithm, kind, text):
+    counts = table(60, 2_900_000_000, seed=3)
+    cells = scores_of if algorithm is Algorithm.ST else cells_of
+    constraint = parse_constraint(kind, text)
+    found = [plain(search(cells(each), algorithm, constraint)) for each in (narrow(counts), counts)]
+    assert found[0] == found[1]

@@ -1,0 +1,107 @@
+"""Long arrays part by part: sums that stay in the cache and need no memory of the arrays' length.
+
+A part always holds the same values, and the sums of parts are joined exactly or in their order. Threads that
+share the parts were slower: between the short steps of a part they wait for each other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Final, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+T = TypeVar("T")
+Counts = NDArray[np.signedinteger[Any]]
+"""Counts of any width; their sums are 64 bits wide."""
+
+PART: Final = 1 << 14
+"""Values in a part."""
+
+
+def parts(stop: int) -> list[slice]:
+    """Cut positions 0 to stop-1 into parts."""
+    return [slice(start, min(stop, start + PART)) for start in range(0, stop, PART)]
+
+
+def each_part(work: Callable[[slice], T], stop: int) -> list[T]:
+    """What some work makes of every part of positions 0 to stop-1, in their order."""
+    return [work(part) for part in parts(stop)]
+
+
+def sums_before(amount: Counts, at: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Exact sums of the first ``at[i]`` counts.
+
+    Parameters
+    ----------
+    amount : int32 or int64, shape (m,)
+    at : int64, shape (r,)
+        Ascending, from 0 to m.
+
+    Returns
+    -------
+    int64, shape (r,)
+
+    Examples
+    --------
+    >>> sums_before(np.array([3, 1, 2]), np.array([0, 1, 3])).tolist()
+    [0, 3, 6]
+    """
+    cuts, of_cut = np.unique(at, return_inverse=True)
+
+    def within(part: slice) -> tuple[int, NDArray[np.int64]]:
+        # a cut at the end of a part belongs to it: nothing of the next one is before it
+        first, last = cuts.searchsorted([part.start, part.stop], side="right")
+        begins = np.concatenate([[0], cuts[first:last] - part.start])
+        begins = begins[begins < part.stop - part.start]
+        running = np.cumsum(np.add.reduceat(amount[part], begins, dtype=np.int64))
+        return int(running[-1]), running[: last - first]
+
+    sums = np.zeros(len(cuts), dtype=np.int64)
+    filled, total = int(cuts.searchsorted(0, side="right")), 0
+    for of_part, inside in each_part(within, len(amount)):
+        sums[filled : filled + len(inside)] = inside + total
+        filled += len(inside)
+        total += of_part
+    return sums[of_cut]
+
+
+def sums_from(amount: Counts, first: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Exact sums from each of some ascending, different positions to the next one, or to the end.
+
+    Examples
+    --------
+    >>> sums_from(np.array([3, 1, 2]), np.array([0, 1])).tolist()
+    [3, 3]
+    """
+    return np.diff(sums_before(amount, np.append(first, len(amount))))
+
+
+def places_of(amount: Counts, rank: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Positions of the rows of some ranks, where position i stands for ``amount[i]`` rows.
+
+    Parameters
+    ----------
+    amount : int32 or int64, shape (m,)
+    rank : int64, shape (r,)
+        Ascending, from 0 and below the sum of the amounts.
+
+    Returns
+    -------
+    int64, shape (r,)
+
+    Examples
+    --------
+    >>> places_of(np.array([3, 1, 2]), np.array([0, 3, 5])).tolist()
+    [0, 1, 2]
+    """
+    of_parts = each_part(lambda part: int(amount[part].sum(dtype=np.int64)), len(amount))
+    upto = np.cumsum(np.array(of_parts, dtype=np.int64))
+    cuts = np.searchsorted(rank, np.concatenate([[0], upto]))
+    places = np.empty(len(rank), dtype=np.int64)
+    for number in np.flatnonzero(np.diff(cuts)).tolist():
+        inside, start = slice(cuts[number], cuts[number + 1]), number * PART
+        running = np.cumsum(amount[start : start + PART], dtype=np.int64) + (upto[number] - of_parts[number])
+        places[inside] = start + np.searchsorted(running, rank[inside], side="right")
+    return places
