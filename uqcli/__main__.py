@@ -28,9 +28,11 @@ def main() -> NoReturn:
     from uqcli.files import open_missing_streams
 
     open_missing_streams()
+    from uqcli.cli.memory import keep_freed_memory
     from uqcli.cli.signals import answer_signals, conclude, ignore_signals
 
     answer_signals()
+    keep_freed_memory()
     if not sys.warnoptions:
         warnings.simplefilter("ignore")  # they are for those who change the program, and errors in its tests
     from uqcli.cli.app import run

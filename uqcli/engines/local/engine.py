@@ -62,7 +62,7 @@ class LocalTable:
 
     def rows(self) -> LabelledRows:
         """Every row of positive weight, in any order."""
-        parts = list(self._rows.each(lambda part: part))
+        parts = list(self._rows.each(lambda part: part, ("score", "uncertainty")))
         weight = _join([part.weight for part in parts])
         positive = [np.arange(part.rows) >= part.negatives for part in parts]
         return LabelledRows(

@@ -7,7 +7,6 @@ gives the blocks of all rows.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
@@ -15,10 +14,11 @@ import numpy as np
 from uqcli.counts import Floats, ValueCounts
 from uqcli.defaults import SORTED_ROWS
 from uqcli.engines.local.ahead import side_by_side
-from uqcli.engines.local.kept import KeptRows, Part
+from uqcli.engines.local.kept import KeptRows
 from uqcli.engines.local.keys import least_keys
+from uqcli.engines.local.part import Part
 from uqcli.engines.local.pooling import KeyCounts, KeyRows, merged, pooled
-from uqcli.engines.local.ranges import bin_edges, split
+from uqcli.engines.local.ranges import keys_by_bin
 from uqcli.kernels.pava import isotonic_blocks
 from uqcli.parts import sums_from
 
@@ -36,20 +36,21 @@ def isotonic_by(rows: KeptRows, role: str, by: Floats) -> tuple[ValueCounts, ...
     tuple of ValueCounts, length K+1
         Each block at its first value.
     """
-    edges, width, bins = bin_edges(rows, by), rows.column(role).width, len(by) + 1
-    blocks: list[list[KeyCounts]] = [[] for _ in range(bins + 1)]
+    width, bins = rows.column(role).width, len(by) + 1
+    blocks: list[list[KeyCounts]] = [[] for _ in range(bins + (bins > 1))]
     for low, high in pairwise(_slices(rows, role)):
 
         def of_slice(part: Part, low: int | None = low, high: int | None = high) -> list[KeyRows]:
-            return split(_within(part, role, low, high), role, edges, bins)
+            return keys_by_bin(_within(part, role, low, high), role)
 
-        collected = list(rows.each(of_slice))
+        collected = list(rows.each(of_slice, (role,), by))
         sets = [[each[number] for each in collected] for number in range(bins)]
-        sets.append([each for part in sets for each in part] if bins > 1 else [])
+        if bins > 1:  # first, as it takes longest
+            sets.insert(0, [each for part in sets for each in part])
         for found, fitted in zip(blocks, side_by_side(lambda each: _blocks(each, width), sets), strict=True):
             found.append(fitted)
-    together = [_fitted(merged(each)).as_values() for each in blocks]
-    return (*together[:-1], together[0]) if bins == 1 else tuple(together)
+    whole, *parts = [_fitted(merged(each)).as_values() for each in blocks]
+    return (*parts, whole) if bins > 1 else (whole, whole)
 
 
 def _slices(rows: KeptRows, role: str) -> list[int | None]:
@@ -68,13 +69,7 @@ def _within(part: Part, role: str, low: int | None, high: int | None) -> Part:
     inside = np.ones(len(keys), dtype=np.bool_) if low is None else keys >= low
     if high is not None:
         inside &= keys < high
-    places = np.flatnonzero(inside)
-    return replace(
-        part,
-        keys={name: each[places] for name, each in part.keys.items()},
-        negatives=int(np.searchsorted(places, part.negatives)),
-        weight=None if part.weight is None else part.weight[places],
-    )
+    return part.only(np.flatnonzero(inside))
 
 
 def _blocks(parts: Sequence[KeyRows], width: np.dtype[np.signedinteger]) -> KeyCounts:

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
 import numpy as np
 
-from uqcli.counts import Floats, Ints
+from uqcli.counts import Floats
 from uqcli.defaults import KEPT_BYTES, ROWS_PER_PART
 from uqcli.engines.local.ahead import side_by_side
 from uqcli.engines.local.batches import LocalBatches
-from uqcli.engines.local.keys import Keys, keys_of, values_of, widened
+from uqcli.engines.local.keys import Keys, least_keys, values_of, widened
+from uqcli.engines.local.part import Part, divided, joined, part_of
 from uqcli.engines.protocol import CheckedRows, SourceFacts
 from uqcli.engines.request import DataRequest
 from uqcli.errors import DataError
@@ -22,38 +23,11 @@ R = TypeVar("R")
 _PIECE = 1 << 24
 """Numbers in a piece of memory that stays."""
 
+WHOLE = np.empty(0)
+"""No uncertainty edges: one bin."""
+
 _SAMPLE = 512
 """Values of each part that tell where most of a column's values are."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class Part:
-    """Some rows, the negative ones first: counts do not look at their order.
-
-    Attributes
-    ----------
-    keys
-        By role, each of shape (n,).
-    negatives
-        How many of the rows are negative.
-    weight : int64, shape (n,), or None for 1 each
-        Above 0.
-    """
-
-    keys: Mapping[str, Keys]
-    negatives: int
-    weight: Ints | None
-
-    @property
-    def rows(self) -> int:
-        """How many there are."""
-        return len(next(iter(self.keys.values())))
-
-    @property
-    def bytes(self) -> int:
-        """Memory that the columns take."""
-        weight = 0 if self.weight is None else self.weight.nbytes
-        return weight + sum(each.nbytes for each in self.keys.values())
 
 
 @dataclass
@@ -96,19 +70,19 @@ class _Store:
     """Memory for columns that stay, in large pieces, apart from the memory of what comes and goes."""
 
     def __init__(self) -> None:
-        self._free: dict[np.dtype[Any], np.ndarray[Any, Any]] = {}
+        self._free: dict[str, np.ndarray[Any, Any]] = {}
 
     def part(self, part: Part) -> Part:
-        """The same rows in this memory."""
-        keys = {role: self._array(each) for role, each in part.keys.items()}
-        weight = None if part.weight is None else self._array(part.weight)
+        """The same rows in this memory, each column in pieces of its own."""
+        keys = {role: self._array(role, each) for role, each in part.keys.items()}
+        weight = None if part.weight is None else self._array("weight", part.weight)
         return replace(part, keys=keys, weight=weight)
 
-    def _array(self, values: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
-        free = self._free.get(values.dtype)
-        if free is None or len(free) < len(values):
+    def _array(self, name: str, values: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+        free = self._free.get(name)
+        if free is None or free.dtype != values.dtype or len(free) < len(values):
             free = np.empty(max(_PIECE, len(values)), dtype=values.dtype)
-        taken, self._free[values.dtype] = free[: len(values)], free[len(values) :]
+        taken, self._free[name] = free[: len(values)], free[len(values) :]
         taken[:] = values
         return taken
 
@@ -126,6 +100,7 @@ class KeptRows:
     _batches: LocalBatches | None = None
     _kept: int = 0
     _beyond: int = 0
+    _edges: Floats | None = None
 
     @property
     def facts(self) -> SourceFacts:
@@ -143,29 +118,66 @@ class KeptRows:
         self._read()
         return self._columns[role]
 
-    def each(self, work: Callable[[Part], R]) -> Iterator[R]:
+    def each(self, work: Callable[[Part], R], roles: Sequence[str], by: Floats = WHOLE) -> Iterator[R]:
         """Results of work on all parts, in their order.
+
+        Parameters
+        ----------
+        roles
+            The columns that the work looks at; parts may hold others.
+        by : float64, shape (K-1,)
+            Uncertainty edges by whose bins the parts are divided; without any there is one bin.
 
         Raises
         ------
         DataError
             The rows cannot be used, or have changed since they were first read.
         """
+        if "uncertainty" in roles and self._edges is not None and self._read().repeatable:
+            self._forget()  # it was let go
         self._read()
-        if self._beyond or len(self._parts) > 1:
-            return side_by_side(work, self._all())
-        return map(work, self._parts)
+        if len(by):
+            self._divide(by)
+        parts = self._all(by)
+        return side_by_side(work, parts) if self._beyond or len(self._parts) > 1 else map(work, parts)
 
-    def _all(self) -> Iterator[Part]:
+    def _divide(self, by: Floats) -> None:
+        """Divide what is kept; where it can be read again, the uncertainty is let go for room."""
+        if self._edges is not None:
+            if np.array_equal(self._edges, by):
+                return
+            if self._read().repeatable:
+                self._forget()
+        batches = self._read()
+        undivided, self._parts = [part.undivided() for part in reversed(self._parts)], []
+
+        def each() -> Iterator[Part]:
+            while undivided:
+                yield undivided.pop()
+
+        edges = least_keys(by, self._columns["uncertainty"].width)
+        keep = not batches.repeatable
+        self._parts += side_by_side(lambda part: divided(part, edges, keep=keep), each())
+        self._edges = by
+
+    def _forget(self) -> None:
+        """Begin again, as nothing was read."""
+        self._parts, self._columns, self._batches = [], {}, None
+        self._kept = self._beyond = 0
+        self._edges = None
+
+    def _all(self, by: Floats) -> Iterator[Part]:
         """All parts, in the order of the rows."""
-        yield from self._parts
+        yield from self._parts if len(by) else (part.undivided() for part in self._parts)
         if not self._beyond:
             return
         again = 0
         rest = ((rows, 0) for rows in self._read().rest(self._kept))
+        edges = least_keys(by, self._columns["uncertainty"].width) if len(by) else None
         for part, _ in self._parts_of(rest):
             again += part.rows
-            yield self._aligned(part)
+            aligned = self._aligned(part)
+            yield aligned if edges is None else divided(aligned, edges, keep=False)
         if again != self._beyond:
             raise DataError(
                 "the inputs changed while they were read", expected="files that nobody writes to meanwhile"
@@ -199,13 +211,13 @@ class KeptRows:
         roles = tuple(self.request.roles.numbers)
         waiting: list[Part] = []
         end = 0
-        for part, end in side_by_side(lambda each: (_part(each[0], roles), each[1]), batches):
+        for part, end in side_by_side(lambda each: (part_of(each[0], roles), each[1]), batches):
             waiting.append(part)
             if sum(each.rows for each in waiting) >= ROWS_PER_PART // 2:
-                yield _joined(waiting), end
+                yield joined(waiting), end
                 waiting = []
         if sum(each.rows for each in waiting):
-            yield _joined(waiting), end
+            yield joined(waiting), end
 
     def _aligned(self, part: Part) -> Part:
         """With keys as wide as in all other parts."""
@@ -216,38 +228,3 @@ class KeptRows:
             for role, keys in part.keys.items()
         }
         return replace(part, keys=wide)
-
-
-def _part(rows: CheckedRows, roles: tuple[str, ...]) -> Part:
-    positive = np.zeros(len(rows.valid), dtype=np.bool_) if rows.positive is None else rows.positive
-    negative, weight = ~positive, rows.weight
-    if weight is not None:
-        there = weight > 0
-        negative &= there
-        positive = positive & there
-    order = np.concatenate([np.flatnonzero(negative), np.flatnonzero(positive)])
-    return Part(
-        keys={role: keys_of(rows.numbers[role][order]) for role in roles},
-        negatives=int(np.count_nonzero(negative)),
-        weight=None if weight is None else weight[order],
-    )
-
-
-def _joined(parts: list[Part]) -> Part:
-    """One part of several, however wide their keys."""
-    if len(parts) == 1:
-        return parts[0]
-    cuts = [slice(None, each.negatives) for each in parts], [slice(each.negatives, None) for each in parts]
-    order = [(part, cut) for side in cuts for part, cut in zip(parts, side, strict=True)]
-    keys = {}
-    for role in parts[0].keys:
-        same = len({each.keys[role].dtype for each in parts}) == 1
-        keys[role] = np.concatenate(
-            [part.keys[role][cut] if same else widened(part.keys[role][cut]) for part, cut in order]
-        )
-    weights = [part.weight[cut] for part, cut in order if part.weight is not None]
-    return Part(
-        keys=keys,
-        negatives=sum(each.negatives for each in parts),
-        weight=np.concatenate(weights) if weights else None,
-    )

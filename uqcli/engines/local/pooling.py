@@ -136,25 +136,3 @@ def _weighted(parts: Sequence[KeyRows]) -> KeyCounts:
             )
         ]
     )
-
-
-def bins_of(keys: Keys, edges: Keys) -> Ints:
-    """Bin of each key, the number of edges at or below it; in few bytes."""
-    if len(edges) > 16:
-        return np.searchsorted(edges, keys, side="right")
-    bins = np.zeros(len(keys), dtype=np.int8)
-    for edge in edges:
-        bins += keys >= edge
-    return bins  # type: ignore[return-value]
-
-
-def by_bin(bins: Ints, size: int) -> Iterator[Bools | Ints]:
-    """The rows of each bin: masks where there are few bins, places where many."""
-    if size <= 16:
-        for number in range(size):
-            yield bins == number
-        return
-    order = np.argsort(bins, kind="stable")
-    cuts = np.searchsorted(bins[order], np.arange(size + 1))
-    for number in range(size):
-        yield order[cuts[number] : cuts[number + 1]]

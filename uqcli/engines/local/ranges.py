@@ -16,9 +16,10 @@ import numpy as np
 
 from uqcli.counts import Bools, Floats, Ints, RangeCounts, ValueCounts, merge
 from uqcli.defaults import COLLECTED_ROWS, ROWS_PER_PART
-from uqcli.engines.local.kept import ColumnFacts, KeptRows, Part
-from uqcli.engines.local.keys import Keys, keys_of, least_keys, values_of
-from uqcli.engines.local.pooling import NO_ROWS, KeyCounts, KeyRows, bins_of, by_bin, merged, pooled
+from uqcli.engines.local.kept import ColumnFacts, KeptRows
+from uqcli.engines.local.keys import Keys, keys_of, values_of
+from uqcli.engines.local.part import Part
+from uqcli.engines.local.pooling import NO_ROWS, KeyCounts, KeyRows, merged, pooled
 from uqcli.engines.protocol import Unsettled
 
 _CELLS = 1 << 20
@@ -157,7 +158,7 @@ def count_ranges(rows: KeptRows, role: str, by: Floats, unsettled: Unsettled) ->
         return tuple(RangeCounts.of(each) for each in (*parts, merge(parts)))
     column = rows.column(role)
     ranges = Ranges.over(column, max(_LEAST_RANGES, _CELLS // max(4, bins)))
-    counter = _Counter(role=role, edges=bin_edges(rows, by), ranges=ranges, bins=bins)
+    counter = _Counter(role=role, by=by, ranges=ranges)
     tables = _first(rows, counter)
     while True:
         counts = [table.counts() for table in tables]
@@ -170,36 +171,26 @@ def count_ranges(rows: KeptRows, role: str, by: Floats, unsettled: Unsettled) ->
 
 def pooled_by(rows: KeptRows, role: str, by: Floats) -> tuple[ValueCounts, ...]:
     """Exact tie-pooled counts of a column in each uncertainty bin; ``by`` as for ``count_ranges``."""
-    edges, width, bins = bin_edges(rows, by), rows.column(role).width, len(by) + 1
-    collected = list(rows.each(lambda part: split(part, role, edges, bins)))
+    width = rows.column(role).width
+    collected = list(rows.each(lambda part: keys_by_bin(part, role), (role,), by))
     found = []
-    for number in range(bins):
+    for number in range(len(by) + 1):
         found.append(pooled([each[number] for each in collected], width).as_values())
         for each in collected:
             each[number] = NO_ROWS  # they are counted: free their memory
     return tuple(found)
 
 
-def bin_edges(rows: KeptRows, by: Floats) -> Keys:
-    """Uncertainty edges as keys."""
-    return least_keys(by, rows.column("uncertainty").width) if len(by) else np.empty(0, dtype=np.int64)
-
-
-def split(part: Part, role: str, edges: Keys, bins: int) -> list[KeyRows]:
+def keys_by_bin(part: Part, role: str) -> list[KeyRows]:
     """Keys of the rows of each bin."""
-    keys, first, weight = part.keys[role], part.negatives, part.weight
-    sides = None if weight is None else (weight[:first], weight[first:])
-    if bins == 1:
-        return [KeyRows(negative=keys[:first], positive=keys[first:], weight=sides)]
-    number = bins_of(part.keys["uncertainty"], edges)
-    both = zip(by_bin(number[:first], bins), by_bin(number[first:], bins), strict=True)
+    keys, weight = part.keys[role], part.weight
     return [
         KeyRows(
-            negative=keys[:first][one],
-            positive=keys[first:][other],
-            weight=None if sides is None else (sides[0][one], sides[1][other]),
+            negative=keys[negative],
+            positive=keys[positive],
+            weight=None if weight is None else (weight[negative], weight[positive]),
         )
-        for one, other in both
+        for negative, positive in part.groups()
     ]
 
 
@@ -208,15 +199,20 @@ class _Counter:
     """How rows are counted: by bin and range, a number for each pair."""
 
     role: str
-    edges: Keys
+    by: Floats
     ranges: Ranges
-    bins: int
+
+    @property
+    def bins(self) -> int:
+        """How many uncertainty bins there are."""
+        return len(self.by) + 1
 
     def numbers(self, part: Part) -> Ints:
         """``bin * ranges + range`` of each row."""
         numbers = self.ranges.numbers(part.keys[self.role])
-        if self.bins > 1:
-            numbers += bins_of(part.keys["uncertainty"], self.edges).astype(np.int64) * self.ranges.size
+        for bin_, groups in enumerate(part.groups()):
+            for rows in groups if bin_ else ():
+                numbers[rows] += bin_ * self.ranges.size
         return numbers
 
     def histogram(self, part: Part) -> tuple[Ints, Ints]:
@@ -231,16 +227,8 @@ class _Counter:
 
     def inside(self, part: Part, flags: Bools) -> list[KeyRows]:
         """Keys of the rows in flagged ranges, by bin."""
-        numbers = self.numbers(part)
-        places = np.flatnonzero(flags.ravel()[numbers])
-        keys, weight = part.keys[self.role][places], None if part.weight is None else part.weight[places]
-        label = places >= part.negatives
-        found = []
-        for here in by_bin(numbers[places] // self.ranges.size, self.bins):
-            positive, mine = label[here], keys[here]
-            sides = None if weight is None else (weight[here][~positive], weight[here][positive])
-            found.append(KeyRows(negative=mine[~positive], positive=mine[positive], weight=sides))
-        return found
+        places = np.flatnonzero(flags.ravel()[self.numbers(part)])
+        return keys_by_bin(part.only(places), self.role)
 
 
 def _first(rows: KeptRows, counter: _Counter) -> list[_Table]:
@@ -255,7 +243,7 @@ def _first(rows: KeptRows, counter: _Counter) -> list[_Table]:
             np.add(count, found[0], out=count)
             np.add(positives, found[1], out=positives)
 
-    for _ in rows.each(add):
+    for _ in rows.each(add, (counter.role,), counter.by):
         pass
     count, positives = count.reshape(shape), positives.reshape(shape)
     sides = [*zip(count, positives, strict=True), (count.sum(axis=0), positives.sum(axis=0))]
@@ -283,7 +271,11 @@ def _opened(
     rounds = np.cumsum(size) // COLLECTED_ROWS
     for number in np.unique(rounds[size > 0]).tolist():
         now = flags & (rounds == number)
-        collected = list(rows.each(lambda part, now=now: counter.inside(part, now)))  # type: ignore[misc]
+
+        def inside(part: Part, now: Bools = now) -> list[KeyRows]:
+            return counter.inside(part, now)
+
+        collected = list(rows.each(inside, (counter.role,), counter.by))
         found = [pooled(parts, counter.ranges.width) for parts in zip(*collected, strict=True)]
         bins = [table.with_open(*each) for table, *each in zip(bins, now, found, strict=True)]
     whole = whole.with_open(of_whole & ~whole.opened, merged([each.inside for each in bins]))
