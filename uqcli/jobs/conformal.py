@@ -170,23 +170,25 @@ def _calibration(reader: ClassReader, options: ConformalOptions) -> _Calibration
     groups: list[Ints] = []
     for batch in reader:
         assert batch.label is not None  # the roles name a label
-        there = batch.counted() > 0  # a row that weighs nothing is absent: its score is no step, either
+        # a row that weighs nothing is absent: its score is no step, either
+        there = slice(None) if batch.weight is None else batch.weight > 0
         uniform = np.ones(len(batch.label))
         if options.randomize and options.method is ConformalMethod.APS:
             uniform = uniforms(batch.position, options.seed, Purpose.FIT)
         of_labels = SCORES[options.method].of_labels(batch.probability, batch.label, uniform)
         scores.append(of_labels[there])
-        labels.append(batch.label[there])
-        weights.append(batch.counted()[there])
+        labels.append(batch.label[there].astype(np.min_scalar_type(len(reader.classes))))
+        if batch.weight is not None:
+            weights.append(batch.weight[there])
         if options.by is not None:
             groups.append(batch.rows.keys[options.by][there])
-    weight = np.concatenate(weights)
+    weight = np.concatenate(weights) if weights else None
     known = {} if options.by is None else dict(reader.levels[options.by])
     return _Calibration(
         scores=LabelScores(
             score=np.concatenate(scores),
             label=np.concatenate(labels),
-            weight=None if (weight == 1).all() else weight,
+            weight=None if weight is None or (weight == 1).all() else weight,
         ),
         group=np.concatenate(groups) if groups else None,
         names=tuple(sorted(known, key=known.__getitem__)),
@@ -235,8 +237,7 @@ def _groups(calibration: _Calibration, options: ConformalOptions, alpha: Fractio
 
 
 def _class_counts(scores: LabelScores, classes: int) -> list[int]:
-    weight = np.ones(len(scores.label), dtype=np.int64) if scores.weight is None else scores.weight
-    return [int(weight[scores.label == number].sum()) for number in range(classes)]
+    return [part.rows for part in (scores.only(scores.label == number) for number in range(classes))]
 
 
 def _notes(artifact: ConformalArtifact, calibration: _Calibration, counts: Sequence[int]) -> list[str]:

@@ -13,6 +13,7 @@ import pyarrow as pa
 from uqcli.choices import FileFormat, OnInvalid
 from uqcli.counts import Bools
 from uqcli.engines.inputs import facts_of_name, format_of
+from uqcli.engines.local.ahead import ahead
 from uqcli.engines.local.checks import RowChecker
 from uqcli.engines.local.csv_text import CsvBlock
 from uqcli.engines.local.failures import reading, writing
@@ -47,7 +48,7 @@ def stream_through(sources: Sequence[Source], request: ApplyRequest) -> ApplyFac
                 first_row=first_row,
             )
             row = 0
-            for block in source.blocks():
+            for block in ahead(source.blocks()):
                 with reading(source.file):
                     rows = checker.check(_needed(source, block, row, request))
                 part = _computed(rows, checker, request)

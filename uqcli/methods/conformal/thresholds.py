@@ -16,7 +16,13 @@ EVERY_LABEL = 1.0
 
 @dataclass(frozen=True, kw_only=True)
 class LabelScores:
-    """Scores of the calibration rows' own labels, each of shape (n,)."""
+    """Scores of the calibration rows' own labels, each of shape (n,).
+
+    Attributes
+    ----------
+    label
+        Class numbers, integers of any width.
+    """
 
     score: Floats
     label: Ints
