@@ -39,6 +39,9 @@ MOST_REPLICATES: Final = 1_000_000
 BOOTSTRAP_ROWS: Final = 50_000
 """Rows up to which they are made without being asked for."""
 
+MEASURED_ROWS: Final = 1_000_000
+"""Rows on which a map is measured under cross-fitting at most: their own noise is below a thousandth."""
+
 CONFIDENCE: Final = 0.95
 LEAST_GROUP: Final = 200
 """Rows by weight below which a group's calibration is not tested: nothing but a gross error would show."""

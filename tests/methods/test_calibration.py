@@ -1,6 +1,7 @@
 """Calibration maps: against scikit-learn, against slow oracles, and what must hold for all of them."""
 
 import warnings
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -10,9 +11,12 @@ from sklearn.isotonic import IsotonicRegression
 from sklearn.linear_model import LogisticRegression
 
 from tests.oracles import calibration as oracle
+from tests.properties.strategies import data_sets
 from uqcli.choices import CalibrationMethod, LeafMethod, Partitioner, SplitCriterion
-from uqcli.counts import Feature, pool
-from uqcli.jobs.calibration import CalibrationOptions, ScoredRows, cross_fitted, deal, fit
+from uqcli.counts import Feature, ValueCounts, pool
+from uqcli.jobs import scored_rows
+from uqcli.jobs.calibration import CalibrationOptions, cross_fitted, fit, fit_counts
+from uqcli.jobs.scored_rows import ScoredRows, deal, drawn_from, rows_of
 from uqcli.methods.calibration.histogram import bound, target_bound
 from uqcli.methods.calibration.isotonic import fit_isotonic
 from uqcli.methods.calibration.maps import IsotonicMap
@@ -361,3 +365,41 @@ def test_the_bound_for_the_target_holds_at_its_level():
         norm = max(bound(int(size), 3, 0.9) for size in sizes)
         broken += (2 * np.abs(corrected - right) > target_bound(estimated.tolist(), norm, 0.05)).any()
     assert broken / 1000 <= 0.1
+
+
+@given(data_sets(max_size=40), st.booleans())
+def test_counts_give_the_rows_and_the_map_of_rows(data, undersampled):
+    score, _, positive, weight = (np.array(column) for column in zip(*data, strict=True))
+    score = np.clip(score, 0, 1)
+    rows = ScoredRows(score=score, uncertainty=None, positive=positive, weight=weight, features={}).pooled()
+    counts = pool(score, positive, weight)
+    made = rows_of(counts)
+    for name in ("score", "positive", "weight"):
+        assert getattr(made, name).tolist() == getattr(rows, name).tolist()
+    scale = Scale(undersampled=3.0 if undersampled else 1.0)
+    how = CalibrationOptions(method=CalibrationMethod.ISOTONIC, scale=scale)
+    assert fit_counts(counts, how) == fit(rows, how)
+
+
+def test_rows_are_drawn_without_replacement_in_proportion(monkeypatch):
+    monkeypatch.setattr(scored_rows, "MEASURED_ROWS", 600)
+    random = np.random.default_rng(0)
+    count = random.integers(1, 9, 400)
+    counts = ValueCounts(
+        value=np.sort(random.random(400)), count=count, positives=random.binomial(count, 0.3)
+    )
+    drawn = [drawn_from(counts, seed) for seed in range(200)]
+    place = [np.searchsorted(counts.value, each.value) for each in drawn]
+    taken, hits = np.zeros((2, 400), dtype=np.int64)
+    for each, at in zip(drawn, place, strict=True):
+        assert each.rows == 600
+        assert (each.count <= counts.count[at]).all()
+        assert (each.positives <= counts.positives[at]).all()
+        assert (each.count - each.positives <= (counts.count - counts.positives)[at]).all()
+        taken[at] += each.count
+        hits[at] += each.positives
+    share = 600 / counts.rows
+    error = np.sqrt(200 * counts.count * share * (1 - share))
+    assert (np.abs(taken - 200 * share * counts.count) < 5 * error + 1).all()
+    assert abs(hits.sum() / taken.sum() - counts.positives.sum() / counts.rows) < 0.01
+    assert drawn_from(replace(counts, count=np.ones_like(count)), 0).rows == 400

@@ -15,18 +15,20 @@ from uqcli.engines.request import DataRequest
 from uqcli.errors import UsageError
 from uqcli.jobs.before_after import panels
 from uqcli.jobs.calibration import (
+    SCORE_FITS,
     CalibrationOptions,
     FittedCalibration,
-    ScoredRows,
     before,
     cross_fitted,
     fit,
+    fit_counts,
 )
 from uqcli.jobs.class_mix import TargetMix
 from uqcli.jobs.compare import ComparedRows, compare
 from uqcli.jobs.intervals import ResamplingPlan, check_bootstrap, check_confidence
-from uqcli.jobs.labelled import read_labelled, require_probabilities
+from uqcli.jobs.labelled import open_table, read_labelled, require_probabilities, source_of
 from uqcli.jobs.saved_calibrator import parameters_of
+from uqcli.jobs.scored_rows import ScoredRows, drawn_from, rows_of
 from uqcli.methods.binning.calibration_error import BinError, errors_of_rows
 from uqcli.methods.calibration.histogram import target_bound
 from uqcli.methods.calibration.maps import HistogramMap, UncertaintyMap
@@ -90,11 +92,11 @@ def run(data: DataRequest, options: CalibrateOptions, engine: EngineName) -> Cal
     _check(data, options)
     if options.shift is not None and min(options.shift.mix.positive, options.shift.mix.negative) <= 0:
         raise UsageError("a class has weight 0 in the target", expected="both classes in the target")
-    rows, source = _read(data, options, engine)
-    tree_rows = None
-    if options.tree_data is not None:
-        tree_rows = _read_like(rows, options.tree_data, options, engine)
-    fitted = fit(rows, how, tree_rows)
+    rows, source, fitted, tree_rows = (
+        _fitted_on_counts(data, options, engine)
+        if how.method in SCORE_FITS
+        else _fitted_on_rows(data, options, engine)
+    )
     measured = _measured(rows, fitted, options, tree_rows, engine)
     plan = _plan(options, measured)
     compared = None
@@ -145,14 +147,44 @@ def _check(data: DataRequest, options: CalibrateOptions) -> None:
     check_bootstrap(options.bootstrap)
 
 
+_Fitted = tuple[ScoredRows, Source, FittedCalibration, ScoredRows | None]
+"""Rows to measure on, what was read, the map, and the rows that trees were learned from."""
+
+
+def _fitted_on_rows(data: DataRequest, options: CalibrateOptions, engine: EngineName) -> _Fitted:
+    rows, source = _read(data, options, engine)
+    tree_rows = None
+    if options.tree_data is not None:
+        tree_rows = _read_like(rows, options.tree_data, options, engine)
+    return rows, source, fit(rows, options.calibration, tree_rows), tree_rows
+
+
+def _fitted_on_counts(data: DataRequest, options: CalibrateOptions, engine: EngineName) -> _Fitted:
+    """A map of the scores alone is fitted to their counts; rows are made of as many as are measured."""
+    how = options.calibration
+    table = open_table(data, engine, looks_at_uncertainty=False)
+    counts = table.pooled(np.empty(0))[0]
+    source = source_of(table.facts)
+    _require_scores(counts.value, options, source)
+    fitted = fit_counts(counts, how)
+    drawn = drawn_from(counts, how.seed)
+    if drawn is not counts and options.test is None:
+        note = f"Measured on {drawn.rows:,} rows drawn from all {counts.rows:,}; fitted on all."
+        fitted = replace(fitted, notes=(*fitted.notes, note))
+    return rows_of(drawn), source, fitted, None
+
+
 def _read(data: DataRequest, options: CalibrateOptions, engine: EngineName) -> tuple[ScoredRows, Source]:
     labelled, source = read_labelled(data, engine)
-    score = labelled.numbers["score"]
+    _require_scores(labelled.numbers["score"], options, source)
+    return _pooled(labelled), source
+
+
+def _require_scores(score: Floats, options: CalibrateOptions, source: Source) -> None:
     if not options.calibration.scale.real:
         require_probabilities(
             score, source.columns["score"], remedy="give --logit for logits and other real scores"
         )
-    return _pooled(labelled), source
 
 
 def _pooled(labelled: LabelledRows) -> ScoredRows:

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from uqcli import defaults
 from uqcli.choices import Binning, CalibrationMethod, LeafMethod, Partitioner, SplitCriterion
-from uqcli.counts import Bools, Feature, Floats, Ints, ValueCounts, pool
+from uqcli.counts import Floats, ValueCounts, merge, pool
 from uqcli.draws import Purpose, check_seed, generator
 from uqcli.errors import UsageError
 from uqcli.exact import check_size
 from uqcli.jobs.intervals import check_confidence
+from uqcli.jobs.scored_rows import ScoredRows, deal
 from uqcli.methods.binning.grid import GridSpec, HoldOut, split_by_uncertainty
 from uqcli.methods.binning.registry import BINNINGS, BinSizes
 from uqcli.methods.calibration.auc_tree import AucRows, learn_auc_tree
@@ -90,69 +91,6 @@ class CalibrationOptions:
 
 
 @dataclass(frozen=True, kw_only=True)
-class ScoredRows:
-    """Labelled rows, each of shape (n,); scores as given."""
-
-    score: Floats
-    uncertainty: Floats | None
-    positive: Bools
-    weight: Ints
-    features: Mapping[str, Feature]
-
-    @property
-    def size(self) -> int:
-        """Rows by weight."""
-        return int(self.weight.sum())
-
-    def only(self, rows: Bools | Ints) -> ScoredRows:
-        """Some of the rows."""
-        return ScoredRows(
-            score=self.score[rows],
-            uncertainty=None if self.uncertainty is None else self.uncertainty[rows],
-            positive=self.positive[rows],
-            weight=self.weight[rows],
-            features={name: each.only(rows) for name, each in self.features.items()},
-        )
-
-    def weighing(self, weight: Ints) -> ScoredRows:
-        """The rows that weigh something under other weights."""
-        there = np.flatnonzero(weight)
-        return replace(self.only(there), weight=weight[there])
-
-    def pooled(self) -> ScoredRows:
-        """Equal rows as one, sorted by their values: the order of the rows leaves no trace."""
-        columns = [self.score, self.positive, *(each.value for each in self.features.values())]
-        if self.uncertainty is not None:
-            columns.append(self.uncertainty)
-        keys = [np.where(np.isnan(each), -np.inf, each) for each in columns]  # a missing value equals another
-        there = np.flatnonzero(self.weight)
-        order = there[np.lexsort([each[there] for each in reversed(keys)])]
-        new = np.zeros(len(order), dtype=np.bool_)
-        new[:1] = True
-        for key in keys:
-            new[1:] |= key[order][1:] != key[order][:-1]
-        starts = np.flatnonzero(new)
-        return replace(self.only(order[starts]), weight=np.add.reduceat(self.weight[order], starts))
-
-    @staticmethod
-    def joined(parts: Sequence[ScoredRows]) -> ScoredRows:
-        """Parts of the same rows one after the other."""
-        first = parts[0]
-        return ScoredRows(
-            score=np.concatenate([part.score for part in parts]),
-            uncertainty=None
-            if first.uncertainty is None
-            else np.concatenate([part.uncertainty for part in parts if part.uncertainty is not None]),
-            positive=np.concatenate([part.positive for part in parts]),
-            weight=np.concatenate([part.weight for part in parts]),
-            features={
-                name: replace(feature, value=np.concatenate([part.features[name].value for part in parts]))
-                for name, feature in first.features.items()
-            },
-        )
-
-
-@dataclass(frozen=True, kw_only=True)
 class FittedCalibration:
     """A map, the scale of the scores it reads, and what there is to know of its fit."""
 
@@ -193,8 +131,20 @@ def fit(
         return FittedCalibration(map=fitted, scale=options.scale)
     if options.method is CalibrationMethod.MIST:
         return FittedCalibration(map=_by_uncertainty(rows, options), scale=options.scale)
-    counts = pool(options.scale.corrected(rows.score), rows.positive, rows.weight)
-    found, notes = _SCORE_FITS[options.method](counts, options)
+    return _fit_scores(pool(options.scale.corrected(rows.score), rows.positive, rows.weight), options)
+
+
+def fit_counts(counts: ValueCounts, options: CalibrationOptions) -> FittedCalibration:
+    """Fit a map that looks at the scores alone; counts of scores as given."""
+    options.check()
+    corrected = options.scale.corrected(counts.value)
+    if not (corrected[1:] > corrected[:-1]).all():  # scores that rounding made equal
+        return _fit_scores(merge([replace(counts, value=corrected)]), options)
+    return _fit_scores(replace(counts, value=corrected), options)
+
+
+def _fit_scores(counts: ValueCounts, options: CalibrationOptions) -> FittedCalibration:
+    found, notes = SCORE_FITS[options.method](counts, options)
     return FittedCalibration(map=found, scale=options.scale, notes=notes)
 
 
@@ -216,7 +166,7 @@ def _histogram(counts: ValueCounts, options: CalibrationOptions) -> tuple[Calibr
     return fit_histogram(counts, edges, options.confidence), ()
 
 
-_SCORE_FITS: Mapping[CalibrationMethod, ScoreFit] = {
+SCORE_FITS: Mapping[CalibrationMethod, ScoreFit] = {
     CalibrationMethod.PLATT: _by_formula(fit_platt),
     CalibrationMethod.TEMPERATURE: _by_formula(fit_temperature),
     CalibrationMethod.BETA: _by_formula(fit_beta),
@@ -328,28 +278,6 @@ def cross_fitted(
         rows=ScoredRows.joined([part for part, _ in parts]),
         probability=np.concatenate([probability for _, probability in parts]),
     )
-
-
-def deal(weight: Ints, parts: int, random: np.random.Generator) -> Ints:
-    """Deal rows out in a drawn order, one to each part in turn; a row of weight w is w rows.
-
-    Parameters
-    ----------
-    weight : int64, shape (m,)
-        Of distinct rows in sorted order.
-
-    Returns
-    -------
-    int64, shape (parts, m)
-        How often each row is in each part; part sizes differ by at most one.
-    """
-    order = random.permutation(len(weight))
-    last = np.cumsum(weight[order])
-    dealt = np.empty((parts, len(weight)), dtype=np.int64)
-    for part in range(parts):
-        upto = (last - 1 - part) // parts
-        dealt[part, order] = upto - (last - weight[order] - 1 - part) // parts
-    return dealt
 
 
 def before(rows: ScoredRows, scale: Scale) -> Floats:

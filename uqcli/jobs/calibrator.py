@@ -18,9 +18,10 @@ from uqcli.engines.open import feature_of
 from uqcli.errors import DataError, UsageError
 from uqcli.files import write_bytes
 from uqcli.jobs.arrays import checked_labels, checked_numbers, checked_probabilities, checked_weights
-from uqcli.jobs.calibration import CalibrationOptions, ScoredRows, fit
+from uqcli.jobs.calibration import CalibrationOptions, fit
 from uqcli.jobs.models import calibrated_by
 from uqcli.jobs.saved_calibrator import parameters_of
+from uqcli.jobs.scored_rows import ScoredRows
 from uqcli.methods.calibration.maps import CalibrationMap, FeatureColumn, GroupsMap, TreesMap
 from uqcli.methods.calibration.tree import recoded
 
