@@ -1,4 +1,4 @@
-"""Count tables: the only form in which data reaches an algorithm.
+"""Count tables: the form in which data reaches an algorithm, but for the few that look at single rows.
 
 Rows with equal values are pooled, so they cannot be separated, the order of rows cannot matter, and a
 weight is a count. Every bin is left-closed and right-open; the last one is closed.

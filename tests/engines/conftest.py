@@ -6,20 +6,26 @@ from uqcli.choices import EngineName
 from uqcli.engines.local import isotonic, kept, ranges
 from uqcli.engines.open import open_engine
 
-ROOMY, TIGHT, AGAIN = "roomy", "in parts of a few rows", "in parts, most of them read again"
+TIGHT, AGAIN = "in parts of a few rows", "in parts, most of them read again"
 
 
 @pytest.fixture(params=[*EngineName, TIGHT, AGAIN])
-def engine(request, monkeypatch):
+def room(request):
+    """The engine's name, or how little room the local one has."""
+    return request.param
+
+
+@pytest.fixture
+def engine(room, monkeypatch):
     """An engine under the one contract."""
-    if request.param in (TIGHT, AGAIN):
+    if room in (TIGHT, AGAIN):
         for module in (kept, ranges):
             monkeypatch.setattr(module, "ROWS_PER_PART", 3)
         monkeypatch.setattr(isotonic, "SORTED_ROWS", 4)
         monkeypatch.setattr(ranges, "COLLECTED_ROWS", 2)
         monkeypatch.setattr(ranges, "_CELLS", 8)
         monkeypatch.setattr(ranges, "_LEAST_RANGES", 4)
-        if request.param == AGAIN:
+        if room == AGAIN:
             monkeypatch.setattr(kept, "KEPT_BYTES", 40)
         return open_engine(EngineName.POLARS)
-    return open_engine(request.param)
+    return open_engine(room)

@@ -12,6 +12,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from tests.engines.conftest import AGAIN
 from tests.oracles import counting
 from tests.properties.strategies import as_hold_out, data_sets
 from uqcli.choices import Algorithm, Binning, ConstraintKind, EngineName, OnInvalid
@@ -286,3 +287,16 @@ def test_errors_by_score_bin_are_those_of_all_scores_pooled(engine, tmp_path_fac
     expected = isotonic_errors(parts, blocks, grid_cells(ArrayTable(hold_out=as_hold_out(data)), spec))
     for one, other in zip(found, expected, strict=True):
         np.testing.assert_array_equal(one.ece, other.ece)
+
+
+def test_a_file_that_changes_while_it_is_read_is_said(engine, room, tmp_path):
+    data = [(number / 64, number % 5, number % 3 == 0, 1) for number in range(64)]
+    inputs = written(frame(data), tmp_path)
+    table = table_of(engine, inputs)
+    expected = triples(table.pooled(np.empty(0))[0])
+    frame(data[:20]).write_parquet(inputs[0])
+    if room == AGAIN:
+        with pytest.raises(DataError, match="changed while they were read"):
+            table.pooled(np.empty(0))
+    else:
+        assert triples(table.pooled(np.empty(0))[0]) == expected  # it was kept

@@ -1,7 +1,8 @@
-"""What every engine does, and the requests it takes.
+"""What every engine does: five verbs, of which a job asks for the least it needs.
 
-An engine turns files into checked counts and streams files through a saved model. Jobs see this
-protocol only, so another engine gives the same answers by passing the same tests.
+``pooled``, ``edges`` and ``counted`` of a table turn files into checked counts; ``rows`` hands out single
+rows to what cannot do with counts; ``stream`` sends files through a saved model. Jobs see this protocol
+only, so another engine gives the same answers by passing the same tests.
 """
 
 from __future__ import annotations
@@ -301,11 +302,11 @@ class Engine(Protocol):
     def table(self, request: DataRequest) -> Table:
         """Rows to be counted; nothing is read before the first question."""
 
-    def labelled_rows(self, request: DataRequest) -> LabelledRows:
+    def rows(self, request: DataRequest) -> LabelledRows:
         """Read everything that a fit needs."""
 
-    def checked_batches(self, request: DataRequest) -> CheckedBatches:
+    def batches(self, request: DataRequest) -> CheckedBatches:
         """Stream checked rows in order, for counting."""
 
-    def apply(self, request: ApplyRequest) -> ApplyFacts:
+    def stream(self, request: ApplyRequest) -> ApplyFacts:
         """Stream files through a model, keeping order and other columns."""

@@ -64,7 +64,7 @@ class ClassReader:
     def __init__(self, request: DataRequest, engine: EngineName) -> None:
         refuse_keep(request.on_invalid)
         self._request = request
-        self._batches = open_engine(engine).checked_batches(request)
+        self._batches = open_engine(engine).batches(request)
         self.classes: tuple[str, ...] = ()
         self.source = Source(rows=0, positives=None, dropped=0, columns={})
         self.levels: Mapping[str, Mapping[str, int]] = {}

@@ -87,7 +87,7 @@ def _count(
         selected=none,
         true_positives=none,
     )
-    batches = open_engine(engine).checked_batches(request)
+    batches = open_engine(engine).batches(request)
     for rows in batches:
         positive = rows.positive if rows.positive is not None else np.zeros(len(rows.score), dtype=np.bool_)
         decided = [decision(rows) for decision in decisions]

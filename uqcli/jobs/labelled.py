@@ -43,7 +43,7 @@ def read_labelled(data: DataRequest, engine: EngineName) -> tuple[LabelledRows, 
         Rows are to be kept that cannot be used, or see the engine, or every weight is 0.
     """
     refuse_keep(data.on_invalid)
-    rows = open_engine(engine).labelled_rows(data)
+    rows = open_engine(engine).rows(data)
     refuse_weightless(rows.weight)
     return rows, source_of(rows.facts)
 

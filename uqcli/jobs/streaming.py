@@ -49,7 +49,7 @@ class Streaming:
             See the engine.
         """
         data = DataRequest(inputs=self.inputs, roles=roles, read=self.read, on_invalid=self.on_invalid)
-        return open_engine(self.engine).apply(
+        return open_engine(self.engine).stream(
             ApplyRequest(
                 data=data,
                 added=added,

@@ -87,7 +87,7 @@ class LocalEngine:
         """Rows to be counted."""
         return LocalTable(request)
 
-    def labelled_rows(self, request: DataRequest) -> LabelledRows:
+    def rows(self, request: DataRequest) -> LabelledRows:
         """Read the score, uncertainty, label and weight of every row.
 
         Raises
@@ -95,7 +95,7 @@ class LocalEngine:
         DataError
             An input cannot be read, a column is missing, a value is unusable, or no row is left.
         """
-        reader = self.checked_batches(request)
+        reader = self.batches(request)
         batches = list(reader)
         roles = reader.roles
         positive = _join([rows.positive for rows in batches])
@@ -124,11 +124,11 @@ class LocalEngine:
             ),
         )
 
-    def checked_batches(self, request: DataRequest) -> LocalBatches:
+    def batches(self, request: DataRequest) -> LocalBatches:
         """Stream checked rows; unusable ones are left out."""
         return LocalBatches(request)
 
-    def apply(self, request: ApplyRequest) -> ApplyFacts:
+    def stream(self, request: ApplyRequest) -> ApplyFacts:
         """Stream files through a model (see uqcli.engines.streaming)."""
         from uqcli.engines.local.streaming import stream_through
 

@@ -140,6 +140,13 @@ class _Table:
         here = more[self.ranges.numbers(inside.key)]
         return replace(self, opened=self.opened | more, inside=merged([self.inside, inside.only(here)]))
 
+    def with_single(self, single: Bools, key: Keys) -> _Table:
+        """With those ranges opened whose rows all have one key; shapes (ranges,)."""
+        more = single & ~self.opened
+        held = np.flatnonzero(more & (self.count > 0))
+        inside = KeyCounts(key=key[held], count=self.count[held], positives=self.positives[held])
+        return self.with_open(more, inside)
+
 
 def count_ranges(rows: KeptRows, role: str, by: Floats, unsettled: Unsettled) -> tuple[RangeCounts, ...]:
     """Counts of a column in each uncertainty bin, and last of all rows, exact wherever a question needs it.
@@ -264,10 +271,13 @@ def _opened(
     rows: KeptRows, counter: _Counter, tables: Sequence[_Table], wanted: Sequence[Bools]
 ) -> list[_Table]:
     """Open ranges, as many at once as memory should hold the rows of."""
+    size, flags = _asked(tables, wanted)
+    if size.sum() > COLLECTED_ROWS:  # values that many rows share need no collecting
+        single, key = _single_keys(rows, counter)
+        tables = [table.with_single(single, key) for table in tables]
+        size, flags = _asked(tables, wanted)
     *bins, whole = tables
-    *of_bins, of_whole = wanted
-    flags = np.stack([(mine | of_whole) & ~table.opened for mine, table in zip(of_bins, bins, strict=True)])
-    size = np.where(flags, np.stack([table.count for table in bins]), 0).sum(axis=0)
+    *_, of_whole = wanted
     rounds = np.cumsum(size) // COLLECTED_ROWS
     for number in np.unique(rounds[size > 0]).tolist():
         now = flags & (rounds == number)
@@ -280,3 +290,32 @@ def _opened(
         bins = [table.with_open(*each) for table, *each in zip(bins, now, found, strict=True)]
     whole = whole.with_open(of_whole & ~whole.opened, merged([each.inside for each in bins]))
     return [*bins, whole]
+
+
+def _asked(tables: Sequence[_Table], wanted: Sequence[Bools]) -> tuple[Ints, Bools]:
+    """Rows in the ranges to open, and which these are in each bin; shapes (ranges,) and (bins, ranges)."""
+    *bins, _ = tables
+    *of_bins, of_whole = wanted
+    flags = np.stack([(mine | of_whole) & ~table.opened for mine, table in zip(of_bins, bins, strict=True)])
+    return np.where(flags, np.stack([table.count for table in bins]), 0).sum(axis=0), flags
+
+
+def _single_keys(rows: KeptRows, counter: _Counter) -> tuple[Bools, Keys]:
+    """Which ranges hold a single key, and the key that is there; shapes (ranges,)."""
+    ranges = counter.ranges
+    key = np.zeros(ranges.size, dtype=ranges.width)
+    single = np.ones(ranges.size, dtype=np.bool_)
+
+    def take(part: Part) -> None:
+        keys = part.keys[counter.role]
+        key[ranges.numbers(keys)] = keys  # any row's will do
+
+    def compare(part: Part) -> None:
+        keys = part.keys[counter.role]
+        number = ranges.numbers(keys)
+        single[number[keys != key[number]]] = False
+
+    for work in (take, compare):
+        for _ in rows.each(work, (counter.role,), counter.by):
+            pass
+    return single, key

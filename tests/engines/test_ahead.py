@@ -1,0 +1,43 @@
+"""Threads that work ahead: the same items in order, errors where they belong, nothing left behind."""
+
+import threading
+
+import pytest
+
+from uqcli.engines.local.ahead import ahead, side_by_side
+
+
+def failing(stop):
+    yield from range(stop)
+    raise ValueError("broken")
+
+
+@pytest.mark.parametrize("way", [ahead, lambda items: side_by_side(lambda item: item, items)])
+def test_items_come_in_order_and_errors_after_them(way):
+    assert list(way(range(100))) == list(range(100))
+    with pytest.raises(ValueError, match="broken"):
+        list(way(failing(5)))
+
+
+def test_work_that_fails_ends_the_rest():
+    def work(item):
+        if item == 3:
+            raise ValueError("broken")
+        return item
+
+    with pytest.raises(ValueError, match="broken"):
+        list(side_by_side(work, range(1000)))
+
+
+def test_a_reader_that_nobody_waits_for_ends():
+    before = threading.active_count()
+    taken = 0
+    for item in ahead(iter(range(10**9))):
+        taken = item
+        if item == 4:
+            break
+    assert taken == 4
+    for thread in threading.enumerate():
+        if thread is not threading.current_thread() and thread.daemon:
+            thread.join(timeout=5)
+    assert threading.active_count() <= before

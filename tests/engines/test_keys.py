@@ -1,0 +1,34 @@
+"""Integers in the order of numbers, of either width."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from uqcli.engines.local.keys import keys_of, least_keys, values_of, widened
+
+WIDTHS = {
+    np.float32: st.floats(width=32, allow_nan=False, allow_infinity=False),
+    np.float64: st.floats(allow_nan=False, allow_infinity=False),
+}
+
+
+@pytest.mark.parametrize("kind", WIDTHS)
+@given(data=st.data())
+def test_keys_are_in_the_order_of_the_numbers(kind, data):
+    value = np.array(data.draw(st.lists(WIDTHS[kind], min_size=1)), dtype=kind) + kind(0)
+    keys = keys_of(value)
+    assert values_of(keys).tolist() == value.astype(np.float64).tolist()
+    assert (np.argsort(keys, kind="stable") == np.argsort(value, kind="stable")).all()
+    assert ((keys[:, None] < keys) == (value[:, None] < value)).all()
+    assert keys_of(values_of(keys)).tolist() == widened(keys).tolist()
+
+
+@pytest.mark.parametrize("kind", WIDTHS)
+@given(data=st.data())
+def test_a_number_reaches_an_edge_where_its_key_does(kind, data):
+    value = np.array(data.draw(st.lists(WIDTHS[kind], min_size=1)), dtype=kind) + kind(0)
+    drawn = data.draw(st.lists(st.one_of(WIDTHS[kind], WIDTHS[np.float64])))
+    edges = np.array(drawn, dtype=np.float64)
+    keys = least_keys(edges, keys_of(value).dtype)
+    assert ((keys_of(value)[:, None] >= keys) == (value.astype(np.float64)[:, None] >= edges)).all()
