@@ -58,7 +58,7 @@ ROWS_PER_BATCH: Final = 1 << 17
 ROWS_PER_PART: Final = 1 << 19
 """Rows counted at a time."""
 
-SORTED_ROWS: Final = 24_000_000
+SORTED_ROWS: Final = 14_000_000
 """Rows sorted at once where a fit can take them slice by slice."""
 
 COLLECTED_ROWS: Final = 1 << 23
