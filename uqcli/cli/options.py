@@ -187,7 +187,7 @@ class OptionalResampling(Intervals):
             min=0,
             max=defaults.MOST_REPLICATES,
             help=f"Replicates of the bootstrap; 0 for no intervals. (default: {defaults.BOOTSTRAP} up to "
-            f"{defaults.BOOTSTRAP_ROWS:,} rows)",
+            f"{defaults.BOOTSTRAP_ROWS:,} rows, which takes a third of a second for 10,000)",
             rich_help_panel=_RESAMPLING,
         ),
     ] = None
