@@ -40,10 +40,16 @@ def function_of(folder, source=SOURCE, name="sums"):
     return getattr(module, name)
 
 
+def use_cache(monkeypatch, folder):
+    """Let the compiler use another cache, also when it reads its environment anew."""
+    monkeypatch.setenv("NUMBA_CACHE_DIR", folder)
+    monkeypatch.setattr(numba.core.config, "CACHE_DIR", folder)
+
+
 @pytest.fixture
 def cached(tmp_path, monkeypatch):
     """A function whose compiled form is in a cache, and the files of that."""
-    monkeypatch.setattr(numba.core.config, "CACHE_DIR", str(tmp_path / "cache"))
+    use_cache(monkeypatch, str(tmp_path / "cache"))
     function = function_of(tmp_path)
     assert summed(Kernel(function)) == 45
     files = {path.suffix: path for path in (tmp_path / "cache").rglob("*") if path.is_file()}
@@ -118,7 +124,7 @@ def test_a_cache_cut_short_anywhere_is_left_alone(cached):
 
 
 def test_a_full_disk_is_no_matter(tmp_path, monkeypatch):
-    monkeypatch.setattr(numba.core.config, "CACHE_DIR", str(tmp_path / "cache"))
+    use_cache(monkeypatch, str(tmp_path / "cache"))
     function = function_of(tmp_path)
     limits = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (512, limits[1]))
@@ -148,7 +154,7 @@ def raising(values):
 
 @pytest.mark.parametrize("error", ["ValueError", "RuntimeError", "ZeroDivisionError"])
 def test_what_a_kernel_raises_is_told_once(tmp_path, monkeypatch, error):
-    monkeypatch.setattr(numba.core.config, "CACHE_DIR", str(tmp_path / "cache"))
+    use_cache(monkeypatch, str(tmp_path / "cache"))
     kernel = Kernel(function_of(tmp_path, RAISING.format(error=error), "raising"))
     with pytest.raises(Exception, match="from the kernel") as raised:
         kernel.run(SMALL_WORK + 1, np.ones(3))
@@ -157,7 +163,7 @@ def test_what_a_kernel_raises_is_told_once(tmp_path, monkeypatch, error):
 
 
 def test_what_cannot_be_compiled_is_told(tmp_path, monkeypatch):
-    monkeypatch.setattr(numba.core.config, "CACHE_DIR", str(tmp_path / "cache"))
+    use_cache(monkeypatch, str(tmp_path / "cache"))
     kernel = Kernel(function_of(tmp_path, "def wrong(values):\n    return values.nonsense\n", "wrong"))
     with pytest.raises(numba.core.errors.TypingError):
         kernel.run(SMALL_WORK + 1, np.ones(3))

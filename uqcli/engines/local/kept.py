@@ -62,7 +62,7 @@ class ColumnFacts:
     def of(cls, keys: Keys) -> ColumnFacts:
         """Of one part."""
         low, high = values_of(np.array([keys.min(), keys.max()], dtype=keys.dtype)).tolist()
-        sample = values_of(keys[:: max(1, len(keys) // _SAMPLE)])
+        sample = values_of(keys[:: max(1, len(keys) // _SAMPLE)].copy())  # not a view of all
         return cls(low=low, high=high, sample=sample, width=keys.dtype)
 
 

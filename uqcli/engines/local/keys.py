@@ -25,9 +25,9 @@ def keys_of(value: np.ndarray[Any, np.dtype[np.floating[Any]]]) -> Keys:
 
 
 def values_of(keys: Keys) -> Floats:
-    """The numbers of keys, as 64-bit ones."""
+    """The numbers of keys, as 64-bit ones; a view where the keys are that wide and none is negative."""
     bits = _mirrored(keys)
-    return bits.view(np.float32 if bits.dtype == np.int32 else np.float64).astype(np.float64)
+    return bits.view(np.float32 if bits.dtype == np.int32 else np.float64).astype(np.float64, copy=False)
 
 
 def _mirrored(bits: Keys) -> Keys:

@@ -65,6 +65,9 @@ def pooled(parts: Sequence[KeyRows], width: np.dtype[np.signedinteger]) -> KeyCo
     positive.sort()
     size = len(ordered) - sum(int(np.count_nonzero(~new)) for _, new in _new_keys(ordered))
     kind = np.int32 if size > _MANY and len(ordered) < 2**31 else np.int64
+    if size == len(ordered):  # no ties: spare memory that large data would have to touch
+        of_positive = _counted_at(ordered, positive, kind)
+        return KeyCounts(key=ordered, count=np.ones(size, dtype=kind), positives=of_positive)
     key = np.empty(size, dtype=ordered.dtype)
     count: Ints = np.empty(size, dtype=kind)
     filled = 0
