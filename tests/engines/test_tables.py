@@ -300,3 +300,15 @@ def test_a_file_that_changes_while_it_is_read_is_said(engine, room, tmp_path):
             table.pooled(np.empty(0))
     else:
         assert triples(table.pooled(np.empty(0))[0]) == expected  # it was kept
+
+
+def test_a_file_that_changes_between_two_questions_is_said(engine, tmp_path):
+    data = [(number / 64, number % 5, number % 3 == 0, 1) for number in range(64)]
+    inputs = written(frame(data), tmp_path)
+    table = table_of(engine, inputs)
+    table.pooled(np.array([2.0]))  # divided: the uncertainty is let go
+    assert table.rows().numbers["uncertainty"].sum() == sum(row[1] for row in data)
+    table.pooled(np.array([2.0]))
+    frame(data[:20]).write_parquet(inputs[0])
+    with pytest.raises(DataError, match="changed while they were read"):
+        table.rows()

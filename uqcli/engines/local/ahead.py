@@ -21,7 +21,8 @@ _PATIENCE: Final = 0.1
 
 def threads() -> int:
     """How many threads share a job: the cores this process may use."""
-    return min(_MOST_THREADS, len(os.sched_getaffinity(0)))
+    usable = getattr(os, "sched_getaffinity", None)  # not on every system
+    return min(_MOST_THREADS, len(usable(0)) if usable else os.cpu_count() or 1)
 
 
 def ahead(items: Iterable[T]) -> Iterator[T]:

@@ -101,6 +101,7 @@ class KeptRows:
     _kept: int = 0
     _beyond: int = 0
     _edges: Floats | None = None
+    _said: SourceFacts | None = None
 
     @property
     def facts(self) -> SourceFacts:
@@ -161,7 +162,8 @@ class KeptRows:
         self._edges = by
 
     def _forget(self) -> None:
-        """Begin again, as nothing was read."""
+        """Begin again as if nothing had been read, but for what was said of it."""
+        self._said = self._read().facts
         self._parts, self._columns, self._batches = [], {}, None
         self._kept = self._beyond = 0
         self._edges = None
@@ -179,9 +181,7 @@ class KeptRows:
             aligned = self._aligned(part)
             yield aligned if edges is None else divided(aligned, edges, keep=False)
         if again != self._beyond:
-            raise DataError(
-                "the inputs changed while they were read", expected="files that nobody writes to meanwhile"
-            )
+            raise _changed()
 
     def _read(self) -> LocalBatches:
         """Read and check all rows, once; keep what fits."""
@@ -202,6 +202,8 @@ class KeptRows:
                 self._beyond += part.rows
         if not self._parts and not self._beyond:
             raise DataError("every row has weight 0", expected="a positive weight in some row")
+        if self._said not in (None, batches.facts):
+            raise _changed()
         self._parts = [self._aligned(part) for part in self._parts]
         self._batches = batches
         return batches
@@ -228,3 +230,9 @@ class KeptRows:
             for role, keys in part.keys.items()
         }
         return replace(part, keys=wide)
+
+
+def _changed() -> DataError:
+    return DataError(
+        "the inputs changed while they were read", expected="files that nobody writes to meanwhile"
+    )
