@@ -6,8 +6,10 @@ weight is a count. Every bin is left-closed and right-open; the last one is clos
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +19,10 @@ from uqcli.defaults import LOWEST
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Bools = NDArray[np.bool_]
+Numbers = NDArray[np.generic]
+"""Of any kind and width."""
+
+NarrowInts = NDArray[np.signedinteger[Any]]
 
 FEW_EDGES = 16
 """Up to so many edges, comparing with each is faster than searching."""
@@ -71,6 +77,11 @@ class RangeCounts:
         """Single values only."""
         exact = np.ones(len(counts.value), dtype=np.bool_)
         return cls(value=counts.value, count=counts.count, positives=counts.positives, exact=exact)
+
+    @classmethod
+    def of_parts(cls, parts: Sequence[ValueCounts]) -> tuple[RangeCounts, ...]:
+        """Single values of each part, and last of all together."""
+        return tuple(cls.of(each) for each in (*parts, merge(parts)))
 
     @property
     def counts(self) -> ValueCounts:
@@ -239,7 +250,7 @@ class SortedRows:
         return ValueCounts(value=self.value[there], count=count[there], positives=positives[there])
 
 
-def run_starts(ordered: Floats) -> Ints:
+def run_starts(ordered: Numbers) -> Ints:
     """Positions at which a sorted array takes a new value."""
     is_start = np.ones(len(ordered), dtype=np.bool_)
     np.not_equal(ordered[1:], ordered[:-1], out=is_start[1:])
@@ -254,12 +265,29 @@ def bin_of(value: Floats, edges: Floats) -> Ints:
     >>> bin_of(np.array([0.1, 0.5, 0.9]), np.array([0.5])).tolist()
     [0, 1, 1]
     """
+    return narrow_bins(value, edges).astype(np.int64)
+
+
+def narrow_bins(value: Numbers, edges: Numbers) -> NarrowInts:
+    """The same in few bytes where there are few edges; of anything that can be compared."""
     if len(edges) > FEW_EDGES:
-        return np.searchsorted(edges, value, side="right").astype(np.int64)
+        return np.searchsorted(edges, value, side="right")
     bins = np.zeros(len(value), dtype=np.int8)
     for edge in edges:
         bins += value >= edge
-    return bins.astype(np.int64)
+    return bins
+
+
+def places_by_bin(number: NarrowInts, bins: int) -> Iterator[Ints]:
+    """Ascending places of the rows of each bin: of few bins by looking for each, of many by sorting."""
+    if bins <= FEW_EDGES + 1:
+        for each in range(bins):
+            yield np.flatnonzero(number == each)
+        return
+    order = np.argsort(number, kind="stable")
+    cuts = np.searchsorted(number[order], np.arange(bins + 1))
+    for start, stop in pairwise(cuts.tolist()):
+        yield order[start:stop]
 
 
 def distinct_cells(counts: ValueCounts) -> CellRow:

@@ -9,9 +9,11 @@ from tests.oracles.boundary import isotonic_values
 from tests.properties.strategies import as_hold_out, data_sets
 from uqcli.choices import Binning
 from uqcli.counts import merge
+from uqcli.jobs.array_table import ArrayTable
+from uqcli.jobs.grids import uncertainty_edges
 from uqcli.methods.binning.calibration_error import isotonic_errors
 from uqcli.methods.binning.edges import isotonic_counts
-from uqcli.methods.binning.grid import GridSpec, cells_from, split_by_uncertainty
+from uqcli.methods.binning.grid import GridSpec, cells_from
 
 
 def isotonic(rows):
@@ -43,7 +45,9 @@ def oracle(rows, k, width, fit_in_each_bin):
 def test_errors_by_score_bin(data, k, width):
     rows = bins.expand(data)
     spec = GridSpec(binning=Binning.EQUI_WEIGHT, uncertainty_bins=k, score_bins=width)
-    edges, parts = split_by_uncertainty(as_hold_out(data), spec)
+    table = ArrayTable(hold_out=as_hold_out(data))
+    edges = uncertainty_edges(table, spec)
+    parts = table.pooled(edges)
     blocks = [isotonic_counts(each) for each in (*parts, merge(parts))]
     for fit_in_each_bin, error in enumerate(isotonic_errors(parts, blocks, cells_from(edges, parts, spec))):
         expected = np.array(oracle(rows, k, width, fit_in_each_bin))

@@ -8,7 +8,7 @@ only, so another engine gives the same answers by passing the same tests.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal, Protocol
 
 import numpy as np
@@ -157,13 +157,13 @@ class LabelledRows:
 
     numbers: Mapping[str, Floats]
     positive: Bools | None
-    label_class: Ints | None
-    classes: tuple[str, ...]
     weight: Ints | None
-    groups: Mapping[str, Groups]
-    features: Mapping[str, Feature]
-    unnormalised: float
     facts: SourceFacts
+    label_class: Ints | None = None
+    classes: tuple[str, ...] = ()
+    groups: Mapping[str, Groups] = field(default_factory=dict)
+    features: Mapping[str, Feature] = field(default_factory=dict)
+    unnormalised: float = 0.0
 
 
 @dataclass(frozen=True, kw_only=True)

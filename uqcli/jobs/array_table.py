@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 
-from uqcli.counts import Bools, Floats, Ints, RangeCounts, ValueCounts, merge, pool
-from uqcli.engines.protocol import LabelledRows, SourceFacts
+from uqcli.counts import Floats, Ints, RangeCounts, ValueCounts, merge, pool
+from uqcli.engines.protocol import LabelledRows, SourceFacts, Unsettled
 from uqcli.methods.binning.edges import isotonic_counts
 from uqcli.methods.binning.grid import HoldOut, pool_by
 
@@ -34,13 +34,10 @@ class ArrayTable:
         assert value is not None  # asked for where it is looked at
         return pool(value, self.hold_out.positive, self.hold_out.weight)
 
-    def counted(
-        self, by: Floats, unsettled: Callable[[Sequence[RangeCounts]], Sequence[Bools]]
-    ) -> tuple[RangeCounts, ...]:
+    def counted(self, by: Floats, unsettled: Unsettled) -> tuple[RangeCounts, ...]:
         """Counts of the scores in each uncertainty bin, and last of all rows together."""
         del unsettled  # nothing is
-        parts = self.pooled(by)
-        return tuple(RangeCounts.of(each) for each in (*parts, merge(parts)))
+        return RangeCounts.of_parts(self.pooled(by))
 
     def pooled(self, by: Floats) -> tuple[ValueCounts, ...]:
         """Exact tie-pooled counts of the scores in each uncertainty bin."""
@@ -58,11 +55,6 @@ class ArrayTable:
         return LabelledRows(
             numbers=numbers if held.uncertainty is None else {**numbers, "uncertainty": held.uncertainty},
             positive=held.positive,
-            label_class=None,
-            classes=(),
             weight=held.weight,
-            groups={},
-            features={},
-            unnormalised=0.0,
             facts=self.facts,
         )

@@ -13,9 +13,11 @@ from uqcli.counts import Floats, ValueCounts, merge, pool
 from uqcli.draws import Purpose, check_seed, generator
 from uqcli.errors import UsageError
 from uqcli.exact import check_size
+from uqcli.jobs.array_table import ArrayTable
+from uqcli.jobs.grids import uncertainty_edges
 from uqcli.jobs.intervals import check_confidence
 from uqcli.jobs.scored_rows import ScoredRows, deal
-from uqcli.methods.binning.grid import GridSpec, HoldOut, split_by_uncertainty
+from uqcli.methods.binning.grid import GridSpec, HoldOut
 from uqcli.methods.binning.registry import BINNINGS, BinSizes
 from uqcli.methods.calibration.auc_tree import AucRows, learn_auc_tree
 from uqcli.methods.calibration.heterogeneous import CalibrationRows, LeafOptions, fit_groups, fit_trees
@@ -184,8 +186,9 @@ def _by_uncertainty(rows: ScoredRows, options: CalibrationOptions) -> Calibratio
         positive=rows.positive,
         weight=rows.weight,
     )
-    edges, parts = split_by_uncertainty(hold_out, spec)
-    return fit_by_uncertainty(parts, edges)
+    table = ArrayTable(hold_out=hold_out)
+    edges = uncertainty_edges(table, spec)
+    return fit_by_uncertainty(table.pooled(edges), edges)
 
 
 def _heterogeneous(

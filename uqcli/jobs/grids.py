@@ -8,7 +8,7 @@ import numpy as np
 
 from uqcli.artifacts.models import GridArtifact, GridParameters, Source
 from uqcli.choices import ArtifactKind
-from uqcli.counts import LOWEST_EDGE, Bools, CellRow, Cells, Floats, RangeCounts, merge
+from uqcli.counts import LOWEST_EDGE, Bools, CellRow, Cells, Floats, RangeCounts
 from uqcli.engines.protocol import Table, Unsettled
 from uqcli.methods.binning.grid import GridSpec, cells_from, unsettled_by_grid
 from uqcli.methods.binning.registry import BINNINGS, BinSizes
@@ -62,8 +62,7 @@ def grid_parts(
         Names ranges that must be opened besides.
     """
     if spec.score_bins is None or BINNINGS[spec.binning].ranks is None:
-        parts = table.pooled(edges)
-        return tuple(RangeCounts.of(each) for each in (*parts, merge(parts)))
+        return RangeCounts.of_parts(table.pooled(edges))
 
     def unsettled(counts: Sequence[RangeCounts]) -> list[Bools]:
         masks = unsettled_by_grid(counts, spec)

@@ -14,6 +14,7 @@ from uqcli.counts import ValueCounts, pool
 from uqcli.errors import DataError, UsageError
 from uqcli.exact import check_size
 from uqcli.jobs.arrays import checked_labels, checked_numbers, checked_probabilities, checked_weights
+from uqcli.kernels.pava import isotonic_sums
 from uqcli.methods.binning.block_sizes import BlockSizes
 from uqcli.methods.binning.registry import BINNINGS, BinSizes
 from uqcli.methods.metrics.calibration_error import (
@@ -29,7 +30,7 @@ from uqcli.methods.metrics.calibration_error import (
 )
 from uqcli.methods.metrics.calibration_line import CalibrationLine, calibration_line
 from uqcli.methods.metrics.cumulative import cumulative_error
-from uqcli.methods.metrics.decomposition import brier_parts, isotonic_counts
+from uqcli.methods.metrics.decomposition import brier_parts
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -170,12 +171,13 @@ def test_based_error(counts: ValueCounts, options: MeasureOptions) -> float:
 def errors_of_draws(counts: ValueCounts, options: MeasureOptions) -> dict[str, float]:
     """The errors that are held against labels drawn from the scores: those that noise lifts."""
     binned = _Binned(counts, options)
+    _, rows, positives = isotonic_sums(counts.positives, counts.count)
     return {
         "ece": expected_error(binned[Binning.EQUISPACED]),
         "ace": expected_error(binned[Binning.QUANTILE]),
         "mce": maximum_error(binned[Binning.EQUISPACED]),
         "tce": binned.rejected(Binning(options.binning)).percent(counts.rows),
-        "mcb": brier_parts(brier(counts), *isotonic_counts(counts)).miscalibration,
+        "mcb": brier_parts(brier(counts), rows, positives).miscalibration,
         "ecce": cumulative_error(counts),
     }
 

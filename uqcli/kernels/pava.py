@@ -6,8 +6,7 @@ import numpy as np
 
 from uqcli.counts import Ints
 from uqcli.kernels.compile import kernel
-from uqcli.parts import PART
-from uqcli.parts import parts as slices
+from uqcli.parts import PART, each_part, sums_from
 
 _FEW, _MUCH_LESS = 1024, 0.9
 """Elements that need no pooling beforehand, and what a round of it must leave to be worth another."""
@@ -35,6 +34,12 @@ def isotonic_blocks(positives: Ints, count: Ints) -> Ints:
     return first[starts[:blocks]]
 
 
+def isotonic_sums(positives: Ints, count: Ints) -> tuple[Ints, Ints, Ints]:
+    """Position of the first element of each isotonic block, its count and its positives; see above."""
+    first = isotonic_blocks(positives, count)
+    return first, sums_from(count, first), sums_from(positives, first)
+
+
 def _pooled_runs(positives: Ints, count: Ints) -> tuple[Ints, Ints, Ints]:
     """Pool neighbours that do not rise, as long as that leaves much less: they share a block anyway.
 
@@ -44,9 +49,9 @@ def _pooled_runs(positives: Ints, count: Ints) -> tuple[Ints, Ints, Ints]:
         Position of the first element of each block, and its sums.
     """
     if len(count) > PART:
-        parts = [_pooled_runs(positives[part], count[part]) for part in slices(len(count))]
-        begins = np.repeat([part.start for part in slices(len(count))], [len(first) for first, _, _ in parts])
-        first, positives, count = (np.concatenate(columns) for columns in zip(*parts, strict=True))
+        pooled = each_part(lambda part: _pooled_runs(positives[part], count[part]), len(count))
+        begins = np.repeat(PART * np.arange(len(pooled)), [len(first) for first, _, _ in pooled])
+        first, positives, count = (np.concatenate(columns) for columns in zip(*pooled, strict=True))
         first += begins
     else:
         first = np.arange(len(count))

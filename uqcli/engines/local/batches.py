@@ -92,8 +92,9 @@ class LocalBatches:
             dropped = f" ({checker.invalid} were dropped)" if checker.invalid else ""
             raise DataError(f"no rows to work on{dropped}", expected="at least one row of data")
 
-    def rest(self, start: int) -> Iterator[CheckedRows]:
-        """Read the usable rows again from a position of the inputs on, once all have been checked."""
+    def rest(self, start: int) -> Iterator[tuple[CheckedRows, int]]:
+        """The same again from such a position on, once all have been read and checked."""
+        begin = start
         with opened(self._request) as (sources, _):
             checker = self._checker(OnInvalid.DROP)
             columns = self.roles.columns()
@@ -101,7 +102,8 @@ class LocalBatches:
                 if start < rows:
                     for batch in ahead(source.batches(columns, start, self._most)):
                         with reading(source.file):
-                            yield checker.check(batch).usable()
+                            rows_again = checker.check(batch).usable()
+                        yield rows_again, begin + checker.rows
                 start = max(0, start - rows)
 
     def _checker(self, on_invalid: OnInvalid) -> RowChecker:

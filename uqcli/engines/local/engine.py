@@ -70,12 +70,7 @@ class LocalTable:
                 role: np.concatenate([values_of(part.keys[role]) for part in parts]) for role in parts[0].keys
             },
             positive=np.concatenate(positive),
-            label_class=None,
-            classes=(),
             weight=weight,
-            groups={},
-            features={},
-            unnormalised=0.0,
             facts=self.facts,
         )
 
@@ -98,14 +93,12 @@ class LocalEngine:
         reader = self.batches(request)
         batches = list(reader)
         roles = reader.roles
-        positive = _join([rows.positive for rows in batches])
-        label_class = _join([rows.label_class for rows in batches])
         return LabelledRows(
             numbers={
                 role: np.concatenate([rows.numbers[role] for rows in batches]) for role in roles.all_numbers()
             },
-            positive=positive,
-            label_class=label_class,
+            positive=_join([rows.positive for rows in batches]),
+            label_class=_join([rows.label_class for rows in batches]),
             classes=tuple(roles.classes),
             weight=_join([rows.weight for rows in batches]),
             groups={column: _groups(batches, column, reader.levels[column]) for column in roles.keys},
@@ -116,12 +109,7 @@ class LocalEngine:
                 for each in roles.features
             },
             unnormalised=reader.unnormalised,
-            facts=SourceFacts(
-                rows=sum(len(rows.valid) for rows in batches),
-                positives=None if positive is None else int(np.count_nonzero(positive)),
-                dropped=reader.dropped,
-                columns=roles.named(),
-            ),
+            facts=reader.facts,
         )
 
     def batches(self, request: DataRequest) -> LocalBatches:
@@ -129,7 +117,7 @@ class LocalEngine:
         return LocalBatches(request)
 
     def stream(self, request: ApplyRequest) -> ApplyFacts:
-        """Stream files through a model (see uqcli.engines.streaming)."""
+        """Stream files through a model (see uqcli.engines.local.streaming)."""
         from uqcli.engines.local.streaming import stream_through
 
         with opened(request.data) as (sources, roles):

@@ -11,16 +11,15 @@ from itertools import pairwise
 
 import numpy as np
 
-from uqcli.counts import Floats, ValueCounts
+from uqcli.counts import Floats, ValueCounts, run_starts
 from uqcli.defaults import SORTED_ROWS
 from uqcli.engines.local.ahead import side_by_side
 from uqcli.engines.local.kept import KeptRows
 from uqcli.engines.local.keys import least_keys
 from uqcli.engines.local.part import Part
-from uqcli.engines.local.pooling import KeyCounts, KeyRows, merged, pooled
+from uqcli.engines.local.pooling import KeyCounts, KeyRows, in_order, merged, pooled
 from uqcli.engines.local.ranges import keys_by_bin
-from uqcli.kernels.pava import isotonic_blocks
-from uqcli.parts import sums_from
+from uqcli.kernels.pava import isotonic_sums
 
 
 def isotonic_by(rows: KeptRows, role: str, by: Floats) -> tuple[ValueCounts, ...]:
@@ -76,14 +75,8 @@ def _blocks(parts: Sequence[KeyRows], width: np.dtype[np.signedinteger]) -> KeyC
     """Blocks of some rows: but for a first one without positive rows, each begins at one that is positive."""
     if any(part.weight is not None for part in parts):
         return _fitted(pooled(parts, width))
-    none = np.empty(0, dtype=width)
-    positive = np.concatenate([none, *(part.positive for part in parts)])
-    ordered = np.concatenate([none, *(part.negative for part in parts), positive])
-    ordered.sort()
-    positive.sort()
-    new = np.ones(len(positive), dtype=np.bool_)
-    np.not_equal(positive[1:], positive[:-1], out=new[1:])
-    first = np.flatnonzero(new)
+    ordered, positive = in_order(parts, width)
+    first = run_starts(positive)
     key = positive[first]
     below = np.searchsorted(ordered, key)
     if len(ordered) and (len(below) == 0 or below[0] > 0):
@@ -100,9 +93,5 @@ def _blocks(parts: Sequence[KeyRows], width: np.dtype[np.signedinteger]) -> KeyC
 def _fitted(counts: KeyCounts) -> KeyCounts:
     if len(counts.key) == 0:
         return counts
-    first = isotonic_blocks(counts.positives, counts.count)
-    return KeyCounts(
-        key=counts.key[first],
-        count=sums_from(counts.count, first),
-        positives=sums_from(counts.positives, first),
-    )
+    first, count, positives = isotonic_sums(counts.positives, counts.count)
+    return KeyCounts(key=counts.key[first], count=count, positives=positives)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
@@ -38,32 +39,26 @@ class ColumnFacts:
     ----------
     low, high
         Least and largest number.
-    sample : float64
-        Numbers from all over the rows.
     width
         Type of the keys in all parts.
     """
 
-    low: float
-    high: float
-    sample: Floats
-    width: np.dtype[Any]
+    low: float = math.inf
+    high: float = -math.inf
+    width: np.dtype[Any] = field(default_factory=lambda: np.dtype(np.int32))
+    _samples: list[Floats] = field(default_factory=list)
 
-    def and_of(self, other: ColumnFacts) -> ColumnFacts:
-        """Of both sets of rows."""
-        return ColumnFacts(
-            low=min(self.low, other.low),
-            high=max(self.high, other.high),
-            sample=np.concatenate([self.sample, other.sample]),
-            width=max(self.width, other.width),
-        )
+    @property
+    def sample(self) -> Floats:
+        """Numbers from all over the rows."""
+        return np.concatenate(self._samples)
 
-    @classmethod
-    def of(cls, keys: Keys) -> ColumnFacts:
-        """Of one part."""
+    def note(self, keys: Keys) -> None:
+        """Look at another part."""
         low, high = values_of(np.array([keys.min(), keys.max()], dtype=keys.dtype)).tolist()
-        sample = values_of(keys[:: max(1, len(keys) // _SAMPLE)].copy())  # not a view of all
-        return cls(low=low, high=high, sample=sample, width=keys.dtype)
+        self.low, self.high = min(self.low, low), max(self.high, high)
+        self.width = max(self.width, keys.dtype)
+        self._samples.append(values_of(keys[:: max(1, len(keys) // _SAMPLE)].copy()))  # no view of all
 
 
 class _Store:
@@ -174,9 +169,8 @@ class KeptRows:
         if not self._beyond:
             return
         again = 0
-        rest = ((rows, 0) for rows in self._read().rest(self._kept))
         edges = least_keys(by, self._columns["uncertainty"].width) if len(by) else None
-        for part, _ in self._parts_of(rest):
+        for part, _ in self._parts_of(self._read().rest(self._kept)):
             again += part.rows
             aligned = self._aligned(part)
             yield aligned if edges is None else divided(aligned, edges, keep=False)
@@ -191,9 +185,7 @@ class KeptRows:
         store = _Store()
         for part, end in self._parts_of(batches.with_ends()):
             for role, keys in part.keys.items():
-                known = self._columns.get(role)
-                found = ColumnFacts.of(keys)
-                self._columns[role] = found if known is None else known.and_of(found)
+                self._columns.setdefault(role, ColumnFacts()).note(keys)
             used += part.bytes
             if not self._beyond and (used <= KEPT_BYTES or not batches.repeatable):
                 self._parts.append(store.part(part))

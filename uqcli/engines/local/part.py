@@ -9,12 +9,9 @@ from itertools import pairwise
 
 import numpy as np
 
-from uqcli.counts import Ints
+from uqcli.counts import Ints, narrow_bins, places_by_bin
 from uqcli.engines.local.keys import Keys, keys_of, widened
 from uqcli.engines.protocol import CheckedRows
-
-_FEW_BINS = 16
-"""Up to so many, looking for each bin's rows is faster than sorting."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -123,10 +120,10 @@ def divided(part: Part, edges: Keys, *, keep: bool) -> Part:
         Whether the uncertainty is still needed afterwards.
     """
     bins, uncertainty = len(edges) + 1, part.keys["uncertainty"]
-    number = _bins_of(uncertainty, edges)
+    number = narrow_bins(uncertainty, edges)
     places, cuts = [], [0]
     for start, stop in pairwise(part.cuts.tolist()):
-        for each in _by_bin(number[start:stop], bins):
+        for each in places_by_bin(number[start:stop], bins):
             places.append(start + each)
             cuts.append(cuts[-1] + len(each))
     order = np.concatenate(places)
@@ -134,25 +131,3 @@ def divided(part: Part, edges: Keys, *, keep: bool) -> Part:
     for column in (*keys.values(), *([] if part.weight is None else [part.weight])):
         column[:] = column[order]
     return Part(keys=keys, cuts=np.array(cuts), weight=part.weight)
-
-
-def _bins_of(keys: Keys, edges: Keys) -> Ints:
-    """Bin of each key, the number of edges at or below it; in few bytes."""
-    if len(edges) > _FEW_BINS:
-        return np.searchsorted(edges, keys, side="right")
-    bins = np.zeros(len(keys), dtype=np.int8)
-    for edge in edges:
-        bins += keys >= edge
-    return bins  # type: ignore[return-value]
-
-
-def _by_bin(number: Ints, bins: int) -> Iterator[Ints]:
-    """Ascending places of the rows of each bin."""
-    if bins <= _FEW_BINS:
-        for each in range(bins):
-            yield np.flatnonzero(number == each)
-        return
-    order = np.argsort(number, kind="stable")
-    cuts = np.searchsorted(number[order], np.arange(bins + 1))
-    for start, stop in pairwise(cuts.tolist()):
-        yield order[start:stop]

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from uqcli.counts import Bools, Ints, ValueCounts
+from uqcli.counts import Bools, Ints, ValueCounts, run_starts
 from uqcli.engines.local.keys import Keys, values_of
 
 _STEP = 1 << 17
@@ -58,11 +58,7 @@ def pooled(parts: Sequence[KeyRows], width: np.dtype[np.signedinteger]) -> KeyCo
     """Pool rows with equal keys; the keys of all parts are equally wide."""
     if any(part.weight is not None for part in parts):
         return _weighted(parts)
-    none = np.empty(0, dtype=width)
-    positive = np.concatenate([none, *(part.positive for part in parts)])
-    ordered = np.concatenate([none, *(part.negative for part in parts), positive])
-    ordered.sort()
-    positive.sort()
+    ordered, positive = in_order(parts, width)
     size = len(ordered) - sum(int(np.count_nonzero(~new)) for _, new in _new_keys(ordered))
     kind = np.int32 if size > _MANY and len(ordered) < 2**31 else np.int64
     if size == len(ordered):  # no ties: spare memory that large data would have to touch
@@ -84,6 +80,16 @@ def pooled(parts: Sequence[KeyRows], width: np.dtype[np.signedinteger]) -> KeyCo
     return KeyCounts(key=key, count=count, positives=_counted_at(key, positive, kind))
 
 
+def in_order(parts: Sequence[KeyRows], width: np.dtype[np.signedinteger]) -> tuple[Keys, Keys]:
+    """Keys of all rows, and of the positive ones, ascending."""
+    none = np.empty(0, dtype=width)
+    positive = np.concatenate([none, *(part.positive for part in parts)])
+    ordered = np.concatenate([none, *(part.negative for part in parts), positive])
+    ordered.sort()
+    positive.sort()
+    return ordered, positive
+
+
 def merged(parts: Sequence[KeyCounts]) -> KeyCounts:
     """Counts of keys in any order, some of them several times, as one table."""
     key = np.concatenate([part.key for part in parts])
@@ -93,7 +99,7 @@ def merged(parts: Sequence[KeyCounts]) -> KeyCounts:
         return KeyCounts(key=key, count=count, positives=positives)
     order = np.argsort(key, kind="stable")
     ordered = key[order]
-    starts = np.concatenate([[0], np.flatnonzero(ordered[1:] != ordered[:-1]) + 1])
+    starts = run_starts(ordered)
     return KeyCounts(
         key=ordered[starts],
         count=np.add.reduceat(count[order], starts),

@@ -14,7 +14,7 @@ from threading import Lock
 
 import numpy as np
 
-from uqcli.counts import Bools, Floats, Ints, RangeCounts, ValueCounts, merge
+from uqcli.counts import Bools, Floats, Ints, RangeCounts, ValueCounts
 from uqcli.defaults import COLLECTED_ROWS, ROWS_PER_PART
 from uqcli.engines.local.kept import ColumnFacts, KeptRows
 from uqcli.engines.local.keys import Keys, keys_of, values_of
@@ -109,17 +109,19 @@ class _Table:
         return np.flatnonzero((self.count > 0) & ~self.opened)
 
     @cached_property
+    def _keys(self) -> Keys:
+        return np.concatenate([self.ranges.starts[self.closed], self.inside.key])
+
+    @cached_property
     def _order(self) -> Ints:
-        keys = np.concatenate([self.ranges.starts[self.closed], self.inside.key])
-        return np.argsort(keys, kind="stable")
+        return np.argsort(self._keys, kind="stable")
 
     def counts(self) -> RangeCounts:
         """As answers see them."""
         closed, order = self.closed, self._order
         exact = np.arange(len(order)) >= len(closed)
-        keys = np.concatenate([self.ranges.starts[closed], self.inside.key])
         return RangeCounts(
-            value=values_of(keys[order]),
+            value=values_of(self._keys[order]),
             count=np.concatenate([self.count[closed], self.inside.count])[order],
             positives=np.concatenate([self.positives[closed], self.inside.positives])[order],
             exact=exact[order],
@@ -161,8 +163,7 @@ def count_ranges(rows: KeptRows, role: str, by: Floats, unsettled: Unsettled) ->
     """
     bins = len(by) + 1
     if rows.size <= ROWS_PER_PART:
-        parts = pooled_by(rows, role, by)
-        return tuple(RangeCounts.of(each) for each in (*parts, merge(parts)))
+        return RangeCounts.of_parts(pooled_by(rows, role, by))
     column = rows.column(role)
     ranges = Ranges.over(column, max(_LEAST_RANGES, _CELLS // max(4, bins)))
     counter = _Counter(role=role, by=by, ranges=ranges)
@@ -239,7 +240,7 @@ class _Counter:
 
 
 def _first(rows: KeptRows, counter: _Counter) -> list[_Table]:
-    """Nothing opened but ranges of a single key."""
+    """Nothing opened."""
     shape = (counter.bins, counter.ranges.size)
     count, positives = np.zeros((2, shape[0] * shape[1]), dtype=np.int64)
     alone = Lock()

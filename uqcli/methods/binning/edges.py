@@ -6,8 +6,8 @@ import numpy as np
 
 from uqcli.counts import Floats, Ints, ValueCounts
 from uqcli.errors import DataError, UsageError
-from uqcli.kernels.pava import bounded_blocks, isotonic_blocks
-from uqcli.parts import places_of, sums_from
+from uqcli.kernels.pava import bounded_blocks, isotonic_blocks, isotonic_sums
+from uqcli.parts import places_of
 
 
 def equi_weight_edges(counts: ValueCounts, bins: int) -> Floats:
@@ -104,12 +104,8 @@ def isotonic_counts(counts: ValueCounts) -> ValueCounts:
     """Blocks of the isotonic fit of the labels on the score, each at its first score."""
     if len(counts.value) == 0:
         return counts
-    first = isotonic_blocks(counts.positives, counts.count)
-    return ValueCounts(
-        value=counts.value[first],
-        count=sums_from(counts.count, first),
-        positives=sums_from(counts.positives, first),
-    )
+    first, count, positives = isotonic_sums(counts.positives, counts.count)
+    return ValueCounts(value=counts.value[first], count=count, positives=positives)
 
 
 def pava_bc_edges(counts: ValueCounts, n_min: int, n_max: int) -> Floats:

@@ -2,25 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from itertools import pairwise
 
 import numpy as np
 
 from uqcli.choices import Binning
 from uqcli.counts import (
-    FEW_EDGES,
     Bools,
     Cells,
     Floats,
     Ints,
     RangeCounts,
     ValueCounts,
-    bin_of,
     binned_cells,
     distinct_cells,
     merge,
+    narrow_bins,
+    places_by_bin,
     pool,
 )
 from uqcli.methods.binning.block_sizes import BlockSizes
@@ -148,35 +147,12 @@ def unsettled_by_edges(counts: RangeCounts, edges: Floats) -> Bools:
     return named & ~counts.exact
 
 
-def split_by_uncertainty(rows: HoldOut, spec: GridSpec) -> tuple[Floats, tuple[ValueCounts, ...]]:
-    """Uncertainty edges, and the tie-pooled scores of each uncertainty bin."""
-    if spec.uncertainty_bins == 1 or rows.uncertainty is None:
-        return np.empty(0), pool_by(rows, np.empty(0))
-    unlabelled = np.zeros(len(rows.positive), dtype=np.bool_)  # edges do not look at labels
-    pooled = pool(rows.uncertainty, unlabelled, rows.weight)
-    edges = BINNINGS[spec.binning].edges(pooled, BinSizes(bins=spec.uncertainty_bins))
-    return edges, pool_by(rows, edges)
-
-
 def pool_by(rows: HoldOut, edges: Floats) -> tuple[ValueCounts, ...]:
     """Tie-pooled scores of each uncertainty bin."""
     if len(edges) == 0 or rows.uncertainty is None:
         return (pool(rows.score, rows.positive, rows.weight),)
     parts = []
-    for inside in _members(rows.uncertainty, edges):
+    for inside in places_by_bin(narrow_bins(rows.uncertainty, edges), len(edges) + 1):
         weight = None if rows.weight is None else rows.weight[inside]
         parts.append(pool(rows.score[inside], rows.positive[inside], weight))
     return tuple(parts)
-
-
-def _members(uncertainty: Floats, edges: Floats) -> Iterator[Bools | Ints]:
-    """The rows of each uncertainty bin: masks where there are few bins, positions where many."""
-    if len(edges) <= FEW_EDGES:
-        for low, high in zip([-np.inf, *edges], [*edges, np.inf], strict=True):
-            yield (uncertainty >= low) & (uncertainty < high)
-        return
-    bins = bin_of(uncertainty, edges)
-    order = np.argsort(bins, kind="stable")
-    bounds = np.searchsorted(bins[order], np.arange(len(edges) + 2))
-    for start, end in pairwise(bounds.tolist()):
-        yield order[start:end]

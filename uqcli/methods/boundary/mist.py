@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from uqcli.counts import CellRow, Cells
-from uqcli.kernels.pava import isotonic_blocks
+from uqcli.kernels.pava import isotonic_sums
 from uqcli.methods.boundary.goals import Goal, Tops
 
 
@@ -49,16 +49,11 @@ def isotonic_single_threshold(cells: Cells, goal: Goal) -> Tops | None:
 
 def _blocks(number: int, row: CellRow) -> list[_Block]:
     filled = np.flatnonzero(row.count)
-    starts = isotonic_blocks(row.positives[filled], row.count[filled])
-    if len(starts) == 0:
+    if len(filled) == 0:
         return []
-    counts = np.add.reduceat(row.count[filled], starts).tolist()
-    positives = np.add.reduceat(row.positives[filled], starts).tolist()
-    first_cells = filled[starts].tolist()
-    return [
-        _Block(number, first, count, positive)
-        for first, count, positive in zip(first_cells, counts, positives, strict=True)
-    ]
+    first, total, positives = isotonic_sums(row.positives[filled], row.count[filled])
+    columns = filled[first].tolist(), total.tolist(), positives.tolist()
+    return [_Block(number, *block) for block in zip(*columns, strict=True)]
 
 
 def _by_falling_value(one: _Block, other: _Block) -> int:

@@ -7,9 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from uqcli.counts import Floats, ValueCounts, merge
-from uqcli.kernels.pava import isotonic_blocks
+from uqcli.kernels.pava import isotonic_sums
 from uqcli.methods.calibration.maps import IsotonicMap, UncertaintyMap
-from uqcli.parts import sums_from
 
 
 def fit_isotonic(counts: ValueCounts) -> IsotonicMap:
@@ -22,9 +21,9 @@ def fit_isotonic(counts: ValueCounts) -> IsotonicMap:
     counts
         Corrected scores, at least one.
     """
-    first = isotonic_blocks(counts.positives, counts.count)
+    first, count, positives = isotonic_sums(counts.positives, counts.count)
     last = np.append(first[1:], len(counts.value)) - 1
-    rate = sums_from(counts.positives, first) / sums_from(counts.count, first)
+    rate = positives / count
     ends = np.stack([counts.value[first], counts.value[last]], axis=1)
     both = np.stack([np.ones(len(first), dtype=np.bool_), first < last], axis=1)
     return IsotonicMap(x=ends[both].tolist(), y=np.repeat(rate, both.sum(axis=1)).tolist())

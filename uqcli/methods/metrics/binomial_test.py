@@ -9,6 +9,7 @@ import numpy as np
 
 from uqcli.counts import Bools, Floats, Ints
 from uqcli.methods.metrics.verdicts import Verdicts, changes
+from uqcli.parts import PART
 
 _RELATIVE = 1 + 1e-7
 """Outcomes count as extreme up to this factor above the observed one's probability, as in scipy."""
@@ -16,7 +17,6 @@ _RELATIVE = 1 + 1e-7
 _FEW, _FEW_IN_ALL, _PIECES = 16, 1024, 4
 """Scores of a stretch that are evaluated one by one, and of such in all bins; pieces of other stretches."""
 
-_AT_A_TIME = 1 << 14
 _MANY = 1 << 20
 """Rows up to which scipy's binomial tails are right: of more they lose digits near the mean, then all."""
 
@@ -130,7 +130,7 @@ def _one_by_one(
     order = np.argsort(first)
     of_bin, first, size = of_bin[order], first[order], size[order]
     upto = np.cumsum(size)
-    cuts = np.unique(np.searchsorted(upto, np.arange(0, size.sum(), _AT_A_TIME)))
+    cuts = np.unique(np.searchsorted(upto, np.arange(0, size.sum(), PART)))
     runs = []
     for a, b in itertools.pairwise([*cuts.tolist(), len(size)]):
         times = size[a:b]

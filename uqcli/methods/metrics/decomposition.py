@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from uqcli.counts import Ints, ValueCounts
-from uqcli.kernels.pava import isotonic_blocks
-from uqcli.parts import sums_from
+from uqcli.counts import Ints
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -26,12 +24,6 @@ class BrierParts:
     miscalibration: float
     discrimination: float
     uncertainty: float
-
-
-def isotonic_counts(counts: ValueCounts) -> tuple[Ints, Ints]:
-    """Rows and positive rows in each block of the isotonic fit of tie-pooled probabilities."""
-    first = isotonic_blocks(counts.positives, counts.count)
-    return sums_from(counts.count, first), sums_from(counts.positives, first)
 
 
 def brier_parts(score: float, rows: Ints, positives: Ints) -> BrierParts:

@@ -11,7 +11,7 @@ import numpy as np
 
 from uqcli.counts import Bools, Floats, Ints, ValueCounts, run_starts
 from uqcli.methods.metrics.losses import LOSSES, is_bounded
-from uqcli.methods.metrics.resampling import WithError, resample
+from uqcli.methods.metrics.resampling import WithError, mean_with_error, resample
 
 SIDES = ("before", "after", "difference")
 
@@ -135,10 +135,12 @@ class PairedCounts:
         Differences of the AUC are on its own scale.
         """
         times = np.concatenate([self.positives, self.negatives])
-        total = int(times.sum())
-        weights = times.astype(np.float64)
+        weights = times.astype(np.float64)  # once for all lines
         found = {
-            name: {side: _mean(line, weights, total) for side, line in lines.items()}
+            name: {
+                side: WithError(value=None, error=None) if line is None else mean_with_error(line, weights)
+                for side, line in lines.items()
+            }
             for name, lines in self._losses.items()
         }
         return found | {"auc": self._auc(weights)}
@@ -150,26 +152,15 @@ class PairedCounts:
         first, second = (each.placements(self.positives, self.negatives) for each in self._rankings)
         lines = (first, second, (second[0] - first[0], second[1] - first[1]))
         parts = np.split(weights, 2)
-        before, after, difference = (self._of_placements(*line, *parts) for line in lines)
+        before, after, difference = (_of_placements(*line, *parts) for line in lines)
         return {"before": _as_log_odds(before), "after": _as_log_odds(after), "difference": difference}
 
-    def _of_placements(
-        self, of_positives: Floats, of_negatives: Floats, positives: Floats, negatives: Floats
-    ) -> WithError:
-        one = _mean(of_positives, positives, int(self.positives.sum()))
-        other = _mean(of_negatives, negatives, int(self.negatives.sum()))
-        return WithError(value=one.value, error=math.hypot(one.error or 0.0, other.error or 0.0))
 
-
-def _mean(value: Floats | None, weights: Floats, total: int) -> WithError:
-    """The same doubles as ``mean_with_error``, for weights that are floats once for many values."""
-    if value is None:
-        return WithError(value=None, error=None)
-    mean = float((value * weights).sum()) / total
-    squares = value - mean
-    squares *= squares
-    squares *= weights
-    return WithError(value=mean, error=math.sqrt(float(squares.sum()) / total / total))
+def _of_placements(
+    of_positives: Floats, of_negatives: Floats, positives: Floats, negatives: Floats
+) -> WithError:
+    one, other = mean_with_error(of_positives, positives), mean_with_error(of_negatives, negatives)
+    return WithError(value=one.value, error=math.hypot(one.error or 0.0, other.error or 0.0))
 
 
 def _as_log_odds(auc: WithError) -> WithError:

@@ -54,17 +54,20 @@ class WithError:
     error: float | None
 
 
-def mean_with_error(value: Floats, count: Ints) -> WithError:
+def mean_with_error(value: Floats, count: Ints | Floats) -> WithError:
     """Mean of values by how often they occur.
 
     Parameters
     ----------
     value : float64, shape (m,)
-    count : int64, shape (m,)
+    count : int64, or the same numbers as float64, shape (m,)
     """
     total = int(count.sum())
     mean = float((value * count).sum()) / total
-    variance = float((count * (value - mean) ** 2).sum()) / total
+    squares = value - mean
+    squares *= squares
+    squares *= count
+    variance = float(squares.sum()) / total
     return WithError(value=mean, error=math.sqrt(variance / total))
 
 
