@@ -10,6 +10,9 @@ from typing import TYPE_CHECKING, Any
 from uqcli.defaults import VERSION
 
 if TYPE_CHECKING:
+    from uqcli.api.boundary import find_boundary
+    from uqcli.api.calibrator import Calibrator
+    from uqcli.api.tce import calibration_error, classwise_calibration_error
     from uqcli.choices import (
         CalibrationMethod,
         CalibrationTest,
@@ -18,12 +21,10 @@ if TYPE_CHECKING:
         ScoreBinning,
         SplitCriterion,
     )
-    from uqcli.jobs.calibration import CalibrationOptions
-    from uqcli.jobs.calibrator import Calibrator
-    from uqcli.jobs.measure import MeasureOptions, calibration_error, classwise_calibration_error
-    from uqcli.jobs.search import find_boundary
+    from uqcli.jobs.calibrate.fit import CalibrationOptions
+    from uqcli.jobs.tce.measure import MeasureOptions
     from uqcli.methods.boundary.result import FittedBoundary
-    from uqcli.methods.calibration.scale import Scale
+    from uqcli.methods.calibrate.scale import Scale
 
 __version__ = VERSION
 __all__ = [
@@ -46,19 +47,19 @@ __all__ = [
 
 _HOMES = {
     "CalibrationMethod": "uqcli.choices",
-    "CalibrationOptions": "uqcli.jobs.calibration",
+    "CalibrationOptions": "uqcli.jobs.calibrate.fit",
     "CalibrationTest": "uqcli.choices",
-    "Calibrator": "uqcli.jobs.calibrator",
+    "Calibrator": "uqcli.api.calibrator",
     "FittedBoundary": "uqcli.methods.boundary.result",
     "LeafMethod": "uqcli.choices",
-    "MeasureOptions": "uqcli.jobs.measure",
+    "MeasureOptions": "uqcli.jobs.tce.measure",
     "Partitioner": "uqcli.choices",
-    "Scale": "uqcli.methods.calibration.scale",
+    "Scale": "uqcli.methods.calibrate.scale",
     "ScoreBinning": "uqcli.choices",
     "SplitCriterion": "uqcli.choices",
-    "calibration_error": "uqcli.jobs.measure",
-    "classwise_calibration_error": "uqcli.jobs.measure",
-    "find_boundary": "uqcli.jobs.search",
+    "calibration_error": "uqcli.api.tce",
+    "classwise_calibration_error": "uqcli.api.tce",
+    "find_boundary": "uqcli.api.boundary",
 }
 
 

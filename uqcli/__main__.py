@@ -28,7 +28,7 @@ def main() -> NoReturn:
     from uqcli.files import open_missing_streams
 
     open_missing_streams()
-    from uqcli.cli.memory import keep_freed_memory
+    from uqcli.cli.resources import keep_freed_memory
     from uqcli.cli.signals import answer_signals, conclude, ignore_signals
 
     answer_signals()

@@ -17,11 +17,11 @@ from uqcli.defaults import SMALL_WORK
 from uqcli.kernels.nonconformity import true_label_scores
 from uqcli.methods.boundary.constraint import parse_constraint
 from uqcli.methods.boundary.fit import search
-from uqcli.methods.calibration.heterogeneous import CalibrationRows, LeafOptions, fit_trees
-from uqcli.methods.calibration.isotonic import fit_isotonic
-from uqcli.methods.calibration.predict import predict
-from uqcli.methods.calibration.scale import Scale
-from uqcli.methods.calibration.tree import TreeOptions, learn_trees
+from uqcli.methods.calibrate.heterogeneous import CalibrationRows, LeafOptions, fit_trees
+from uqcli.methods.calibrate.isotonic import fit_isotonic
+from uqcli.methods.calibrate.predict import predict
+from uqcli.methods.calibrate.scale import Scale
+from uqcli.methods.calibrate.tree import TreeOptions, learn_trees
 from uqcli.methods.conformal.scores import SCORES
 from uqcli.methods.conformal.thresholds import marginal_threshold
 

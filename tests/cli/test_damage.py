@@ -13,13 +13,13 @@ import pyarrow.parquet as pq
 import pytest
 
 from tests.cli.conftest import sample_frame
+from uqcli.api.boundary import find_boundary
+from uqcli.api.calibrator import Calibrator
 from uqcli.choices import CalibrationMethod, Partitioner
 from uqcli.defaults import MOST_SEED
 from uqcli.draws import Purpose, uniforms
 from uqcli.errors import DataError, UsageError
-from uqcli.jobs.calibration import CalibrationOptions
-from uqcli.jobs.calibrator import Calibrator
-from uqcli.jobs.search import find_boundary
+from uqcli.jobs.calibrate.fit import CalibrationOptions
 from uqcli.methods.boundary.constraint import parse_constraint
 
 

@@ -8,12 +8,13 @@ import numpy as np
 import pytest
 
 from uqcli import defaults
+from uqcli.api.boundary import find_boundary
 from uqcli.cli.app import run
 from uqcli.errors import UsageError
 from uqcli.exact import check_size, decimal, size
-from uqcli.jobs.calibration import CalibrationOptions
-from uqcli.jobs.measure import MeasureOptions
-from uqcli.jobs.search import GridOptions, find_boundary
+from uqcli.jobs.boundary.hold_out import GridOptions
+from uqcli.jobs.calibrate.fit import CalibrationOptions
+from uqcli.jobs.tce.measure import MeasureOptions
 
 TINY = "1e-99999999"
 CLASSES = ("conformal", "data.parquet", "--mode", "label-conditional")

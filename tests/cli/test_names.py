@@ -10,8 +10,8 @@ import polars as pl
 import pytest
 
 from tests.cli.conftest import sample_frame
+from uqcli.document import Document, Table
 from uqcli.errors import DataError, GateError
-from uqcli.reports.document import Document, Table
 from uqcli.reports.render import to_html, to_markdown, to_terminal
 from uqcli.visible import visible
 

@@ -5,8 +5,8 @@ import polars as pl
 import pytest
 
 from uqcli.counts import pool
-from uqcli.jobs.measure import MeasureOptions, measure
-from uqcli.methods.binning.block_sizes import BlockSizes
+from uqcli.jobs.tce.measure import MeasureOptions, measure
+from uqcli.methods.bin.block_sizes import BlockSizes
 
 
 def test_the_command_equals_the_library(uqcli, data, frame):

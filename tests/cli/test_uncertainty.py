@@ -3,8 +3,8 @@
 import numpy as np
 import polars as pl
 
-from uqcli.methods.uncertainty.beta import of_beta
-from uqcli.methods.uncertainty.members import of_members
+from uqcli.methods.stream.beta import of_beta
+from uqcli.methods.stream.members import of_members
 
 
 def test_beta_parameters_to_columns(uqcli, tmp_path):

@@ -20,12 +20,12 @@ from uqcli.counts import merge
 from uqcli.engines.request import DataRequest, Roles
 from uqcli.errors import DataError
 from uqcli.jobs.array_table import ArrayTable
-from uqcli.jobs.bin import bin_rows
+from uqcli.jobs.bin.run import bin_rows
+from uqcli.jobs.boundary.hold_out import Rows
 from uqcli.jobs.grids import grid_cells, uncertainty_edges
-from uqcli.jobs.search import Rows
-from uqcli.methods.binning.calibration_error import isotonic_errors
-from uqcli.methods.binning.edges import isotonic_counts
-from uqcli.methods.binning.grid import GridSpec
+from uqcli.methods.bin.edges import isotonic_counts
+from uqcli.methods.bin.grid import GridSpec
+from uqcli.methods.bin.isotonic_error import isotonic_errors
 from uqcli.methods.boundary.constraint import parse_constraint
 
 ROLES = Roles(numbers={"score": "score", "uncertainty": "uncertainty"}, label="label", weight="weight")

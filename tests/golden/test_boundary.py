@@ -8,7 +8,7 @@ import pytest
 from tests.oracles.boundary import dense_table
 from tests.properties.strategies import build_cells
 from uqcli.choices import Algorithm, Binning, ConstraintKind
-from uqcli.methods.binning.grid import GridSpec, HoldOut
+from uqcli.methods.bin.grid import GridSpec, HoldOut
 from uqcli.methods.boundary.constraint import parse_constraint
 from uqcli.methods.boundary.fit import search
 

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from uqcli.choices import BinSizing
-from uqcli.methods.binning.block_sizes import BlockSizes
+from uqcli.methods.bin.block_sizes import BlockSizes
 
 
 @given(st.integers(1, 10**9), st.data())

@@ -14,15 +14,15 @@ from tests.oracles import calibration as oracle
 from tests.properties.strategies import data_sets
 from uqcli.choices import CalibrationMethod, LeafMethod, Partitioner, SplitCriterion
 from uqcli.counts import Feature, ValueCounts, pool
-from uqcli.jobs import scored_rows
-from uqcli.jobs.calibration import CalibrationOptions, cross_fitted, fit, fit_counts
-from uqcli.jobs.scored_rows import ScoredRows, deal, drawn_from, rows_of
-from uqcli.methods.calibration.histogram import bound, target_bound
-from uqcli.methods.calibration.isotonic import fit_isotonic
-from uqcli.methods.calibration.maps import IsotonicMap
-from uqcli.methods.calibration.parametric import fit_beta, fit_platt, fit_temperature
-from uqcli.methods.calibration.predict import predict_scores
-from uqcli.methods.calibration.scale import Scale
+from uqcli.jobs.calibrate import scored_rows
+from uqcli.jobs.calibrate.fit import CalibrationOptions, cross_fitted, fit, fit_counts
+from uqcli.jobs.calibrate.scored_rows import ScoredRows, deal, drawn_from, rows_of
+from uqcli.methods.calibrate.histogram import bound, target_bound
+from uqcli.methods.calibrate.isotonic import fit_isotonic
+from uqcli.methods.calibrate.maps import IsotonicMap
+from uqcli.methods.calibrate.parametric import fit_beta, fit_platt, fit_temperature
+from uqcli.methods.calibrate.predict import predict_scores
+from uqcli.methods.calibrate.scale import Scale
 
 PROBABILITY = Scale()
 ROWS = st.lists(

@@ -11,9 +11,9 @@ from uqcli.choices import Binning
 from uqcli.counts import merge
 from uqcli.jobs.array_table import ArrayTable
 from uqcli.jobs.grids import uncertainty_edges
-from uqcli.methods.binning.calibration_error import isotonic_errors
-from uqcli.methods.binning.edges import isotonic_counts
-from uqcli.methods.binning.grid import GridSpec, cells_from
+from uqcli.methods.bin.edges import isotonic_counts
+from uqcli.methods.bin.grid import GridSpec, cells_from
+from uqcli.methods.bin.isotonic_error import isotonic_errors
 
 
 def isotonic(rows):

@@ -8,23 +8,23 @@ import pytest
 from uqcli.choices import Algorithm, CalibrationTest, ConstraintKind, ScoreBinning
 from uqcli.counts import Cells, ValueCounts, binned_cells, distinct_cells
 from uqcli.jobs.compare import metrics_of
-from uqcli.jobs.measure import MeasureOptions, errors_of_draws, measure
+from uqcli.jobs.tce.measure import MeasureOptions, errors_of_draws, measure
 from uqcli.kernels.pava import bounded_blocks, isotonic_blocks
-from uqcli.methods.binning.calibration_error import isotonic_errors
-from uqcli.methods.binning.edges import equi_weight_edges, isotonic_counts
+from uqcli.methods.bin.edges import equi_weight_edges, isotonic_counts
+from uqcli.methods.bin.isotonic_error import isotonic_errors
 from uqcli.methods.boundary.constraint import parse_constraint
 from uqcli.methods.boundary.fit import search
 from uqcli.methods.boundary.registry import ALGORITHMS
-from uqcli.methods.calibration.histogram import fit_histogram
-from uqcli.methods.calibration.isotonic import fit_by_uncertainty, fit_isotonic
-from uqcli.methods.calibration.parametric import fit_beta, fit_platt, fit_temperature
-from uqcli.methods.calibration.scale import Scale
-from uqcli.methods.metrics.calibrated_labels import draw_positives
-from uqcli.methods.metrics.calibration_line import calibration_line
-from uqcli.methods.metrics.diagram import diagram
-from uqcli.methods.metrics.losses import mean_loss
-from uqcli.methods.metrics.ranking import auc, average_precision
-from uqcli.methods.metrics.resampling import resample_counts
+from uqcli.methods.calibrate.histogram import fit_histogram
+from uqcli.methods.calibrate.isotonic import fit_by_uncertainty, fit_isotonic
+from uqcli.methods.calibrate.parametric import fit_beta, fit_platt, fit_temperature
+from uqcli.methods.calibrate.scale import Scale
+from uqcli.methods.evaluate.ranking import auc, average_precision
+from uqcli.methods.losses import mean_loss
+from uqcli.methods.resampling import resample_counts
+from uqcli.methods.tce.calibrated_labels import draw_positives
+from uqcli.methods.tce.calibration_line import calibration_line
+from uqcli.methods.tce.diagram import diagram
 
 HALVES = np.array([0.5])
 

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from uqcli.counts import LOWEST, CellRow, Cells
 from uqcli.jobs.array_table import ArrayTable
 from uqcli.jobs.grids import grid_cells
-from uqcli.methods.binning.grid import HoldOut
+from uqcli.methods.bin.grid import HoldOut
 
 PRECISIONS = st.one_of(
     st.sampled_from(

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from uqcli.methods.metrics import binomial_test
+from uqcli.methods.tce import binomial_test
 
 ALPHAS = st.one_of(st.sampled_from([0.05, 0.01, 0.5, 1.0, 0.999, 1e-9, 1e-150, 1e-250]), st.floats(1e-6, 1))
 MANY = st.integers(0, 9).flatmap(lambda digits: st.integers(1, 2 * 10**digits))

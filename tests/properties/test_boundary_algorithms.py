@@ -12,7 +12,7 @@ from tests.oracles import boundary as oracle
 from tests.properties.strategies import PRECISIONS, as_cells, as_hold_out, build_cells, cell_rows, data_sets
 from uqcli.choices import Algorithm, Binning, ConstraintKind
 from uqcli.counts import bin_of
-from uqcli.methods.binning.grid import GridSpec
+from uqcli.methods.bin.grid import GridSpec
 from uqcli.methods.boundary.constraint import Constraint, parse_constraint, utility
 from uqcli.methods.boundary.fit import search, search_recalibrated
 from uqcli.methods.boundary.knapsack import Options, solve

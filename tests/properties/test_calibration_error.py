@@ -9,9 +9,9 @@ from scipy import stats
 from tests.oracles import calibration_error as oracle
 from uqcli.choices import CalibrationTest, ScoreBinning
 from uqcli.counts import ValueCounts, pool
-from uqcli.jobs.measure import MeasureOptions, measure
-from uqcli.methods.metrics import binomial_test, t_test
-from uqcli.methods.metrics.calibration_line import calibration_line
+from uqcli.jobs.tce.measure import MeasureOptions, measure
+from uqcli.methods.tce import binomial_test, t_test
+from uqcli.methods.tce.calibration_line import calibration_line
 
 FAR = st.one_of(st.just(0.0), st.floats(1e-12, 1))  # scipy itself fails on subnormal scores
 

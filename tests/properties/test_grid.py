@@ -8,7 +8,7 @@ from tests.oracles import binning as oracle
 from tests.properties.strategies import PRECISIONS, as_hold_out, build_cells, data_sets
 from tests.properties.test_boundary_algorithms import GRIDS, ON_CELLS, keep
 from uqcli.choices import Algorithm, Binning
-from uqcli.methods.binning.grid import GridSpec, HoldOut
+from uqcli.methods.bin.grid import GridSpec, HoldOut
 from uqcli.methods.boundary.decide import decide
 from uqcli.methods.boundary.fit import search
 

@@ -6,7 +6,7 @@ from scipy import stats
 
 from uqcli import calibration_error
 from uqcli.draws import Purpose, blocks
-from uqcli.methods.simulation.gaussian import GaussianModel, draw_gaussian, train
+from uqcli.methods.stream.gaussian import GaussianModel, draw_gaussian, train
 
 
 def drawn(prevalence, train_prevalence, rows=6000, seed=0):

@@ -9,13 +9,13 @@ from uqcli.draws import Purpose, generator
 from uqcli.errors import InfeasibleError
 from uqcli.jobs.compare import ComparedRows, compare
 from uqcli.jobs.intervals import ResamplingPlan
-from uqcli.jobs.measure import MeasureOptions, measure
-from uqcli.jobs.shift import intervals_of_weights
-from uqcli.jobs.shift_evidence import Likelihood, MeanProbabilities, PredictedClasses
-from uqcli.jobs.tce_chance import chance_of_scores, intervals_of_scores
-from uqcli.methods.metrics.calibrated_labels import ClassRows
-from uqcli.methods.metrics.resampling import resample, resample_counts, tail_of
+from uqcli.jobs.shift.evidence import Likelihood, MeanProbabilities, PredictedClasses
+from uqcli.jobs.shift.run import intervals_of_weights
+from uqcli.jobs.tce.chance import chance_of_scores, intervals_of_scores
+from uqcli.jobs.tce.measure import MeasureOptions, measure
+from uqcli.methods.resampling import resample, resample_counts, tail_of
 from uqcli.methods.shift.target import coverage_draws, percentiles, precision_interval
+from uqcli.methods.tce.calibrated_labels import ClassRows
 
 RUNS = 100
 

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from uqcli.draws import BLOCK, Purpose, blocks
-from uqcli.methods.simulation.posterior import PosteriorModel, draw, expected_positivity
+from uqcli.methods.stream.posterior import PosteriorModel, draw, expected_positivity
 
 
 def counts(n):

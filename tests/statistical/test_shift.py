@@ -7,7 +7,7 @@ from scipy import stats
 
 from uqcli.choices import EngineName, ShiftEstimator
 from uqcli.engines.request import ClassColumns, DataRequest, Roles
-from uqcli.jobs.shift import ShiftOptions, run, target_request
+from uqcli.jobs.shift.run import ShiftOptions, run, target_request
 
 SOURCE, TARGET = np.array([0.5, 0.3, 0.2]), np.array([0.2, 0.3, 0.5])
 

@@ -20,8 +20,8 @@ from uqcli.engines.request import PROBA
 from uqcli.errors import UsageError
 from uqcli.exact import decimal
 from uqcli.methods.boundary.constraint import parse_constraint
-from uqcli.methods.calibration.consistency import contradiction_in_map
-from uqcli.methods.calibration.maps import (
+from uqcli.methods.calibrate.consistency import contradiction_in_map
+from uqcli.methods.calibrate.maps import (
     BetaMap,
     GroupsMap,
     HistogramMap,

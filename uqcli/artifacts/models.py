@@ -24,7 +24,7 @@ from uqcli.choices import (
     SplitCriterion,
 )
 from uqcli.defaults import FORMAT_VERSION, VERSION
-from uqcli.methods.calibration.maps import CalibrationMap, UncertaintyMap
+from uqcli.methods.calibrate.maps import CalibrationMap, UncertaintyMap
 
 Count = Annotated[int, Meta(ge=0)]
 Bins = Annotated[int, Meta(ge=1)]

@@ -77,7 +77,7 @@ def program(names: tuple[str, ...] = COMMANDS) -> typer.Typer:
     )
     app.callback(invoke_without_command=True)(_root)
     for name in names:
-        module = import_module(f"uqcli.cli.{name}")
+        module = import_module(f"uqcli.cli.commands.{name}")
         function = getattr(module, name, None) or getattr(module, f"{name}_")  # bin_ hides no builtin
         app.command(name, cls=Command)(with_groups(function))
     return app

@@ -8,9 +8,9 @@ from dataclasses import replace
 
 from uqcli.cli.options import ReportOptions, RunOptions
 from uqcli.cli.places import Reads, check_places
+from uqcli.document import Metrics, Report
 from uqcli.errors import GateError, UqcliError, UsageError
 from uqcli.files import STDIO, Held, check_results_stream, check_writable, write_bytes
-from uqcli.reports.document import Metrics, Report
 
 
 def check_outputs(
@@ -51,8 +51,8 @@ def check_outputs(
     MissingExtraError
         A figure is asked for and cannot be drawn.
     """
-    from uqcli.jobs.gates import failed_gates, parse_gate
     from uqcli.reports.figures import check_plot_name, require_drawing
+    from uqcli.reports.gates import failed_gates, parse_gate
     from uqcli.reports.render import check_report_name
 
     outputs = [place for place in (output, options.report, plot) if place is not None]
@@ -114,7 +114,7 @@ def deliver(
     GateError
         A gate holds: no artifact and no file of rows is written, an old one stays.
     """
-    from uqcli.jobs.gates import failed_gates, parse_gate
+    from uqcli.reports.gates import failed_gates, parse_gate
 
     gates = [parse_gate(text) for text in options.fail_if or []]
     failed = failed_gates(gates, report.gated)

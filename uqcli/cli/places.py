@@ -8,8 +8,8 @@ from collections.abc import Hashable, Iterable
 from dataclasses import dataclass
 
 from uqcli.cli.config import candidates
+from uqcli.cli.inputs import read_options
 from uqcli.cli.options import InputOptions, RunOptions
-from uqcli.cli.requests import read_options
 from uqcli.errors import UqcliError, UsageError
 from uqcli.files import STDIO, is_stdin
 

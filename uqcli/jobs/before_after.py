@@ -7,10 +7,10 @@ import numpy as np
 from uqcli import defaults
 from uqcli.counts import Floats, Ints, pool
 from uqcli.jobs.compare import ComparedRows
-from uqcli.methods.binning.edges import even_edges
-from uqcli.methods.calibration.maps import CalibrationMap, GroupsMap, TreesMap, UncertaintyMap
-from uqcli.methods.metrics.calibration_error import in_bins
-from uqcli.methods.metrics.diagram import Reliability, reliability
+from uqcli.methods.bin.edges import even_edges
+from uqcli.methods.calibrate.maps import CalibrationMap, GroupsMap, TreesMap, UncertaintyMap
+from uqcli.methods.tce.calibration_error import in_bins
+from uqcli.methods.tce.diagram import Reliability, reliability
 from uqcli.reports.before_after import ReliabilityPanel
 
 _MOST_PANELS = 9

@@ -9,10 +9,14 @@ from dataclasses import dataclass
 from uqcli import defaults
 from uqcli.choices import Binning, CalibrationTest
 from uqcli.counts import Bools, Floats, Ints, ValueCounts
+from uqcli.document import Estimate, Metric
 from uqcli.draws import Purpose, generator
 from uqcli.jobs.intervals import ResamplingPlan
-from uqcli.methods.binning.registry import BINNINGS, BinSizes
-from uqcli.methods.metrics.calibration_error import (
+from uqcli.methods.bin.registry import BINNINGS, BinSizes
+from uqcli.methods.evaluate.paired import SIDES, PairedCounts
+from uqcli.methods.evaluate.ranking import auc, average_precision
+from uqcli.methods.resampling import LEAST_OF_A_CLASS, least_replicates, studentised_interval
+from uqcli.methods.tce.calibration_error import (
     ScoreBins,
     brier,
     expected_error,
@@ -20,11 +24,7 @@ from uqcli.methods.metrics.calibration_error import (
     log_loss,
     reject,
 )
-from uqcli.methods.metrics.paired import SIDES, PairedCounts
-from uqcli.methods.metrics.ranking import auc, average_precision
-from uqcli.methods.metrics.resampling import LEAST_OF_A_CLASS, least_replicates, studentised_interval
 from uqcli.reports.comparison import Comparison
-from uqcli.reports.document import Estimate, Metric
 
 Values = Mapping[str, float | None]
 

@@ -10,8 +10,8 @@ from uqcli.artifacts.models import GridArtifact, GridParameters, Source
 from uqcli.choices import ArtifactKind
 from uqcli.counts import LOWEST_EDGE, Bools, CellRow, Cells, Floats, RangeCounts
 from uqcli.engines.protocol import Table, Unsettled
-from uqcli.methods.binning.grid import GridSpec, cells_from, unsettled_by_grid
-from uqcli.methods.binning.registry import BINNINGS, BinSizes
+from uqcli.methods.bin.grid import GridSpec, cells_from, unsettled_by_grid
+from uqcli.methods.bin.registry import BINNINGS, BinSizes
 
 
 def cells_of(grid: GridArtifact) -> Cells:

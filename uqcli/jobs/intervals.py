@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from uqcli import defaults
+from uqcli.document import ExactEstimate
 from uqcli.errors import UsageError
-from uqcli.methods.metrics.proportion import clopper_pearson
-from uqcli.reports.document import ExactEstimate
+from uqcli.methods.proportion import clopper_pearson
 
 
 @dataclass(frozen=True, kw_only=True)

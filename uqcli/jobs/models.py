@@ -15,11 +15,11 @@ from uqcli.engines.request import ClassColumns, FeatureRequest, Roles
 from uqcli.errors import DataError, UsageError
 from uqcli.jobs.grids import cells_of
 from uqcli.jobs.labelled import require_probabilities
+from uqcli.methods.boundary.algorithms.hr import Recalibration, recalibrated
 from uqcli.methods.boundary.decide import decide
-from uqcli.methods.boundary.hr import Recalibration, recalibrated
-from uqcli.methods.calibration.maps import GroupsMap, TreesMap
-from uqcli.methods.calibration.predict import Calibrated, predict
-from uqcli.methods.calibration.scale import Scale
+from uqcli.methods.calibrate.maps import GroupsMap, TreesMap
+from uqcli.methods.calibrate.predict import Calibrated, predict
+from uqcli.methods.calibrate.scale import Scale
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from uqcli.artifacts.codec import load
 from uqcli.artifacts.models import CalibratorArtifact, ConformalArtifact, GridArtifact, ShiftArtifact
-from uqcli.reports.calibrator import ShowCalibratorReport
-from uqcli.reports.conformal import ShowConformalReport
-from uqcli.reports.document import Report
-from uqcli.reports.shift import ShowShiftReport
+from uqcli.document import Report
+from uqcli.reports.calibrate.calibrator import ShowCalibratorReport
+from uqcli.reports.conformal.report import ShowConformalReport
+from uqcli.reports.shift.report import ShowShiftReport
 from uqcli.reports.show import ShowReport
 
 
@@ -21,7 +21,7 @@ def run(artifact: str) -> Report:
     """
     saved = load(artifact)
     if isinstance(saved, GridArtifact):
-        from uqcli.jobs.bin import saved_report  # the other kinds need nothing that counts rows
+        from uqcli.jobs.bin.run import saved_report  # the other kinds need nothing that counts rows
 
         return saved_report(saved)
     if isinstance(saved, CalibratorArtifact):

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from uqcli.methods.metrics.diagram import Reliability
-from uqcli.reports.document import printable
-from uqcli.reports.figures import BLUE, GREY, INK, Figure
+from uqcli.document import Figure, printable
+from uqcli.methods.tce.diagram import Reliability
+from uqcli.reports.figures import BLUE, GREY, INK
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

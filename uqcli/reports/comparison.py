@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from uqcli.reports.document import Estimate, Metric, Metrics, Table, ends_of
+from uqcli.document import Estimate, Metric, Metrics, Table, ends_of
 
 _MEANINGS = {
     "auc": "how often a positive row has the higher score",

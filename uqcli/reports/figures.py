@@ -5,11 +5,10 @@ from __future__ import annotations
 import importlib.util
 import io
 import warnings
-from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from uqcli.document import Figure
 from uqcli.errors import MissingExtraError, UsageError
 from uqcli.visible import visible
 
@@ -38,26 +37,6 @@ _STYLE: Any = {
     "figure.dpi": 144,
     "text.parse_math": False,  # names may hold dollar signs
 }
-
-
-@dataclass(frozen=True, kw_only=True)
-class Figure:
-    """A picture that can be drawn.
-
-    Attributes
-    ----------
-    title
-        What it shows, for those who cannot see it.
-    width, height
-        In inches.
-    draw
-        Fills an empty matplotlib figure.
-    """
-
-    title: str
-    width: float
-    height: float
-    draw: Callable[[Canvas], None]
 
 
 def require_drawing() -> None:

@@ -12,9 +12,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, TextIO
 
+from uqcli.document import Document, Report, Table, count
 from uqcli.errors import UsageError
 from uqcli.files import is_stdin
-from uqcli.reports.document import Document, Report, Table, count
 from uqcli.reports.figures import to_svg
 from uqcli.visible import acts, visible
 

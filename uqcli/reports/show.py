@@ -9,9 +9,9 @@ from typing import Any
 import msgspec
 
 from uqcli.artifacts.models import BoundaryArtifact
+from uqcli.document import Document, Metrics, Table, count, share
 from uqcli.methods.boundary.constraint import parse_constraint
-from uqcli.reports.document import Document, Metrics, Table, count, share
-from uqcli.reports.thresholds import recalibration_in_words, threshold_table
+from uqcli.reports.boundary.thresholds import recalibration_in_words, threshold_table
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,1 +1,1 @@
-"""Decision boundaries on score x uncertainty."""
+"""Decision boundaries: the algorithms."""

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 from uqcli.choices import Algorithm
 from uqcli.counts import Bools, Cells, Floats, Ints
+from uqcli.methods.boundary.algorithms.hr import Recalibration, heuristic_recalibration
 from uqcli.methods.boundary.constraint import Constraint
-from uqcli.methods.boundary.hr import Recalibration, heuristic_recalibration
 from uqcli.methods.boundary.registry import ALGORITHMS
 from uqcli.methods.boundary.result import FittedBoundary, boundary_at
 from uqcli.methods.boundary.runs import top_runs

@@ -10,12 +10,12 @@ from typing import Final
 
 from uqcli.choices import Algorithm, ConstraintKind
 from uqcli.counts import Cells
-from uqcli.methods.boundary.ew_dpmt import equal_weight_frontier, frontier_bytes
-from uqcli.methods.boundary.gmt import greedy_multiple_thresholds
+from uqcli.methods.boundary.algorithms.ew_dpmt import equal_weight_frontier, frontier_bytes
+from uqcli.methods.boundary.algorithms.gmt import greedy_multiple_thresholds
+from uqcli.methods.boundary.algorithms.mist import isotonic_single_threshold
+from uqcli.methods.boundary.algorithms.st import single_threshold
+from uqcli.methods.boundary.algorithms.vw_dpmt import variable_weight_optimum
 from uqcli.methods.boundary.goals import Goal, Tops
-from uqcli.methods.boundary.mist import isotonic_single_threshold
-from uqcli.methods.boundary.st import single_threshold
-from uqcli.methods.boundary.vw_dpmt import variable_weight_optimum
 
 
 class WorksOn(StrEnum):

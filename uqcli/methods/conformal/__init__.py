@@ -1,1 +1,1 @@
-"""Sets of classes that hold the true one with a promised probability."""
+"""Conformal sets: the algorithms."""

@@ -1,1 +1,1 @@
-"""How much more frequent classes are in the target than in the source."""
+"""Class weights of another class mix: the algorithms."""

@@ -1,0 +1,1 @@
+"""The Python surface: the work of every command on arrays and data frames."""

@@ -1,0 +1,70 @@
+"""``uqcli apply``."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from uqcli.cli.deliver import check_outputs, deliver, report_of_filter
+from uqcli.cli.inputs import class_columns, prepare, streaming
+from uqcli.cli.options import (
+    ClassProbabilities,
+    InputOptions,
+    ModelClasses,
+    ModelColumns,
+    ReportOptions,
+    RowOutput,
+    RunOptions,
+)
+from uqcli.cli.places import Reads
+from uqcli.cli.priority import typed
+from uqcli.files import STDIO, Held
+
+
+def apply(
+    *,
+    artifact: Annotated[str, typer.Argument(metavar="ARTIFACT", help="A saved model, or -.")],
+    inputs: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="INPUT...", help="Files, globs, directories, or - for standard input."),
+    ] = None,
+    rows: RowOutput,
+    no_empty: Annotated[
+        bool,
+        typer.Option(
+            "--no-empty",
+            help="Conformal sets: put the likeliest class into empty ones (coverage can only rise).",
+            rich_help_panel="Output",
+        ),
+    ] = False,
+    columns: ModelColumns,
+    classes: ModelClasses,
+    reading: InputOptions,
+    reporting: ReportOptions,
+    running: RunOptions,
+) -> None:
+    """Stream files through a saved model: its columns are added, other columns and order kept."""
+    prepare(running)
+    reads = Reads.of(inputs, models=[artifact], reading=reading)
+    files = check_outputs(reporting, rows.output or STDIO, reads=reads, running=running)
+    from uqcli.jobs.models import ColumnOverrides
+    from uqcli.jobs.stream.apply import ApplyOptions, run
+    from uqcli.reports.gates import parse_gate
+
+    with Held() as held:
+        options = ApplyOptions(
+            artifact=artifact,
+            rows=streaming(inputs, rows, reading, running, held),
+            columns=ColumnOverrides(
+                score=columns.score,
+                uncertainty=columns.uncertainty,
+                proba=class_columns(ClassProbabilities(proba=classes.proba, classes=classes.classes)),
+                insisted=typed(),
+            ),
+            no_empty=no_empty,
+            gates=tuple(map(parse_gate, reporting.fail_if or ())),
+        )
+        report = run(options)
+        spoken = report_of_filter(reporting, rows.output)
+        deliver(report, spoken, files=files, output=rows.output, held=held)

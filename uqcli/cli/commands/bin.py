@@ -1,0 +1,141 @@
+"""``uqcli bin``."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from uqcli import defaults
+from uqcli.choices import Binning, GridBinning
+from uqcli.cli.deliver import check_outputs, deliver
+from uqcli.cli.inputs import labelled_data, prepare
+from uqcli.cli.options import (
+    OF_ROWS,
+    ArtifactOutput,
+    BlockBounds,
+    FitColumns,
+    InputOptions,
+    ReportOptions,
+    RunOptions,
+)
+from uqcli.cli.places import Reads
+from uqcli.cli.priority import refuse_typed
+from uqcli.errors import UsageError
+from uqcli.exact import size
+
+if TYPE_CHECKING:
+    from uqcli.methods.bin.grid import GridSpec
+
+_BINS = "Bins"
+
+
+def bin_(
+    *,
+    inputs: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="INPUT...", help="Labelled files, globs, directories, or -; with --merge, saved grids."
+        ),
+    ] = None,
+    binning: Annotated[
+        Binning | None,
+        typer.Option(
+            help="equi-weight and equi-span cut score and uncertainty; quantile, pava, pava-bc and "
+            "equispaced cut the score alone. (default: equi-weight)",
+            rich_help_panel=_BINS,
+        ),
+    ] = None,
+    uncertainty_bins: Annotated[
+        str | None,
+        typer.Option(
+            metavar="K",
+            help=f"Uncertainty bins. (default: {defaults.UNCERTAINTY_BINS}, or 1 for the score alone)",
+            rich_help_panel=_BINS,
+        ),
+    ] = None,
+    score_bins: Annotated[
+        str | None,
+        typer.Option(
+            metavar="L",
+            help=f"Score bins. (default: {defaults.SCORE_BINS}, or {defaults.SINGLE_SCORE_BINS} for the "
+            "score alone)",
+            rich_help_panel=_BINS,
+        ),
+    ] = None,
+    edges: Annotated[
+        str | None,
+        typer.Option(
+            metavar="GRID.json", help="Count rows under the edges of a saved grid.", rich_help_panel=_BINS
+        ),
+    ] = None,
+    merge: Annotated[
+        bool,
+        typer.Option("--merge", help="Add up saved grids with equal edges.", rich_help_panel=_BINS),
+    ] = False,
+    sizes: BlockBounds,
+    written: ArtifactOutput,
+    columns: FitColumns,
+    reading: InputOptions,
+    reporting: ReportOptions,
+    running: RunOptions,
+) -> None:
+    """Count rows in a grid of score x uncertainty cells."""
+    prepare(running)
+    tables, models = (None, [*(inputs or ()), edges]) if merge else (inputs, [edges])
+    reads = Reads.of(tables, models=models, reading=reading)
+    files = check_outputs(reporting, written.output, reads=reads, running=running)
+    from uqcli.artifacts.codec import encode
+    from uqcli.jobs.bin.run import bin_rows, count_under, merge_grids
+
+    shape = {
+        "--binning": binning,
+        "--uncertainty-bins": uncertainty_bins,
+        "--score-bins": score_bins,
+        "--n-min": sizes.n_min,
+        "--n-max": sizes.n_max,
+    }
+    if merge and edges is not None:
+        raise UsageError("--merge and --edges together", expected="one of them")
+    if merge or edges is not None:
+        _refuse_shape(shape)
+    data = labelled_data(inputs, columns, reading)
+    if merge:
+        refuse_typed(OF_ROWS, "beside --merge", "none: the grids have been counted")
+        outcome = merge_grids(inputs or [])
+    elif edges is not None:
+        outcome = count_under(edges, data, running.engine)
+    else:
+        spec = _spec(
+            binning or Binning.EQUI_WEIGHT, {name: str(value) for name, value in shape.items() if value}
+        )
+        outcome = bin_rows(data, spec, running.engine)
+    deliver(outcome.report, reporting, files=files, output=written.output, artifact=encode(outcome.artifact))
+
+
+def _refuse_shape(given: dict[str, str | Binning | None]) -> None:
+    for name, value in given.items():
+        if value is not None:
+            raise UsageError(f"{name} beside --edges or --merge", expected="none: the bins are given")
+
+
+def _spec(binning: Binning, given: dict[str, str]) -> GridSpec:
+    from uqcli.jobs.boundary.hold_out import GridOptions
+    from uqcli.methods.bin.block_sizes import BlockSizes
+    from uqcli.methods.bin.grid import GridSpec
+
+    both = binning.value in [each.value for each in GridBinning]
+    if binning is not Binning.PAVA_BC and ("--n-min" in given or "--n-max" in given):
+        raise UsageError(f"--n-min and --n-max with {binning}", expected="--binning pava-bc")
+    numbers = {name: size(name, value) for name, value in given.items() if name != "--binning"}
+    shape = GridOptions(
+        binning=binning,
+        uncertainty_bins=numbers.get("--uncertainty-bins", defaults.UNCERTAINTY_BINS if both else 1),
+        score_bins=numbers.get("--score-bins", defaults.SCORE_BINS if both else defaults.SINGLE_SCORE_BINS),
+    ).spec()
+    return GridSpec(
+        binning=binning,
+        uncertainty_bins=shape.uncertainty_bins,
+        score_bins=shape.score_bins,
+        blocks=BlockSizes(n_min=numbers.get("--n-min"), n_max=numbers.get("--n-max")),
+    )

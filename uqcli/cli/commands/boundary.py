@@ -1,0 +1,233 @@
+"""``uqcli boundary``."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from uqcli import defaults
+from uqcli.choices import AlgorithmChoice, Binning, ConstraintKind, GridBinning
+from uqcli.cli.deliver import check_outputs, deliver
+from uqcli.cli.inputs import labelled_data, prepare
+from uqcli.cli.options import (
+    OF_ROWS,
+    ArtifactOutput,
+    FitColumns,
+    InputOptions,
+    ReportOptions,
+    RunOptions,
+)
+from uqcli.cli.places import Reads
+from uqcli.cli.priority import refuse_typed
+from uqcli.errors import UsageError
+from uqcli.exact import size
+
+if TYPE_CHECKING:
+    from uqcli.jobs.boundary.hold_out import GridOptions
+    from uqcli.methods.boundary.constraint import Constraint
+
+_CONSTRAINT, _METHOD = "Constraint: exactly one", "Boundary"
+
+
+@dataclass(frozen=True, kw_only=True)
+class ConstraintOptions:
+    """What the boundary must keep."""
+
+    precision: Annotated[
+        str | None,
+        typer.Option(
+            metavar="S", help="Highest recall at this precision at least.", rich_help_panel=_CONSTRAINT
+        ),
+    ] = None
+    recall: Annotated[
+        str | None,
+        typer.Option(
+            metavar="R", help="Highest precision at this recall at least.", rich_help_panel=_CONSTRAINT
+        ),
+    ] = None
+    max_selected: Annotated[
+        str | None,
+        typer.Option(
+            metavar="M|P%",
+            help="Highest recall with at most M rows selected, or P percent of them.",
+            rich_help_panel=_CONSTRAINT,
+        ),
+    ] = None
+    max_fpr: Annotated[
+        str | None,
+        typer.Option(
+            metavar="F",
+            help="Highest recall at this false-positive rate at most.",
+            rich_help_panel=_CONSTRAINT,
+        ),
+    ] = None
+    gain: Annotated[
+        str | None,
+        typer.Option(
+            metavar="G",
+            help="With --cost: highest utility, G for a true positive.",
+            rich_help_panel=_CONSTRAINT,
+        ),
+    ] = None
+    cost: Annotated[
+        str | None,
+        typer.Option(
+            metavar="C", help="With --gain: what a false positive costs.", rich_help_panel=_CONSTRAINT
+        ),
+    ] = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class MethodOptions:
+    """How the boundary is found."""
+
+    algorithm: Annotated[
+        AlgorithmChoice,
+        typer.Option(
+            help="vw-dpmt: the optimum on the grid; ew-dpmt: the optimum for equal cells; mist: isotonic "
+            "regression in each uncertainty bin; gmt: each uncertainty bin by itself; hr: score raised "
+            "with the uncertainty; st: one score threshold; all: side by side, the best is written.",
+            rich_help_panel=_METHOD,
+        ),
+    ] = AlgorithmChoice.VW_DPMT
+    binning: Annotated[
+        GridBinning | None,
+        typer.Option(
+            help="Bins of equal weight or of equal width. (default: equi-weight)", rich_help_panel=_METHOD
+        ),
+    ] = None
+    uncertainty_bins: Annotated[
+        str | None,
+        typer.Option(
+            metavar="K",
+            help=f"Uncertainty bins. (default: {defaults.UNCERTAINTY_BINS})",
+            rich_help_panel=_METHOD,
+        ),
+    ] = None
+    score_bins: Annotated[
+        str | None,
+        typer.Option(
+            metavar="L|all",
+            help="Score bins in each uncertainty bin; all makes every distinct score its own. "
+            f"(default: {defaults.SCORE_BINS})",
+            rich_help_panel=_METHOD,
+        ),
+    ] = None
+    shift: Annotated[
+        str | None,
+        typer.Option(
+            metavar="SHIFT.json",
+            help="Keep --precision, --recall or --max-fpr in a target with these class weights.",
+            rich_help_panel=_METHOD,
+        ),
+    ] = None
+    grid: Annotated[
+        str | None,
+        typer.Option(
+            metavar="GRID.json",
+            help="Work on the counts of a saved grid instead of rows.",
+            rich_help_panel=_METHOD,
+        ),
+    ] = None
+
+
+def boundary(
+    *,
+    inputs: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="INPUT...", help="Labelled hold-out files, globs, directories, or -."),
+    ] = None,
+    written: ArtifactOutput,
+    constraint: ConstraintOptions,
+    method: MethodOptions,
+    columns: FitColumns,
+    reading: InputOptions,
+    reporting: ReportOptions,
+    running: RunOptions,
+) -> None:
+    """Find the decision boundary on score x uncertainty that flags the most positives at a precision."""
+    prepare(running)
+    reads = Reads.of(inputs, models=[method.grid, method.shift], reading=reading)
+    files = check_outputs(reporting, written.output, reads=reads, running=running)
+    from uqcli.artifacts.codec import encode
+    from uqcli.jobs.boundary.run import BoundaryRequest, run
+    from uqcli.jobs.class_mix import load_mix
+
+    _refuse_options_of_rows(inputs, method)
+    outcome = run(
+        BoundaryRequest(
+            data=labelled_data(inputs, columns, reading),
+            constraint=_constraint(constraint),
+            algorithm=method.algorithm,
+            saved_grid=method.grid,
+            grid=_grid(method),
+            mix=None if method.shift is None else load_mix(method.shift, columns.positive).mix,
+            engine=running.engine,
+        )
+    )
+    artifact = encode(outcome.artifact) if outcome.artifact else None
+    deliver(
+        outcome.report,
+        reporting,
+        files=files,
+        output=written.output,
+        artifact=artifact,
+        failure=outcome.failure,
+    )
+
+
+def _refuse_options_of_rows(inputs: list[str] | None, method: MethodOptions) -> None:
+    """A saved grid has its bins, and stands in the place of rows."""
+    if method.grid is None:
+        return
+    given = {
+        "INPUT": inputs,
+        "--binning": method.binning,
+        "--uncertainty-bins": method.uncertainty_bins,
+        "--score-bins": method.score_bins,
+    }
+    for name, value in given.items():
+        if value:
+            raise UsageError(
+                f"{name} beside --grid", expected="one of them: the grid has its own rows and bins"
+            )
+    refuse_typed(OF_ROWS, "beside --grid", "options of the boundary: the grid has its own rows")
+
+
+def _constraint(options: ConstraintOptions) -> Constraint:
+    from uqcli.methods.boundary.constraint import parse_constraint, utility
+
+    given = {
+        ConstraintKind.PRECISION: options.precision,
+        ConstraintKind.RECALL: options.recall,
+        ConstraintKind.MAX_SELECTED: options.max_selected,
+        ConstraintKind.MAX_FPR: options.max_fpr,
+        ConstraintKind.UTILITY: options.gain or options.cost,
+    }
+    chosen = [(kind, value) for kind, value in given.items() if value is not None]
+    if len(chosen) != 1:
+        found = "no constraint given" if not chosen else "more than one constraint given"
+        names = "--precision, --recall, --max-selected, --max-fpr, or --gain and --cost"
+        raise UsageError(found, expected=f"exactly one of {names}", remedy="for example --precision 0.7")
+    kind, value = chosen[0]
+    if kind is not ConstraintKind.UTILITY:
+        return parse_constraint(kind, value)
+    if options.gain is None or options.cost is None:
+        raise UsageError("--gain and --cost belong together", expected="both")
+    return utility(options.gain, options.cost)
+
+
+def _grid(method: MethodOptions) -> GridOptions:
+    from uqcli.jobs.boundary.hold_out import GridOptions, ScoreBins
+
+    score_bins: ScoreBins = defaults.SCORE_BINS
+    if method.score_bins is not None:
+        score_bins = "all" if method.score_bins == "all" else size("--score-bins", method.score_bins)
+    uncertainty_bins = method.uncertainty_bins or str(defaults.UNCERTAINTY_BINS)
+    return GridOptions(
+        binning=Binning(method.binning or GridBinning.EQUI_WEIGHT),
+        uncertainty_bins=size("--uncertainty-bins", uncertainty_bins),
+        score_bins=score_bins,
+    )

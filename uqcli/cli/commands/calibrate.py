@@ -1,0 +1,294 @@
+"""``uqcli calibrate``."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from uqcli import defaults
+from uqcli.choices import CalibrationMethod, LeafMethod, Partitioner, SplitCriterion
+from uqcli.cli.deliver import check_outputs, deliver
+from uqcli.cli.inputs import labelled_data, prepare
+from uqcli.cli.options import (
+    ArtifactOutput,
+    FitColumns,
+    InputOptions,
+    OptionalResampling,
+    PlotOutput,
+    ReportOptions,
+    RunOptions,
+)
+from uqcli.cli.places import Reads
+from uqcli.cli.priority import is_typed, refuse_typed
+from uqcli.errors import UsageError
+from uqcli.exact import size
+
+if TYPE_CHECKING:
+    from uqcli.engines.request import DataRequest
+    from uqcli.jobs.calibrate.fit import CalibrationOptions
+
+_METHOD, _PARTS, _MEASURE = "Calibration", "Heterogeneous calibration", "Measuring"
+
+
+@dataclass(frozen=True, kw_only=True)
+class MethodOptions:
+    """How scores become probabilities."""
+
+    method: Annotated[
+        CalibrationMethod | None,
+        typer.Option(
+            help="platt, temperature, beta: by a formula; isotonic: any rising shape; histogram: a rate for "
+            "each bin, with a bound; mist: isotonic for each uncertainty level; heterogeneous: one "
+            "calibration for each part of the rows; prior: the correction of --undersampled alone. "
+            "(default: platt, or prior with --undersampled)",
+            rich_help_panel=_METHOD,
+        ),
+    ] = None
+    logit: Annotated[
+        bool,
+        typer.Option("--logit", help="Scores are logits or other real numbers.", rich_help_panel=_METHOD),
+    ] = False
+    undersampled: Annotated[
+        float | None,
+        typer.Option(
+            metavar="TAU",
+            help="Negatives were kept with probability 1/TAU in training: correct the odds first.",
+            rich_help_panel=_METHOD,
+        ),
+    ] = None
+    shift: Annotated[
+        str | None,
+        typer.Option(
+            metavar="SHIFT.json",
+            help="Correct the probabilities for a target with these class weights, after the map.",
+            rich_help_panel=_METHOD,
+        ),
+    ] = None
+    n_bins: Annotated[
+        str | None,
+        typer.Option(
+            metavar="B",
+            help=f"histogram: quantile bins. (default: {defaults.SINGLE_SCORE_BINS})",
+            rich_help_panel=_METHOD,
+        ),
+    ] = None
+    uncertainty_bins: Annotated[
+        str | None,
+        typer.Option(
+            metavar="K",
+            help=f"mist: uncertainty levels. (default: {defaults.UNCERTAINTY_BINS})",
+            rich_help_panel=_METHOD,
+        ),
+    ] = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class PartOptions:
+    """How rows are told apart."""
+
+    features: Annotated[
+        str | None,
+        typer.Option(metavar="COL,...", help="Columns to learn trees from.", rich_help_panel=_PARTS),
+    ] = None
+    partition: Annotated[
+        str | None,
+        typer.Option(metavar="COL,...", help="Columns whose texts are the parts.", rich_help_panel=_PARTS),
+    ] = None
+    partitioner: Annotated[
+        Partitioner | None,
+        typer.Option(
+            help="One tree, the mean over a forest, or trees one after the other. (default: tree)",
+            rich_help_panel=_PARTS,
+        ),
+    ] = None
+    max_depth: Annotated[
+        str | None,
+        typer.Option(
+            metavar="D",
+            help=f"Questions from the root to a leaf. (default: {defaults.MAX_DEPTH})",
+            rich_help_panel=_PARTS,
+        ),
+    ] = None
+    min_leaf: Annotated[
+        str | None,
+        typer.Option(
+            metavar="N",
+            help="Rows below which a part uses the calibration of a larger one. "
+            f"(default: {defaults.MIN_LEAF})",
+            rich_help_panel=_PARTS,
+        ),
+    ] = None
+    split: Annotated[
+        SplitCriterion | None,
+        typer.Option(
+            help="What trees split for: purity, or AUC after calibration. (default: gini)",
+            rich_help_panel=_PARTS,
+        ),
+    ] = None
+    leaf_method: Annotated[
+        LeafMethod | None,
+        typer.Option(help="Calibration of each part. (default: platt)", rich_help_panel=_PARTS),
+    ] = None
+    tree_data: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="FILE",
+            help="Learn trees from these labelled rows (repeatable). (default: half of the rows)",
+            rich_help_panel=_PARTS,
+        ),
+    ] = None
+
+
+def calibrate(
+    *,
+    inputs: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="INPUT...", help="Labelled files, globs, directories, or -."),
+    ] = None,
+    methods: MethodOptions,
+    parts: PartOptions,
+    test: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="FILE",
+            help="Measure on these labelled rows (repeatable). (default: cross-fitting)",
+            rich_help_panel=_MEASURE,
+        ),
+    ] = None,
+    resampling: OptionalResampling,
+    written: ArtifactOutput,
+    columns: FitColumns,
+    reading: InputOptions,
+    plotting: PlotOutput,
+    reporting: ReportOptions,
+    running: RunOptions,
+) -> None:
+    """Fit a map from scores to probabilities that hold what they say, and measure it on other rows."""
+    prepare(running)
+    files = check_outputs(
+        reporting,
+        written.output,
+        reads=Reads.of(inputs, test, parts.tree_data, models=[methods.shift], reading=reading),
+        running=running,
+        plot=plotting.plot,
+        has_figures=True,
+    )
+    from uqcli.artifacts.codec import encode
+    from uqcli.jobs.calibrate.run import CalibrateOptions, run
+    from uqcli.jobs.class_mix import load_mix
+
+    method = _method(methods)
+    _refuse_stray(method, methods, parts)
+    if method is not CalibrationMethod.HETEROGENEOUS:
+        parts = PartOptions()  # what is configured for it
+    calibration = _calibration(method, methods, parts, resampling)
+    data = _data(inputs, columns, reading, parts, calibration.method)
+    others = [None if not names else replace(data, inputs=tuple(names)) for names in (test, parts.tree_data)]
+    outcome = run(
+        data,
+        CalibrateOptions(
+            calibration=calibration,
+            features=_names(parts.features, "--features"),
+            partition=_names(parts.partition, "--partition"),
+            test=others[0],
+            tree_data=others[1],
+            shift=None if methods.shift is None else load_mix(methods.shift, columns.positive),
+            bootstrap=resampling.bootstrap,
+            confidence=resampling.confidence,
+        ),
+        running.engine,
+    )
+    deliver(
+        outcome.report,
+        reporting,
+        files=files,
+        output=written.output,
+        artifact=encode(outcome.artifact),
+        plot=plotting.plot,
+    )
+
+
+def _data(
+    inputs: list[str] | None,
+    columns: FitColumns,
+    reading: InputOptions,
+    parts: PartOptions,
+    method: CalibrationMethod,
+) -> DataRequest:
+    from uqcli.engines.request import FeatureRequest
+
+    data = labelled_data(inputs, columns, reading)
+    roles = data.roles if method is CalibrationMethod.MIST else data.roles.without("uncertainty")
+    features = [FeatureRequest(name=name) for name in _names(parts.features, "--features")]
+    features += [FeatureRequest(name=name, text=True) for name in _names(parts.partition, "--partition")]
+    return replace(data, roles=replace(roles, features=tuple(features)))
+
+
+def _names(text: str | None, option: str) -> tuple[str, ...]:
+    if text is None:
+        return ()
+    names = tuple(name.strip() for name in text.split(","))
+    if not all(names) or len(set(names)) < len(names):
+        raise UsageError(f"{option} '{text}'", expected="different column names separated by commas")
+    return names
+
+
+def _method(methods: MethodOptions) -> CalibrationMethod:
+    alone = CalibrationMethod.PLATT if methods.undersampled is None else CalibrationMethod.PRIOR
+    return methods.method or alone
+
+
+def _calibration(
+    method: CalibrationMethod, methods: MethodOptions, parts: PartOptions, resampling: OptionalResampling
+) -> CalibrationOptions:
+    from uqcli.jobs.calibrate.fit import CalibrationOptions
+    from uqcli.methods.calibrate.scale import Scale
+
+    return CalibrationOptions(
+        method=method,
+        scale=Scale(
+            real=methods.logit, undersampled=1.0 if methods.undersampled is None else methods.undersampled
+        ),
+        n_bins=size("--n-bins", methods.n_bins or str(defaults.SINGLE_SCORE_BINS)),
+        uncertainty_bins=size(
+            "--uncertainty-bins", methods.uncertainty_bins or str(defaults.UNCERTAINTY_BINS)
+        ),
+        leaf_method=parts.leaf_method or LeafMethod.PLATT,
+        min_leaf=size("--min-leaf", parts.min_leaf or str(defaults.MIN_LEAF)),
+        partitioner=parts.partitioner or Partitioner.TREE,
+        max_depth=size("--max-depth", parts.max_depth or str(defaults.MAX_DEPTH)),
+        split=parts.split or SplitCriterion.GINI,
+        trees=parts.partition is None,
+        confidence=resampling.confidence,
+        seed=resampling.seed,
+    )
+
+
+def _refuse_stray(method: CalibrationMethod, methods: MethodOptions, parts: PartOptions) -> None:
+    """Refuse options that the method does not look at."""
+    of_trees = {
+        "--partitioner": parts.partitioner,
+        "--max-depth": parts.max_depth,
+        "--split": parts.split,
+        "--tree-data": parts.tree_data,
+    }
+    of_parts = {"--features": parts.features, "--partition": parts.partition}
+    of_parts |= {"--leaf-method": parts.leaf_method, "--min-leaf": parts.min_leaf}
+    belongs: dict[CalibrationMethod, dict[str, Any]] = {
+        CalibrationMethod.HISTOGRAM: {"--n-bins": methods.n_bins},
+        CalibrationMethod.MIST: {"--uncertainty-bins": methods.uncertainty_bins},
+        CalibrationMethod.HETEROGENEOUS: {**of_parts, **of_trees},
+    }
+    for owner, options in belongs.items():
+        for name, value in options.items():
+            if value and method is not owner and is_typed(name):
+                raise UsageError(f"{name} with method {method}", expected=f"--method {owner}")
+    for name, value in of_trees.items():
+        if value and parts.features is None and is_typed(name):
+            raise UsageError(f"{name} without --features", expected="columns to learn trees from")
+    if method is not CalibrationMethod.MIST:
+        refuse_typed(("uncertainty",), f"with method {method}", f"--method {CalibrationMethod.MIST}")
+    if method is CalibrationMethod.PRIOR and methods.undersampled is None:
+        raise UsageError("method prior without --undersampled", expected="the factor of the undersampling")

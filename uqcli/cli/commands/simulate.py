@@ -1,0 +1,173 @@
+"""``uqcli simulate``."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from uqcli import defaults
+from uqcli.choices import Simulation
+from uqcli.cli.deliver import check_outputs, deliver, report_of_filter
+from uqcli.cli.inputs import prepare
+from uqcli.cli.options import ReportOptions, RowsFile, RunOptions
+from uqcli.cli.places import Reads
+from uqcli.cli.priority import refuse_typed
+from uqcli.errors import UsageError
+from uqcli.files import STDIO, Held
+
+if TYPE_CHECKING:
+    from uqcli.methods.stream.gaussian import GaussianModel
+    from uqcli.methods.stream.posterior import PosteriorModel
+
+_POSTERIOR, _GAUSSIAN = "Posterior network", "Gaussian classes"
+
+
+@dataclass(frozen=True, kw_only=True)
+class PosteriorOptions:
+    """A posterior network's beliefs."""
+
+    tau: Annotated[
+        float | None,
+        typer.Option(
+            metavar="X",
+            help="How many times rarer negatives are in training; 1 is no undersampling. (default: 3)",
+            rich_help_panel=_POSTERIOR,
+        ),
+    ] = None
+    omega: Annotated[
+        float | None,
+        typer.Option(
+            metavar="X",
+            help="Positive share of the model's prior. (default: 0.5)",
+            rich_help_panel=_POSTERIOR,
+        ),
+    ] = None
+    xi: Annotated[
+        float | None,
+        typer.Option(
+            metavar="X",
+            help="Positive share of the true prior. (default: 0.25)",
+            rich_help_panel=_POSTERIOR,
+        ),
+    ] = None
+    prior: Annotated[
+        float | None,
+        typer.Option(
+            metavar="X", help="Strength of the model's prior. (default: 2)", rich_help_panel=_POSTERIOR
+        ),
+    ] = None
+    nu: Annotated[
+        float | None,
+        typer.Option(
+            metavar="X",
+            help="Strength of the true prior relative to it. (default: 4)",
+            rich_help_panel=_POSTERIOR,
+        ),
+    ] = None
+    gamma: Annotated[
+        str | None,
+        typer.Option(
+            metavar="G,...",
+            help="Levels of prior to evidence; a region has prior/gamma training rows. "
+            "(default: 0.01,0.05,0.25)",
+            rich_help_panel=_POSTERIOR,
+        ),
+    ] = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class GaussianOptions:
+    """Two Gaussian classes, scored by a logistic model."""
+
+    prevalence: Annotated[
+        float | None,
+        typer.Option(
+            metavar="P", help="Share of positives among the rows. (default: 0.5)", rich_help_panel=_GAUSSIAN
+        ),
+    ] = None
+    train_prevalence: Annotated[
+        float | None,
+        typer.Option(
+            metavar="P",
+            help="Share of positives where the model learned. (default: 0.5)",
+            rich_help_panel=_GAUSSIAN,
+        ),
+    ] = None
+    train_rows: Annotated[
+        int | None,
+        typer.Option(
+            metavar="N", help="Rows the model learned from. (default: 14000)", rich_help_panel=_GAUSSIAN
+        ),
+    ] = None
+
+
+def simulate(
+    *,
+    kind: Annotated[
+        Simulation, typer.Argument(metavar="KIND", help="What to simulate: posterior or gaussian.")
+    ],
+    rows: Annotated[
+        int, typer.Option(metavar="N", min=0, max=defaults.MOST_ROWS, help="Rows to draw.")
+    ] = 100_000,
+    seed: Annotated[
+        int, typer.Option(metavar="S", min=0, max=defaults.MOST_SEED, help="Seed of the draws.")
+    ] = 0,
+    posterior: PosteriorOptions,
+    gaussian: GaussianOptions,
+    written: RowsFile,
+    reporting: ReportOptions,
+    running: RunOptions,
+) -> None:
+    """Draw data with known truth: scores (and uncertainties), labels, positivity."""
+    prepare(running)
+    from uqcli.engines.inputs import format_of
+    from uqcli.reports.stream.simulate import metrics_of
+
+    output = written.output or STDIO
+    format_of(output, written.output_format)
+    check_outputs(
+        reporting, output, reads=Reads(), running=running, metrics=metrics_of(rows=rows, positives=0)
+    )
+    from uqcli.jobs.stream.simulate import SimulateOptions, run
+
+    with Held() as held:
+        report = run(
+            SimulateOptions(
+                rows=rows,
+                seed=seed,
+                output=output,
+                output_format=written.output_format,
+                held=held,
+                model=_model(kind, _given(posterior), _given(gaussian)),
+            )
+        )
+        deliver(report, report_of_filter(reporting, written.output), output=written.output, held=held)
+
+
+def _given(options: PosteriorOptions | GaussianOptions) -> dict[str, Any]:
+    return {name: value for name, value in asdict(options).items() if value is not None}
+
+
+def _model(
+    kind: Simulation, posterior: dict[str, Any], gaussian: dict[str, Any]
+) -> PosteriorModel | GaussianModel:
+    from uqcli.methods.stream.gaussian import GaussianModel
+    from uqcli.methods.stream.posterior import PosteriorModel
+
+    stray = gaussian if kind is Simulation.POSTERIOR else posterior
+    refuse_typed(tuple(stray), f"with {kind}", "an option of that simulation")
+    if kind is Simulation.GAUSSIAN:
+        return GaussianModel(**gaussian)
+    if "gamma" in posterior:
+        gammas = _gammas(posterior["gamma"])
+        posterior = {name: value for name, value in posterior.items() if name != "gamma"} | {"gammas": gammas}
+    return PosteriorModel(**posterior)
+
+
+def _gammas(text: str) -> tuple[float, ...]:
+    try:
+        return tuple(float(part) for part in text.split(","))
+    except ValueError:
+        raise UsageError(f"--gamma '{text}'", expected="numbers separated by commas") from None

@@ -1,0 +1,68 @@
+"""``uqcli uncertainty``."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from uqcli.cli.deliver import check_outputs, deliver, report_of_filter
+from uqcli.cli.inputs import prepare, streaming
+from uqcli.cli.options import InputOptions, ReportOptions, RowOutput, RunOptions
+from uqcli.cli.places import Reads
+from uqcli.files import STDIO, Held
+
+_MODEL = "Model"
+
+
+def uncertainty(
+    *,
+    inputs: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="INPUT...", help="Files, globs, directories, or - for standard input."),
+    ] = None,
+    alpha1: Annotated[
+        str | None,
+        typer.Option(metavar="COL", help="Beta parameter of the positive class.", rich_help_panel=_MODEL),
+    ] = None,
+    alpha0: Annotated[
+        str | None,
+        typer.Option(metavar="COL", help="Beta parameter of the negative class.", rich_help_panel=_MODEL),
+    ] = None,
+    members: Annotated[
+        str | None,
+        typer.Option(
+            metavar="PATTERN",
+            help="Columns of the members' probabilities, such as 'm_*', or a,b,c.",
+            rich_help_panel=_MODEL,
+        ),
+    ] = None,
+    rows: RowOutput,
+    reading: InputOptions,
+    reporting: ReportOptions,
+    running: RunOptions,
+) -> None:
+    """Add score and uncertainty columns from Beta parameters or from an ensemble's members."""
+    prepare(running)
+    from uqcli.reports.stream.apply import metrics_of
+
+    files = check_outputs(
+        reporting,
+        rows.output or STDIO,
+        reads=Reads.of(inputs, reading=reading),
+        running=running,
+        metrics=metrics_of(rows=0, selected=None, undecided=0),
+    )
+    from uqcli.jobs.stream.uncertainty import UncertaintyOptions, run
+
+    with Held() as held:
+        report = run(
+            UncertaintyOptions(
+                rows=streaming(inputs, rows, reading, running, held),
+                alpha1=alpha1,
+                alpha0=alpha0,
+                members=members,
+            )
+        )
+        spoken = report_of_filter(reporting, rows.output)
+        deliver(report, spoken, files=files, output=rows.output, held=held)

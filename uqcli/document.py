@@ -1,0 +1,170 @@
+"""What a report is made of, before anybody chooses a terminal, a page or JSON.
+
+A job fills a report of its command; the report states its JSON form (``payload``) and its readable form
+(``document``). Renderers know only these two.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Protocol
+
+from uqcli.visible import visible
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure as Canvas
+
+
+@dataclass(frozen=True, kw_only=True)
+class Estimate:
+    """A metric with its confidence interval.
+
+    The value is None where it is undefined (0/0), the ends where no interval would hold its level.
+    """
+
+    value: float | None
+    low: float | None
+    high: float | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class ExactEstimate(Estimate):
+    """A proportion with its exact interval, which is always there."""
+
+    low: float
+    high: float
+
+
+Metric = int | float | None | Estimate | Mapping[str, Any]
+Metrics = Mapping[str, Metric]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Table:
+    """A titled table of text; columns after the first ``left`` ones are aligned right."""
+
+    title: str
+    header: Sequence[str]
+    rows: Sequence[Sequence[str]]
+    left: int = 1
+
+
+@dataclass(frozen=True, kw_only=True)
+class Figure:
+    """A picture that can be drawn.
+
+    Attributes
+    ----------
+    title
+        What it shows, for those who cannot see it.
+    width, height
+        In inches.
+    draw
+        Fills an empty matplotlib figure.
+    """
+
+    title: str
+    width: float
+    height: float
+    draw: Callable[[Canvas], None]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Document:
+    """A title, tables, and sentences for people.
+
+    Attributes
+    ----------
+    lead
+        Sentences that come before everything else.
+    figures
+        Pictures that belong to it: in HTML and Markdown, and for ``--plot``.
+    live
+        What changes from run to run, such as times: shown on the terminal, never written to a file.
+    """
+
+    title: str
+    tables: Sequence[Table]
+    lead: Sequence[str] = ()
+    notes: Sequence[str] = ()
+    figures: Sequence[Figure] = ()
+    live: Sequence[str] = ()
+
+
+class Report(Protocol):
+    """The outcome of a command."""
+
+    @property
+    def gated(self) -> Mapping[str, Metrics]:
+        """The metrics that gates ask for; by artifact name where there are several, else under ''."""
+
+    def payload(self) -> dict[str, Any]:
+        """The JSON form."""
+
+    def document(self) -> Document:
+        """The readable form."""
+
+
+def plain(metrics: Metrics) -> dict[str, Any]:
+    """Metrics as JSON values: an estimate becomes ``{value, low, high}``."""
+    result: dict[str, Any] = {}
+    for name, metric in metrics.items():
+        if isinstance(metric, Estimate):
+            result[name] = {"value": metric.value, "low": metric.low, "high": metric.high}
+        elif isinstance(metric, Mapping):
+            result[name] = plain(metric)
+        else:
+            result[name] = metric
+    return result
+
+
+def printable(text: str, most: int = 60) -> str:
+    r"""A name from the data, short and without characters that would break a line or a picture.
+
+    Examples
+    --------
+    >>> printable("two\nlines"), printable("x" * 9, most=6)
+    ('two\\nlines', 'xxx...')
+    """
+    shown = visible(text)
+    return shown if len(shown) <= most else f"{shown[: most - 3]}..."
+
+
+def share(value: float | None) -> str:
+    """Format a proportion with four decimals; an undefined one is a dash.
+
+    Examples
+    --------
+    >>> share(0.5), share(None)
+    ('0.5000', '-')
+    """
+    return "-" if value is None else f"{value:.4f}"
+
+
+def count(value: int | None) -> str:
+    """Format a count with thousands separators; a dash where there is none."""
+    return "-" if value is None else f"{value:,}"
+
+
+def number(value: float) -> str:
+    """Format a score or an edge so that it stays recognisable, not exact."""
+    return f"{value:.6g}"
+
+
+def interval(estimate: Estimate) -> str:
+    """Format a proportion with its interval.
+
+    Examples
+    --------
+    >>> interval(Estimate(value=0.5, low=0.25, high=0.75))
+    '0.5000 [0.2500, 0.7500]'
+    """
+    return f"{share(estimate.value)}{ends_of(estimate, '.4f')}"
+
+
+def ends_of(estimate: Estimate, form: str) -> str:
+    """The ends of an interval in a form, after a blank; nothing where there is none."""
+    if estimate.low is None or estimate.high is None:
+        return ""
+    return f" [{estimate.low:{form}}, {estimate.high:{form}}]"

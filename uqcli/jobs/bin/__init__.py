@@ -1,0 +1,1 @@
+"""Grids of counts: the story of the command."""

@@ -1,0 +1,166 @@
+"""``uqcli bin``: rows as a grid of counts, counted under old edges, or grids added up."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import msgspec
+import numpy as np
+
+from uqcli.artifacts.codec import load_kind
+from uqcli.artifacts.models import GridArtifact, GridParameters, Source
+from uqcli.choices import Binning, EngineName
+from uqcli.counts import Bools, Cells, RangeCounts
+from uqcli.defaults import MOST_ROWS
+from uqcli.engines.protocol import Table
+from uqcli.engines.request import DataRequest
+from uqcli.errors import DataError, UsageError
+from uqcli.jobs.grids import cells_of, grid_artifact, grid_parts, uncertainty_edges
+from uqcli.jobs.labelled import open_table, source_of
+from uqcli.methods.bin.block_sizes import size_notes
+from uqcli.methods.bin.grid import GridSpec, cells_from, cells_under, unsettled_by_edges
+from uqcli.methods.bin.isotonic_error import BinError, isotonic_errors, unsettled_by_blocks
+from uqcli.methods.bin.registry import BINNINGS
+from uqcli.reports.bin.report import BinReport
+
+
+@dataclass(frozen=True, kw_only=True)
+class BinOutcome:
+    """The report and the grid."""
+
+    report: BinReport
+    artifact: GridArtifact
+
+
+def bin_rows(data: DataRequest, spec: GridSpec, engine: EngineName) -> BinOutcome:
+    """Cut rows into a new grid.
+
+    Raises
+    ------
+    UsageError, DataError
+        See the parts.
+    """
+    rule = BINNINGS[spec.binning]
+    if not rule.two_dimensional and spec.uncertainty_bins > 1:
+        raise UsageError(f"{spec.uncertainty_bins} uncertainty bins with {spec.binning}", expected="1")
+    table = open_table(data, engine, looks_at_uncertainty=spec.uncertainty_bins > 1)
+    edges = uncertainty_edges(table, spec)
+    blocks = table.isotonic(edges)
+    parts = grid_parts(table, edges, spec, lambda counts: unsettled_by_blocks(counts, blocks))
+    scores = [each.counts for each in parts[:-1]]
+    cells = cells_from(edges, scores, spec)
+    parameters = _parameters(data, spec, cells)
+    artifact = grid_artifact(cells, source_of(table.facts), parameters)
+    by_size = spec.binning is Binning.PAVA_BC
+    notes = size_notes(cells.rows[0].count, *_bounds(spec, cells)) if by_size else []
+    return _outcome(artifact, cells, notes, isotonic_errors(scores, blocks, cells))
+
+
+def count_under(edges: str, data: DataRequest, engine: EngineName) -> BinOutcome:
+    """Count rows under the edges of a saved grid.
+
+    Raises
+    ------
+    DataError, ArtifactError
+        See the parts.
+    """
+    old = load_kind(edges, GridArtifact)
+    under = cells_of(old)
+    table = open_table(data, engine, looks_at_uncertainty=len(under.rows) > 1)
+    cells = _counted_under(table, under)
+    parameters = msgspec.structs.replace(
+        old.parameters, on_invalid=data.on_invalid, positive=data.positive_value
+    )
+    return _outcome(grid_artifact(cells, source_of(table.facts), parameters), cells, [], None)
+
+
+def _counted_under(table: Table, old: Cells) -> Cells:
+    edges = [row.lower[1:] for row in old.rows]
+
+    def unsettled(counts: Sequence[RangeCounts]) -> list[Bools]:
+        masks = [unsettled_by_edges(part, cut) for part, cut in zip(counts[:-1], edges, strict=True)]
+        return [*masks, np.zeros(len(counts[-1].value), dtype=np.bool_)]
+
+    parts = table.counted(old.uncertainty_edges, unsettled)[:-1]
+    return cells_under([part.counts for part in parts], old)
+
+
+def merge_grids(names: Sequence[str]) -> BinOutcome:
+    """Add the counts of grids with equal edges.
+
+    Raises
+    ------
+    UsageError
+        Fewer than two grids, or different edges or columns.
+    DataError, ArtifactError
+        A grid cannot be read.
+    """
+    if not names:
+        raise UsageError("no grid to merge", expected="grid artifacts")
+    first, *others = [load_kind(name, GridArtifact) for name in names]
+    for name, other in zip(names[1:], others, strict=True):
+        if (other.uncertainty_edges, other.score_edges) != (first.uncertainty_edges, first.score_edges):
+            raise UsageError(
+                f"the edges of '{name}' differ from '{names[0]}'",
+                expected="equal edges",
+                remedy="count the rows again with uqcli bin --edges",
+            )
+        if _meaning(other) != _meaning(first):
+            raise UsageError(
+                f"'{name}' and '{names[0]}' count different things",
+                expected="the same columns and the same positive label",
+            )
+    merged = msgspec.structs.replace(
+        first,
+        source=Source(
+            rows=sum(grid.source.rows for grid in (first, *others)),
+            positives=sum(grid.source.positives or 0 for grid in (first, *others)),
+            dropped=sum(grid.source.dropped for grid in (first, *others)),
+            columns=first.source.columns,
+        ),
+        count=_added([grid.count for grid in (first, *others)]),
+        positives=_added([grid.positives for grid in (first, *others)]),
+    )
+    if sum(map(sum, merged.count)) > MOST_ROWS:
+        raise DataError(f"the grids add up to more than {MOST_ROWS} rows", expected="fewer rows by weight")
+    return _outcome(merged, cells_of(merged), [], None)
+
+
+def _meaning(grid: GridArtifact) -> tuple[dict[str, str], str | None]:
+    return grid.source.columns, grid.parameters.positive
+
+
+def saved_report(grid: GridArtifact) -> BinReport:
+    """The report of a saved grid."""
+    return _outcome(grid, cells_of(grid), [], None).report
+
+
+def _added(matrices: list[list[list[int]]]) -> list[list[int]]:
+    return [[sum(cell) for cell in zip(*rows, strict=True)] for rows in zip(*matrices, strict=True)]
+
+
+def _parameters(data: DataRequest, spec: GridSpec, cells: Cells) -> GridParameters:
+    by_size = spec.binning is Binning.PAVA_BC
+    n_min, n_max = _bounds(spec, cells)
+    counted = spec.binning not in (Binning.PAVA, Binning.PAVA_BC)
+    return GridParameters(
+        binning=spec.binning,
+        uncertainty_bins=spec.uncertainty_bins,
+        score_bins=spec.score_bins if counted else None,
+        n_min=n_min if by_size else None,
+        n_max=n_max if by_size else None,
+        on_invalid=data.on_invalid,
+        positive=data.positive_value,
+    )
+
+
+def _bounds(spec: GridSpec, cells: Cells) -> tuple[int, int]:
+    return spec.blocks.bounds_for(cells.total, cells.positives)
+
+
+def _outcome(
+    artifact: GridArtifact, cells: Cells, notes: list[str], errors: tuple[BinError, BinError] | None
+) -> BinOutcome:
+    report = BinReport(artifact=artifact, cells=cells, errors=errors, warnings=tuple(notes))
+    return BinOutcome(report=report, artifact=artifact)

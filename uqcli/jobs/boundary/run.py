@@ -1,0 +1,244 @@
+"""``uqcli boundary``: from labelled hold-out rows, or a saved grid, to a decision boundary."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from fractions import Fraction
+from time import perf_counter
+
+import msgspec
+
+from uqcli.artifacts.codec import load_kind
+from uqcli.artifacts.models import (
+    BoundaryArtifact,
+    BoundaryParameters,
+    Fit,
+    GridArtifact,
+    SavedConstraint,
+    SavedRecalibration,
+    SavedTarget,
+    Source,
+)
+from uqcli.choices import Algorithm, AlgorithmChoice, ArtifactKind, EngineName
+from uqcli.engines.request import DataRequest
+from uqcli.errors import InfeasibleError
+from uqcli.jobs.boundary.hold_out import (
+    GridOptions,
+    Material,
+    Rows,
+    SavedCells,
+    oversize_of,
+    require_applicable,
+)
+from uqcli.jobs.grids import cells_of
+from uqcli.jobs.labelled import open_table, source_of
+from uqcli.methods.boundary.constraint import Constraint
+from uqcli.methods.boundary.fit import Search, search
+from uqcli.methods.boundary.registry import ALGORITHMS, WorksOn
+from uqcli.methods.boundary.target import ClassMix
+from uqcli.reports.boundary.report import BoundaryReport, Candidate
+
+
+@dataclass(frozen=True, kw_only=True)
+class BoundaryRequest:
+    """A run of the command.
+
+    Attributes
+    ----------
+    saved_grid
+        Path of a grid artifact to work on instead of rows, or None.
+    grid
+        How rows are cut; not looked at with a saved grid.
+    mix
+        Class weights of a target in which the constraint is to hold; None for the rows themselves.
+    """
+
+    data: DataRequest
+    constraint: Constraint
+    algorithm: AlgorithmChoice = AlgorithmChoice.VW_DPMT
+    saved_grid: str | None = None
+    grid: GridOptions = field(default_factory=GridOptions)
+    mix: ClassMix | None = None
+    engine: EngineName = EngineName.POLARS
+
+
+@dataclass(frozen=True, kw_only=True)
+class BoundaryOutcome:
+    """The report, and the artifact unless nothing meets the constraint."""
+
+    report: BoundaryReport
+    artifact: BoundaryArtifact | None
+    failure: InfeasibleError | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Problem:
+    """What to search, and the options to be saved with the result."""
+
+    material: Material
+    source: Source
+    parameters: BoundaryParameters
+
+
+def run(request: BoundaryRequest) -> BoundaryOutcome:
+    """Read, find the boundary, describe it.
+
+    Raises
+    ------
+    UsageError, DataError, ArtifactError
+        See the parts.
+    """
+    constraint = request.constraint if request.mix is None else request.mix.in_source(request.constraint)
+    problem = _from_grid(request) if request.saved_grid is not None else _from_rows(request, constraint)
+    if request.algorithm is AlgorithmChoice.ALL:
+        candidates = tuple(_try(problem.material, algorithm, constraint) for algorithm in Algorithm)
+    else:
+        algorithm = Algorithm(request.algorithm)
+        require_applicable(problem.material, algorithm, constraint)
+        candidates = (_try(problem.material, algorithm, constraint),)
+    return _outcome(problem, candidates, constraint, request.mix)
+
+
+def _try(material: Material, algorithm: Algorithm, constraint: Constraint) -> Candidate:
+    obstacle = material.obstacle(algorithm, constraint.kind) or oversize_of(material, algorithm)
+    if obstacle is not None:
+        return Candidate(algorithm=algorithm, search=None, obstacle=obstacle, seconds=0.0)
+    material.cells(algorithm)  # counted once, for all algorithms
+    start = perf_counter()
+    result = material.search(algorithm, constraint)
+    return Candidate(algorithm=algorithm, search=result, obstacle=None, seconds=perf_counter() - start)
+
+
+def _outcome(
+    problem: _Problem, candidates: tuple[Candidate, ...], constraint: Constraint, mix: ClassMix | None
+) -> BoundaryOutcome:
+    applicable = [candidate for candidate in candidates if candidate.search is not None]
+    best = min(applicable, key=lambda candidate: _rank(candidate, constraint))
+    cells = problem.material.cells(best.algorithm)
+    report = BoundaryReport(
+        source=problem.source,
+        parameters=_as_used(problem.parameters, best.algorithm),
+        constraint=constraint,
+        chosen=best,
+        candidates=candidates,
+        score_only=_score_only(problem.material, best, constraint),
+        empty_bins=tuple(number for number, row in enumerate(cells.rows) if not row.count.any()),
+        rows=cells.total,
+        positives=cells.positives,
+        mix=mix,
+    )
+    if best.search is None or best.search.found is None:
+        failure = InfeasibleError(report.shortfall())
+        return BoundaryOutcome(report=report, artifact=None, failure=failure)
+    return BoundaryOutcome(report=report, artifact=_artifact(report, best.search), failure=None)
+
+
+def _rank(candidate: Candidate, constraint: Constraint) -> tuple[Fraction | int, ...]:
+    """Order of candidates: the goal, then recall, then fewest selected; the first named wins ties."""
+    if candidate.search is None or candidate.search.found is None:
+        return (1,)
+    fit = candidate.search.found.fit
+    return (0, -constraint.objective(fit.true_positives, fit.selected), -fit.true_positives, fit.selected)
+
+
+def _score_only(material: Material, best: Candidate, constraint: Constraint) -> Search | None:
+    """What a single score threshold reaches on the same rows, for comparison."""
+    if best.algorithm is Algorithm.ST:
+        return None
+    if material.obstacle(Algorithm.ST, constraint.kind) is not None:
+        return None
+    return search(material.cells(Algorithm.ST), Algorithm.ST, constraint)
+
+
+def _from_rows(request: BoundaryRequest, constraint: Constraint) -> _Problem:
+    data, spec = request.data, request.grid.spec()
+    uncertain = _looks_at_uncertainty(request, spec.uncertainty_bins)
+    table = open_table(data, request.engine, looks_at_uncertainty=uncertain)
+    return _Problem(
+        material=Rows(
+            table=table,
+            uncertain=uncertain,
+            spec=spec,
+            constraint=constraint,
+        ),
+        source=source_of(table.facts),
+        parameters=BoundaryParameters(
+            algorithm=request.algorithm,
+            binning=request.grid.binning,
+            uncertainty_bins=spec.uncertainty_bins,
+            score_bins="all" if spec.score_bins is None else spec.score_bins,
+            constraint=_saved(request.constraint),
+            on_invalid=data.on_invalid,
+            positive=data.positive_value,
+        ),
+    )
+
+
+def _from_grid(request: BoundaryRequest) -> _Problem:
+    grid = load_kind(request.saved_grid or "", GridArtifact)
+    cells = cells_of(grid)
+    return _Problem(
+        material=SavedCells(saved=cells),
+        source=grid.source,
+        parameters=BoundaryParameters(
+            algorithm=request.algorithm,
+            binning=grid.binning,
+            uncertainty_bins=len(cells.rows),
+            score_bins=len(cells.rows[0].count),
+            constraint=_saved(request.constraint),
+            on_invalid=grid.parameters.on_invalid,
+            positive=grid.parameters.positive,
+        ),
+    )
+
+
+def _looks_at_uncertainty(request: BoundaryRequest, uncertainty_bins: int) -> bool:
+    """Whether an algorithm uses the uncertainty column."""
+    if request.algorithm is AlgorithmChoice.ALL:
+        return uncertainty_bins > 1
+    works_on = ALGORITHMS[Algorithm(request.algorithm)].works_on
+    return works_on is WorksOn.RAISED_SCORES or (works_on is WorksOn.GRID and uncertainty_bins > 1)
+
+
+def _as_used(parameters: BoundaryParameters, algorithm: Algorithm) -> BoundaryParameters:
+    """Without the grid where the algorithm does not use it."""
+    if ALGORITHMS[algorithm].works_on is WorksOn.GRID or parameters.algorithm is AlgorithmChoice.ALL:
+        return parameters
+    return msgspec.structs.replace(parameters, binning=None, uncertainty_bins=1, score_bins="all")
+
+
+def _saved(constraint: Constraint) -> SavedConstraint:
+    return SavedConstraint(kind=constraint.kind, value=constraint.value)
+
+
+def _artifact(report: BoundaryReport, result: Search) -> BoundaryArtifact | None:
+    if result.found is None:
+        return None
+    fit, by = result.found.fit, result.recalibration
+    return BoundaryArtifact(
+        kind=ArtifactKind.BOUNDARY,
+        source=report.source,
+        parameters=report.parameters,
+        algorithm=report.chosen.algorithm,
+        constraint=report.parameters.constraint,
+        uncertainty_edges=result.found.uncertainty_edges.tolist(),
+        thresholds=list(result.found.thresholds),
+        recalibration=msgspec.UNSET
+        if by is None
+        else SavedRecalibration(coefficient=by.coefficient, low=by.low, high=by.high),
+        fit=Fit(
+            selected=fit.selected,
+            true_positives=fit.true_positives,
+            rows=fit.rows,
+            positives=fit.positives,
+            precision=fit.true_positives / fit.selected,
+            recall=fit.true_positives / fit.positives,
+        ),
+        target=msgspec.UNSET if report.mix is None else _target(report.mix, fit.precision),
+    )
+
+
+def _target(mix: ClassMix, precision: float | None) -> SavedTarget:
+    there = mix.precision(precision)
+    assert there is not None  # something is selected, and both classes have weight
+    return SavedTarget(weights=[mix.negative, mix.positive], precision=there)

@@ -1,0 +1,1 @@
+"""Calibrated probabilities: the story of the command."""

@@ -1,0 +1,288 @@
+"""Fitting a calibration map to rows, whatever the method."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from uqcli import defaults
+from uqcli.choices import Binning, CalibrationMethod, LeafMethod, Partitioner, SplitCriterion
+from uqcli.counts import Floats, ValueCounts, merge, pool
+from uqcli.draws import Purpose, check_seed, generator
+from uqcli.errors import UsageError
+from uqcli.exact import check_size
+from uqcli.jobs.array_table import ArrayTable
+from uqcli.jobs.calibrate.scored_rows import ScoredRows, deal
+from uqcli.jobs.grids import uncertainty_edges
+from uqcli.jobs.intervals import check_confidence
+from uqcli.methods.bin.grid import GridSpec, HoldOut
+from uqcli.methods.bin.registry import BINNINGS, BinSizes
+from uqcli.methods.calibrate.auc_tree import AucRows, learn_auc_tree
+from uqcli.methods.calibrate.heterogeneous import CalibrationRows, LeafOptions, fit_groups, fit_trees
+from uqcli.methods.calibrate.histogram import fit_histogram
+from uqcli.methods.calibrate.isotonic import fit_by_uncertainty, fit_isotonic
+from uqcli.methods.calibrate.maps import CalibrationMap, GroupsMap, IdentityMap, TreesMap
+from uqcli.methods.calibrate.parametric import FittedMap, fit_beta, fit_platt, fit_temperature
+from uqcli.methods.calibrate.predict import Calibrated, predict
+from uqcli.methods.calibrate.scale import Scale
+from uqcli.methods.calibrate.tree import (
+    LearnedTrees,
+    TreeMatrix,
+    TreeOptions,
+    learn_trees,
+    recoded,
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class CalibrationOptions:
+    """How scores are calibrated.
+
+    Attributes
+    ----------
+    scale
+        Whether scores are probabilities, and how negatives were undersampled.
+    n_bins
+        Of histogram calibration.
+    uncertainty_bins
+        Of mist.
+    confidence
+        Of the bound of histogram calibration.
+    leaf_method, min_leaf
+        Heterogeneous: how leaves are calibrated, and the rows below which one uses a larger part's map.
+    partitioner, max_depth, split
+        Heterogeneous with trees.
+    trees
+        Whether heterogeneous calibration learns trees; if not, the features' texts are the groups.
+    """
+
+    method: CalibrationMethod = CalibrationMethod.PLATT
+    scale: Scale = field(default_factory=Scale)
+    n_bins: int = defaults.SINGLE_SCORE_BINS
+    uncertainty_bins: int = defaults.UNCERTAINTY_BINS
+    confidence: float = defaults.CONFIDENCE
+    leaf_method: LeafMethod = LeafMethod.PLATT
+    min_leaf: int = defaults.MIN_LEAF
+    partitioner: Partitioner = Partitioner.TREE
+    max_depth: int = defaults.MAX_DEPTH
+    split: SplitCriterion = SplitCriterion.GINI
+    trees: bool = True
+    seed: int = 0
+
+    def check(self) -> None:
+        """Refuse what is out of range.
+
+        Raises
+        ------
+        UsageError
+            See the attributes.
+        """
+        if not 1 <= self.scale.undersampled <= 1e9:
+            raise UsageError(f"undersampled {self.scale.undersampled:g}", expected="a number from 1 to 1e9")
+        check_size("n_bins", self.n_bins)
+        check_size("uncertainty_bins", self.uncertainty_bins, defaults.MOST_UNCERTAINTY_BINS)
+        check_size("min_leaf", self.min_leaf)
+        check_seed(self.seed)
+        check_confidence(self.confidence)
+        if not 1 <= self.max_depth <= 12:
+            raise UsageError(f"max_depth {self.max_depth}", expected="1 to 12")
+        if self.split is SplitCriterion.AUC and self.partitioner is not Partitioner.TREE:
+            raise UsageError(f"split auc with partitioner {self.partitioner}", expected="partitioner tree")
+
+
+@dataclass(frozen=True, kw_only=True)
+class FittedCalibration:
+    """A map, the scale of the scores it reads, and what there is to know of its fit."""
+
+    map: CalibrationMap
+    scale: Scale
+    notes: tuple[str, ...] = ()
+
+    def predict(self, rows: ScoredRows) -> Calibrated:
+        """Calibrate rows."""
+        return predict(self.map, rows.score, self.scale, rows.uncertainty, self._features(rows))
+
+    def _features(self, rows: ScoredRows) -> dict[str, Floats]:
+        if not isinstance(self.map, TreesMap | GroupsMap):
+            return {}
+        return {each.name: recoded(rows.features[each.name], each) for each in self.map.features}
+
+
+def fit(
+    rows: ScoredRows, options: CalibrationOptions, tree_rows: ScoredRows | None = None
+) -> FittedCalibration:
+    """Fit a map.
+
+    Parameters
+    ----------
+    rows
+        At least one, pooled.
+    tree_rows
+        Other rows to learn trees from; None deals the rows into two halves.
+
+    Raises
+    ------
+    UsageError, MissingExtraError
+        An option is out of range, or trees cannot be learned.
+    """
+    options.check()
+    if options.method is CalibrationMethod.HETEROGENEOUS:
+        fitted = _heterogeneous(rows, options, tree_rows)
+        return FittedCalibration(map=fitted, scale=options.scale)
+    if options.method is CalibrationMethod.MIST:
+        return FittedCalibration(map=_by_uncertainty(rows, options), scale=options.scale)
+    return _fit_scores(pool(options.scale.corrected(rows.score), rows.positive, rows.weight), options)
+
+
+def fit_counts(counts: ValueCounts, options: CalibrationOptions) -> FittedCalibration:
+    """Fit a map that looks at the scores alone; counts of scores as given."""
+    options.check()
+    corrected = options.scale.corrected(counts.value)
+    if not (corrected[1:] > corrected[:-1]).all():  # scores that rounding made equal
+        return _fit_scores(merge([replace(counts, value=corrected)]), options)
+    return _fit_scores(replace(counts, value=corrected), options)
+
+
+def _fit_scores(counts: ValueCounts, options: CalibrationOptions) -> FittedCalibration:
+    found, notes = SCORE_FITS[options.method](counts, options)
+    return FittedCalibration(map=found, scale=options.scale, notes=notes)
+
+
+ScoreFit = Callable[[ValueCounts, CalibrationOptions], tuple[CalibrationMap, tuple[str, ...]]]
+
+
+def _by_formula(fit_formula: Callable[[ValueCounts, Scale], FittedMap]) -> ScoreFit:
+    """A fit that looks at the scale alone, in the form of the others."""
+
+    def fitted(counts: ValueCounts, options: CalibrationOptions) -> tuple[CalibrationMap, tuple[str, ...]]:
+        found = fit_formula(counts, options.scale)
+        return found.map, found.notes
+
+    return fitted
+
+
+def _histogram(counts: ValueCounts, options: CalibrationOptions) -> tuple[CalibrationMap, tuple[str, ...]]:
+    edges = BINNINGS[Binning.QUANTILE].edges(counts, BinSizes(bins=options.n_bins))
+    return fit_histogram(counts, edges, options.confidence), ()
+
+
+SCORE_FITS: Mapping[CalibrationMethod, ScoreFit] = {
+    CalibrationMethod.PLATT: _by_formula(fit_platt),
+    CalibrationMethod.TEMPERATURE: _by_formula(fit_temperature),
+    CalibrationMethod.BETA: _by_formula(fit_beta),
+    CalibrationMethod.ISOTONIC: lambda counts, _: (fit_isotonic(counts), ()),
+    CalibrationMethod.HISTOGRAM: _histogram,
+    CalibrationMethod.PRIOR: lambda _, __: (IdentityMap(), ()),
+}
+
+
+def _by_uncertainty(rows: ScoredRows, options: CalibrationOptions) -> CalibrationMap:
+    spec = GridSpec(binning=Binning.EQUI_WEIGHT, uncertainty_bins=options.uncertainty_bins, score_bins=None)
+    hold_out = HoldOut(
+        score=options.scale.corrected(rows.score),
+        uncertainty=rows.uncertainty,
+        positive=rows.positive,
+        weight=rows.weight,
+    )
+    table = ArrayTable(hold_out=hold_out)
+    edges = uncertainty_edges(table, spec)
+    return fit_by_uncertainty(table.pooled(edges), edges)
+
+
+def _heterogeneous(
+    rows: ScoredRows, options: CalibrationOptions, tree_rows: ScoredRows | None
+) -> CalibrationMap:
+    leaf_options = LeafOptions(method=options.leaf_method, scale=options.scale, min_leaf=options.min_leaf)
+    if not options.trees:
+        return fit_groups(_calibration_rows(rows, options.scale), leaf_options)
+    if tree_rows is None:
+        if rows.size == 1:
+            tree_rows = rows  # nothing to split
+        else:
+            halves = deal(rows.weight, 2, generator(options.seed, Purpose.SPLIT, 0))
+            tree_rows, rows = (rows.weighing(half) for half in halves)
+    learned = _learn(tree_rows, options)
+    return fit_trees(
+        learned,
+        _calibration_rows(rows, options.scale),
+        leaf_options,
+        boosted=options.partitioner is Partitioner.BOOSTED,
+    )
+
+
+def _calibration_rows(rows: ScoredRows, scale: Scale) -> CalibrationRows:
+    return CalibrationRows(
+        score=scale.corrected(rows.score),
+        positive=rows.positive,
+        weight=rows.weight,
+        features=rows.features,
+    )
+
+
+def _learn(rows: ScoredRows, options: CalibrationOptions) -> LearnedTrees:
+    shape = TreeOptions(
+        partitioner=options.partitioner,
+        max_depth=options.max_depth,
+        min_leaf=options.min_leaf,
+        seed=options.seed,
+    )
+    weight = rows.weight
+    if options.split is SplitCriterion.GINI:
+        return learn_trees(rows.features, rows.positive, weight, shape)
+    matrix = TreeMatrix.of(rows.features, rows.positive, weight)
+    part = AucRows(
+        log_odds=options.scale.log_odds(options.scale.corrected(rows.score)),
+        positive=rows.positive,
+        weight=weight,
+        rank=matrix.rank,
+    )
+    return LearnedTrees(columns=matrix.columns, trees=(learn_auc_tree(part, matrix, shape),))
+
+
+FOLDS = 5
+
+
+@dataclass(frozen=True, kw_only=True)
+class CrossFitted:
+    """Rows with the probabilities of maps that were fitted without them.
+
+    Attributes
+    ----------
+    rows
+        Fold by fold; equal rows that were dealt into several folds stand in each of them.
+    probability : float64, shape (n,)
+    """
+
+    rows: ScoredRows
+    probability: Floats
+
+
+def cross_fitted(
+    rows: ScoredRows, options: CalibrationOptions, tree_rows: ScoredRows | None
+) -> CrossFitted | None:
+    """Calibrate each row under a map fitted without it; None where there is only one.
+
+    Parameters
+    ----------
+    rows
+        Pooled: they are dealt into five folds in an order drawn over their sorted values.
+    """
+    if rows.size < 2:
+        return None
+    folds = deal(rows.weight, min(FOLDS, rows.size), generator(options.seed, Purpose.SPLIT, 1))
+    parts = []
+    for fold in folds:
+        held_out = rows.weighing(fold)
+        fitted = fit(rows.weighing(rows.weight - fold), options, tree_rows)
+        parts.append((held_out, fitted.predict(held_out).probability))
+    return CrossFitted(
+        rows=ScoredRows.joined([part for part, _ in parts]),
+        probability=np.concatenate([probability for _, probability in parts]),
+    )
+
+
+def before(rows: ScoredRows, scale: Scale) -> Floats:
+    """The probabilities as they were given, before any correction."""
+    return replace(scale, undersampled=1.0).probability(rows.score)

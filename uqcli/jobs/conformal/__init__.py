@@ -1,0 +1,1 @@
+"""Conformal sets: the story of the command."""

@@ -1,0 +1,1 @@
+"""Saved models on labelled rows: the story of the command."""

@@ -1,0 +1,194 @@
+"""How saved boundaries do on labelled rows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+
+from uqcli.artifacts.models import BoundaryArtifact, Source
+from uqcli.choices import ConstraintKind, EngineName
+from uqcli.document import Estimate, ExactEstimate
+from uqcli.draws import Purpose, generator
+from uqcli.engines.open import open_engine
+from uqcli.engines.protocol import CheckedRows
+from uqcli.engines.request import DataRequest
+from uqcli.errors import DataError
+from uqcli.jobs.class_mix import TargetMix, load_mix
+from uqcli.jobs.evaluate.request import EvaluateOptions
+from uqcli.jobs.intervals import proportion_estimate
+from uqcli.jobs.models import decision_of
+from uqcli.methods.boundary.constraint import Constraint, parse_constraint
+from uqcli.methods.shift.target import precision_interval
+from uqcli.reports.evaluate.boundaries import Confusion, EvaluateParameters, EvaluateReport
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Tally:
+    """Integer counts, by weight; ``selected`` and ``true_positives`` hold one for each artifact."""
+
+    rows: int
+    positives: int
+    physical_rows: int
+    physical_positives: int
+    selected: tuple[int, ...]
+    true_positives: tuple[int, ...]
+
+
+def evaluate_boundaries(
+    names: Sequence[str],
+    artifacts: Sequence[BoundaryArtifact],
+    request: DataRequest,
+    options: EvaluateOptions,
+) -> EvaluateReport:
+    """Count decisions against labels in one pass.
+
+    Raises
+    ------
+    DataError
+        The rows cannot be read, or every weight is 0.
+    """
+    target = None if options.shift is None else load_mix(options.shift, request.positive_value)
+    tally, dropped = _count(request, artifacts, options.engine)
+    if tally.rows == 0:
+        raise DataError("every row has weight 0", expected="a positive weight in some row")
+    confusions = _confusions(tally, options, target)
+    results = tuple(zip(names, artifacts, confusions, strict=True))
+    return EvaluateReport(
+        source=Source(
+            rows=tally.physical_rows,
+            positives=tally.physical_positives,
+            dropped=dropped,
+            columns=request.roles.named(),
+        ),
+        parameters=EvaluateParameters(
+            confidence=options.confidence,
+            on_invalid=options.on_invalid,
+            positive=request.positive_value,
+            seed=None if options.shift is None else options.seed,
+        ),
+        results=results,
+        verdicts=tuple(_verdict(*result) for result in results),
+    )
+
+
+def _count(
+    request: DataRequest, artifacts: Sequence[BoundaryArtifact], engine: EngineName
+) -> tuple[_Tally, int]:
+    decisions = [decision_of(artifact) for artifact in artifacts]
+    none = (0,) * len(artifacts)
+    tally = _Tally(
+        rows=0,
+        positives=0,
+        physical_rows=0,
+        physical_positives=0,
+        selected=none,
+        true_positives=none,
+    )
+    batches = open_engine(engine).batches(request)
+    for rows in batches:
+        positive = rows.positive if rows.positive is not None else np.zeros(len(rows.score), dtype=np.bool_)
+        decided = [decision(rows) for decision in decisions]
+        tally = _Tally(
+            rows=tally.rows + _total(rows, np.ones(len(rows.score), dtype=np.bool_)),
+            positives=tally.positives + _total(rows, positive),
+            physical_rows=tally.physical_rows + len(rows.score),
+            physical_positives=tally.physical_positives + int(np.count_nonzero(positive)),
+            selected=tuple(s + _total(rows, d) for s, d in zip(tally.selected, decided, strict=True)),
+            true_positives=tuple(
+                t + _total(rows, d & positive) for t, d in zip(tally.true_positives, decided, strict=True)
+            ),
+        )
+    return tally, batches.dropped
+
+
+def _total(rows: CheckedRows, mask: np.ndarray) -> int:
+    return int(np.count_nonzero(mask)) if rows.weight is None else int(rows.weight[mask].sum())
+
+
+def _confusions(tally: _Tally, options: EvaluateOptions, target: TargetMix | None) -> list[Confusion]:
+    negatives, confidence = tally.rows - tally.positives, options.confidence
+    return [
+        Confusion(
+            precision=proportion_estimate(true_positives, selected, confidence),
+            recall=proportion_estimate(true_positives, tally.positives, confidence),
+            fpr=proportion_estimate(selected - true_positives, negatives, confidence),
+            selected=selected,
+            true_positives=true_positives,
+            rows=tally.rows,
+            positives=tally.positives,
+            target_precision=None
+            if target is None
+            else _in_target(target, true_positives, selected, options),
+        )
+        for selected, true_positives in zip(tally.selected, tally.true_positives, strict=True)
+    ]
+
+
+def _in_target(target: TargetMix, true_positives: int, selected: int, options: EvaluateOptions) -> Estimate:
+    """Precision where classes are as frequent as in the target; its ends carry the weights' error, too."""
+    value = target.mix.precision(true_positives / selected if selected else None)
+    if target.draws is None:
+        return Estimate(value=value, low=None, high=None)
+    random = generator(options.seed, Purpose.TARGET)
+    counts = true_positives, selected - true_positives
+    low, high = precision_interval(target.draws, *counts, options.confidence, random)
+    return Estimate(value=value, low=low, high=high)
+
+
+def _verdict(name: str, artifact: BoundaryArtifact, confusion: Confusion) -> str:
+    """Say whether the promise held, exactly, and whether chance can explain a miss."""
+    constraint = parse_constraint(artifact.constraint.kind, artifact.constraint.value)
+    (bound, *_) = constraint.amounts
+    match constraint.kind:
+        case ConstraintKind.PRECISION:
+            counts = (confusion.true_positives, confusion.selected)
+            if confusion.target_precision is not None:
+                return _kept_in_target(name, constraint, confusion.target_precision, bound)
+            return _kept(name, constraint, confusion.precision, counts, bound)
+        case ConstraintKind.RECALL:
+            counts = (confusion.true_positives, confusion.positives)
+            return _kept(name, constraint, confusion.recall, counts, bound)
+        case ConstraintKind.MAX_FPR:
+            counts = (confusion.selected - confusion.true_positives, confusion.rows - confusion.positives)
+            return _kept(name, constraint, confusion.fpr, counts, bound)
+        case ConstraintKind.MAX_SELECTED:
+            share = 100 * confusion.selected / confusion.rows
+            promised = f"promised on the hold-out: {constraint.promise()}"
+            return f"{name}: {confusion.selected} selected here, {share:.2f}% of the rows; {promised}."
+        case ConstraintKind.UTILITY:
+            value = float(constraint.objective(confusion.true_positives, confusion.selected))
+            return f"{name}: utility {value:,.6g} here ({constraint.value})."
+
+
+def _kept(
+    name: str, constraint: Constraint, estimate: ExactEstimate, counts: tuple[int, int], bound: Fraction
+) -> str:
+    successes, trials = counts
+    if trials == 0:
+        return f"{name}: {constraint.promise()} cannot be judged here: there is nothing to judge it by."
+    value, low, high = Fraction(successes, trials), Fraction(estimate.low), Fraction(estimate.high)
+    if constraint.kind is ConstraintKind.MAX_FPR:
+        met, surely = value <= bound, high <= bound or low > bound
+    else:
+        met, surely = value >= bound, low >= bound or high < bound
+    return f"{name}: {constraint.promise()} {_said(met=met, surely=surely)}."
+
+
+def _kept_in_target(name: str, constraint: Constraint, estimate: Estimate, bound: Fraction) -> str:
+    """The same in a target, where class weights are estimated, too."""
+    where = f"{name}: {constraint.promise()} in the target's class mix"
+    if estimate.value is None:
+        return f"{where} cannot be judged here: nothing is selected."
+    met = Fraction(estimate.value) >= bound
+    if estimate.low is None or estimate.high is None:
+        word = "is met" if met else "is missed"
+        return f"{where} {word}; the class weights carry no draws to say whether chance explains it."
+    return f"{where} {_said(met=met, surely=estimate.low >= bound or estimate.high < bound)}."
+
+
+def _said(*, met: bool, surely: bool) -> str:
+    chance = "by more than chance explains" if surely else "within what chance explains"
+    return f"{'is met' if met else 'is missed'}, {chance}"

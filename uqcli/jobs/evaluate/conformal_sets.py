@@ -1,0 +1,184 @@
+"""How saved conformal sets do on labelled rows."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from uqcli.artifacts.models import ConformalArtifact, ShiftArtifact, Source
+from uqcli.counts import Bools, Floats, Ints
+from uqcli.defaults import LABEL
+from uqcli.document import Estimate, ExactEstimate
+from uqcli.draws import Purpose, generator
+from uqcli.engines.request import DataRequest
+from uqcli.errors import UsageError
+from uqcli.jobs.class_mix import draws_of
+from uqcli.jobs.class_rows import ClassReader
+from uqcli.jobs.conformal.label_sets import conformal_roles, group_of_rows, label_sets
+from uqcli.jobs.conformal.run import weights_for
+from uqcli.jobs.evaluate.coverage_promise import Covered, judge
+from uqcli.jobs.evaluate.request import EvaluateOptions
+from uqcli.jobs.intervals import proportion_estimate
+from uqcli.methods.shift.target import coverage_draws, percentiles
+from uqcli.reports.evaluate.boundaries import EvaluateParameters
+from uqcli.reports.evaluate.conformal_sets import EvaluateConformalReport, SetMetrics
+
+
+class _Tally:
+    """Integer counts, by weight: rows and covered rows by class, by size and by group."""
+
+    def __init__(self, classes: int, groups: int) -> None:
+        self.by_class = np.zeros((2, classes), dtype=np.int64)
+        self.by_size = np.zeros((2, classes + 1), dtype=np.int64)
+        self.by_group = np.zeros((2, groups), dtype=np.int64)
+        self.size_of_class = np.zeros(classes, dtype=np.int64)
+
+    def add(self, label: Ints, inside: np.ndarray, weight: Ints, group: Ints | None) -> None:
+        """Count rows."""
+        covered: Bools = inside[np.arange(len(label)), label]
+        size = inside.sum(axis=1)
+        _count(self.by_class, label, weight, covered)
+        _count(self.by_size, size, weight, covered)
+        np.add.at(self.size_of_class, label, weight * size)
+        if group is not None:
+            _count(self.by_group, group, weight, covered)
+
+
+def _count(table: np.ndarray, number: Ints, weight: Ints, covered: Bools) -> None:
+    np.add.at(table[0], number, weight)
+    np.add.at(table[1], number[covered], weight[covered])
+
+
+def evaluate_conformal(
+    names: Sequence[str],
+    artifacts: Sequence[ConformalArtifact],
+    options: EvaluateOptions,
+    shift: ShiftArtifact | None,
+) -> EvaluateConformalReport:
+    """Count which rows' sets hold their label, one pass for each artifact.
+
+    Raises
+    ------
+    UsageError, DataError
+        Columns or classes differ, or the rows cannot be read.
+    """
+    results = []
+    source = Source(rows=0, positives=None, dropped=0, columns={})
+    positive = None
+    for name, artifact in zip(names, artifacts, strict=True):
+        request = _request(artifact, options)
+        tally, source = _counted(artifact, request, options)
+        results.append((name, artifact, _metrics(artifact, tally, options, shift)))
+        positive = request.positive_value
+    return EvaluateConformalReport(
+        source=source,
+        parameters=EvaluateParameters(
+            confidence=options.confidence,
+            on_invalid=options.on_invalid,
+            positive=positive,
+            seed=None if options.shift is None else options.seed,
+        ),
+        results=tuple(results),
+        shifted=shift is not None,
+    )
+
+
+def _request(artifact: ConformalArtifact, options: EvaluateOptions) -> DataRequest:
+    saved = artifact.source.columns
+    roles = replace(
+        conformal_roles(artifact, options.columns),
+        label=options.columns.label or saved.get("label", LABEL),
+        weight=options.columns.weight or saved.get("weight") if options.columns.weighted else None,
+    )
+    binary = not roles.classes
+    if not binary and options.positive_value is not None:
+        raise UsageError("--positive with labels that name classes", expected="none")
+    return DataRequest(
+        inputs=options.inputs,
+        roles=roles,
+        read=options.read,
+        on_invalid=options.on_invalid,
+        positive_value=(options.positive_value or artifact.parameters.positive) if binary else None,
+    )
+
+
+def _counted(
+    artifact: ConformalArtifact, request: DataRequest, options: EvaluateOptions
+) -> tuple[_Tally, Source]:
+    groups = () if artifact.groups is None else artifact.groups.names
+    tally = _Tally(len(artifact.classes), len(groups) + 1)
+    sets = label_sets(artifact, request.roles)
+    reader = ClassReader(request, options.engine)
+    for batch in reader:
+        assert batch.label is not None  # the roles name a label
+        tally.add(batch.label, sets(batch.rows), batch.counted(), group_of_rows(artifact, batch.rows))
+    return tally, reader.source
+
+
+def _metrics(
+    artifact: ConformalArtifact, tally: _Tally, options: EvaluateOptions, shift: ShiftArtifact | None
+) -> SetMetrics:
+    confidence = options.confidence
+    rows, covered = int(tally.by_class[0].sum()), int(tally.by_class[1].sum())
+    sizes = tally.by_size[0]
+    by_group: Mapping[str, ExactEstimate] = {}
+    if artifact.groups is not None:
+        by_group = _estimates([*artifact.groups.names, "(other)"], tally.by_group, confidence)
+    drawn = None if shift is None else _coverage_in_target(artifact, tally, shift, options.seed)
+    counts = Covered(
+        rows_of_class=tally.by_class[0],
+        covered_of_class=tally.by_class[1],
+        rows_of_group=tally.by_group[0],
+        covered_of_group=tally.by_group[1],
+    )
+    return SetMetrics(
+        coverage=proportion_estimate(covered, rows, confidence),
+        mean_set_size=float((sizes * np.arange(len(sizes))).sum()) / rows,
+        empty=int(sizes[0]) / rows,
+        by_class=_estimates(artifact.classes, tally.by_class, confidence),
+        by_size=_estimates(
+            [str(size) for size in np.flatnonzero(sizes)], tally.by_size[:, sizes > 0], confidence
+        ),
+        by_group=by_group,
+        sizes={str(size): int(count) for size, count in enumerate(sizes.tolist()) if count},
+        target=None if shift is None else _in_target(artifact, tally, shift, drawn, confidence),
+        rows=rows,
+        promise=judge(artifact, counts, drawn, level=1 - confidence, seed=options.seed),
+    )
+
+
+def _coverage_in_target(
+    artifact: ConformalArtifact, tally: _Tally, shift: ShiftArtifact, seed: int
+) -> Floats | None:
+    """Draws of the coverage in the target, from those of the class weights; None where there are none."""
+    weights_for(shift, artifact.classes)
+    draws = draws_of(shift, artifact.classes)
+    if draws is None:
+        return None
+    return coverage_draws(draws, tally.by_class[0], tally.by_class[1], generator(seed, Purpose.TARGET, 0))
+
+
+def _in_target(
+    artifact: ConformalArtifact,
+    tally: _Tally,
+    shift: ShiftArtifact,
+    drawn: Floats | None,
+    confidence: float,
+) -> tuple[Estimate, float]:
+    """Coverage and mean size where the classes are as frequent as in the target."""
+    weights = np.array(weights_for(shift, artifact.classes))
+    mass = weights * tally.by_class[0]
+    if mass.sum() == 0:
+        raise UsageError("no row is of a class that the target has", expected="rows of its classes")
+    covered = float((weights * tally.by_class[1]).sum() / mass.sum())
+    low, high = (None if drawn is None else percentiles(drawn, confidence)) or (None, None)
+    size = float((weights * tally.size_of_class).sum() / mass.sum())
+    return Estimate(value=covered, low=low, high=high), size
+
+
+def _estimates(names: Sequence[str], table: np.ndarray, confidence: float) -> Mapping[str, ExactEstimate]:
+    """Coverage by name; undefined where there is no row."""
+    lines = zip(names, table[0].tolist(), table[1].tolist(), strict=True)
+    return {name: proportion_estimate(covered, rows, confidence) for name, rows, covered in lines}

@@ -1,0 +1,321 @@
+"""``uqcli shift``: how the class mix of unlabelled data differs from labelled data."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from uqcli import defaults
+from uqcli.artifacts.models import ShiftArtifact, ShiftParameters, Source
+from uqcli.choices import ArtifactKind, Confusion, EngineName, ShiftEstimator
+from uqcli.counts import Floats, Ints, pool
+from uqcli.draws import Purpose, generator
+from uqcli.engines.request import DataRequest
+from uqcli.errors import InfeasibleError, UsageError
+from uqcli.jobs.class_rows import ClassReader, without_uncertainty
+from uqcli.jobs.intervals import check_bootstrap, check_confidence
+from uqcli.jobs.shift.evidence import (
+    Evidence,
+    KnownPrior,
+    Likelihood,
+    MeanProbabilities,
+    PredictedClasses,
+)
+from uqcli.kernels.nonconformity import Matrix
+from uqcli.methods.bin.edges import even_edges
+from uqcli.methods.resampling import least_replicates, percentile_interval, tail_of
+from uqcli.methods.shift.weights import ClassWeights, no_shift_p_value
+from uqcli.methods.tce.calibrated_labels import ClassRows
+from uqcli.methods.tce.calibration_error import expected_error, in_bins
+from uqcli.reports.shift.report import ShiftReport
+
+_NOTHING = 1e-6
+"""A weight below it is 0, which EM only comes near to."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ShiftOptions:
+    """How class weights are found.
+
+    Attributes
+    ----------
+    prior
+        Target prior in the order of the classes, for estimator known.
+    bootstrap
+        Replicates of the intervals; None makes them for data of moderate size.
+    """
+
+    estimator: ShiftEstimator = ShiftEstimator.BBSE
+    confusion: Confusion = Confusion.HARD
+    prior: tuple[float, ...] | None = None
+    bootstrap: int | None = None
+    confidence: float = defaults.CONFIDENCE
+    seed: int = 0
+
+
+@dataclass(frozen=True, kw_only=True)
+class ShiftOutcome:
+    """The report, and the artifact unless the estimate is infeasible."""
+
+    report: ShiftReport
+    artifact: ShiftArtifact | None
+    failure: InfeasibleError | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Rows:
+    """All rows of one side.
+
+    Attributes
+    ----------
+    probability : float64, shape (n, C)
+    label : int64, shape (n,)
+        0 on the target's side.
+    weight : int64, shape (n,)
+    predicted : int64, shape (n,)
+        Likeliest class, the first of equals.
+    """
+
+    probability: Matrix
+    label: Ints
+    weight: Ints
+    predicted: Ints
+    classes: tuple[str, ...]
+    source: Source
+
+    @property
+    def size(self) -> int:
+        """Rows by weight."""
+        return int(self.weight.sum())
+
+    def labels(self) -> Ints:
+        """Rows by class."""
+        return _counts(self.label, self.weight, len(self.classes))
+
+    def predictions(self) -> Ints:
+        """Rows by predicted class."""
+        return _counts(self.predicted, self.weight, len(self.classes))
+
+    def distinct(self) -> ClassRows:
+        """Equal rows as one, in sorted order."""
+        return ClassRows.of(self.probability, self.label, self.weight)
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Sides:
+    """Source and target; no target where the prior is known."""
+
+    source: _Rows
+    target: _Rows | None
+
+    @property
+    def size(self) -> int:
+        """Rows of both, by weight."""
+        return self.source.size + (0 if self.target is None else self.target.size)
+
+
+def run(
+    data: DataRequest, target: DataRequest | None, options: ShiftOptions, engine: EngineName
+) -> ShiftOutcome:
+    """Estimate class weights q/p.
+
+    Parameters
+    ----------
+    target
+        Unlabelled rows; None only for estimator known.
+
+    Raises
+    ------
+    UsageError, DataError
+        An option is missing or out of range, or rows cannot be read.
+    """
+    _check(target, options)
+    sides = _Sides(source=_read(data, engine), target=None if target is None else _read(target, engine))
+    _same_classes(sides, options)
+    evidence = _evidence(sides, options)
+    try:
+        found = evidence.estimate()
+    except InfeasibleError as failure:
+        report = _report(sides, options, data, None, [])
+        return ShiftOutcome(report=replace(report, failure=str(failure)), artifact=None, failure=failure)
+    drawn = _draws(evidence, found, _replicates(sides, options), options)
+    report = _report(sides, options, data, found, drawn)
+    return ShiftOutcome(report=report, artifact=report.artifact, failure=None)
+
+
+def _check(target: DataRequest | None, options: ShiftOptions) -> None:
+    check_confidence(options.confidence)
+    given = options.prior is not None
+    if given != (options.estimator is ShiftEstimator.KNOWN):
+        raise UsageError(
+            f"estimator {options.estimator} {'with' if given else 'without'} --prior",
+            expected="--prior with --estimator known, and only with it",
+        )
+    if target is None and not given:
+        raise UsageError("no target", expected="--target FILE with unlabelled rows")
+    if options.prior is not None:
+        total = sum(options.prior)
+        if not (min(options.prior) >= 0 and abs(total - 1) <= 1e-6):
+            raise UsageError(f"--prior adds up to {total:g}", expected="shares from 0 to 1 that add up to 1")
+    check_bootstrap(options.bootstrap)
+
+
+def _read(request: DataRequest, engine: EngineName) -> _Rows:
+    reader = ClassReader(without_uncertainty(request), engine)
+    batches = list(reader)
+    probability = np.concatenate([batch.probability for batch in batches])
+    labels = [batch.label for batch in batches if batch.label is not None]
+    label = np.concatenate(labels) if labels else np.zeros(len(probability), dtype=np.int64)
+    return _Rows(
+        probability=probability,
+        label=label,
+        weight=np.concatenate([batch.counted() for batch in batches]),
+        predicted=probability.argmax(axis=1),
+        classes=reader.classes,
+        source=reader.source,
+    )
+
+
+def _same_classes(sides: _Sides, options: ShiftOptions) -> None:
+    source, target = sides.source, sides.target
+    if target is not None and target.classes != source.classes:
+        raise UsageError(
+            f"source has classes {', '.join(source.classes[:12])}, target {', '.join(target.classes[:12])}",
+            expected="the same classes",
+        )
+    if options.prior is not None and len(options.prior) != len(source.classes):
+        raise UsageError(
+            f"--prior names {len(options.prior)} shares",
+            expected=f"one for each of {len(source.classes)} classes",
+        )
+
+
+def _evidence(sides: _Sides, options: ShiftOptions) -> Evidence:
+    """What the estimator rests on."""
+    source, target = sides.source, sides.target
+    classes, labels = source.classes, source.labels()
+    if target is None or options.prior is not None:
+        return KnownPrior(target_prior=np.array(options.prior), labels=labels, classes=classes)
+    if options.estimator is ShiftEstimator.EM:
+        return Likelihood(labels=labels, target=target.distinct(), classes=classes)
+    if options.confusion is Confusion.SOFT:
+        return MeanProbabilities(source=source.distinct(), target=target.distinct(), classes=classes)
+    cell = source.predicted * len(classes) + source.label
+    joint = _counts(cell, source.weight, len(classes) ** 2).reshape(len(classes), len(classes))
+    return PredictedClasses(joint=joint, target=target.predictions(), classes=classes)
+
+
+def _counts(number: Ints, weight: Ints, size: int) -> Ints:
+    """Weights added up by number; exact, as they stay below 2**53."""
+    return np.bincount(number, weights=weight, minlength=size).astype(np.int64)
+
+
+def _replicates(sides: _Sides, options: ShiftOptions) -> int:
+    """Resamplings; without asking only where they take no time: of counts, or of few rows."""
+    if options.bootstrap is not None:
+        return options.bootstrap
+    of_counts = options.estimator is not ShiftEstimator.EM and options.confusion is Confusion.HARD
+    return defaults.BOOTSTRAP if of_counts or sides.size <= 2 * defaults.BOOTSTRAP_ROWS else 0
+
+
+def _draws(
+    evidence: Evidence, found: ClassWeights, replicates: int, options: ShiftOptions
+) -> list[Floats | None]:
+    """Weights of source and target resampled; None where a resampling has no estimate."""
+    drawn: list[Floats | None] = []
+    for number in range(max(replicates, least_replicates(options.confidence)) if replicates else 0):
+        try:
+            drawn.append(evidence.redrawn(generator(options.seed, Purpose.BOOTSTRAP, number), found))
+        except InfeasibleError:
+            drawn.append(None)
+    return drawn
+
+
+def intervals_of_weights(drawn: Sequence[Floats | None], confidence: float) -> list[list[float]] | None:
+    """Percentile intervals of each class's weight, cut at 0; None where too many resamplings have none."""
+    there = [each for each in drawn if each is not None]
+    tail = tail_of(len(drawn), confidence)
+    if tail is None or len(drawn) - len(there) > tail:
+        return None
+    intervals = []
+    for values in np.stack(there, axis=1).tolist():
+        ends = percentile_interval(values, confidence)
+        if ends is None:
+            return None
+        intervals.append([0.0 if end < _NOTHING else end for end in ends])
+    return intervals
+
+
+def _report(
+    sides: _Sides,
+    options: ShiftOptions,
+    data: DataRequest,
+    found: ClassWeights | None,
+    drawn: Sequence[Floats | None],
+) -> ShiftReport:
+    source, target = sides.source, sides.target
+    replicates = len(drawn)
+    interval = intervals_of_weights(drawn, options.confidence)
+    p_value = (
+        None
+        if target is None
+        else no_shift_p_value(
+            source.predictions().astype(np.float64), target.predictions().astype(np.float64)
+        )
+    )
+    parameters = ShiftParameters(
+        estimator=options.estimator,
+        confusion=options.confusion if options.estimator is ShiftEstimator.BBSE else None,
+        prior=None if options.prior is None else list(options.prior),
+        bootstrap=replicates,
+        confidence=options.confidence if replicates else None,
+        seed=options.seed if replicates else None,
+        on_invalid=data.on_invalid,
+        positive=data.positive_value,
+    )
+    artifact = None
+    if found is not None:
+        prior = source.labels() / source.size
+        artifact = ShiftArtifact(
+            kind=ArtifactKind.SHIFT,
+            source=source.source,
+            parameters=parameters,
+            estimator=options.estimator,
+            classes=list(source.classes),
+            weights=found.weights.tolist(),
+            source_prior=prior.tolist(),
+            target_prior=(found.weights * prior).tolist(),
+            interval=interval,
+            shift_p=p_value,
+            draws=None if interval is None else [each.tolist() for each in drawn if each is not None],
+        )
+    return ShiftReport(
+        source=source.source,
+        classes=source.classes,
+        failed_replicates=sum(each is None for each in drawn),
+        target_rows=0 if target is None else target.source.rows,
+        parameters=parameters,
+        artifact=artifact,
+        found=found,
+        shift_p=p_value,
+        calibration=_calibration_error(source),
+        failure=None,
+    )
+
+
+def _calibration_error(source: _Rows) -> float:
+    """Mean over the classes of the ECE on the source: what EM takes for 0."""
+    edges = even_edges(defaults.SINGLE_SCORE_BINS)
+    errors = [
+        expected_error(in_bins(pool(column, source.label == number, source.weight), edges))
+        for number, column in enumerate(source.probability.T)
+    ]
+    return sum(errors) / len(errors)
+
+
+def target_request(data: DataRequest, inputs: Sequence[str]) -> DataRequest:
+    """The same columns without labels and weights, which belong to the labelled rows, of other inputs."""
+    roles = replace(data.roles, label=None, weight=None)
+    return replace(data, inputs=tuple(inputs), roles=roles, positive_value=None)

@@ -1,0 +1,116 @@
+"""``uqcli simulate``: data with known truth."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, fields
+
+import numpy as np
+import polars as pl
+
+from uqcli.choices import FileFormat, Simulation
+from uqcli.defaults import MOST_ROWS
+from uqcli.draws import Purpose, blocks, check_seed
+from uqcli.engines.open import write_frames
+from uqcli.errors import UsageError
+from uqcli.files import Held
+from uqcli.methods.stream.beta import beta_entropy
+from uqcli.methods.stream.gaussian import GaussianModel, GaussianRows, draw_gaussian, train
+from uqcli.methods.stream.posterior import PosteriorModel, PosteriorRows, draw
+from uqcli.reports.stream.simulate import GaussianParameters, PosteriorParameters, SimulateReport
+
+Draw = Callable[[int, np.random.Generator], pl.DataFrame]
+
+
+@dataclass(frozen=True, kw_only=True)
+class SimulateOptions:
+    """A run of the command; the model tells what is simulated, ``held`` where a file waits for its commit."""
+
+    rows: int
+    seed: int
+    output: str
+    output_format: FileFormat | None = None
+    held: Held | None = None
+    model: PosteriorModel | GaussianModel = PosteriorModel()
+
+
+def run(options: SimulateOptions) -> SimulateReport:
+    """Draw rows block by block and write them.
+
+    Raises
+    ------
+    UsageError, DataError
+        A parameter makes no sense, or the output cannot be written.
+    """
+    if not 0 <= options.rows <= MOST_ROWS:
+        raise UsageError(f"{options.rows} rows", expected=f"0 to {MOST_ROWS}")
+    check_seed(options.seed)
+    options.model.check()
+    if isinstance(options.model, PosteriorModel):
+        return _posterior(options, options.model)
+    return _gaussian(options, options.model)
+
+
+def _posterior(options: SimulateOptions, model: PosteriorModel) -> SimulateReport:
+    positives = _write(options, lambda rows, random: _posterior_frame(draw(model, rows, random)))
+    return SimulateReport(
+        parameters=PosteriorParameters(
+            kind=Simulation.POSTERIOR,
+            rows=options.rows,
+            seed=options.seed,
+            tau=model.tau,
+            omega=model.omega,
+            xi=model.xi,
+            prior=model.prior,
+            nu=model.nu,
+            gamma=list(model.gammas),
+        ),
+        positives=positives,
+    )
+
+
+def _gaussian(options: SimulateOptions, model: GaussianModel) -> SimulateReport:
+    fitted = train(model, options.seed)
+    positives = _write(
+        options, lambda rows, random: pl.DataFrame(_columns(draw_gaussian(model, fitted, rows, random)))
+    )
+    intercept, slope = fitted
+    return SimulateReport(
+        parameters=GaussianParameters(
+            kind=Simulation.GAUSSIAN,
+            rows=options.rows,
+            seed=options.seed,
+            prevalence=model.prevalence,
+            train_prevalence=model.train_prevalence,
+            train_rows=model.train_rows,
+            intercept=intercept,
+            slope=slope,
+        ),
+        positives=positives,
+    )
+
+
+def _write(options: SimulateOptions, frame: Draw) -> int:
+    """Write all rows; the number of positive ones."""
+    positives = 0
+
+    def frames() -> Iterator[pl.DataFrame]:
+        nonlocal positives
+        for rows, random in blocks(options.rows, options.seed, Purpose.SIMULATE):
+            part = frame(rows, random)
+            positives += int(part["label"].sum())
+            yield part
+
+    empty = frame(0, next(blocks(1, 0, Purpose.SIMULATE))[1])
+    write_frames(frames(), empty, options.output, options.output_format, options.held)
+    return positives
+
+
+def _posterior_frame(rows: PosteriorRows) -> pl.DataFrame:
+    columns = _columns(rows)
+    uncertainty = beta_entropy(rows.alpha1, rows.alpha0)
+    return pl.DataFrame({"score": columns.pop("score"), "uncertainty": uncertainty, **columns})
+
+
+def _columns(rows: PosteriorRows | GaussianRows) -> dict[str, np.ndarray]:
+    return {field.name: getattr(rows, field.name) for field in fields(rows)}

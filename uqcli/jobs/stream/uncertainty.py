@@ -1,0 +1,110 @@
+"""``uqcli uncertainty``: score and uncertainty columns from what a model gives."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from uqcli.counts import Bools, Floats, Ints
+from uqcli.engines.protocol import AddedColumns, CheckedRows
+from uqcli.engines.request import Roles
+from uqcli.errors import DataError, UsageError
+from uqcli.jobs.stream.streaming import Streaming
+from uqcli.methods.stream.beta import Uncertainties, of_beta
+from uqcli.methods.stream.members import of_members
+from uqcli.reports.stream.apply import ApplyParameters, ApplyReport, ApplySource
+
+_LEAST_ALPHA = 1e-100
+_NAMES = {
+    "score": "score",
+    "uncertainty": "beta_entropy",
+    "uncertainty_std": "std",
+    "uncertainty_entropy": "entropy",
+    "uncertainty_mutual_information": "mutual_information",
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class UncertaintyOptions:
+    """A run of the command.
+
+    Attributes
+    ----------
+    alpha1, alpha0
+        Columns of Beta parameters, both or none.
+    members
+        Pattern of the members' columns, instead.
+    """
+
+    rows: Streaming
+    alpha1: str | None = None
+    alpha0: str | None = None
+    members: str | None = None
+
+
+def run(options: UncertaintyOptions) -> ApplyReport:
+    """Add score and uncertainties to every row of the inputs.
+
+    Raises
+    ------
+    UsageError, DataError
+        See the parts.
+    """
+    roles = _roles(options)
+    names = {f"{options.rows.prefix}{name}": part for name, part in _NAMES.items()}
+
+    def compute(rows: CheckedRows) -> dict[str, Bools | Ints | Floats]:
+        made = _of_beta(rows) if options.members is None else _of_members(rows)
+        return {name: getattr(made, part) for name, part in names.items()}
+
+    facts = options.rows.through(roles, AddedColumns(types=dict.fromkeys(names, "float64"), compute=compute))
+    columns = roles.named() if roles.pattern is None else {"members": roles.pattern}
+    return ApplyReport(
+        command="uncertainty",
+        source=ApplySource(rows=facts.rows, dropped=facts.dropped, columns=columns),
+        parameters=ApplyParameters(kind=None, columns=list(names), on_invalid=options.rows.on_invalid),
+        selected=None,
+        undecided=facts.undecided,
+    )
+
+
+def _roles(options: UncertaintyOptions) -> Roles:
+    beta = options.alpha1 is not None and options.alpha0 is not None
+    half = (options.alpha1 is None) != (options.alpha0 is None)
+    if half or beta == (options.members is not None):
+        raise UsageError(
+            "not exactly one of Beta parameters and members is given",
+            expected="--alpha1 COL and --alpha0 COL, or --members 'PATTERN'",
+        )
+    if options.members is not None:
+        return Roles(numbers={}, pattern=options.members)
+    return Roles(numbers={"alpha1": options.alpha1 or "", "alpha0": options.alpha0 or ""})
+
+
+def _of_beta(rows: CheckedRows) -> Uncertainties:
+    numbers = _usable(rows)
+    for role, value in numbers.items():
+        if ((value < _LEAST_ALPHA) | (value > 1 / _LEAST_ALPHA)).any():
+            outside = value[(value < _LEAST_ALPHA) | (value > 1 / _LEAST_ALPHA)][0]
+            raise DataError(
+                f"{role} holds {outside:g}",
+                expected=f"positive Beta parameters from {_LEAST_ALPHA:g} to 1e100",
+            )
+    return of_beta(numbers["alpha1"], numbers["alpha0"])
+
+
+def _of_members(rows: CheckedRows) -> Uncertainties:
+    numbers = _usable(rows)
+    for name, value in numbers.items():
+        if ((value < 0) | (value > 1)).any():
+            outside = value[(value < 0) | (value > 1)][0]
+            raise DataError(f"member '{name}' holds {outside:g}", expected="probabilities between 0 and 1")
+    if len(numbers) < 2:
+        raise DataError("the pattern of --members matches one column", expected="at least two members")
+    return of_members(list(numbers.values()))
+
+
+def _usable(rows: CheckedRows) -> dict[str, Floats]:
+    """The columns, with a stand-in where a row is not valid."""
+    return {role: np.where(rows.valid, value, 0.5) for role, value in rows.numbers.items()}

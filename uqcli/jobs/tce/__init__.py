@@ -1,0 +1,1 @@
+"""Calibration errors: the story of the command."""

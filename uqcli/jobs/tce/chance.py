@@ -1,0 +1,190 @@
+"""What chance does to calibration errors: intervals where they hold, and labels drawn from the scores."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from hashlib import blake2b
+
+import numpy as np
+
+from uqcli.counts import Floats, ValueCounts
+from uqcli.document import Estimate, Metric
+from uqcli.draws import Purpose, generator
+from uqcli.jobs.intervals import ResamplingPlan
+from uqcli.jobs.tce.measure import MeasureOptions, errors_of_draws
+from uqcli.methods.losses import LOSSES, Loss, is_bounded, mean_loss
+from uqcli.methods.resampling import (
+    LEAST_OF_A_CLASS,
+    WithError,
+    least_replicates,
+    mean_with_error,
+    resample,
+    resample_counts,
+    studentised_interval,
+)
+from uqcli.methods.tce.calibrated_labels import (
+    ClassRows,
+    IfCalibrated,
+    compare_with_draws,
+    draw_positives,
+)
+from uqcli.methods.tce.calibration_line import CalibrationLine, calibration_line
+
+WITH_INTERVALS = ("brier", "log_loss", "intercept", "slope")
+_WITH_EXCESS = ("ece", "ace", "mcb")
+
+Values = Mapping[str, float | None]
+Interval = tuple[float, float] | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Chance:
+    """What is known of some metrics beside their values.
+
+    Attributes
+    ----------
+    intervals
+        Of the metrics that have one; None where it would not hold its level.
+    if_calibrated
+        What errors come to where the probabilities are right.
+    """
+
+    intervals: Mapping[str, Interval]
+    if_calibrated: Mapping[str, IfCalibrated]
+
+    def completed(self, values: Values) -> dict[str, Metric]:
+        """Metrics with their intervals, p-values and excesses."""
+        metrics: dict[str, Metric] = dict(values)
+        for name, ends in self.intervals.items():
+            low, high = ends or (None, None)
+            metrics[name] = Estimate(value=values[name], low=low, high=high)
+        for name, found in self.if_calibrated.items():
+            metrics[f"{name}_p"] = None if values[name] is None else found.p_value
+        for name in _WITH_EXCESS:
+            value = values[name]
+            mean = self.if_calibrated[name].mean
+            metrics[f"{name}_excess"] = None if value is None else value - mean
+        return metrics
+
+
+def key_of(group: str | None) -> tuple[int, ...]:
+    """Key of the draws of all rows, or of a group by its name: they do not depend on other groups."""
+    if group is None:
+        return (0,)
+    return (1, int.from_bytes(blake2b(group.encode("utf-8", "surrogatepass"), digest_size=8).digest(), "big"))
+
+
+def chance_of_scores(
+    counts: ValueCounts, values: Values, options: MeasureOptions, plan: ResamplingPlan, key: tuple[int, ...]
+) -> Chance:
+    """Chance for one column of scores."""
+    drawn = [
+        errors_of_draws(draw_positives(counts, generator(plan.seed, Purpose.LABELS, *key, each)), options)
+        for each in range(plan.replicates)
+    ]
+    return Chance(
+        intervals=intervals_of_scores(counts, plan, key), if_calibrated=_held_against(values, drawn)
+    )
+
+
+def chance_of_classes(
+    rows: ClassRows,
+    values: Sequence[Values],
+    means: Values,
+    options: Sequence[MeasureOptions],
+    *,
+    plan: ResamplingPlan,
+    key: tuple[int, ...],
+) -> tuple[list[Chance], Chance]:
+    """Chance for each class against the rest, and for the means over the classes.
+
+    Labels are drawn for whole rows: the errors of two classes are not independent.
+    """
+    classes = range(len(values))
+    drawn: list[list[dict[str, float]]] = [[] for _ in classes]
+    for each in range(plan.replicates):
+        labels = rows.draw_labels(generator(plan.seed, Purpose.LABELS, *key, each))
+        for number in classes:
+            drawn[number].append(errors_of_draws(rows.against_the_rest(number, labels), options[number]))
+    observed = rows.observed_labels()
+    chances = [
+        Chance(
+            intervals=intervals_of_scores(rows.against_the_rest(number, observed), plan, (*key, number)),
+            if_calibrated=_held_against(values[number], drawn[number]),
+        )
+        for number in classes
+    ]
+    intervals = _intervals_of_means(rows, plan, key)
+    of_means = [_mean(parts) for parts in zip(*drawn, strict=True)]
+    return chances, Chance(intervals=intervals, if_calibrated=_held_against(means, of_means))
+
+
+def _mean(parts: Sequence[Mapping[str, float]]) -> dict[str, float]:
+    return {name: sum(part[name] for part in parts) / len(parts) for name in parts[0]}
+
+
+def _held_against(values: Values, drawn: Sequence[Mapping[str, float]]) -> dict[str, IfCalibrated]:
+    return {name: compare_with_draws(values[name], [each[name] for each in drawn]) for name in drawn[0]}
+
+
+def intervals_of_scores(
+    counts: ValueCounts, plan: ResamplingPlan, key: tuple[int, ...]
+) -> dict[str, Interval]:
+    """Intervals of the metrics that have one; None below ten rows of a class."""
+    positives = int(counts.positives.sum())
+    if min(positives, counts.rows - positives) < LEAST_OF_A_CLASS:
+        return dict.fromkeys(WITH_INTERVALS)
+    line = calibration_line(counts, errors=True)
+    found = _with_errors(counts, line)
+    resampled = (
+        resample_counts(counts, generator(plan.seed, Purpose.BOOTSTRAP, *key, each))
+        for each in range(_resamplings(plan))
+    )
+    drawn = [_with_errors(each, calibration_line(each, near=line, errors=True)) for each in resampled]
+    return {
+        name: studentised_interval(found[name], [each[name] for each in drawn], plan.confidence)
+        for name in WITH_INTERVALS
+    }
+
+
+def _resamplings(plan: ResamplingPlan) -> int:
+    """As many as asked for, and at least as many as an interval of that confidence takes."""
+    return max(plan.replicates, least_replicates(plan.confidence))
+
+
+def _with_errors(counts: ValueCounts, line: CalibrationLine) -> dict[str, WithError]:
+    return {
+        **{name: mean_loss(counts, name) for name in LOSSES},
+        "intercept": WithError(value=line.intercept, error=line.intercept_error),
+        "slope": WithError(value=line.slope, error=line.slope_error),
+    }
+
+
+def _intervals_of_means(rows: ClassRows, plan: ResamplingPlan, key: tuple[int, ...]) -> dict[str, Interval]:
+    """Of the mean losses; a mean of slopes has none."""
+    losses = {
+        name: _row_losses(rows, loss) for name, loss in LOSSES.items() if is_bounded(name, rows.probability)
+    }
+    intervals: dict[str, Interval] = dict.fromkeys(WITH_INTERVALS)
+    if int(rows.count.sum()) < 2 * LEAST_OF_A_CLASS:
+        return intervals
+    drawn = [
+        resample(rows.count, generator(plan.seed, Purpose.BOOTSTRAP, *key, each))
+        for each in range(_resamplings(plan))
+    ]
+    for name, loss in losses.items():
+        found = mean_with_error(loss, rows.count)
+        resampled = [mean_with_error(loss, times) for times in drawn]
+        intervals[name] = studentised_interval(found, resampled, plan.confidence)
+    return intervals
+
+
+def _row_losses(rows: ClassRows, loss: Loss) -> Floats:
+    """What each distinct row loses on average over the classes."""
+    total = np.zeros(len(rows.label))
+    for number, column in enumerate(rows.probability.T):
+        if_positive, if_negative = loss(column)
+        total += np.where(rows.label == number, if_positive, if_negative)
+    total /= rows.probability.shape[1]
+    return total

@@ -1,0 +1,187 @@
+"""All calibration errors of one column of probabilities."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from uqcli import defaults
+from uqcli.choices import Binning, BinSizing, CalibrationTest, ScoreBinning
+from uqcli.counts import ValueCounts
+from uqcli.errors import UsageError
+from uqcli.exact import check_size
+from uqcli.kernels.pava import isotonic_sums
+from uqcli.methods.bin.block_sizes import BlockSizes
+from uqcli.methods.bin.registry import BINNINGS, BinSizes
+from uqcli.methods.tce.calibration_error import (
+    Rejected,
+    ScoreBins,
+    brier,
+    expected_error,
+    in_bins,
+    label_variance,
+    log_loss,
+    maximum_error,
+    reject,
+)
+from uqcli.methods.tce.calibration_line import CalibrationLine, calibration_line
+from uqcli.methods.tce.cumulative import cumulative_error
+from uqcli.methods.tce.decomposition import brier_parts
+
+
+@dataclass(frozen=True, kw_only=True)
+class MeasureOptions:
+    """What is measured and how.
+
+    Attributes
+    ----------
+    n_min, n_max
+        Rows in a bin of pava-bc; None leaves them to ``bin_sizes``.
+    bin_sizes
+        How large those bins are where nobody says.
+    n_bins
+        Number of quantile and equispaced bins.
+    alpha
+        Level of the tests, in (0, 1].
+    """
+
+    binning: ScoreBinning = ScoreBinning.PAVA_BC
+    n_min: int | None = None
+    n_max: int | None = None
+    bin_sizes: BinSizing = BinSizing.AUTO
+    n_bins: int = defaults.SINGLE_SCORE_BINS
+    alpha: float = defaults.ALPHA
+    test: CalibrationTest = CalibrationTest.BINOMIAL
+
+    @property
+    def blocks(self) -> BlockSizes:
+        """Rows in a bin of pava-bc."""
+        return BlockSizes(n_min=self.n_min, n_max=self.n_max, sizing=self.bin_sizes)
+
+    @property
+    def sizes(self) -> BinSizes:
+        """Number and sizes of bins."""
+        return BinSizes(bins=self.n_bins, blocks=self.blocks)
+
+    def check(self) -> None:
+        """Refuse a level that is none, and bins that no table could hold.
+
+        Raises
+        ------
+        UsageError
+            alpha or a number of bins is out of range.
+        """
+        if not 0 < self.alpha <= 1:
+            raise UsageError(f"alpha {self.alpha:g}", expected="above 0 and at most 1")
+        for name, number in (("n_bins", self.n_bins), ("n_min", self.n_min), ("n_max", self.n_max)):
+            if number is not None:
+                check_size(name, number)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Measured:
+    """The metrics by name, the bins of ``binning`` with their rejected rows, and the equispaced bins.
+
+    Attributes
+    ----------
+    metrics
+        None where one is undefined, as a slope with one class.
+    line
+        Calibration intercept and slope with their standard errors.
+    """
+
+    metrics: Mapping[str, float | None]
+    bins: ScoreBins
+    rejected: Rejected
+    equispaced: ScoreBins
+    line: CalibrationLine
+
+
+class _Binned:
+    """Counts under every binning and test that is asked for, each made once."""
+
+    def __init__(self, counts: ValueCounts, options: MeasureOptions) -> None:
+        self._counts = counts
+        self._options = options
+        self._bins: dict[Binning, ScoreBins] = {}
+
+    def __getitem__(self, binning: Binning) -> ScoreBins:
+        if binning not in self._bins:
+            edges = BINNINGS[binning].edges(self._counts, self._options.sizes)
+            self._bins[binning] = in_bins(self._counts, edges)
+        return self._bins[binning]
+
+    def rejected(self, binning: Binning) -> Rejected:
+        """Test every score against its bin's labels."""
+        return reject(self._counts, self[binning], self._options.test, self._options.alpha)
+
+
+def measure(counts: ValueCounts, options: MeasureOptions) -> Measured:
+    """Calibration errors of tie-pooled probabilities [TCE sec. 3].
+
+    Parameters
+    ----------
+    counts
+        Scores in [0, 1].
+
+    Raises
+    ------
+    UsageError
+        The bounds of pava-bc contradict each other or the number of rows.
+    """
+    binned = _Binned(counts, options)
+    bins, rejected = binned[Binning(options.binning)], binned.rejected(Binning(options.binning))
+    estimation_error, within_bin_error = label_variance(bins)
+    score, isotonic = brier(counts), binned[Binning.PAVA]
+    parts, line = brier_parts(score, isotonic.count, isotonic.positives), calibration_line(counts)
+    metrics = {
+        "tce": rejected.percent(counts.rows),
+        "tce_q": binned.rejected(Binning.QUANTILE).percent(counts.rows),
+        "tce_v": binned.rejected(Binning.PAVA).percent(counts.rows),
+        "ece": expected_error(binned[Binning.EQUISPACED]),
+        "ace": expected_error(binned[Binning.QUANTILE]),
+        "mce": maximum_error(binned[Binning.EQUISPACED]),
+        "mce_q": maximum_error(binned[Binning.QUANTILE]),
+        "ecce": cumulative_error(counts),
+        "brier": score,
+        "mcb": parts.miscalibration,
+        "dsc": parts.discrimination,
+        "unc": parts.uncertainty,
+        "log_loss": log_loss(counts),
+        "intercept": line.intercept,
+        "slope": line.slope,
+        "intercept_at_slope_1": line.in_the_large,
+        "estimation_error": estimation_error,
+        "within_bin_error": within_bin_error,
+    }
+    return Measured(
+        metrics=metrics, bins=bins, rejected=rejected, equispaced=binned[Binning.EQUISPACED], line=line
+    )
+
+
+def test_based_error(counts: ValueCounts, options: MeasureOptions) -> float:
+    """The test-based calibration error alone, in percent."""
+    return _Binned(counts, options).rejected(Binning(options.binning)).percent(counts.rows)
+
+
+def errors_of_draws(counts: ValueCounts, options: MeasureOptions) -> dict[str, float]:
+    """The errors that are held against labels drawn from the scores: those that noise lifts."""
+    binned = _Binned(counts, options)
+    _, rows, positives = isotonic_sums(counts.positives, counts.count)
+    return {
+        "ece": expected_error(binned[Binning.EQUISPACED]),
+        "ace": expected_error(binned[Binning.QUANTILE]),
+        "mce": maximum_error(binned[Binning.EQUISPACED]),
+        "tce": binned.rejected(Binning(options.binning)).percent(counts.rows),
+        "mcb": brier_parts(brier(counts), rows, positives).miscalibration,
+        "ecce": cumulative_error(counts),
+    }
+
+
+def mean_metrics(by_class: Sequence[Mapping[str, float | None]]) -> dict[str, float | None]:
+    """Mean over classes: classwise errors; undefined where one of them is."""
+    means: dict[str, float | None] = {}
+    for name in by_class[0]:
+        values = [value for each in by_class if (value := each[name]) is not None]
+        means[name] = sum(values) / len(by_class) if len(values) == len(by_class) else None
+    return means

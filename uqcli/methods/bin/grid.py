@@ -1,0 +1,158 @@
+"""The score x uncertainty grid [UB sec. 4-5]."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from uqcli.choices import Binning
+from uqcli.counts import (
+    Bools,
+    Cells,
+    Floats,
+    Ints,
+    RangeCounts,
+    ValueCounts,
+    binned_cells,
+    distinct_cells,
+    merge,
+    narrow_bins,
+    places_by_bin,
+    pool,
+)
+from uqcli.methods.bin.block_sizes import BlockSizes
+from uqcli.methods.bin.registry import BINNINGS, BinSizes
+
+
+@dataclass(frozen=True, kw_only=True)
+class GridSpec:
+    """The shape of a grid.
+
+    Attributes
+    ----------
+    binning
+        How both axes are cut.
+    uncertainty_bins
+        K, at least 1; with 1 the uncertainty is not looked at.
+    score_bins
+        L for each uncertainty bin, or None for one cell at each distinct score.
+    blocks
+        Rows in a bin of pava-bc.
+    """
+
+    binning: Binning
+    uncertainty_bins: int
+    score_bins: int | None
+    blocks: BlockSizes = field(default_factory=BlockSizes)
+
+
+@dataclass(frozen=True, kw_only=True)
+class HoldOut:
+    """Labelled rows, checked: finite values, no negative zeros.
+
+    Attributes
+    ----------
+    score : float64, shape (n,)
+    uncertainty : float64, shape (n,), or None where a single uncertainty bin is asked for
+    positive : bool, shape (n,)
+    weight : int64, shape (n,), or None for 1 each
+    """
+
+    score: Floats
+    uncertainty: Floats | None
+    positive: Bools
+    weight: Ints | None = None
+
+
+def cells_from(uncertainty_edges: Floats, parts: Sequence[ValueCounts], spec: GridSpec) -> Cells:
+    """Cells from the scores of each uncertainty bin.
+
+    Parameters
+    ----------
+    parts
+        Tie-pooled, or of ranges among which ``unsettled_by_grid`` names none.
+
+    Returns
+    -------
+    Cells
+        Under the one bin rule (#{edges <= value}), so applying the edges to the same rows gives the
+        same counts. An uncertainty bin that stays empty takes the score edges of all rows pooled.
+    """
+    if spec.score_bins is None:
+        return Cells(uncertainty_edges=uncertainty_edges, rows=tuple(distinct_cells(part) for part in parts))
+    rule = BINNINGS[spec.binning]
+    needs_pooled = rule.global_score_range or any(part.rows == 0 for part in parts)
+    sizes = BinSizes(bins=spec.score_bins, blocks=spec.blocks)
+    pooled_edges = rule.edges(merge(parts), sizes) if needs_pooled else None
+    cells = []
+    for part in parts:
+        use_pooled = pooled_edges is not None and (rule.global_score_range or part.rows == 0)
+        edges = pooled_edges if use_pooled and pooled_edges is not None else rule.edges(part, sizes)
+        cells.append(binned_cells(part, edges))
+    return Cells(uncertainty_edges=uncertainty_edges, rows=tuple(cells))
+
+
+def cells_under(parts: Sequence[ValueCounts], old: Cells) -> Cells:
+    """Cells under the edges of an old table, from the scores of each uncertainty bin."""
+    cells = tuple(binned_cells(part, row.lower[1:]) for part, row in zip(parts, old.rows, strict=True))
+    return Cells(uncertainty_edges=old.uncertainty_edges, rows=cells)
+
+
+def unsettled_by_grid(counts: Sequence[RangeCounts], spec: GridSpec) -> list[Bools]:
+    """Which ranges must be opened before ``cells_from`` them is as if every score had been pooled.
+
+    Parameters
+    ----------
+    counts
+        Of each uncertainty bin, and last of all rows together.
+    spec
+        With a number of score bins, under a rule that depends on ranks.
+    """
+    *parts, whole = counts
+    rule = BINNINGS[spec.binning]
+    assert rule.ranks is not None and spec.score_bins is not None  # noqa: PT018 - see above
+    sizes = BinSizes(bins=spec.score_bins, blocks=spec.blocks)
+    ends = whole.holding(rule.ranks(whole.rows, sizes.bins))
+    if rule.global_score_range and not whole.exact[ends].all():  # the range is said where it is refused
+        return [*(np.zeros(len(part.value), dtype=np.bool_) for part in parts), ends & ~whole.exact]
+    masks = []
+    for part in parts:
+        if part.rows == 0:
+            masks.append(np.zeros(0, dtype=np.bool_))
+            continue
+        edges = rule.edges((whole if rule.global_score_range else part).counts, sizes)
+        at_ranks = part.holding(rule.ranks(part.rows, sizes.bins))
+        masks.append(at_ranks | unsettled_by_edges(part, edges))
+    if not any(part.rows == 0 for part in parts):  # such a bin takes the edges of all rows
+        ends[:] = False
+    return [mask & ~each.exact for mask, each in zip([*masks, ends], counts, strict=True)]
+
+
+def unsettled_by_edges(counts: RangeCounts, edges: Floats) -> Bools:
+    """Which ranges must be opened before the cells between sorted score edges are known.
+
+    These are the ranges that an edge may fall into, and in each cell the first one with a positive row.
+    """
+    named = np.zeros(len(counts.value), dtype=np.bool_)
+    if len(named) == 0:
+        return named
+    cut = np.flatnonzero(counts.around(edges))
+    named[cut] = True
+    held = np.flatnonzero(counts.positives)
+    begins = np.concatenate([[0], cut, cut + 1])  # of an opened range the rows above the edge may be negative
+    first = np.searchsorted(held, begins)
+    named[held[first[first < len(held)]]] = True
+    return named & ~counts.exact
+
+
+def pool_by(rows: HoldOut, edges: Floats) -> tuple[ValueCounts, ...]:
+    """Tie-pooled scores of each uncertainty bin."""
+    if len(edges) == 0 or rows.uncertainty is None:
+        return (pool(rows.score, rows.positive, rows.weight),)
+    parts = []
+    for inside in places_by_bin(narrow_bins(rows.uncertainty, edges), len(edges) + 1):
+        weight = None if rows.weight is None else rows.weight[inside]
+        parts.append(pool(rows.score[inside], rows.positive[inside], weight))
+    return tuple(parts)

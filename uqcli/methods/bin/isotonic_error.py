@@ -1,0 +1,135 @@
+"""Calibration error of each score bin: one isotonic fit against one in each uncertainty bin [UB app. C.6]."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from uqcli.counts import Bools, Cells, Floats, Ints, RangeCounts, ValueCounts, bin_of, pool
+from uqcli.methods.bin.edges import equi_weight_edges
+from uqcli.parts import sums_from
+
+
+@dataclass(frozen=True, kw_only=True)
+class BinError:
+    """ECE@j of every score bin j, and its mean over the bins from j on.
+
+    Attributes
+    ----------
+    ece, cumulative : float64, shape (L,)
+        Mean over the uncertainty bins that hold rows in bin j of |mean of (score - label)|; NaN where
+        none does.
+    """
+
+    ece: Floats
+    cumulative: Floats
+
+
+def isotonic_errors(
+    parts: Sequence[ValueCounts], blocks: Sequence[ValueCounts], cells: Cells
+) -> tuple[BinError, BinError]:
+    """Errors by score bin of isotonic regression on the score (IST) and within uncertainty bins (MIST).
+
+    Both are fitted on the rows they are measured on.
+
+    Parameters
+    ----------
+    parts
+        Scores of each uncertainty bin, pooled as far as ``unsettled_by_blocks`` asks for.
+    blocks
+        Of the isotonic fit to each uncertainty bin, and last to all rows, at their first scores.
+    cells
+        The same rows in L score bins each.
+    """
+    *own, shared = blocks
+    return _errors(parts, cells, [shared] * len(parts)), _errors(parts, cells, own)
+
+
+def unsettled_by_blocks(counts: Sequence[RangeCounts], blocks: Sequence[ValueCounts]) -> list[Bools]:
+    """Which ranges must be opened before the rows of each block and cell are known.
+
+    Parameters
+    ----------
+    counts
+        Of each uncertainty bin, and last of all rows.
+    blocks
+        As for ``isotonic_errors``.
+    """
+    *parts, whole = counts
+    *own, shared = blocks
+    masks = [
+        (part.around(each.value) | part.around(shared.value)) & ~part.exact
+        for part, each in zip(parts, own, strict=True)
+    ]
+    return [*masks, np.zeros(len(whole.value), dtype=np.bool_)]
+
+
+def _errors(parts: Sequence[ValueCounts], cells: Cells, fitted: Sequence[ValueCounts]) -> BinError:
+    """Rows of a block in a cell are added up as integers, so that sums do not depend on their order."""
+    width = len(cells.rows[0].count)
+    error = np.full((len(parts), width), np.nan)
+    for number, (part, row, blocks) in enumerate(zip(parts, cells.rows, fitted, strict=True)):
+        if part.rows == 0:
+            continue
+        block = np.maximum(np.searchsorted(blocks.value, part.value, side="right") - 1, 0)
+        cell = bin_of(part.value, row.lower[1:])
+        new = np.ones(len(block), dtype=np.bool_)
+        new[1:] = (block[1:] != block[:-1]) | (cell[1:] != cell[:-1])
+        first = np.flatnonzero(new)
+        count, positives = sums_from(part.count, first), sums_from(part.positives, first)
+        rate = (blocks.positives / blocks.count)[block[first]]
+        total = np.bincount(cell[first], weights=rate * count - positives, minlength=width)
+        filled = row.count > 0
+        error[number, filled] = np.abs(total[filled]) / row.count[filled]
+    return BinError(ece=_mean(error), cumulative=_mean_from(_mean(error)))
+
+
+def errors_of_rows(
+    row: Ints,
+    rows: int,
+    *,
+    score: Floats,
+    probability: Floats,
+    positive: Bools,
+    weight: Ints | None,
+    score_bins: int,
+) -> BinError:
+    """Errors by score bin of given probabilities; bins of equal weight in each uncertainty bin.
+
+    Parameters
+    ----------
+    row : int64, shape (n,)
+        Uncertainty bin of each row, below ``rows``.
+    score, probability : float64; positive : bool; weight : int64; shape (n,)
+    """
+    error = np.full((rows, score_bins), np.nan)
+    for number in range(rows):
+        inside = np.flatnonzero(row == number)
+        if len(inside):
+            times = np.ones(len(inside), dtype=np.int64) if weight is None else weight[inside]
+            counts = pool(score[inside], positive[inside], times)
+            cell = bin_of(score[inside], equi_weight_edges(counts, score_bins))
+            surplus = times * (probability[inside] - positive[inside])
+            size = np.bincount(cell, weights=times, minlength=score_bins)
+            total = np.bincount(cell, weights=surplus, minlength=score_bins)
+            filled = size > 0
+            error[number, filled] = np.abs(total[filled]) / size[filled]
+    return BinError(ece=_mean(error), cumulative=_mean_from(_mean(error)))
+
+
+def _mean(error: Floats) -> Floats:
+    held = ~np.isnan(error)
+    total = np.where(held, error, 0).sum(axis=0)
+    with np.errstate(invalid="ignore"):
+        mean: Floats = total / held.sum(axis=0)
+    return mean
+
+
+def _mean_from(error: Floats) -> Floats:
+    held = ~np.isnan(error)
+    total = np.cumsum(np.where(held, error, 0)[::-1])[::-1]
+    with np.errstate(invalid="ignore"):
+        mean: Floats = total / np.cumsum(held[::-1])[::-1]
+    return mean

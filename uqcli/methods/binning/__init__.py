@@ -1,1 +1,0 @@
-"""Cutting score and uncertainty into bins."""

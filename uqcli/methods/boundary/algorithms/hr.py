@@ -1,0 +1,90 @@
+"""HR: heuristic recalibration, the score raised with the uncertainty, then one threshold.
+
+Poceviciute et al. 2022 as used in [UB]; the formula is documented here because the paper gives none.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from uqcli.counts import Bools, Cells, Floats, Ints, distinct_cells, pool
+from uqcli.errors import DataError
+from uqcli.methods.boundary.algorithms.st import single_threshold
+from uqcli.methods.boundary.constraint import Constraint
+from uqcli.methods.boundary.result import FittedBoundary, boundary_at
+
+_STEPS = 100
+
+
+@dataclass(frozen=True, kw_only=True)
+class Recalibration:
+    """``score + coefficient * clip((uncertainty - low) / (high - low), 0, 1)``; 0 if low equals high."""
+
+    coefficient: float
+    low: float
+    high: float
+
+
+def recalibrated(score: Floats, uncertainty: Floats, by: Recalibration) -> Floats:
+    """The raised score.
+
+    Parameters
+    ----------
+    score, uncertainty : float64, shape (n,)
+
+    Examples
+    --------
+    >>> by = Recalibration(coefficient=0.5, low=0.0, high=2.0)
+    >>> recalibrated(np.array([0.2, 0.2]), np.array([0.0, 1.0]), by).tolist()
+    [0.2, 0.45]
+    """
+    span = by.high - by.low
+    if span == 0 or by.coefficient == 0:
+        return score
+    return score + by.coefficient * np.clip((uncertainty - by.low) / span, 0, 1)
+
+
+def heuristic_recalibration(
+    score: Floats, uncertainty: Floats, positive: Bools, weight: Ints | None, constraint: Constraint
+) -> tuple[FittedBoundary, Recalibration] | None:
+    """Try coefficients 0, 0.01, ..., 1 and every threshold of the raised score.
+
+    The highest recall wins, then the fewest selected rows, then the lowest coefficient.
+
+    Parameters
+    ----------
+    score, uncertainty, positive, weight
+        The hold-out rows, shape (n,); low and high are the range of their uncertainty.
+
+    Raises
+    ------
+    DataError
+        That range is wider than a double can hold.
+    """
+    present = uncertainty if weight is None else uncertainty[weight > 0]
+    low, high = float(present.min()), float(present.max())
+    if not math.isfinite(high - low):
+        raise DataError(
+            f"uncertainties from {low:g} to {high:g} span more than a number can hold",
+            expected="a range that can be divided",
+            remedy="rescale the column, or use another algorithm than hr",
+        )
+    best: tuple[FittedBoundary, Recalibration] | None = None
+    for step in range(_STEPS + 1):
+        by = Recalibration(coefficient=step / _STEPS, low=low, high=high)
+        row = distinct_cells(pool(recalibrated(score, uncertainty, by), positive, weight))
+        cells = Cells(uncertainty_edges=np.empty(0), rows=(row,))
+        tops = single_threshold(cells, constraint.goal(cells))
+        if tops is None:
+            continue
+        found = boundary_at(cells, tops)
+        if best is None or _rank(found) < _rank(best[0]):
+            best = found, by
+    return best
+
+
+def _rank(found: FittedBoundary) -> tuple[int, int]:
+    return -found.fit.true_positives, found.fit.selected

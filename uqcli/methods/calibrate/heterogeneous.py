@@ -1,0 +1,167 @@
+"""Heterogeneous calibration [HC Alg. 1]: one calibration in each leaf of a partition."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from uqcli.choices import LeafMethod
+from uqcli.counts import Bools, Feature, Floats, Ints, ValueCounts, pool
+from uqcli.methods.calibrate.isotonic import fit_isotonic
+from uqcli.methods.calibrate.maps import (
+    FeatureColumn,
+    GroupsMap,
+    Leaf,
+    Node,
+    ScoreMap,
+    Tree,
+    TreesMap,
+)
+from uqcli.methods.calibrate.parametric import fit_beta, fit_platt
+from uqcli.methods.calibrate.partition import rule_of
+from uqcli.methods.calibrate.predict import calibrated_in_leaves
+from uqcli.methods.calibrate.scale import Scale
+from uqcli.methods.calibrate.tree import LearnedTrees, leaves_of, recoded
+
+LEAF_FITS: Mapping[LeafMethod, Callable[[ValueCounts, Scale], ScoreMap]] = {
+    LeafMethod.PLATT: lambda counts, scale: fit_platt(counts, scale).map,
+    LeafMethod.BETA: lambda counts, scale: fit_beta(counts, scale).map,
+    LeafMethod.ISOTONIC: lambda counts, _: fit_isotonic(counts),
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class CalibrationRows:
+    """Rows to calibrate on, each of shape (n,); scores are corrected."""
+
+    score: Floats
+    positive: Bools
+    weight: Ints
+    features: Mapping[str, Feature]
+
+    def counts(self, rows: Bools) -> ValueCounts:
+        """Pool some of the rows."""
+        return pool(self.score[rows], self.positive[rows], self.weight[rows])
+
+
+@dataclass(frozen=True, kw_only=True)
+class LeafOptions:
+    """How leaves are calibrated; leaves below ``min_leaf`` rows use a larger part's map."""
+
+    method: LeafMethod
+    scale: Scale
+    min_leaf: int
+
+
+def fit_trees(
+    learned: LearnedTrees, rows: CalibrationRows, options: LeafOptions, *, boosted: bool
+) -> TreesMap:
+    """Calibrate the leaves of trees on rows the trees were not learned on.
+
+    The trees of a forest are calibrated one by one and averaged. Boosted trees follow one another: each
+    calibrates, leaf by leaf, the log-odds that the trees before it gave.
+    """
+    trees = []
+    for number, nodes in enumerate(learned.trees):
+        leaf = leaves_of(learned, number, rows.features)
+        tree = _calibrated_tree(nodes, learned.columns, leaf, rows, options)
+        trees.append(tree)
+        if boosted:
+            probability = calibrated_in_leaves(tree.leaves, leaf, rows.score, options.scale)
+            rows = replace(rows, score=Scale().log_odds(probability))
+            options = replace(options, scale=Scale(real=True))
+    return TreesMap(features=list(learned.columns), combine="sequence" if boosted else "mean", trees=trees)
+
+
+def _calibrated_tree(
+    nodes: Sequence[Node],
+    columns: Sequence[FeatureColumn],
+    leaf: Ints,
+    rows: CalibrationRows,
+    options: LeafOptions,
+) -> Tree:
+    leaves: dict[int, Leaf] = {}
+
+    def visit(at: int, path: list[tuple[Node, bool]], around: ScoreMap) -> None:
+        node = nodes[at]
+        members = np.isin(leaf, _leaves_below(nodes, at))
+        counts = rows.counts(members)
+        enough = _is_enough(counts, options.min_leaf)
+        own = _fit(counts, options) if enough else around
+        if node.leaf is not None:
+            leaves[node.leaf] = Leaf(
+                rule=rule_of(path, columns),
+                rows=counts.rows,
+                positives=int(counts.positives.sum()),
+                own=enough,
+                calibration=own,
+            )
+        elif node.left is not None and node.right is not None:
+            visit(node.left, [*path, (node, True)], own)
+            visit(node.right, [*path, (node, False)], own)
+
+    everything = _fit(rows.counts(np.ones(len(leaf), dtype=np.bool_)), options)
+    visit(0, [], everything)
+    return Tree(nodes=list(nodes), leaves=[leaves[number] for number in range(len(leaves))])
+
+
+def _leaves_below(nodes: Sequence[Node], at: int) -> list[int]:
+    node = nodes[at]
+    if node.leaf is not None:
+        return [node.leaf]
+    return [
+        leaf for child in (node.left, node.right) if child is not None for leaf in _leaves_below(nodes, child)
+    ]
+
+
+def _is_enough(counts: ValueCounts, min_leaf: int) -> bool:
+    return counts.rows >= max(1, min_leaf)
+
+
+def _fit(counts: ValueCounts, options: LeafOptions) -> ScoreMap:
+    return LEAF_FITS[options.method](counts, options.scale)
+
+
+def fit_groups(rows: CalibrationRows, options: LeafOptions) -> GroupsMap:
+    """Calibrate each combination of the texts of given columns, and all rows for the others."""
+    columns = [
+        FeatureColumn(name=name, levels=list(feature.levels or ())) for name, feature in rows.features.items()
+    ]
+    codes = np.stack([recoded(rows.features[each.name], each).astype(np.int64) for each in columns], axis=1)
+    combinations, group = np.unique(codes, axis=0, return_inverse=True)
+    everything = rows.counts(np.ones(len(group), dtype=np.bool_))
+    around = _fit(everything, options)
+    leaves, groups = [], []
+    for number, combination in enumerate(combinations.tolist()):
+        counts = rows.counts(group == number)
+        texts = [
+            None if code < 0 else (each.levels or [])[code]
+            for each, code in zip(columns, combination, strict=True)
+        ]
+        enough = _is_enough(counts, options.min_leaf)
+        said = [
+            f"{each.name} = {'missing' if text is None else text}"
+            for each, text in zip(columns, texts, strict=True)
+        ]
+        groups.append(texts)
+        leaves.append(
+            Leaf(
+                rule=" and ".join(said),
+                rows=counts.rows,
+                positives=int(counts.positives.sum()),
+                own=enough,
+                calibration=_fit(counts, options) if enough else around,
+            )
+        )
+    leaves.append(
+        Leaf(
+            rule="any other",
+            rows=everything.rows,
+            positives=int(everything.positives.sum()),
+            own=True,
+            calibration=around,
+        )
+    )
+    return GroupsMap(features=columns, groups=groups, leaves=leaves)

@@ -1,0 +1,74 @@
+"""Histogram calibration with a distribution-free bound [LS Theorem 3]."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+
+from uqcli.counts import Floats, ValueCounts, binned_cells
+from uqcli.methods.calibrate.maps import HistogramMap
+
+_CLASSES = 2
+
+
+def fit_histogram(counts: ValueCounts, edges: Floats, confidence: float) -> HistogramMap:
+    """The rate of each bin.
+
+    With probability ``confidence`` the rates of all bins are at once within ``error`` of the true ones: half
+    the bound on the 1-norm, ``(2/sqrt(N_m)) sqrt(ln(M 2^K / alpha) / 2)`` for M bins and K = 2 classes.
+    The bound holds for bins that do not depend on the labels, such as quantile bins.
+
+    Parameters
+    ----------
+    counts
+        Corrected scores.
+    edges : float64, shape (M-1,)
+    """
+    cells = binned_cells(counts, edges)
+    rows, positives = cells.count, cells.positives
+    filled = np.flatnonzero(rows)
+    source = filled[np.minimum(np.searchsorted(filled, np.arange(len(rows))), len(filled) - 1)]
+    return HistogramMap(
+        edges=edges.tolist(),
+        rate=(positives[source] / rows[source]).tolist(),
+        count=rows.tolist(),
+        error=[min(1.0, bound(n, len(rows), confidence) / 2) if n else None for n in rows.tolist()],
+        confidence=confidence,
+    )
+
+
+def target_bound(weights: Sequence[float], norm: float, unsure: float) -> float:
+    """Bound on the 1-norm after the correction for label shift [LS Theorem 4].
+
+    ``2 kappa norm + 2 unsure / min w`` with kappa the ratio of the largest to the smallest weight.
+
+    Parameters
+    ----------
+    weights
+        w(y), all above 0.
+    norm
+        Bound on the 1-norm before the correction.
+    unsure
+        Bound on the error of the weights.
+
+    Examples
+    --------
+    >>> target_bound([1.0, 1.0], 0.1, 0.0)
+    0.2
+    """
+    smallest = min(weights)
+    return 2 * max(weights) / smallest * norm + 2 * unsure / smallest
+
+
+def bound(rows: int, bins: int, confidence: float, classes: int = _CLASSES) -> float:
+    """Bound on the 1-norm between a bin's class frequencies and probabilities, for all bins at once.
+
+    Examples
+    --------
+    >>> round(bound(10_000, 10, 0.95), 4)
+    0.0366
+    """
+    alpha = 1 - confidence
+    return 2 / math.sqrt(rows) * math.sqrt(0.5 * math.log(bins * 2**classes / alpha))

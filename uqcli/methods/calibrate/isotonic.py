@@ -1,0 +1,46 @@
+"""Isotonic regression on the score (IST), and within uncertainty bins (MIST) [UB sec. 5]."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from uqcli.counts import Floats, ValueCounts, merge
+from uqcli.kernels.pava import isotonic_sums
+from uqcli.methods.calibrate.maps import IsotonicMap, UncertaintyMap
+
+
+def fit_isotonic(counts: ValueCounts) -> IsotonicMap:
+    """Least-squares isotonic fit: flat on each block, linear between blocks, flat outside.
+
+    Equals scikit-learn's IsotonicRegression with ``out_of_bounds="clip"``.
+
+    Parameters
+    ----------
+    counts
+        Corrected scores, at least one.
+    """
+    first, count, positives = isotonic_sums(counts.positives, counts.count)
+    last = np.append(first[1:], len(counts.value)) - 1
+    rate = positives / count
+    ends = np.stack([counts.value[first], counts.value[last]], axis=1)
+    both = np.stack([np.ones(len(first), dtype=np.bool_), first < last], axis=1)
+    return IsotonicMap(x=ends[both].tolist(), y=np.repeat(rate, both.sum(axis=1)).tolist())
+
+
+def fit_by_uncertainty(parts: Sequence[ValueCounts], uncertainty_edges: Floats) -> UncertaintyMap:
+    """One isotonic fit for each uncertainty bin; an empty bin takes the fit of all rows.
+
+    Parameters
+    ----------
+    parts
+        Corrected scores of each bin; at least one bin holds rows.
+    uncertainty_edges : float64, shape (bins-1,)
+    """
+    pooled = merge(parts)
+    return UncertaintyMap(
+        uncertainty_edges=uncertainty_edges.tolist(),
+        maps=[fit_isotonic(part if part.rows else pooled) for part in parts],
+        count=[part.rows for part in parts],
+    )

@@ -1,0 +1,122 @@
+"""Calibration by a formula: Platt, temperature and beta scaling.
+
+Maximum likelihood on tie-pooled counts. Where there is no maximum (one class, or classes that a threshold
+separates) the fit is penalised by half the sum of the squared coefficients of the standardised log-odds:
+as weak as one row, and enough to stay finite.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from uqcli.counts import Floats, Ints, ValueCounts
+from uqcli.kernels.logistic import (
+    likelihood_has_maximum,
+    logistic_fit,
+    negative_log_likelihood,
+    sigmoid,
+)
+from uqcli.methods.calibrate.maps import BetaMap, LogisticMap
+from uqcli.methods.calibrate.scale import CLIP, Scale
+
+PENALTY = 1.0
+_FLATTEST, _STEEPEST = 1e-3, 1e3
+"""Bounds of the slope of temperature scaling, 1/T."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class FittedMap:
+    """A map and what there is to know of its fit."""
+
+    map: LogisticMap | BetaMap
+    notes: tuple[str, ...] = ()
+
+
+def fit_platt(counts: ValueCounts, scale: Scale) -> FittedMap:
+    """``sigmoid(intercept + slope * log-odds)``.
+
+    Parameters
+    ----------
+    counts
+        Corrected scores.
+    """
+    features = scale.log_odds(counts.value)[None, :]
+    penalised = not likelihood_has_maximum(features[0], counts.count, counts.positives, falling=True)
+    intercept, slope = logistic_fit(
+        features, counts.count, counts.positives, ridge=PENALTY if penalised else 0.0
+    )
+    notes = _penalty_note(counts) if penalised else ()
+    if features[0, 0] == features[0, -1]:
+        notes = (*notes, "All scores are equal: the calibrated probability is one number.")
+    elif slope < 0:
+        notes = (*notes, "The slope is negative: higher scores are less often positive.")
+    return FittedMap(map=LogisticMap(intercept=float(intercept), slope=float(slope)), notes=notes)
+
+
+def fit_temperature(counts: ValueCounts, scale: Scale) -> FittedMap:
+    """``sigmoid(log-odds / T)`` with 1/T between 1e-3 and 1e3."""
+    log_odds = scale.log_odds(counts.value)
+    slope = _root_of_slope(log_odds, counts.count, counts.positives)
+    notes: tuple[str, ...] = ()
+    if slope in (_FLATTEST, _STEEPEST):
+        notes = (f"The temperature is at its bound of {1 / slope:g}.",)
+    return FittedMap(map=LogisticMap(intercept=0.0, slope=slope), notes=notes)
+
+
+def _root_of_slope(log_odds: Floats, count: Ints, positives: Ints) -> float:
+    """Where the derivative of the convex loss vanishes: Newton's steps, kept inside a bracket."""
+
+    def derivative(slope: float) -> tuple[float, float]:
+        probability = sigmoid(slope * log_odds)
+        first = float(((count * probability - positives) * log_odds).sum())
+        return first, float((count * probability * (1 - probability) * log_odds**2).sum())
+
+    low, high = _FLATTEST, _STEEPEST
+    if derivative(low)[0] >= 0:
+        return low
+    if derivative(high)[0] <= 0:
+        return high
+    slope = 1.0
+    for _ in range(200):
+        first, second = derivative(slope)
+        low, high = (slope, high) if first < 0 else (low, slope)
+        step = slope - first / second if second > 0 else low
+        following = step if low < step < high else float(np.sqrt(low * high))
+        if abs(following - slope) <= 1e-14 * slope:
+            return following
+        slope = following
+    return slope
+
+
+def fit_beta(counts: ValueCounts, scale: Scale) -> FittedMap:
+    """``sigmoid(a ln s - b ln(1-s) + c)`` with a, b >= 0.
+
+    The best of the interior, of both faces with one parameter, and of the constant.
+    """
+    score = np.clip(scale.probability(counts.value), CLIP, 1 - CLIP)
+    features = np.stack([np.log(score), -np.log1p(-score)])
+    penalised = not likelihood_has_maximum(
+        features[0] + features[1], counts.count, counts.positives, falling=False
+    )
+    ridge = PENALTY if penalised else 0.0
+    candidates: list[tuple[float, int, Floats]] = []
+    for used in ([0, 1], [0], [1], []):
+        fitted = logistic_fit(features[used], counts.count, counts.positives, ridge=ridge)
+        if (fitted[1:] >= 0).all() and np.isfinite(fitted).all():
+            both = np.zeros(3)
+            both[[0, *(1 + each for each in used)]] = fitted
+            loss = negative_log_likelihood(both, features, counts.count, counts.positives)
+            candidates.append((loss, len(candidates), both))
+            if len(used) == 2:
+                break  # the loss is convex: a feasible interior optimum is the optimum
+    _, _, (c, a, b) = min(candidates)
+    notes = _penalty_note(counts) if penalised else ()
+    return FittedMap(map=BetaMap(a=float(a), b=float(b), c=float(c)), notes=notes)
+
+
+def _penalty_note(counts: ValueCounts) -> tuple[str, ...]:
+    total = int(counts.positives.sum())
+    why = "all labels are equal" if total in (0, counts.rows) else "a threshold separates the classes"
+    return (f"No likelihood is highest ({why}): a weak penalty keeps the coefficients finite.",)

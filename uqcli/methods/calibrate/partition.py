@@ -1,0 +1,95 @@
+"""Rows by leaf: following a tree's questions, or looking groups up."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from uqcli.counts import Bools, Floats, Ints
+from uqcli.methods.calibrate.maps import FeatureColumn, GroupsMap, Node
+
+_MOST_NAMED = 4
+
+
+def leaf_of(nodes: Sequence[Node], columns: Sequence[FeatureColumn], features: Mapping[str, Floats]) -> Ints:
+    """Leaf of each row, from the first node down.
+
+    Parameters
+    ----------
+    columns
+        The features with the levels that the values number.
+    features
+        Values as in ``Feature``, by column name.
+    """
+    levels_of = {column.name: column.levels for column in columns}
+    size = len(next(iter(features.values())))
+    leaf = np.zeros(size, dtype=np.int64)
+    pending = [(0, np.arange(size))]
+    while pending:
+        at, rows = pending.pop()
+        node = nodes[at]
+        if len(rows) == 0:
+            continue
+        if node.leaf is not None:
+            leaf[rows] = node.leaf
+        elif node.feature is not None and node.left is not None and node.right is not None:
+            left = goes_left(node, levels_of[node.feature], features[node.feature][rows])
+            pending += [(node.left, rows[left]), (node.right, rows[~left])]
+    return leaf
+
+
+def goes_left(node: Node, levels: Sequence[str] | None, value: Floats) -> Bools:
+    """Whether rows go left at a question."""
+    if levels is None:
+        with np.errstate(invalid="ignore"):
+            below: Bools = value <= (node.threshold if node.threshold is not None else np.inf)
+        return np.where(np.isnan(value), node.missing_left, below)
+    chosen = set(node.levels or ())
+    table = np.array([*(level in chosen for level in levels), node.other_left, node.missing_left])
+    return table[value.astype(np.int64)]  # -1, missing, is the last
+
+
+def group_of(map_: GroupsMap, features: Mapping[str, Floats]) -> Ints:
+    """Leaf of each row: its combination of levels, or the last leaf for combinations never seen."""
+    of_group = np.zeros(len(map_.groups), dtype=np.int64)
+    of_row = np.zeros(len(next(iter(features.values()))), dtype=np.int64)
+    for at, column in enumerate(map_.features):
+        levels = column.levels or []
+        place: dict[str | None, int] = {None: 0} | {text: n + 1 for n, text in enumerate(levels)}
+        codes = np.array([place[group[at]] for group in map_.groups], dtype=np.int64)
+        size = len(levels) + 2  # a missing text, and a text never seen
+        known, of_group = np.unique(of_group * size + codes, return_inverse=True)
+        wanted = np.where(of_row < 0, -1, of_row * size + features[column.name].astype(np.int64) + 1)
+        found = np.minimum(np.searchsorted(known, wanted), len(known) - 1)
+        of_row = np.where(known[found] == wanted, found, -1)
+    leaf_of_code = np.zeros(len(map_.groups), dtype=np.int64)
+    leaf_of_code[of_group] = np.arange(len(map_.groups))
+    return np.where(of_row < 0, len(map_.groups), leaf_of_code[of_row])
+
+
+def rule_of(path: Sequence[tuple[Node, bool]], columns: Sequence[FeatureColumn]) -> str:
+    """The questions and answers that lead to a leaf, in words.
+
+    Examples
+    --------
+    >>> node = Node(feature="age", threshold=35.5, missing_left=True)
+    >>> rule_of([(node, True)], [FeatureColumn(name="age")])
+    'age <= 35.5 or missing'
+    """
+    if not path:
+        return "all rows"
+    levels_of = {column.name: column.levels for column in columns}
+    return " and ".join(_answer(node, went_left, levels_of[str(node.feature)]) for node, went_left in path)
+
+
+def _answer(node: Node, went_left: bool, levels: Sequence[str] | None) -> str:
+    missing = " or missing" if node.missing_left == went_left else ""
+    if levels is None:
+        sign = "<=" if went_left else ">"
+        return f"{node.feature} {sign} {node.threshold:.6g}{missing}"
+    chosen = set(node.levels or ())
+    named = [level for level in levels if (level in chosen) == went_left]
+    named += ["(other)"] if node.other_left == went_left else []
+    more = f" and {len(named) - _MOST_NAMED} more" if len(named) > _MOST_NAMED else ""
+    return f"{node.feature} in {{{', '.join(named[:_MOST_NAMED])}{more}}}{missing}"

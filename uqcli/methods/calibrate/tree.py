@@ -1,0 +1,272 @@
+"""Low-depth trees that partition rows [HC Alg. 1, app. 12-13], as readable questions."""
+
+from __future__ import annotations
+
+import importlib.util
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from uqcli.choices import Partitioner
+from uqcli.counts import Bools, Feature, Floats, Ints
+from uqcli.errors import MissingExtraError
+from uqcli.kernels.logistic import sigmoid
+from uqcli.methods.calibrate.maps import FeatureColumn, Node
+from uqcli.methods.calibrate.partition import leaf_of
+
+RARE = 20
+"""Texts with fewer rows than this where the tree is learned count as "other"."""
+
+STAGES = 3
+FOREST = 20
+_RATE = 0.5
+"""Stages of boosting, trees in a forest, and the step of a stage."""
+
+_SEEDS = 2**32
+"""Seeds that scikit-learn knows; what divides the rows in halves knows all of ours."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class TreeOptions:
+    """Shape of the trees.
+
+    Attributes
+    ----------
+    min_leaf
+        Rows in a leaf at least, where the tree is learned.
+    """
+
+    partitioner: Partitioner = Partitioner.TREE
+    max_depth: int = 3
+    min_leaf: int = 500
+    seed: int = 0
+
+
+@dataclass(frozen=True, kw_only=True)
+class LearnedTrees:
+    """Questions of each tree, over columns whose levels are ordered by positivity."""
+
+    columns: tuple[FeatureColumn, ...]
+    trees: tuple[tuple[Node, ...], ...]
+
+
+def learn_trees(
+    features: Mapping[str, Feature], positive: Bools, weight: Ints, options: TreeOptions
+) -> LearnedTrees:
+    """Learn partitions that tell positive rows from others.
+
+    Texts are ordered by their share of positives, which is enough to find the best division of two
+    classes (Breiman et al. 1984, sec. 4.2).
+
+    Parameters
+    ----------
+    positive : bool, shape (n,)
+    weight : int64, shape (n,)
+
+    Raises
+    ------
+    MissingExtraError
+        scikit-learn is not installed.
+    """
+    require_trees()
+    matrix = TreeMatrix.of(features, positive, weight)
+    if 2 * options.min_leaf > int(weight.sum()):
+        trees: list[tuple[Node, ...]] = [(Node(leaf=0),)]  # too few rows for any question
+    else:
+        trees = _LEARNERS[options.partitioner](matrix, positive, weight, options)
+    return LearnedTrees(columns=matrix.columns, trees=tuple(trees))
+
+
+def require_trees() -> None:
+    """Check that trees can be learned.
+
+    Raises
+    ------
+    MissingExtraError
+        scikit-learn is not installed.
+    """
+    if importlib.util.find_spec("sklearn") is None:
+        raise MissingExtraError(
+            "trees need scikit-learn",
+            expected="the extra 'trees'",
+            remedy="pip install 'uqcli[trees]', or give --partition COLUMNS",
+        )
+
+
+def ordered_column(name: str, feature: Feature, positive: Bools, weight: Ints) -> FeatureColumn:
+    """The column with its frequent levels in ascending order of positivity."""
+    if feature.levels is None:
+        return FeatureColumn(name=name)
+    code = feature.value.astype(np.int64)
+    there = (code >= 0) & (code < len(feature.levels))
+    size = np.bincount(code[there], weights=weight[there], minlength=len(feature.levels))
+    hits = np.bincount(code[there], weights=(weight * positive)[there], minlength=len(feature.levels))
+    kept = [number for number in range(len(feature.levels)) if size[number] >= RARE]
+    kept.sort(key=lambda number: (hits[number] / size[number], number))
+    return FeatureColumn(name=name, levels=[feature.levels[number] for number in kept])
+
+
+def recoded(feature: Feature, column: FeatureColumn) -> Floats:
+    """Values of a feature under the levels of a column: other texts are ``len(levels)``, missing is -1."""
+    if feature.levels is None or column.levels is None:
+        return feature.value
+    new = {text: number for number, text in enumerate(column.levels)}
+    table = np.array([*(new.get(text, len(new)) for text in feature.levels), len(new), -1], dtype=np.float64)
+    result: Floats = table[feature.value.astype(np.int64)]
+    return result
+
+
+@dataclass(frozen=True, kw_only=True)
+class TreeMatrix:
+    """What trees learn from: ranks of numbers or of levels, so that only their order counts.
+
+    Attributes
+    ----------
+    rank : float64, shape (n, d)
+        NaN where missing; texts that are no level come last.
+    columns
+        The features.
+    steps
+        Distinct numbers of each column, ascending; None for levels.
+    """
+
+    rank: Floats
+    columns: tuple[FeatureColumn, ...]
+    steps: tuple[Floats | None, ...]
+
+    @classmethod
+    def of(cls, features: Mapping[str, Feature], positive: Bools, weight: Ints) -> TreeMatrix:
+        """Rank features."""
+        columns = tuple(ordered_column(name, each, positive, weight) for name, each in features.items())
+        steps: list[Floats | None] = []
+        ranks = []
+        for column in columns:
+            value = recoded(features[column.name], column)
+            if column.levels is None:
+                distinct = np.unique(value[~np.isnan(value)])
+                steps.append(distinct)
+                ranks.append(np.where(np.isnan(value), np.nan, np.searchsorted(distinct, value)))
+            else:
+                steps.append(None)
+                ranks.append(np.where(value < 0, np.nan, value))
+        return cls(rank=np.stack(ranks, axis=1), columns=columns, steps=tuple(steps))
+
+    def question(self, column: int, rank: float, *, missing_left: bool, left: int, right: int) -> Node:
+        """A question about the values whose rank is up to some rank."""
+        asked, steps = self.columns[column], self.steps[column]
+        if steps is None:
+            levels = asked.levels or []
+            return Node(
+                feature=asked.name,
+                levels=[level for number, level in enumerate(levels) if number <= rank],
+                other_left=len(levels) <= rank,
+                missing_left=missing_left,
+                left=left,
+                right=right,
+            )
+        # scikit-learn divides missing values from all others by an infinite threshold
+        threshold = _between(steps, int(np.floor(min(rank, len(steps)))))
+        return Node(
+            feature=asked.name, threshold=threshold, missing_left=missing_left, left=left, right=right
+        )
+
+
+def _between(steps: Floats, at: int) -> float:
+    """A threshold above a step and below the next; below all of them for -1."""
+    if at < 0:
+        return float(np.nextafter(steps[0], -np.inf)) if len(steps) else 0.0
+    if at + 1 >= len(steps):
+        return float(steps[-1]) if len(steps) else 0.0
+    middle = steps[at] / 2 + steps[at + 1] / 2
+    return float(middle if steps[at] <= middle < steps[at + 1] else steps[at])
+
+
+def _shape(options: TreeOptions, weight: Ints) -> dict[str, Any]:
+    """Depth, and the least weight of a leaf: a row of weight 2 counts as two."""
+    return {
+        "max_depth": options.max_depth,
+        "min_weight_fraction_leaf": options.min_leaf / int(weight.sum()),
+    }
+
+
+def _single(
+    matrix: TreeMatrix, positive: Bools, weight: Ints, options: TreeOptions
+) -> list[tuple[Node, ...]]:
+    from sklearn.tree import DecisionTreeClassifier
+
+    tree = DecisionTreeClassifier(**_shape(options, weight), random_state=options.seed % _SEEDS)
+    return [nodes_of(tree.fit(matrix.rank, positive, weight).tree_, matrix)]
+
+
+def _forest(
+    matrix: TreeMatrix, positive: Bools, weight: Ints, options: TreeOptions
+) -> list[tuple[Node, ...]]:
+    from sklearn.ensemble import RandomForestClassifier
+
+    forest = RandomForestClassifier(
+        n_estimators=FOREST, **_shape(options, weight), random_state=options.seed % _SEEDS, n_jobs=1
+    )
+    return [nodes_of(tree.tree_, matrix) for tree in forest.fit(matrix.rank, positive, weight).estimators_]
+
+
+def _boosted(
+    matrix: TreeMatrix, positive: Bools, weight: Ints, options: TreeOptions
+) -> list[tuple[Node, ...]]:
+    """Gradient boosting of the log loss: each tree is learned on what the ones before left over."""
+    from sklearn.tree import DecisionTreeRegressor
+
+    log_odds = np.zeros(len(positive))
+    trees = []
+    for stage in range(STAGES):
+        probability = sigmoid(log_odds)
+        tree = DecisionTreeRegressor(**_shape(options, weight), random_state=(options.seed + stage) % _SEEDS)
+        tree.fit(matrix.rank, positive - probability, weight)
+        trees.append(nodes_of(tree.tree_, matrix))
+        leaf = tree.apply(matrix.rank)
+        slope = np.bincount(leaf, weights=weight * (positive - probability))
+        bend = np.bincount(leaf, weights=weight * probability * (1 - probability))
+        log_odds = log_odds + _RATE * (slope / np.maximum(bend, 1e-9))[leaf]
+    return trees
+
+
+_LEARNERS: Mapping[Partitioner, Any] = {
+    Partitioner.TREE: _single,
+    Partitioner.FOREST: _forest,
+    Partitioner.BOOSTED: _boosted,
+}
+
+
+def nodes_of(tree: Any, matrix: TreeMatrix) -> tuple[Node, ...]:
+    """The questions of a scikit-learn tree; leaves are numbered from left to right."""
+    nodes: list[Node] = []
+    leaves = 0
+
+    def copy(at: int) -> int:
+        nonlocal leaves
+        place = len(nodes)
+        left, right = int(tree.children_left[at]), int(tree.children_right[at])
+        if left < 0:
+            nodes.append(Node(leaf=leaves))
+            leaves += 1
+            return place
+        nodes.append(Node())  # takes its number before the nodes below it
+        below = copy(left), copy(right)
+        nodes[place] = matrix.question(
+            int(tree.feature[at]),
+            float(tree.threshold[at]),
+            missing_left=bool(tree.missing_go_to_left[at]),
+            left=below[0],
+            right=below[1],
+        )
+        return place
+
+    copy(0)
+    return tuple(nodes)
+
+
+def leaves_of(learned: LearnedTrees, number: int, features: Mapping[str, Feature]) -> Ints:
+    """Leaf of each row in one of the trees."""
+    values = {column.name: recoded(features[column.name], column) for column in learned.columns}
+    return leaf_of(learned.trees[number], learned.columns, values)

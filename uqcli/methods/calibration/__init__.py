@@ -1,1 +1,0 @@
-"""From scores to probabilities that hold what they say."""

@@ -1,0 +1,171 @@
+"""Two probabilities for the same rows, pooled, with the standard errors of what tells them apart."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from uqcli.counts import Bools, Floats, Ints, ValueCounts, run_starts
+from uqcli.methods.losses import LOSSES, is_bounded
+from uqcli.methods.resampling import WithError, mean_with_error, resample
+
+SIDES = ("before", "after", "difference")
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Ranking:
+    """Where rows stand by one of the probabilities.
+
+    Attributes
+    ----------
+    order : int64, shape (m,)
+        The pairs in ascending order of the probability.
+    starts : int64, shape (v,)
+        Where in that order a new value begins.
+    place : int64, shape (m,)
+        Each pair's value, by number.
+    """
+
+    order: Ints
+    starts: Ints
+    place: Ints
+
+    @classmethod
+    def of(cls, value: Floats) -> _Ranking:
+        """Rank pairs."""
+        order = np.argsort(value, kind="stable")
+        starts = run_starts(value[order])
+        place = np.empty(len(value), dtype=np.int64)
+        place[order] = np.repeat(np.arange(len(starts)), np.diff(starts, append=len(value)))
+        return cls(order=order, starts=starts, place=place)
+
+    def counts(self, value: Floats, positives: Ints, negatives: Ints) -> ValueCounts:
+        """Tie-pooled counts of the probability."""
+        count = np.add.reduceat((positives + negatives)[self.order], self.starts)
+        hits = np.add.reduceat(positives[self.order], self.starts)
+        there = count > 0
+        return ValueCounts(
+            value=value[self.order[self.starts]][there], count=count[there], positives=hits[there]
+        )
+
+    def placements(self, positives: Ints, negatives: Ints) -> tuple[Floats, Floats]:
+        """Share of the negatives below each pair, and of the positives above it; ties count half."""
+        shares = []
+        for times in (negatives, positives):
+            of_value = np.add.reduceat(times[self.order], self.starts)
+            below = np.cumsum(of_value) - of_value
+            shares.append(((below + of_value / 2) / times.sum())[self.place])
+        return shares[0], 1 - shares[1]
+
+
+@dataclass(frozen=True, kw_only=True)
+class PairedCounts:
+    """Rows pooled by both probabilities, in ascending order.
+
+    Attributes
+    ----------
+    before, after : float64, shape (m,)
+    positives, negatives : int64, shape (m,)
+    """
+
+    before: Floats
+    after: Floats
+    positives: Ints
+    negatives: Ints
+
+    @classmethod
+    def of(cls, before: Floats, after: Floats, positive: Bools, weight: Ints | None) -> PairedCounts:
+        """Pool rows; arrays of shape (n,), weight None for 1 each."""
+        times = np.ones(len(before), dtype=np.int64) if weight is None else weight
+        there = np.flatnonzero(times > 0)
+        order = there[np.lexsort((after[there], before[there]))]
+        first, second = before[order], after[order]
+        new = np.ones(len(order), dtype=np.bool_)
+        new[1:] = (first[1:] != first[:-1]) | (second[1:] != second[:-1])
+        starts = np.flatnonzero(new)
+        hits = np.add.reduceat(np.where(positive[order], times[order], 0), starts)
+        return cls(
+            before=first[starts],
+            after=second[starts],
+            positives=hits,
+            negatives=np.add.reduceat(times[order], starts) - hits,
+        )
+
+    def resampled(self, random: np.random.Generator) -> PairedCounts:
+        """As many rows drawn with replacement; pairs that are not drawn stay, with no rows."""
+        drawn = resample(np.concatenate([self.positives, self.negatives]), random)
+        positives, negatives = np.split(drawn, 2)
+        again = PairedCounts(before=self.before, after=self.after, positives=positives, negatives=negatives)
+        again.__dict__.update(_rankings=self._rankings, _losses=self._losses)  # they need no counts
+        return again
+
+    @cached_property
+    def _rankings(self) -> tuple[_Ranking, _Ranking]:
+        return _Ranking.of(self.before), _Ranking.of(self.after)
+
+    @cached_property
+    def _losses(self) -> Mapping[str, Mapping[str, Floats | None]]:
+        """By name and side: losses of positives and then negatives at each pair; None if one row decides."""
+        found = {}
+        for name, loss in LOSSES.items():
+            before, after = np.concatenate(loss(self.before)), np.concatenate(loss(self.after))
+            bounded = is_bounded(name, self.before), is_bounded(name, self.after)
+            lines = (before, after, after - before)
+            holds = (*bounded, all(bounded))
+            found[name] = {
+                side: line if held else None for side, line, held in zip(SIDES, lines, holds, strict=True)
+            }
+        return found
+
+    def counts(self) -> tuple[ValueCounts, ValueCounts]:
+        """Tie-pooled counts of both probabilities."""
+        first, second = self._rankings
+        return (
+            first.counts(self.before, self.positives, self.negatives),
+            second.counts(self.after, self.positives, self.negatives),
+        )
+
+    def with_errors(self) -> dict[str, dict[str, WithError]]:
+        """Mean losses, and log-odds of the AUC, by name, of each side and of their difference.
+
+        Differences of the AUC are on its own scale.
+        """
+        times = np.concatenate([self.positives, self.negatives])
+        weights = times.astype(np.float64)  # once for all lines
+        found = {
+            name: {
+                side: WithError(value=None, error=None) if line is None else mean_with_error(line, weights)
+                for side, line in lines.items()
+            }
+            for name, lines in self._losses.items()
+        }
+        return found | {"auc": self._auc(weights)}
+
+    def _auc(self, weights: Floats) -> dict[str, WithError]:
+        """By the method of DeLong et al. 1988: variances of the placements of either class."""
+        if min(self.positives.sum(), self.negatives.sum()) == 0:
+            return dict.fromkeys(SIDES, WithError(value=None, error=None))
+        first, second = (each.placements(self.positives, self.negatives) for each in self._rankings)
+        lines = (first, second, (second[0] - first[0], second[1] - first[1]))
+        parts = np.split(weights, 2)
+        before, after, difference = (_of_placements(*line, *parts) for line in lines)
+        return {"before": _as_log_odds(before), "after": _as_log_odds(after), "difference": difference}
+
+
+def _of_placements(
+    of_positives: Floats, of_negatives: Floats, positives: Floats, negatives: Floats
+) -> WithError:
+    one, other = mean_with_error(of_positives, positives), mean_with_error(of_negatives, negatives)
+    return WithError(value=one.value, error=math.hypot(one.error or 0.0, other.error or 0.0))
+
+
+def _as_log_odds(auc: WithError) -> WithError:
+    """An AUC and its error on the scale of log-odds, on which its law is less skewed near 1."""
+    if auc.value is None or auc.error is None or not 0 < auc.value < 1:
+        return WithError(value=None, error=None)
+    spread = auc.value * (1 - auc.value)
+    return WithError(value=math.log(auc.value / (1 - auc.value)), error=auc.error / spread)

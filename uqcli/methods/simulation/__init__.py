@@ -1,1 +1,0 @@
-"""Data with known truth."""

@@ -1,0 +1,234 @@
+"""The exact two-sided binomial test of many predictions against their bins' labels [TCE sec. 3]."""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import dataclass
+
+import numpy as np
+
+from uqcli.counts import Bools, Floats, Ints
+from uqcli.methods.tce.verdicts import Verdicts, changes
+from uqcli.parts import PART
+
+_RELATIVE = 1 + 1e-7
+"""Outcomes count as extreme up to this factor above the observed one's probability, as in scipy."""
+
+_FEW, _FEW_IN_ALL, _PIECES = 16, 1024, 4
+"""Scores of a stretch that are evaluated one by one, and of such in all bins; pieces of other stretches."""
+
+_MANY = 1 << 20
+"""Rows up to which scipy's binomial tails are right: of more they lose digits near the mean, then all."""
+
+_LEAST_BOUNDED = 1e-200
+"""Level down to which bounds are used: below, probabilities lose their digits and then vanish."""
+
+
+def rejected(score: Floats, start: Ints, positives: Ints, rows: Ints, alpha: float) -> Verdicts:
+    """Whether the labels of a bin speak against each prediction in it.
+
+    For each score Q the hypothesis is that labels are positive with probability Q; it is rejected if
+    the sum of the probabilities of all outcomes not more likely than the observed one is at most alpha.
+    The p-value is not monotone in Q, so the rejected scores are no interval. Its tails are monotone on
+    either side of the observed rate, so that the ends of a stretch of scores bound all p-values in it:
+    stretches that this does not decide are cut, and what is left of them is evaluated score by score.
+
+    Parameters
+    ----------
+    score : float64, shape (m,)
+        In [0, 1], ascending.
+    start : int64, shape (B+1,)
+        Bin b holds scores ``start[b]`` to ``start[b+1]-1``, at least one.
+    positives, rows : int64, shape (B,)
+        k of the bin's n labels are positive; n at least 1.
+    alpha
+        Level in (0, 1].
+    """
+    if alpha >= 1:
+        return Verdicts.of([(start[:1], np.ones(1, dtype=np.bool_))], len(score))
+    few = max(_FEW, _FEW_IN_ALL // len(rows)) if alpha > _LEAST_BOUNDED else len(score)
+    stretches = _beside_the_rate(score, start, positives, rows)
+    runs, small = [], []
+    while True:
+        is_small = stretches.stop - stretches.first <= few
+        small.append(stretches.only(is_small))
+        if is_small.all():
+            break
+        stretches = stretches.only(~is_small)
+        accepts, rejects = _decided(score, stretches, positives, rows, alpha)
+        done = accepts | rejects
+        runs.append((stretches.first[done], rejects[done]))
+        stretches = stretches.only(~done).cut()
+    return Verdicts.of([*runs, *_one_by_one(score, small, positives, rows, alpha)], len(score))
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Stretches:
+    """Stretches of scores, each on one side of its bin's rate: int64 of shape (s,)."""
+
+    of_bin: Ints
+    first: Ints
+    stop: Ints
+
+    def only(self, those: Bools | Ints) -> _Stretches:
+        """Some of them."""
+        return _Stretches(of_bin=self.of_bin[those], first=self.first[those], stop=self.stop[those])
+
+    def cut(self) -> _Stretches:
+        """All of them in pieces; each holds at least as many scores as pieces are made."""
+        length = self.stop - self.first
+        cuts = [self.first + length * each // _PIECES for each in range(_PIECES + 1)]
+        return _Stretches(
+            of_bin=np.tile(self.of_bin, _PIECES),
+            first=np.concatenate(cuts[:-1]),
+            stop=np.concatenate(cuts[1:]),
+        )
+
+
+def _beside_the_rate(score: Floats, start: Ints, positives: Ints, rows: Ints) -> _Stretches:
+    """The scores of each bin below its rate, and the others."""
+    numbers = np.arange(len(rows))
+    middle = np.clip(np.searchsorted(score, positives / rows), start[:-1], start[1:])
+    both = _Stretches(
+        of_bin=np.concatenate([numbers, numbers]),
+        first=np.concatenate([start[:-1], middle]),
+        stop=np.concatenate([middle, start[1:]]),
+    )
+    return both.only(both.first < both.stop)
+
+
+def _decided(
+    score: Floats, stretches: _Stretches, positives: Ints, rows: Ints, alpha: float
+) -> tuple[Bools, Bools]:
+    """Which stretches are accepted as a whole, and which are rejected."""
+    k, n = positives[stretches.of_bin], rows[stretches.of_bin]
+    low, high = score[stretches.first], score[stretches.stop - 1]
+    accepts, rejects = np.zeros((2, len(k)), dtype=np.bool_)
+    # far above what logarithms and tails are rounded by
+    margin: Floats = 1e-9 + 1e-13 * n.astype(np.float64)
+    above = k <= low * n
+    for p_value, side, inner, outer in (
+        (_p_above, above, low, high),
+        (_p_below, ~above & (k >= high * n), high, low),
+    ):
+        at = np.flatnonzero(side)
+        most = p_value(inner[at], outer[at], k[at], n[at], _RELATIVE * (1 + margin[at]))
+        rejects[at] = most * (1 + margin[at]) < alpha
+        rest = at[~rejects[at]]
+        least = p_value(outer[rest], inner[rest], k[rest], n[rest], _RELATIVE * (1 - margin[rest]))
+        accepts[rest] = least * (1 - margin[rest]) > alpha
+    return accepts, rejects
+
+
+def _one_by_one(
+    score: Floats, small: list[_Stretches], positives: Ints, rows: Ints, alpha: float
+) -> list[tuple[Ints, Bools]]:
+    """Runs of the scores of small stretches."""
+    of_bin = np.concatenate([each.of_bin for each in small])
+    first = np.concatenate([each.first for each in small])
+    size = np.concatenate([each.stop for each in small]) - first
+    order = np.argsort(first)
+    of_bin, first, size = of_bin[order], first[order], size[order]
+    upto = np.cumsum(size)
+    cuts = np.unique(np.searchsorted(upto, np.arange(0, size.sum(), PART)))
+    runs = []
+    for a, b in itertools.pairwise([*cuts.tolist(), len(size)]):
+        times = size[a:b]
+        place = np.repeat(first[a:b] - (upto[a:b] - times), times)
+        place += np.arange(upto[a] - times[0], upto[b - 1])
+        bins = np.repeat(of_bin[a:b], times)
+        runs.append(changes(p_values(score[place], positives[bins], rows[bins]) <= alpha, place))
+    return runs
+
+
+def p_values(score: Floats, positives: Ints, rows: Ints) -> Floats:
+    """Two-sided exact p-values of outcomes under scores, element by element.
+
+    Parameters
+    ----------
+    score : float64, shape (m,)
+    positives, rows : int64, shape (m,)
+
+    Returns
+    -------
+    float64, shape (m,)
+    """
+    p = np.ones(len(score))
+    expected = score * rows
+    for p_value, those in ((_p_above, positives < expected), (_p_below, positives > expected)):
+        if those.any():
+            q, k, n = score[those], positives[those], rows[those]
+            p[those] = p_value(q, q, k, n, _RELATIVE)
+    result: Floats = np.minimum(p, 1.0)
+    return result
+
+
+def _p_above(score: Floats, far: Floats, k: Ints, n: Ints, factor: Floats | float) -> Floats:
+    """``P(X <= k)`` under scores above the rate, and what the extreme outcomes above have under far ones.
+
+    The first falls and the second rises with its own score; more outcomes are extreme where scores are lower
+    or where the factor that is allowed for in their probability is larger.
+    """
+    upper = _first_extreme_above(score, n, _pmf(k, n, score) * factor)
+    return _at_most(k, n, score) + _at_least(upper, n, far)
+
+
+def _p_below(score: Floats, far: Floats, k: Ints, n: Ints, factor: Floats | float) -> Floats:
+    """The mirror image: ``P(X >= k)`` under scores below the rate, and the extreme outcomes below."""
+    lower = n - _first_extreme_above(1 - score, n, _pmf(k, n, score) * factor)
+    return _at_least(k, n, score) + np.where(lower < 0, 0.0, _at_most(np.maximum(lower, 0), n, far))
+
+
+def _at_most(k: Ints, n: Ints, score: Floats) -> Floats:
+    """``P(X <= k)`` for k from 0 to n."""
+    from scipy.special import bdtr, betaincc
+
+    p: Floats = bdtr(k.astype(np.float64), np.minimum(n, _MANY), score)
+    many = np.flatnonzero(n > _MANY)
+    if len(many):
+        k, n = k[many], n[many]
+        p[many] = np.where(k == n, 1.0, betaincc(k + 1.0, np.maximum(n - k, 1.0), score[many]))
+    return p
+
+
+def _at_least(k: Ints, n: Ints, score: Floats) -> Floats:
+    """``P(X >= k)`` for k from 0 to n + 1."""
+    from scipy.special import bdtrc, betainc
+
+    p: Floats = np.where(k > n, 0.0, bdtrc(k - 1.0, np.minimum(n, _MANY), score))
+    many = np.flatnonzero((n > _MANY) & (k <= n))
+    if len(many):
+        k, n = k[many], n[many]
+        p[many] = np.where(k == 0, 1.0, betainc(np.maximum(k, 1.0), n - k + 1.0, score[many]))
+    return p
+
+
+def _first_extreme_above(score: Floats, rows: Ints, bound: Floats) -> Ints:
+    """Smallest outcome from the mean up whose probability is at most the bound; rows + 1 if none."""
+    low = np.ceil(score * rows).astype(np.int64)
+    high = rows + 1
+    open_ = np.flatnonzero(low < high)
+    while len(open_):
+        middle = (low[open_] + high[open_]) // 2
+        n = rows[open_]
+        extreme = _pmf(np.minimum(middle, n), n, score[open_]) <= bound[open_]
+        high[open_] = np.where(extreme, middle, high[open_])
+        low[open_] = np.where(extreme, low[open_], middle + 1)
+        open_ = open_[low[open_] < high[open_]]
+    return low
+
+
+def _pmf(outcome: Ints, rows: Ints, score: Floats) -> Floats:
+    """Binomial probabilities."""
+    from scipy.special import xlog1py, xlogy
+
+    log_p = _log_choose(rows, outcome) + xlogy(outcome, score) + xlog1py(rows - outcome, -score)
+    probability: Floats = np.exp(log_p)
+    return probability
+
+
+def _log_choose(n: Ints, k: Ints) -> Floats:
+    from scipy.special import gammaln
+
+    result: Floats = gammaln(n + 1) - gammaln(k + 1) - gammaln(n - k + 1)
+    return result

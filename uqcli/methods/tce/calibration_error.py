@@ -1,0 +1,170 @@
+"""Test-based calibration error and its relatives on tie-pooled counts [TCE sec. 3]."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Final, TypeVar
+
+import numpy as np
+
+from uqcli.choices import CalibrationTest
+from uqcli.counts import Floats, Ints, ValueCounts
+from uqcli.methods.losses import Loss, squared_error, surprise
+from uqcli.methods.tce.binomial_test import rejected as binomial_rejected
+from uqcli.methods.tce.t_test import rejected as t_rejected
+from uqcli.methods.tce.verdicts import Verdicts
+from uqcli.parts import PART, each_part, sums_before
+
+T = TypeVar("T")
+
+TESTS: Final[Mapping[CalibrationTest, Callable[[Floats, Ints, Ints, Ints, float], Verdicts]]] = (
+    MappingProxyType({CalibrationTest.BINOMIAL: binomial_rejected, CalibrationTest.T: t_rejected})
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ScoreBins:
+    """Rows in score bins, ascending.
+
+    Attributes
+    ----------
+    low, high : float64, shape (B,)
+        Edges; the outermost are 0 and 1.
+    start : int64, shape (B+1,)
+        Positions of the bins' distinct scores in the counts.
+    count, positives : int64, shape (B,)
+    mean_score : float64, shape (B,)
+        NaN in an empty bin.
+    """
+
+    low: Floats
+    high: Floats
+    start: Ints
+    count: Ints
+    positives: Ints
+    mean_score: Floats
+
+    @property
+    def rate(self) -> Floats:
+        """Share of positive rows; NaN in an empty bin."""
+        with np.errstate(invalid="ignore"):
+            rate: Floats = self.positives / self.count
+        return rate
+
+
+def in_bins(counts: ValueCounts, edges: Floats) -> ScoreBins:
+    """Count rows between sorted edges; value v is in bin ``#{edges <= v}``."""
+    start = np.concatenate([[0], np.searchsorted(counts.value, edges, side="left"), [len(counts.value)]])
+
+    def of_part(part: slice) -> tuple[int, int, float]:
+        rows = counts.count[part]
+        return int(rows.sum()), int(counts.positives[part].sum()), float((counts.value[part] * rows).sum())
+
+    sums = [tuple(zip(*each, strict=True)) or ((), (), ()) for each in _by_bin(of_part, start)]
+    count, positives = (np.array([sum(each[i]) for each in sums], dtype=np.int64) for i in (0, 1))
+    score_sum = np.array([math.fsum(each[2]) for each in sums])
+    with np.errstate(invalid="ignore"):
+        mean_score = score_sum / count
+    return ScoreBins(
+        low=np.concatenate([[0.0], edges]),
+        high=np.concatenate([edges, [1.0]]),
+        start=start,
+        count=count,
+        positives=positives,
+        mean_score=mean_score,
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Rejected:
+    """Rows whose score their bin's labels speak against.
+
+    Attributes
+    ----------
+    rows : int64, shape (B,)
+    too_high : int64, shape (B,)
+        Those among them whose score is above the bin's rate; the others are below it.
+    """
+
+    rows: Ints
+    too_high: Ints
+
+    @property
+    def too_low(self) -> Ints:
+        """Those whose score is below the bin's rate."""
+        return self.rows - self.too_high
+
+    def percent(self, of: int) -> float:
+        """Share of a number of rows, in percent: the test-based calibration error."""
+        return 100 * int(self.rows.sum()) / of
+
+
+def reject(counts: ValueCounts, bins: ScoreBins, test: CalibrationTest, alpha: float) -> Rejected:
+    """Test every score against the labels of its bin."""
+    filled = np.flatnonzero(bins.count)
+    start = bins.start[np.append(filled, len(bins.count))]  # empty bins hold no score
+    positives, count = bins.positives[filled], bins.count[filled]
+    verdicts = TESTS[test](counts.value, start, positives, count, alpha)
+    at_rate = np.clip(np.searchsorted(counts.value, positives / count), start[:-1], start[1:])
+    cuts = np.unique(np.concatenate([verdicts.start, start, at_rate]))
+    inside = np.diff(sums_before(counts.count, cuts)) * verdicts.at(cuts[:-1])
+    upto = np.concatenate([[0], np.cumsum(inside)])
+    ends, middle = upto[np.searchsorted(cuts, start)], upto[np.searchsorted(cuts, at_rate)]
+    rows, too_high = np.zeros((2, len(bins.count)), dtype=np.int64)
+    rows[filled] = np.diff(ends)
+    too_high[filled] = ends[1:] - middle
+    return Rejected(rows=rows, too_high=too_high)
+
+
+def expected_error(bins: ScoreBins) -> float:
+    """Mean over rows of |rate - mean score| of their bin (ECE on equispaced, ACE on quantile bins)."""
+    filled = bins.count > 0
+    gap = np.abs(bins.rate[filled] - bins.mean_score[filled])
+    return float((bins.count[filled] / bins.count.sum() * gap).sum())
+
+
+def maximum_error(bins: ScoreBins) -> float:
+    """Largest |rate - mean score| of a bin that holds rows."""
+    filled = bins.count > 0
+    return float(np.abs(bins.rate[filled] - bins.mean_score[filled]).max())
+
+
+def label_variance(bins: ScoreBins) -> tuple[float, float]:
+    """Variance of labels within bins, weighted by rows (eq. 8) and averaged over filled bins (eq. 9)."""
+    filled = bins.count > 0
+    rate = bins.rate[filled]
+    variance = rate * (1 - rate)
+    return float((bins.count[filled] / bins.count.sum() * variance).sum()), float(variance.mean())
+
+
+def brier(counts: ValueCounts) -> float:
+    """Mean squared difference of score and label."""
+    return _mean(counts, squared_error)
+
+
+def log_loss(counts: ValueCounts) -> float:
+    """Mean negative log likelihood in nats, of scores clipped to [1e-15, 1 - 1e-15]."""
+    return _mean(counts, surprise)
+
+
+def _mean(counts: ValueCounts, loss: Loss) -> float:
+    """Mean of a loss over the rows."""
+
+    def of_part(part: slice) -> float:
+        count, positives = counts.count[part], counts.positives[part]
+        if_positive, if_negative = loss(counts.value[part])
+        return float((positives * if_positive + (count - positives) * if_negative).sum())
+
+    return math.fsum(each_part(of_part, len(counts.value))) / counts.rows
+
+
+def _by_bin(work: Callable[[slice], T], start: Ints) -> list[list[T]]:
+    """What some work makes of the parts of each bin, between neighbouring positions."""
+    return [
+        [work(slice(part, min(part + PART, stop))) for part in range(first, stop, PART)]
+        for first, stop in itertools.pairwise(start.tolist())
+    ]

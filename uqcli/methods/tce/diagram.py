@@ -1,0 +1,93 @@
+"""What reliability diagrams show [TCE sec. 3]: the predictions in each bin, and all of them."""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import dataclass
+
+import numpy as np
+
+from uqcli.counts import Floats, Ints, ValueCounts
+from uqcli.methods.proportion import clopper_pearson
+from uqcli.methods.tce.calibration_error import ScoreBins
+from uqcli.parts import sums_before
+
+SHAPE_CELLS = 32
+HISTOGRAM_CELLS = 50
+
+
+@dataclass(frozen=True, kw_only=True)
+class Histogram:
+    """Rows in equally wide cells between two scores: int64 of shape (cells,)."""
+
+    low: float
+    high: float
+    count: Ints
+
+
+@dataclass(frozen=True, kw_only=True)
+class Reliability:
+    """Rates and mean scores of equispaced bins that hold rows, with exact 95 % intervals of the rates.
+
+    Attributes
+    ----------
+    count : int64, shape (B,)
+    mean_score, rate, low, high : float64, shape (B,)
+    """
+
+    count: Ints
+    mean_score: Floats
+    rate: Floats
+    low: Floats
+    high: Floats
+
+
+@dataclass(frozen=True, kw_only=True)
+class Diagram:
+    """The predictions of each bin (None for an empty one), all predictions, and the standard diagram."""
+
+    shapes: tuple[Histogram | None, ...]
+    everything: Histogram
+    reliability: Reliability
+
+
+def diagram(counts: ValueCounts, bins: ScoreBins, equispaced: ScoreBins) -> Diagram:
+    """Summarise predictions for drawing.
+
+    Parameters
+    ----------
+    bins
+        Of the test-based diagram.
+    equispaced
+        Of the standard diagram.
+    """
+    starts = bins.start.tolist()
+    return Diagram(
+        shapes=tuple(
+            _histogram(counts, a, b, SHAPE_CELLS) if a < b else None for a, b in itertools.pairwise(starts)
+        ),
+        everything=_histogram(counts, 0, len(counts.value), HISTOGRAM_CELLS),
+        reliability=reliability(equispaced),
+    )
+
+
+def _histogram(counts: ValueCounts, start: int, stop: int, cells: int) -> Histogram:
+    value = counts.value[start:stop]
+    low, high = float(value[0]), float(value[-1])
+    edges = low + (high - low) * (np.arange(1, cells) / cells)
+    at = np.concatenate([[0], np.searchsorted(value, edges), [len(value)]])
+    return Histogram(low=low, high=high, count=np.diff(sums_before(counts.count[start:stop], at)))
+
+
+def reliability(bins: ScoreBins) -> Reliability:
+    """Rates against mean scores of the bins that hold rows."""
+    filled = bins.count > 0
+    pairs = zip(bins.positives[filled].tolist(), bins.count[filled].tolist(), strict=True)
+    intervals = [clopper_pearson(positives, rows, 0.95) for positives, rows in pairs]
+    return Reliability(
+        count=bins.count[filled],
+        mean_score=bins.mean_score[filled],
+        rate=bins.rate[filled],
+        low=np.array([low for low, _ in intervals]),
+        high=np.array([high for _, high in intervals]),
+    )

@@ -1,0 +1,46 @@
+"""The one-sample t-test of many predictions against their bins' labels [TCE sec. 3]."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from uqcli.counts import Bools, Floats, Ints
+from uqcli.methods.tce.verdicts import Verdicts, changes
+from uqcli.parts import PART
+
+
+def rejected(score: Floats, start: Ints, positives: Ints, rows: Ints, alpha: float) -> Verdicts:
+    """Whether the mean label of a bin differs from each prediction in it.
+
+    Two-sided, with the sample standard deviation of the labels. A single label rejects nothing; labels
+    that are all equal reject every other score.
+
+    Parameters
+    ----------
+    score : float64, shape (m,)
+    start : int64, shape (B+1,)
+        Bin b holds scores ``start[b]`` to ``start[b+1]-1``, at least one.
+    positives, rows : int64, shape (B,)
+        k of the bin's n labels are positive; n at least 1.
+    alpha
+        Level in (0, 1].
+    """
+    runs = []
+    for number, (k, n) in enumerate(zip(positives.tolist(), rows.tolist(), strict=True)):
+        for first in range(int(start[number]), int(start[number + 1]), PART):
+            place = np.arange(first, min(first + PART, start[number + 1]))
+            runs.append(changes(_rejected_in_bin(score[place], k, n, alpha), place))
+    return Verdicts.of(runs, len(score))
+
+
+def _rejected_in_bin(score: Floats, k: int, n: int, alpha: float) -> Bools:
+    from scipy.special import stdtr
+
+    mean = k / n
+    if n == 1:
+        return np.zeros(len(score), dtype=np.bool_)
+    if k in (0, n):
+        return np.not_equal(score, mean)
+    standard_error = np.sqrt(n * mean * (1 - mean) / (n - 1) / n)
+    against: Bools = 2 * stdtr(n - 1, -np.abs(mean - score) / standard_error) <= alpha
+    return against

@@ -1,1 +1,0 @@
-"""Scores and uncertainties from what models give: Beta parameters or members."""

@@ -1,0 +1,1 @@
+"""Grids of counts: what is said of them."""

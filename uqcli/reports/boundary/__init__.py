@@ -1,0 +1,1 @@
+"""Decision boundaries: what is said of them."""

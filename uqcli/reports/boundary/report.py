@@ -1,0 +1,239 @@
+"""The report of ``uqcli boundary``."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import msgspec
+
+from uqcli.artifacts.models import BoundaryParameters, Source
+from uqcli.choices import Algorithm, AlgorithmChoice, ConstraintKind
+from uqcli.defaults import VERSION
+from uqcli.document import Document, Metrics, Table, count, plain, share
+from uqcli.methods.boundary.constraint import Constraint
+from uqcli.methods.boundary.fit import Search
+from uqcli.methods.boundary.result import FitCounts, FittedBoundary
+from uqcli.methods.boundary.target import ClassMix
+from uqcli.reports.boundary.thresholds import recalibration_in_words, threshold_table
+
+_ONE_THRESHOLD = "use --algorithm st, or more score bins"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Candidate:
+    """What one algorithm found, or why it does not apply.
+
+    Attributes
+    ----------
+    seconds
+        How long the search took; for people only, it changes from run to run.
+    """
+
+    algorithm: Algorithm
+    search: Search | None
+    obstacle: str | None
+    seconds: float
+
+    @property
+    def found(self) -> FittedBoundary | None:
+        """The boundary, if there is one."""
+        return self.search.found if self.search else None
+
+
+@dataclass(frozen=True, kw_only=True)
+class BoundaryReport:
+    """What was found on the hold-out rows.
+
+    Attributes
+    ----------
+    chosen
+        The best of the candidates; it may have found nothing.
+    score_only
+        What a single score threshold reaches on the same rows; None if that is the algorithm, or if it
+        cannot be told.
+    empty_bins
+        Uncertainty bins without a row.
+    rows, positives
+        By weight.
+    mix
+        Class weights of the target in which the constraint was to hold.
+    """
+
+    source: Source
+    parameters: BoundaryParameters
+    constraint: Constraint
+    chosen: Candidate
+    candidates: tuple[Candidate, ...]
+    score_only: Search | None
+    empty_bins: tuple[int, ...]
+    rows: int
+    positives: int
+    mix: ClassMix | None = None
+
+    @property
+    def metrics(self) -> Metrics:
+        """Recall, precision and counts on the hold-out rows."""
+        fit = self.chosen.found.fit if self.chosen.found else None
+        closest, single = self._closest, self.score_only.found if self.score_only else None
+        there = self.mix.precision(fit.precision) if fit and self.mix else None
+        target = {} if self.mix is None else {"target_precision": there}
+        return {
+            **target,
+            "recall": fit.recall if fit else None,
+            "precision": fit.precision if fit else None,
+            "selected": fit.selected if fit else 0,
+            "true_positives": fit.true_positives if fit else 0,
+            "rows": self.rows,
+            "positives": self.positives,
+            "score_only_recall": single.fit.recall if single else None,
+            "best_precision": closest.precision if closest else None,
+            "recall_at_best_precision": closest.recall if closest else None,
+        }
+
+    @property
+    def gated(self) -> Mapping[str, Metrics]:
+        """One set of metrics."""
+        return {"": self.metrics}
+
+    def payload(self) -> dict[str, Any]:
+        """The JSON form."""
+        found = self.chosen.found
+        content = {
+            "command": "boundary",
+            "uqcli_version": VERSION,
+            "source": msgspec.to_builtins(self.source),
+            "parameters": msgspec.to_builtins(self.parameters),
+            "metrics": plain(self.metrics),
+            "feasible": found is not None,
+            "algorithm": str(self.chosen.algorithm),
+            "uncertainty_edges": found.uncertainty_edges.tolist() if found else None,
+            "thresholds": list(found.thresholds) if found else None,
+            "notes": [*self._lead(), *self._notes()],
+        }
+        if self.parameters.algorithm is AlgorithmChoice.ALL:
+            content["algorithms"] = [_as_json(candidate) for candidate in self.candidates]
+        return content
+
+    def document(self) -> Document:
+        """The readable form."""
+        found = self.chosen.found
+        title = f"Boundary ({self.chosen.algorithm}) for {self.constraint.promise()}"
+        tables = [self._table()] if found or len(self.candidates) > 1 else []
+        if found:
+            tables.append(threshold_table(found.uncertainty_edges.tolist(), found.thresholds))
+        return Document(
+            title=title, lead=self._lead(), tables=tables, notes=self._notes(), live=self._times()
+        )
+
+    def _lead(self) -> list[str]:
+        """What to know before anything else: that one score threshold does better."""
+        found, single = self.chosen.found, self.score_only.found if self.score_only else None
+        if single is None:
+            return []
+        said = f"One score threshold reaches recall {share(single.fit.recall)} at precision "
+        said += f"{share(single.fit.precision)} on these rows"
+        if found is None:
+            return [
+                f"{said}, where no boundary on this grid will do: use --algorithm st, or more score bins."
+            ]
+        ours, other = (
+            self.constraint.objective(f.true_positives, f.selected) for f in (found.fit, single.fit)
+        )
+        if other <= ours:
+            return []
+        return [f"{said}, which is better than the boundary below: use --algorithm st, or more score bins."]
+
+    def _table(self) -> Table:
+        header = ["on the hold-out rows", "recall", "precision", "selected", "true positives"]
+        if len(self.candidates) > 1:
+            every = [(str(each.algorithm), *_cells(each)) for each in self.candidates]
+            return Table(title="", header=header, rows=every)
+        rows: list[tuple[str, ...]] = [(str(self.chosen.algorithm), *_cells(self.chosen))]
+        if self.score_only and self.score_only.found:
+            rows.append(("score only", *_fit_cells(self.score_only.found.fit)))
+        return Table(title="", header=header, rows=rows)
+
+    def _times(self) -> list[str]:
+        if len(self.candidates) == 1:
+            return []
+        times = [f"{each.algorithm} {each.seconds:.3f}" for each in self.candidates if not each.obstacle]
+        return [f"Seconds: {', '.join(times)}."]
+
+    @property
+    def _closest(self) -> FitCounts | None:
+        closest = self.chosen.search.closest if self.chosen.search else None
+        return closest.fit if closest else None
+
+    def _notes(self) -> list[str]:
+        dropped = f", {count(self.source.dropped)} dropped" if self.source.dropped else ""
+        notes = [
+            f"Hold-out: {count(self.source.rows)} rows, {count(self.source.positives)} positive{dropped}."
+        ]
+        if self.empty_bins:
+            listed = ", ".join(str(number + 1) for number in self.empty_bins)
+            notes.append(f"Uncertainty bins without any row (never positive): {listed}.")
+        notes += [
+            f"{each.algorithm} does not apply: it {each.obstacle}."
+            for each in self.candidates
+            if each.obstacle
+        ]
+        search = self.chosen.search
+        if search and search.recalibration:
+            by = search.recalibration
+            notes.append(recalibration_in_words(by.coefficient, by.low, by.high))
+        if self.chosen.found is None:
+            return [*notes, f"Infeasible: {self.shortfall()}."]
+        if self.score_only and self.score_only.found is None:
+            notes.append("No single score threshold meets the constraint on these rows.")
+        if self.mix is not None:
+            there = self.mix.precision(self.chosen.found.fit.precision)
+            notes.append(
+                f"In the target's class mix (weights {self.mix.negative:.4g} and {self.mix.positive:.4g}) "
+                f"the precision is {share(there)}."
+            )
+        notes.append(
+            "Measured on the rows it was chosen on: expect less on new rows; "
+            "check with uqcli evaluate on labelled data not used here."
+        )
+        return notes
+
+    def shortfall(self) -> str:
+        """Say how close the best boundary comes."""
+        if self.positives == 0:
+            return "no row is positive"
+        if self._closest is None:
+            return f"no boundary gives {self.constraint.promise()} with a positive result"
+        if self.constraint.kind is ConstraintKind.PRECISION:
+            return (
+                f"no boundary reaches precision {self.constraint.value}; the best is "
+                f"{share(self._closest.precision)} at recall {share(self._closest.recall)} "
+                f"({count(self._closest.selected)} selected)"
+            )
+        return (
+            f"no boundary finds a positive row with {self.constraint.promise()}; the closest selects "
+            f"{count(self._closest.selected)}, {count(self._closest.true_positives)} of them positive"
+        )
+
+
+def _as_json(candidate: Candidate) -> dict[str, Any]:
+    fit = candidate.found.fit if candidate.found else None
+    metrics = fit and {
+        "recall": fit.recall,
+        "precision": fit.precision,
+        "selected": fit.selected,
+        "true_positives": fit.true_positives,
+    }
+    return {"algorithm": str(candidate.algorithm), "metrics": metrics, "obstacle": candidate.obstacle}
+
+
+def _cells(candidate: Candidate) -> tuple[str, str, str, str]:
+    if candidate.found is None:
+        word = "does not apply" if candidate.obstacle else "infeasible"
+        return (word, "", "", "")
+    return _fit_cells(candidate.found.fit)
+
+
+def _fit_cells(fit: FitCounts) -> tuple[str, str, str, str]:
+    return share(fit.recall), share(fit.precision), count(fit.selected), count(fit.true_positives)

@@ -1,0 +1,1 @@
+"""Calibrated probabilities: what is said of them."""

@@ -1,0 +1,133 @@
+"""The report of ``uqcli calibrate``."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+import numpy as np
+
+from uqcli.artifacts.models import CalibratorArtifact
+from uqcli.counts import Floats
+from uqcli.defaults import VERSION
+from uqcli.document import Document, Metrics, Table, count, plain, share
+from uqcli.methods.bin.isotonic_error import BinError
+from uqcli.reports.before_after import ReliabilityPanel, before_and_after_figure
+from uqcli.reports.calibrate.calibrator import map_tables
+from uqcli.reports.comparison import Comparison, comparison_table, verdict
+
+if TYPE_CHECKING:
+    pass
+
+_COLUMNS = 3
+
+
+@dataclass(frozen=True, kw_only=True)
+class LevelErrors:
+    """ECE@j of one isotonic fit (IST) and of one in each uncertainty bin (MIST)."""
+
+    single: BinError
+    by_level: BinError
+
+
+@dataclass(frozen=True, kw_only=True)
+class CalibrateReport:
+    """A calibrator, and how it does on rows it was not fitted on.
+
+    Attributes
+    ----------
+    resampling
+        Replicates of the intervals, and their confidence.
+    tested
+        Whether it was measured on rows of their own; if not, by cross-fitting.
+    compared
+        None where there were too few rows.
+    """
+
+    artifact: CalibratorArtifact
+    resampling: tuple[int, float]
+    tested: bool
+    compared: Comparison | None
+    where: str | None
+    panels: tuple[ReliabilityPanel, ...]
+    errors: LevelErrors | None
+    notes: tuple[str, ...]
+
+    @property
+    def metrics(self) -> Metrics:
+        """Before, after, and after minus before."""
+        return {} if self.compared is None else self.compared.metrics()
+
+    @property
+    def gated(self) -> Mapping[str, Metrics]:
+        """One set of metrics."""
+        return {"": self.metrics}
+
+    def payload(self) -> dict[str, Any]:
+        """The JSON form."""
+        replicates, confidence = self.resampling
+        payload: dict[str, Any] = {
+            "command": "calibrate",
+            "uqcli_version": VERSION,
+            "source": msgspec.to_builtins(self.artifact.source),
+            "parameters": {
+                **msgspec.to_builtins(self.artifact.parameters),
+                "logit": self.artifact.logit,
+                "undersampled": self.artifact.undersampled,
+                "measured": "test" if self.tested else "cross-fitting",
+                "bootstrap": replicates,
+                "confidence": confidence if replicates else None,
+            },
+            "metrics": plain(self.metrics),
+            "calibration": msgspec.to_builtins(self.artifact.calibration),
+            "notes": self._notes(),
+        }
+        if self.errors is not None:
+            payload["ece_by_score_bin"] = {
+                name: {"ece": _numbers(each.ece), "cumulative": _numbers(each.cumulative)}
+                for name, each in (("ist", self.errors.single), ("mist", self.errors.by_level))
+            }
+        return payload
+
+    def document(self) -> Document:
+        """The readable form."""
+        source = self.artifact.source
+        title = f"Calibrated ({self.artifact.method}) on {count(source.rows)} rows, "
+        tables = list(map_tables(self.artifact))
+        if self.compared is not None:
+            where = "test rows" if self.tested else "cross-fitted: each row under a map fitted without it"
+            tables.insert(0, comparison_table(f"Before and after ({where})", self.compared))
+        if self.errors is not None:
+            tables.append(_errors_table(self.errors))
+        return Document(
+            title=f"{title}{count(source.positives)} positive",
+            tables=tables,
+            notes=self._notes(),
+            figures=[before_and_after_figure(self.panels)] if self.panels else [],
+        )
+
+    def _notes(self) -> list[str]:
+        said = [] if self.compared is None or self.where is None else [verdict(self.compared, self.where)]
+        return [*said, *self.notes]
+
+
+def _numbers(values: Floats) -> list[float | None]:
+    return [None if np.isnan(each) else float(each) for each in values]
+
+
+def _errors_table(errors: LevelErrors) -> Table:
+    columns = (
+        errors.single.ece,
+        errors.by_level.ece,
+        errors.single.cumulative,
+        errors.by_level.cumulative,
+    )
+    rows = [
+        (str(number), *(share(value) for value in line))
+        for number, line in enumerate(zip(*map(_numbers, columns), strict=True), start=1)
+    ]
+    header = ("score bin", "IST", "MIST", "IST, from here up", "MIST, from here up")
+    title = "Error by score bin (ECE@j), one isotonic fit (IST) or one for each uncertainty level (MIST)"
+    return Table(title=title, header=header, rows=rows, left=0)

@@ -1,0 +1,1 @@
+"""Conformal sets: what is said of them."""

@@ -1,0 +1,150 @@
+"""The report of ``uqcli evaluate``."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Any, Protocol
+
+import msgspec
+
+from uqcli.artifacts.models import BoundaryArtifact, Source
+from uqcli.defaults import VERSION
+from uqcli.document import Document, Estimate, ExactEstimate, Metrics, Table, count, interval, plain
+
+
+class EvaluateParameters(msgspec.Struct, frozen=True, kw_only=True):
+    """The options that shape the result."""
+
+    confidence: float
+    on_invalid: str
+    positive: str | None
+    seed: int | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Confusion:
+    """What a boundary selects among labelled rows, by weight, with intervals of its rates."""
+
+    precision: ExactEstimate
+    recall: ExactEstimate
+    fpr: ExactEstimate
+    selected: int
+    true_positives: int
+    rows: int
+    positives: int
+    target_precision: Estimate | None = None
+
+    def metrics(self) -> Metrics:
+        """By their contract names."""
+        target = {} if self.target_precision is None else {"target_precision": self.target_precision}
+        return {
+            **target,
+            "precision": self.precision,
+            "recall": self.recall,
+            "fpr": self.fpr,
+            "selected": self.selected,
+            "true_positives": self.true_positives,
+            "rows": self.rows,
+            "positives": self.positives,
+        }
+
+
+class HasMetrics(Protocol):
+    """What a model of any kind came to."""
+
+    def metrics(self) -> Metrics:
+        """By their contract names."""
+
+
+Results = Sequence[tuple[str, Any, HasMetrics]]
+"""Artifact name, artifact, and what it came to, in the order given."""
+
+
+def metrics_by_artifact(results: Results) -> Mapping[str, Metrics]:
+    """Metrics by artifact name; of a single artifact under ''."""
+    if len(results) == 1:
+        return {"": results[0][2].metrics()}
+    return {name: found.metrics() for name, _, found in results}
+
+
+def evaluation_payload(
+    source: Source,
+    parameters: EvaluateParameters,
+    results: Results,
+    notes: Sequence[str],
+    more: Mapping[str, Any] = MappingProxyType({}),
+) -> dict[str, Any]:
+    """The JSON form of an evaluation: ``results`` of all artifacts, and ``metrics`` of a single one.
+
+    Parameters
+    ----------
+    more
+        Further parameters.
+    """
+    head = {
+        "command": "evaluate",
+        "uqcli_version": VERSION,
+        "source": msgspec.to_builtins(source),
+        "parameters": {**msgspec.to_builtins(parameters), **more},
+    }
+    listed = [{"artifact": name, "metrics": plain(found.metrics())} for name, _, found in results]
+    alone = {"metrics": listed[0]["metrics"]} if len(listed) == 1 else {}
+    return {**head, **alone, "results": listed, "notes": list(notes)}
+
+
+@dataclass(frozen=True, kw_only=True)
+class EvaluateReport:
+    """How saved boundaries do on labelled rows.
+
+    Attributes
+    ----------
+    results
+        Artifact name, artifact and what it selects, in the order given.
+    verdicts
+        A sentence for each artifact on whether the promised precision held.
+    """
+
+    source: Source
+    parameters: EvaluateParameters
+    results: tuple[tuple[str, BoundaryArtifact, Confusion], ...]
+    verdicts: tuple[str, ...]
+
+    @property
+    def gated(self) -> Mapping[str, Metrics]:
+        """Metrics by artifact."""
+        return metrics_by_artifact(self.results)
+
+    def payload(self) -> dict[str, Any]:
+        """The JSON form: ``metrics`` for one artifact, ``results`` for several."""
+        return evaluation_payload(self.source, self.parameters, self.results, self.verdicts)
+
+    def document(self) -> Document:
+        """The readable form."""
+        columns = [_column(artifact, confusion) for _, artifact, confusion in self.results]
+        rows = [(name, *cells) for name, *cells in zip(_ROWS, *columns, strict=True)]
+        targets = [confusion.target_precision for _, _, confusion in self.results]
+        if any(targets):
+            rows.append(("precision, target's classes", *(interval(each) for each in targets if each)))
+        header = ("", *(name for name, _, _ in self.results))
+        _, _, first = self.results[0]
+        dropped = f", {count(self.source.dropped)} dropped" if self.source.dropped else ""
+        title = f"Evaluation on {count(first.rows)} rows, {count(first.positives)} positive{dropped}"
+        return Document(title=title, tables=[Table(title="", header=header, rows=rows)], notes=self.verdicts)
+
+
+_ROWS = ("algorithm", "promised", "precision", "recall", "fpr", "selected", "true positives")
+
+
+def _column(artifact: BoundaryArtifact, confusion: Confusion) -> tuple[str, ...]:
+    """The cells of one artifact, in the order of _ROWS."""
+    return (
+        str(artifact.algorithm),
+        f"{artifact.constraint.kind} {artifact.constraint.value}",
+        interval(confusion.precision),
+        interval(confusion.recall),
+        interval(confusion.fpr),
+        count(confusion.selected),
+        count(confusion.true_positives),
+    )

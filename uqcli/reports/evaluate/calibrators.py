@@ -1,0 +1,59 @@
+"""The report of ``uqcli evaluate`` on calibrators."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from uqcli.artifacts.models import CalibratorArtifact, Source
+from uqcli.document import Document, Metrics, count
+from uqcli.reports.before_after import ReliabilityPanel, before_and_after_figure
+from uqcli.reports.comparison import Comparison, comparison_table, verdict
+from uqcli.reports.evaluate.boundaries import EvaluateParameters, evaluation_payload, metrics_by_artifact
+
+
+@dataclass(frozen=True, kw_only=True)
+class EvaluateCalibratorReport:
+    """How saved calibrators do on labelled rows.
+
+    Attributes
+    ----------
+    resampling
+        Replicates of the intervals, and the seed.
+    panels
+        Reliability before and after: of each part of a single calibrator, or of all rows for each of several.
+    results
+        Artifact name, artifact and metrics before and after, in the order given.
+    """
+
+    source: Source
+    parameters: EvaluateParameters
+    resampling: tuple[int, int]
+    panels: tuple[ReliabilityPanel, ...]
+    results: tuple[tuple[str, CalibratorArtifact, Comparison], ...]
+
+    @property
+    def gated(self) -> Mapping[str, Metrics]:
+        """Metrics by artifact."""
+        return metrics_by_artifact(self.results)
+
+    def payload(self) -> dict[str, Any]:
+        """The JSON form: ``metrics`` for one artifact, ``results`` for several."""
+        replicates, seed = self.resampling
+        parameters = {"bootstrap": replicates, "seed": seed if replicates else None}
+        return evaluation_payload(self.source, self.parameters, self.results, self._verdicts(), parameters)
+
+    def document(self) -> Document:
+        """The readable form."""
+        tables = [
+            comparison_table(f"{name} ({artifact.method})", compared)
+            for name, artifact, compared in self.results
+        ]
+        rows, positives = count(self.source.rows), count(self.source.positives)
+        title = f"Evaluation on {rows} rows, {positives} positive"
+        figure = before_and_after_figure(self.panels)
+        return Document(title=title, tables=tables, notes=self._verdicts(), figures=[figure])
+
+    def _verdicts(self) -> list[str]:
+        return [f"{name}: {verdict(compared, 'here')}" for name, _, compared in self.results]

@@ -1,0 +1,303 @@
+"""The report of ``uqcli evaluate`` on conformal sets."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from uqcli.artifacts.models import ConformalArtifact, Source
+from uqcli.document import (
+    Document,
+    Estimate,
+    ExactEstimate,
+    Figure,
+    Metric,
+    Metrics,
+    Table,
+    count,
+    interval,
+    printable,
+)
+from uqcli.reports.conformal.report import describe
+from uqcli.reports.evaluate.boundaries import EvaluateParameters, evaluation_payload, metrics_by_artifact
+from uqcli.reports.figures import BLUE, GREY, INK, RED
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure as Canvas
+
+_MOST_ROWS = 60
+_MOST_BARS = 40
+
+
+@dataclass(frozen=True, kw_only=True)
+class CoveragePromise:
+    """How the rows bear on what was promised.
+
+    Attributes
+    ----------
+    unit
+        To whom it was: ``class``, ``group``, ``target``, or nothing for all rows.
+    p_values
+        By name, how likely so low a coverage is where the promise is kept, for all of them together (Holm);
+        empty where the rows cannot tell.
+    below
+        Those below the promise by more than chance, the worst first.
+    worst
+        The name with the lowest p-value.
+    classes_below
+        Classes surely covered less often than all rows are, which they were not promised.
+    """
+
+    unit: str
+    p_values: Mapping[str, float]
+    below: tuple[str, ...]
+    worst: str | None
+    classes_below: tuple[str, ...]
+
+    @property
+    def verdict(self) -> str | None:
+        """Kept or broken; None where the rows cannot tell."""
+        if not self.p_values:
+            return None
+        return "broken" if self.below else "kept"
+
+    @property
+    def worst_p(self) -> float | None:
+        """The lowest p-value."""
+        return None if self.worst is None else self.p_values[self.worst]
+
+
+@dataclass(frozen=True, kw_only=True)
+class SetMetrics:
+    """What sets hold.
+
+    Attributes
+    ----------
+    coverage
+        Share of rows whose set holds their label.
+    empty
+        Share of rows with an empty set.
+    by_class, by_size, by_group
+        Coverage of the rows of a class, with a set of a size, of a group.
+    sizes
+        Rows by size of their set.
+    target
+        Coverage and mean size where the classes are as frequent as in a target; None without one.
+    promise
+        How all this bears on what was promised.
+    """
+
+    coverage: ExactEstimate
+    mean_set_size: float
+    empty: float
+    by_class: Mapping[str, ExactEstimate]
+    by_size: Mapping[str, ExactEstimate]
+    by_group: Mapping[str, ExactEstimate]
+    sizes: Mapping[str, int]
+    target: tuple[Estimate, float] | None
+    rows: int
+    promise: CoveragePromise
+
+    def metrics(self) -> Metrics:
+        """By their contract names."""
+        metrics: dict[str, Metric] = {
+            "coverage": self.coverage,
+            "mean_set_size": self.mean_set_size,
+            "empty": self.empty,
+            "rows": self.rows,
+            "below": len(self.promise.below) if self.promise.p_values else None,
+            "worst_p": self.promise.worst_p,
+            "coverage_by_class": self.by_class,
+            "coverage_by_size": self.by_size,
+            "set_sizes": self.sizes,
+        }
+        if self.by_group:
+            metrics["coverage_by_group"] = self.by_group
+        if self.target is not None:
+            metrics["target"] = {"coverage": self.target[0], "mean_set_size": self.target[1]}
+        return metrics
+
+
+@dataclass(frozen=True, kw_only=True)
+class EvaluateConformalReport:
+    """How saved conformal sets do on labelled rows."""
+
+    source: Source
+    parameters: EvaluateParameters
+    results: tuple[tuple[str, ConformalArtifact, SetMetrics], ...]
+    shifted: bool
+
+    @property
+    def gated(self) -> Mapping[str, Metrics]:
+        """Metrics by artifact."""
+        return metrics_by_artifact(self.results)
+
+    def payload(self) -> dict[str, Any]:
+        """The JSON form: ``metrics`` for one artifact, ``results`` for several."""
+        payload = evaluation_payload(self.source, self.parameters, self.results, self._verdicts())
+        verdicts = [found.promise.verdict for _, _, found in self.results]
+        for each, verdict in zip(payload["results"], verdicts, strict=True):
+            each["verdict"] = verdict
+        payload["verdict"] = "broken" if "broken" in verdicts else None if None in verdicts else "kept"
+        return payload
+
+    def document(self) -> Document:
+        """The readable form."""
+        header = ("", *(name for name, _, _ in self.results))
+        lines = [
+            ("sets", *(describe(artifact) for _, artifact, _ in self.results)),
+            ("coverage", *(interval(found.coverage) for _, _, found in self.results)),
+            ("mean set size", *(f"{found.mean_set_size:.3f}" for _, _, found in self.results)),
+            ("empty sets", *(f"{100 * found.empty:.2f} %" for _, _, found in self.results)),
+        ]
+        if self.shifted:
+            targets = [found.target for _, _, found in self.results if found.target is not None]
+            lines.append(("coverage, target's classes", *(interval(covered) for covered, _ in targets)))
+            lines.append(("mean set size, target's classes", *(f"{size:.3f}" for _, size in targets)))
+        tables = [Table(title="", header=header, rows=lines)]
+        for what in ("class", "group", "size"):
+            table = self._coverage_table(what)
+            if table is not None:
+                tables.append(table)
+        return Document(
+            title=f"Evaluation on {count(self.source.rows)} rows",
+            tables=tables,
+            notes=self._verdicts(),
+            figures=[sets_figure(self.results)],
+        )
+
+    def _coverage_table(self, what: str) -> Table | None:
+        parts = [
+            {"class": found.by_class, "group": found.by_group, "size": found.by_size}[what]
+            for _, _, found in self.results
+        ]
+        names = list(dict.fromkeys(name for part in parts for name in part))
+        if not names:
+            return None
+        rows = [
+            (printable(name), *(interval(part[name]) if name in part else "-" for part in parts))
+            for name in names[:_MOST_ROWS]
+        ]
+        header = (what, *(name for name, _, _ in self.results))
+        return Table(
+            title=f"Coverage by {what if what != 'size' else 'size of the set'}", header=header, rows=rows
+        )
+
+    def _verdicts(self) -> list[str]:
+        return [f"{name}: {_verdict(artifact, found)}" for name, artifact, found in self.results]
+
+
+def promised_of(artifact: ConformalArtifact, name: str) -> float:
+    """Coverage promised to the rows of a class."""
+    own = (artifact.parameters.alpha_by_class or {}).get(name)
+    return 1 - (artifact.alpha if own is None else float(own))
+
+
+def _verdict(artifact: ConformalArtifact, found: SetMetrics) -> str:
+    """The promise, how many are below it by more than chance, and the worst of them."""
+    promise, percent = found.promise, f"{100 * (1 - artifact.alpha):g} %"
+    if promise.unit == "target":
+        return _verdict_in_target(percent, found)
+    word = "kept" if promise.verdict == "kept" else "broken"
+    if promise.unit == "":
+        return f"{percent} coverage was promised: {word}; {_covered(found.coverage, promise)}{_also(found)}."
+    each = "each group" if promise.unit == "group" else "each class"
+    own = " (or its own share)" if artifact.parameters.alpha_by_class else ""
+    if promise.worst is None:
+        return f"{percent} coverage was promised to {each}{own}: no row tells whether it is kept."
+    of = found.by_group if promise.unit == "group" else found.by_class
+    units = "groups" if promise.unit == "group" else "classes"
+    return (
+        f"{percent} coverage was promised to {each}{own}: {word}; {len(promise.below)} of "
+        f"{len(promise.p_values)} {units} are below it by more than chance, the worst is "
+        f"{printable(promise.worst)}: {_covered(of[promise.worst], promise)}."
+    )
+
+
+def _covered(estimate: ExactEstimate, promise: CoveragePromise) -> str:
+    together = " for all of them together" if len(promise.p_values) > 1 else ""
+    return f"{100 * (estimate.value or 0):.1f} % are covered (p = {promise.worst_p:.3g}{together})"
+
+
+def _also(found: SetMetrics) -> str:
+    names = found.promise.classes_below
+    if not names:
+        return ""
+    shown = [f"{printable(name)} {100 * (found.by_class[name].value or 0):.1f} %" for name in names[:5]]
+    more = f" and {len(names) - 5} more" if len(names) > 5 else ""
+    return f"; classes, which were promised nothing, are below it: {', '.join(shown)}{more}"
+
+
+def _verdict_in_target(percent: str, found: SetMetrics) -> str:
+    promised = f"{percent} coverage was promised in the target's class mix"
+    if found.target is None:
+        return f"{promised}: read this on rows of the target, or give its class weights with --shift."
+    value, _ = found.target
+    there = f"{100 * (value.value or 0):.1f} % are covered there"
+    if found.promise.verdict is None:
+        return f"{promised}: {there}; the class weights carry no draws to judge that by."
+    return f"{promised}: {found.promise.verdict}; {there} (p = {found.promise.worst_p:.3g})."
+
+
+def sets_figure(results: tuple[tuple[str, ConformalArtifact, SetMetrics], ...]) -> Figure:
+    """Sizes of the sets, and coverage by class with intervals, for one artifact or several."""
+
+    def draw(canvas: Canvas) -> None:
+        sizes, classes = canvas.subplots(1, 2, width_ratios=[2, 3])
+        _draw_sizes(sizes, results)
+        _draw_coverage(classes, results)
+
+    names = ", ".join(name for name, _, _ in results)
+    return Figure(title=f"Sizes and coverage of conformal sets: {names}", width=10.5, height=4.2, draw=draw)
+
+
+_COLOURS = (BLUE, RED, GREY, INK)
+
+
+def _draw_sizes(axes: Axes, results: tuple[tuple[str, ConformalArtifact, SetMetrics], ...]) -> None:
+    from matplotlib.ticker import MaxNLocator
+
+    width = 0.8 / len(results)
+    for at, (name, _, found) in enumerate(results):
+        size = np.array([int(each) for each in found.sizes])
+        rows = np.array(list(found.sizes.values())) / found.rows
+        axes.bar(
+            size + (at + 0.5) * width - 0.4,
+            rows,
+            width=width,
+            color=_COLOURS[at % 4],
+            label=printable(name, 30),
+        )
+    axes.set_title("Size of the sets")
+    axes.set(xlabel="classes in the set", ylabel="share of rows")
+    axes.xaxis.set_major_locator(MaxNLocator(integer=True))
+    if len(results) > 1:
+        axes.legend(frameon=False)
+
+
+def _draw_coverage(axes: Axes, results: tuple[tuple[str, ConformalArtifact, SetMetrics], ...]) -> None:
+    names = results[0][1].classes[:_MOST_BARS]
+    step = 0.6 / len(results)
+    for at, (_, artifact, found) in enumerate(results):
+        centres, values, errors = [], [], []
+        for place, name in enumerate(names):
+            each = found.by_class.get(name)
+            if each is not None and each.value is not None:
+                centres.append(place + (at + 0.5) * step - 0.3)
+                values.append(each.value)
+                errors.append((each.value - each.low, each.high - each.value))
+        colour, ends = _COLOURS[at % len(_COLOURS)], np.maximum(np.array(errors).T, 0)
+        axes.errorbar(centres, values, yerr=ends, fmt="o", color=colour, markersize=4)
+        promised = [promised_of(artifact, name) for name in names]
+        places = np.arange(len(names))
+        axes.hlines(promised, places - 0.5, places + 0.5, color=colour, linewidth=1, linestyle="dashed")
+    axes.set_title("Coverage by class (dashed: promised)")
+    rotation = 90 if max(map(len, names)) > 3 else 0
+    axes.set_xticks(
+        range(len(names)), [printable(name, 20) for name in names], rotation=rotation, parse_math=False
+    )
+    axes.set(ylabel="share of rows whose set holds it", ylim=(None, 1.02))

@@ -1,0 +1,133 @@
+"""Gates: conditions on metrics that fail a pipeline."""
+
+from __future__ import annotations
+
+import math
+import operator
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Any, Final
+
+from uqcli.document import Estimate, Metrics
+from uqcli.errors import UsageError
+
+_COMPARE: Final[Mapping[str, Callable[[float, float], bool]]] = MappingProxyType(
+    {
+        ">=": operator.ge,
+        "<=": operator.le,
+        "==": operator.eq,
+        "!=": operator.ne,
+        ">": operator.gt,
+        "<": operator.lt,
+    }
+)
+_FORM: Final = re.compile(r"\s*(.*\S)\s*(?<![<>=!])(>=|<=|==|!=|>|<)\s*(\S+)\s*")
+_MOST_NAMES = 30
+
+
+@dataclass(frozen=True, kw_only=True)
+class Gate:
+    """One condition: a dotted path, an operator, a number."""
+
+    path: str
+    operator: str
+    value: float
+    text: str
+
+
+def parse_gate(text: str) -> Gate:
+    """Read ``METRIC OP VALUE``.
+
+    Raises
+    ------
+    UsageError
+        It has another form.
+
+    Examples
+    --------
+    >>> parse_gate("precision.low < 0.7").path
+    'precision.low'
+    """
+    match = _FORM.fullmatch(text)
+    value = _finite(match[3]) if match else None
+    if match is None or value is None:
+        raise UsageError(
+            f"--fail-if '{text}' cannot be read", expected="METRIC OP VALUE such as 'precision.low < 0.7'"
+        )
+    return Gate(path=match[1], operator=match[2], value=value, text=text.strip())
+
+
+def _finite(text: str) -> float | None:
+    try:
+        value = float(text)
+    except ValueError:
+        return None
+    return value if math.isfinite(value) else None
+
+
+def failed_gates(gates: Sequence[Gate], by_artifact: Mapping[str, Metrics]) -> list[str]:
+    """Describe every gate that holds; an undefined metric holds none.
+
+    Raises
+    ------
+    UsageError
+        A gate names a metric that does not exist.
+    """
+    failed = []
+    for gate in gates:
+        for artifact, metrics in by_artifact.items():
+            actual = _look_up(gate, metrics)
+            if actual is not None and _COMPARE[gate.operator](actual, gate.value):
+                where = f" in {artifact}" if artifact else ""
+                failed.append(f"gate: {gate.text} holds{where} ({gate.path} is {actual:.6g})")
+    return failed
+
+
+def _look_up(gate: Gate, metrics: Metrics) -> float | None:
+    found = _at(gate.path, metrics)
+    if isinstance(found, Estimate):
+        return found.value
+    if isinstance(found, Mapping):
+        raise UsageError(
+            f"--fail-if: '{gate.path}' is a group of metrics",
+            expected=f"one of {_listing(f'{gate.path}.{path}' for path in _paths(found))}",
+        )
+    if found is _NOTHING:
+        raise UsageError(
+            f"--fail-if: no metric '{gate.path}'", expected=f"one of {_listing(_paths(metrics))}"
+        )
+    return None if found is None else float(found)
+
+
+_NOTHING: Final = object()
+
+
+def _at(path: str, value: Any) -> Any:
+    """What a dotted path leads to, or _NOTHING; names may hold dots themselves."""
+    if not path or (value is None and path in ("value", "low", "high")):  # what is undefined has no ends
+        return value
+    if isinstance(value, Estimate):
+        return getattr(value, path) if path in ("value", "low", "high") else _NOTHING
+    if isinstance(value, Mapping):
+        for name, inner in value.items():
+            if path == name or path.startswith(f"{name}."):
+                found = _at(path[len(name) + 1 :], inner)
+                if found is not _NOTHING:
+                    return found
+    return _NOTHING
+
+
+def _listing(paths: Iterable[str]) -> str:
+    names = list(paths)
+    more = f" and {len(names) - _MOST_NAMES} more" if len(names) > _MOST_NAMES else ""
+    return ", ".join(names[:_MOST_NAMES]) + more
+
+
+def _paths(metrics: Metrics) -> list[str]:
+    paths = []
+    for name, metric in metrics.items():
+        inner = _paths(metric) if isinstance(metric, Mapping) else []
+        paths += [f"{name}.{path}" for path in inner] or [name]
+    return paths

@@ -1,0 +1,171 @@
+"""The report of ``uqcli shift``, and saved class weights in words."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import msgspec
+
+from uqcli.artifacts.models import ShiftArtifact, ShiftParameters, Source
+from uqcli.defaults import VERSION
+from uqcli.document import (
+    Document,
+    Estimate,
+    Metric,
+    Metrics,
+    Table,
+    count,
+    interval,
+    plain,
+    printable,
+)
+from uqcli.methods.shift.weights import ClassWeights
+
+_UNCALIBRATED = 0.05
+_ILL_CONDITIONED = 100
+_MOST_ROWS = 60
+
+
+@dataclass(frozen=True, kw_only=True)
+class ShiftReport:
+    """Class weights, or why there are none.
+
+    Attributes
+    ----------
+    shift_p
+        P-value of "source and target are predicted alike"; None without target.
+    calibration
+        Mean over the classes of the ECE on the source.
+    failed_replicates
+        Resamplings without an estimate, which the intervals leave out.
+    """
+
+    source: Source
+    classes: tuple[str, ...]
+    target_rows: int
+    parameters: ShiftParameters
+    artifact: ShiftArtifact | None
+    found: ClassWeights | None
+    shift_p: float | None
+    calibration: float
+    failed_replicates: int
+    failure: str | None
+
+    @property
+    def metrics(self) -> Metrics:
+        """P-value, conditioning, calibration, and the weight of each class."""
+        metrics: dict[str, Metric] = {
+            "shift_p": self.shift_p,
+            "smallest_singular": None if self.found is None else self.found.smallest_singular,
+            "condition": None if self.found is None else self.found.condition,
+            "calibration_error": self.calibration,
+        }
+        nothing: dict[str, Metric] = dict.fromkeys(self.classes)
+        metrics["weights"] = nothing if self.artifact is None else weights_of(self.artifact)
+        metrics["target_prior"] = (
+            nothing
+            if self.artifact is None
+            else dict(zip(self.artifact.classes, self.artifact.target_prior, strict=True))
+        )
+        return metrics
+
+    @property
+    def gated(self) -> Mapping[str, Metrics]:
+        """One set of metrics."""
+        return {"": self.metrics}
+
+    def payload(self) -> dict[str, Any]:
+        """The JSON form."""
+        return {
+            "command": "shift",
+            "uqcli_version": VERSION,
+            "source": msgspec.to_builtins(self.source),
+            "parameters": msgspec.to_builtins(self.parameters),
+            "target": {"rows": self.target_rows},
+            "metrics": plain(self.metrics),
+            "notes": self._notes(),
+        }
+
+    def document(self) -> Document:
+        """The readable form."""
+        rows = f"{count(self.source.rows)} labelled rows"
+        title = (
+            f"Class weights ({self.parameters.estimator}) from {rows}, {count(self.target_rows)} unlabelled"
+        )
+        tables = [] if self.artifact is None else [weight_table(self.artifact)]
+        return Document(title=title, tables=tables, notes=self._notes())
+
+    @property
+    def _has_intervals(self) -> bool:
+        return self.artifact is not None and self.artifact.interval is not None
+
+    def _notes(self) -> list[str]:
+        notes = [] if self.failure is None else [f"No class weights: {self.failure}."]
+        if self.shift_p is not None:
+            say = "differ" if self.shift_p < 0.05 else "do not differ visibly"
+            notes.append(f"Predicted classes of source and target {say} (p = {self.shift_p:.3g}, G-test).")
+        if self.failed_replicates:
+            notes.append(
+                f"{self.failed_replicates} of {self.parameters.bootstrap} resamplings had no estimate: "
+                + ("the intervals leave them out." if self._has_intervals else "no interval would hold.")
+            )
+        found = self.found
+        if found is not None and found.condition is not None:
+            unsure = ": weights are unsure" if found.condition > _ILL_CONDITIONED else ""
+            notes.append(f"The confusion matrix has condition number {found.condition:.3g}{unsure}.")
+        if found is not None and found.clipped and self.artifact is not None:
+            names = ", ".join(self.artifact.classes[each] for each in found.clipped[:20])
+            notes.append(f"Weights that came out negative were set to 0: {names}.")
+        if self.parameters.estimator == "em" and self.calibration > _UNCALIBRATED:
+            notes.append(
+                f"EM takes probabilities for calibrated; on the source their ECE is {self.calibration:.3g}: "
+                "calibrate first, or use bbse."
+            )
+        return notes
+
+
+def weights_of(artifact: ShiftArtifact) -> dict[str, Metric]:
+    """Weight of each class, with its interval where there is one."""
+    pairs = zip(artifact.classes, artifact.weights, strict=True)
+    if artifact.interval is None:
+        return dict(pairs)
+    return {
+        name: Estimate(value=weight, low=low, high=high)
+        for (name, weight), (low, high) in zip(pairs, artifact.interval, strict=True)
+    }
+
+
+def weight_table(artifact: ShiftArtifact) -> Table:
+    """One line for each class."""
+    rows = []
+    columns = zip(artifact.source_prior, artifact.target_prior, weights_of(artifact).items(), strict=True)
+    for source, target, (name, weight) in columns:
+        shown = interval(weight) if isinstance(weight, Estimate) else f"{weight:.4f}"
+        rows.append((printable(name), f"{source:.4f}", f"{target:.4f}", shown))
+    header = ("class", "source share", "target share", "weight")
+    return Table(title="", header=header, rows=rows[:_MOST_ROWS])
+
+
+@dataclass(frozen=True, kw_only=True)
+class ShowShiftReport:
+    """Saved class weights."""
+
+    artifact: ShiftArtifact
+
+    @property
+    def gated(self) -> Mapping[str, Metrics]:
+        """The weights."""
+        return {"": {"shift_p": self.artifact.shift_p, "weights": weights_of(self.artifact)}}
+
+    def payload(self) -> dict[str, Any]:
+        """The artifact itself."""
+        content: dict[str, Any] = msgspec.to_builtins(self.artifact)
+        return content
+
+    def document(self) -> Document:
+        """The readable form."""
+        made = f"Made by uqcli {self.artifact.uqcli_version} from {count(self.artifact.source.rows)} rows."
+        title = f"Class weights ({self.artifact.estimator})"
+        return Document(title=title, tables=[weight_table(self.artifact)], notes=[made])

@@ -1,0 +1,83 @@
+"""The report of ``uqcli apply``."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import msgspec
+
+from uqcli.defaults import VERSION
+from uqcli.document import Document, Metrics, Table, count
+
+
+class ApplySource(msgspec.Struct, frozen=True, kw_only=True):
+    """What was read: rows written, rows dropped, role to column name."""
+
+    rows: int
+    dropped: int
+    columns: dict[str, str]
+
+
+class ApplyParameters(msgspec.Struct, frozen=True, kw_only=True):
+    """The options that shape the output."""
+
+    kind: str | None
+    columns: list[str]
+    on_invalid: str
+
+
+def metrics_of(*, rows: int, selected: int | None, undecided: int) -> Metrics:
+    """Counts of the output by their contract names; ``selected`` is None where nothing is decided."""
+    if selected is None:
+        return {"rows": rows, "undecided": undecided}
+    return {
+        "rows": rows,
+        "selected": selected,
+        "undecided": undecided,
+        "selected_share": selected / rows if rows else None,
+    }
+
+
+@dataclass(frozen=True, kw_only=True)
+class ApplyReport:
+    """What was written, by ``apply`` or another command that adds columns."""
+
+    command: str = "apply"
+
+    source: ApplySource
+    parameters: ApplyParameters
+    selected: int | None
+    undecided: int
+
+    @property
+    def metrics(self) -> Metrics:
+        """Counts of the output."""
+        return metrics_of(rows=self.source.rows, selected=self.selected, undecided=self.undecided)
+
+    @property
+    def gated(self) -> Mapping[str, Metrics]:
+        """One set of metrics."""
+        return {"": self.metrics}
+
+    def payload(self) -> dict[str, Any]:
+        """The JSON form."""
+        return {
+            "command": self.command,
+            "uqcli_version": VERSION,
+            "source": msgspec.to_builtins(self.source),
+            "parameters": msgspec.to_builtins(self.parameters),
+            "metrics": dict(self.metrics),
+        }
+
+    def document(self) -> Document:
+        """The readable form."""
+        cells = {"rows written": count(self.source.rows)}
+        if self.selected is not None:
+            cells["positive"] = count(self.selected)
+            cells["share"] = f"{100 * self.selected / self.source.rows:.2f} %" if self.source.rows else "-"
+        cells |= {"dropped": count(self.source.dropped), "without values": count(self.undecided)}
+        added = f"Columns added: {', '.join(self.parameters.columns)}."
+        table = Table(title="", header=list(cells), rows=[list(cells.values())], left=0)
+        return Document(title="Applied", tables=[table], notes=[added])

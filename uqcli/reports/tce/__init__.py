@@ -1,0 +1,1 @@
+"""Calibration errors: what is said of them."""

@@ -1,0 +1,146 @@
+"""Reliability diagrams [TCE sec. 3, fig. 1]: test-based, and the standard one beside it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from uqcli.counts import Floats
+from uqcli.document import Figure
+from uqcli.methods.tce.calibration_error import Rejected, ScoreBins
+from uqcli.methods.tce.diagram import Diagram, Histogram
+from uqcli.reports.figures import BLUE, GREY, INK, RED
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure as Canvas
+    from matplotlib.figure import SubFigure
+
+_MOST_LABELS = 20
+
+
+@dataclass(frozen=True, kw_only=True)
+class Panel:
+    """One part of the rows: a title, its bins, and what the diagrams show of them."""
+
+    title: str
+    bins: ScoreBins
+    rejected: Rejected
+    diagram: Diagram
+
+
+def reliability_figure(panels: Sequence[Panel]) -> Figure:
+    """Each panel a row: the test-based diagram with its bins and histogram, and the standard diagram."""
+
+    def draw(canvas: Canvas) -> None:
+        rows = canvas.subfigures(len(panels), 1, squeeze=False)[:, 0]
+        for row, panel in zip(rows, panels, strict=True):
+            _draw_panel(row, panel)
+
+    titles = "; ".join(panel.title for panel in panels)
+    return Figure(title=f"Reliability diagrams: {titles}", width=10.5, height=4.8 * len(panels), draw=draw)
+
+
+def _draw_panel(row: SubFigure, panel: Panel) -> None:
+    axes: Any = row.subplot_mosaic(
+        [["violins", "side", "standard"], ["bins", "none", "standard"]],
+        width_ratios=[4.2, 0.9, 3.6],
+        height_ratios=[3, 1],
+        empty_sentinel="none",
+    )
+    row.suptitle(panel.title, x=0.01, ha="left", fontsize=11, color=INK, parse_math=False)
+    top = _top(panel)
+    _violins(axes["violins"], panel, top)
+    _side_histogram(axes["side"], panel.diagram.everything, top)
+    _bin_sizes(axes["bins"], panel)
+    _standard(axes["standard"], panel)
+
+
+def _top(panel: Panel) -> float:
+    """Upper end of the axis of predictions: the highest prediction or rate."""
+    rates = panel.bins.rate[panel.bins.count > 0]
+    return min(1.03, 1.06 * max(panel.diagram.everything.high, float(rates.max()))) or 1.0
+
+
+def _violins(axes: Axes, panel: Panel, top: float) -> None:
+    axes.set_title("By bin")
+    shapes = panel.diagram.shapes
+    for number, shape in enumerate(shapes, start=1):
+        if shape is None:
+            continue
+        if shape.low == shape.high:
+            axes.plot([number - 0.3, number + 0.3], [shape.low] * 2, color=BLUE, linewidth=2.2)
+        else:
+            height, half_width = _outline(shape)
+            axes.fill_betweenx(
+                height, number - half_width, number + half_width, color=BLUE, alpha=0.55, linewidth=0.6
+            )
+    filled = np.flatnonzero(panel.bins.count > 0)
+    rate = panel.bins.rate[filled]
+    axes.hlines(rate, filled + 0.55, filled + 1.45, color=INK, linewidth=1.6)
+    axes.plot([], [], color=INK, linewidth=1.6, label="share of positives")
+    axes.fill_between([], [], color=BLUE, alpha=0.55, label="predictions")
+    axes.set(ylabel="prediction", ylim=(-0.02 * top, top), xlim=(0.4, len(shapes) + 0.6))
+    axes.tick_params(labelbottom=False)
+    _number_bins(axes, len(shapes))
+    axes.legend(loc="lower right", bbox_to_anchor=(1, 1), frameon=False, ncols=2, borderpad=0)
+
+
+def _outline(shape: Histogram) -> tuple[Floats, Floats]:
+    """Heights and half widths of a violin: the bin's histogram, smoothed a little."""
+    kernel = np.array([1.0, 3.0, 4.0, 3.0, 1.0])
+    width = np.convolve(np.pad(shape.count.astype(np.float64), 2, mode="edge"), kernel / 12, "valid")
+    cells = len(shape.count)
+    middle = shape.low + (shape.high - shape.low) * ((np.arange(cells) + 0.5) / cells)
+    height = np.concatenate([[shape.low], middle, [shape.high]])
+    width = np.concatenate([[width[0]], width, [width[-1]]])
+    return height, 0.42 * width / max(width.max(), 1e-300)
+
+
+def _number_bins(axes: Axes, bins: int) -> None:
+    step = 1 if bins <= _MOST_LABELS else -(-bins // 10)
+    axes.set_xticks(range(1, bins + 1, step))
+
+
+def _side_histogram(axes: Axes, shape: Histogram, top: float) -> None:
+    axes.set_title("All", loc="left")
+    if shape.low == shape.high:
+        axes.barh([shape.low], [shape.count.sum()], height=0.02 * top, color=GREY)
+    else:
+        edges = np.linspace(shape.low, shape.high, len(shape.count) + 1)
+        axes.stairs(shape.count, edges, orientation="horizontal", fill=True, color=GREY)
+    axes.set_ylim(-0.02 * top, top)
+    axes.tick_params(labelleft=False)
+    axes.set_xticks([])
+    axes.spines["bottom"].set_visible(False)
+
+
+def _bin_sizes(axes: Axes, panel: Panel) -> None:
+    number = np.arange(1, len(panel.bins.count) + 1)
+    axes.bar(number, panel.bins.count, color=GREY, width=0.8, label="rows")
+    axes.bar(number, panel.rejected.rows, color=RED, width=0.8, label="of them rejected")
+    axes.set(xlabel="bin", ylabel="rows", xlim=(0.4, len(number) + 0.6))
+    highest = int(panel.bins.count.max())
+    axes.set_ylim(0, 1.45 * highest)
+    axes.set_yticks([0, highest], ["0", f"{highest:,}"])
+    _number_bins(axes, len(number))
+    axes.legend(loc="upper left", frameon=False, ncols=2)
+
+
+def _standard(axes: Axes, panel: Panel) -> None:
+    axes.set_title("Rate against mean prediction")
+    standard = panel.diagram.reliability
+    top = min(1.03, 1.08 * float(max(standard.mean_score.max(), standard.high.max())))
+    axes.plot([0, top], [0, top], color="#8a9199", linewidth=1, linestyle=(0, (4, 3)))
+    errors = [standard.rate - standard.low, standard.high - standard.rate]
+    axes.errorbar(
+        standard.mean_score, standard.rate, yerr=np.maximum(errors, 0), fmt="none", ecolor=BLUE, elinewidth=1
+    )
+    area = 14 + 150 * standard.count / standard.count.sum()
+    axes.scatter(standard.mean_score, standard.rate, s=area, color=BLUE, edgecolor="white", zorder=3)
+    axes.set(xlabel="mean prediction of equal-width bins", ylabel="share of positives (95 % interval)")
+    axes.set(xlim=(-0.02 * top, top), ylim=(-0.02 * top, top))
+    axes.set_aspect("equal")

@@ -1,0 +1,357 @@
+"""The report of ``uqcli tce``."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import msgspec
+
+from uqcli.artifacts.models import Source
+from uqcli.defaults import VERSION
+from uqcli.document import (
+    Document,
+    Estimate,
+    Figure,
+    Metric,
+    Metrics,
+    Table,
+    count,
+    ends_of,
+    plain,
+    printable,
+    share,
+)
+from uqcli.methods.tce.calibrated_labels import IfCalibrated
+from uqcli.reports.tce.parts import ClassPart, Part
+from uqcli.reports.tce.reliability import Panel, reliability_figure
+from uqcli.reports.tce.words import blind_below, in_words
+
+_MEANINGS = {
+    "tce": "predictions that their bin's labels speak against, %",
+    "tce_q": "the same on quantile bins, %",
+    "tce_v": "the same on isotonic (PAVA) bins, %",
+    "ece": "mean |rate - mean score|, equispaced bins",
+    "ace": "the same on quantile bins",
+    "mce": "largest |rate - mean score|, equispaced bins",
+    "mce_q": "the same on quantile bins",
+    "ecce": "range of the cumulated differences of labels and scores, without bins",
+    "brier": "mean squared error; mcb - dsc + unc",
+    "mcb": "miscalibration: what the best rising map would take off it",
+    "dsc": "discrimination: what that map tells apart",
+    "unc": "uncertainty: the Brier score of the overall rate",
+    "log_loss": "mean negative log likelihood, nats",
+    "intercept": "of labels on log-odds of scores; 0 if calibrated",
+    "slope": "the same; 1 if calibrated, below 1 for scores too extreme",
+    "intercept_at_slope_1": "above 0: scores too low on the whole",
+    "estimation_error": "variance of labels within the bins, by rows",
+    "within_bin_error": "the same, mean over bins",
+}
+_SHOWN_OF_PARTS = ("tce", "ece", "ace", "brier", "log_loss")
+_MOST_PANELS = 4
+_MOST_NAMED = 12
+
+
+class TceParameters(msgspec.Struct, frozen=True, kw_only=True):
+    """The options that shape the result."""
+
+    binning: str
+    bin_sizes: str | None
+    n_min: int | None
+    n_max: int | None
+    group_n_min: int | None
+    group_n_max: int | None
+    n_bins: int
+    alpha: float
+    test: str
+    classes: list[str] | None
+    by: str | None
+    bootstrap: int
+    seed: int | None
+    confidence: float | None
+    on_invalid: str
+    positive: str | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class TceReport:
+    """Calibration errors of one column of scores or of many classes, and of groups of rows.
+
+    Attributes
+    ----------
+    tce_at_group_sizes
+        Of all rows in bins as small as those of the groups, to compare them with; None without groups.
+    """
+
+    source: Source
+    parameters: TceParameters
+    whole: Part
+    tce_at_group_sizes: float | None
+    groups: tuple[Part, ...]
+    warnings: tuple[str, ...]
+
+    @property
+    def multiclass(self) -> bool:
+        """Whether there is one set of probabilities for each class."""
+        return self.parameters.classes is not None
+
+    @property
+    def metrics(self) -> Metrics:
+        """Errors of all rows; by class, by group and of the worst group where there are any."""
+        metrics: dict[str, Metric] = dict(self.whole.metrics)
+        if self.multiclass:
+            metrics["by_class"] = {str(each.name): each.metrics for each in self.whole.classes}
+        if self.groups:
+            metrics["by_group"] = {str(group.name): group.metrics for group in self.groups}
+            worst = self._worst_group
+            metrics["worst_group"] = dict.fromkeys(self.whole.metrics) if worst is None else worst.metrics
+            metrics["tce_at_group_sizes"] = self.tce_at_group_sizes
+        return metrics
+
+    @property
+    def _worst_group(self) -> Part | None:
+        tested = _worst_first([group for group in self.groups if group.tested])
+        return tested[0] if tested else None
+
+    @property
+    def gated(self) -> Mapping[str, Metrics]:
+        """One set of metrics."""
+        return {"": self.metrics}
+
+    def payload(self) -> dict[str, Any]:
+        """The JSON form."""
+        payload: dict[str, Any] = {
+            "command": "tce",
+            "uqcli_version": VERSION,
+            "source": msgspec.to_builtins(self.source),
+            "parameters": msgspec.to_builtins(self.parameters),
+            "metrics": plain(self.metrics),
+            "bins": _bins_as_json(self.whole),
+            "notes": self._notes(),
+        }
+        if self.whole.if_calibrated:
+            payload["if_calibrated"] = {
+                name: {"mean": each.mean, "p95": each.high} for name, each in self.whole.if_calibrated.items()
+            }
+        if self.groups:
+            payload["worst_group"] = None if self._worst_group is None else self._worst_group.name
+            payload["groups"] = [self._group_as_json(group) for group in self.groups]
+        return payload
+
+    def _group_as_json(self, group: Part) -> dict[str, Any]:
+        return {
+            "name": group.name,
+            "group": group.name,
+            "rows": group.rows,
+            "positives": None if self.multiclass else group.classes[0].positives,
+            "tested": group.tested,
+            "metrics": plain(group.metrics),
+            "bins": _bins_as_json(group) if group.tested else [],
+        }
+
+    def document(self) -> Document:
+        """The readable form."""
+        tables = [_metrics_table(self.whole)]
+        if self.groups:
+            tables.append(self._groups_table())
+        if self.multiclass:
+            tables.append(_classes_table(self.whole))
+        else:
+            tables.append(_bins_table(f"Bins ({self.parameters.binning})", self.whole.classes[0]))
+        positive = "" if self.multiclass else f", {count(self.source.positives)} positive"
+        weighed = "" if self.whole.rows == self.source.rows else f" ({count(self.whole.rows)} by weight)"
+        return Document(
+            title=f"Calibration of {count(self.source.rows)} rows{weighed}{positive}",
+            tables=tables,
+            notes=self._notes(),
+            figures=[self._figure()],
+        )
+
+    def _notes(self) -> list[str]:
+        level = self.parameters.alpha
+        notes = []
+        if self.multiclass:
+            worst = _worst_first(self.whole.classes)[0]
+            value = _value(self.whole.metrics["tce"])
+            notes += [
+                f"On average over {len(self.whole.classes)} classes, {value:.1f} % of predictions deviate.",
+                f"Worst class, {_named(worst)}: {in_words(worst, level)}",
+            ]
+        else:
+            notes.append(in_words(self.whole.classes[0], level))
+        return [*notes, *self._group_notes(), *self._chance_notes(), *self.warnings]
+
+    def _group_notes(self) -> list[str]:
+        notes = []
+        group = self._worst_group
+        if group is not None:
+            worst = _worst_first(group.classes)[0]
+            which = f", class {_named(worst)}" if self.multiclass else ""
+            said = in_words(worst, self.parameters.alpha)
+            notes.append(f"Worst group, {_named(group)} ({count(group.rows)} rows){which}: {said}")
+        small = [group for group in self.groups if not group.tested]
+        if small:
+            named = ", ".join(f"{_named(each)} ({count(each.rows)} rows)" for each in small[:_MOST_NAMED])
+            more = f" and {len(small) - _MOST_NAMED} more" if len(small) > _MOST_NAMED else ""
+            notes.append(f"Too small to be tested: {named}{more}.")
+        return notes
+
+    def _chance_notes(self) -> list[str]:
+        """What the draws say, and below which error the tests are blind."""
+        notes = []
+        if self.whole.if_calibrated:
+            found = self.whole.if_calibrated["ece"]
+            notes.append(
+                f"If these probabilities were right, the ECE would be {found.mean:.4f} on average and up to "
+                f"{found.high:.4f} in 95 % of cases; it is {_value(self.whole.metrics['ece']):.4f} "
+                f"(p = {found.p_value:.3g})."
+            )
+        blind = None if self.multiclass else blind_below(self.whole.classes[0])
+        if blind is not None:
+            notes.append(
+                f"Bins hold so few {blind[0]} that only errors of about {100 * blind[1]:.0f} % of their rate "
+                "and more can be seen."
+            )
+        return notes
+
+    def _groups_table(self) -> Table:
+        everything = {**self.whole.metrics, "tce": self.tce_at_group_sizes}
+        tested = _worst_first([group for group in self.groups if group.tested])
+        small = [group for group in self.groups if not group.tested]
+        rows = [
+            ("(all rows)", count(self.whole.rows), *_shown(everything)),
+            *((_named(each), count(each.rows), *_shown(each.metrics)) for each in (*tested, *small)),
+        ]
+        sizes = ""
+        if self.parameters.group_n_min is not None:
+            least, most = count(self.parameters.group_n_min), count(self.parameters.group_n_max)
+            sizes = f", all in bins of {least} to {most} rows"
+        title = f"By {self.parameters.by}{sizes}"
+        return Table(title=title, header=("group", "rows", *_SHOWN_OF_PARTS), rows=rows)
+
+    def _figure(self) -> Figure:
+        if self.multiclass:
+            classes = _worst_first(self.whole.classes)[:_MOST_PANELS]
+            return reliability_figure([_panel(f"Class {_named(each, 40)}", each) for each in classes])
+        panels = [_panel("All rows" if self.groups else "", self.whole.classes[0])]
+        for group in _worst_first([each for each in self.groups if each.tested])[: _MOST_PANELS - 1]:
+            panels.append(_panel(f"{self.parameters.by} = {_named(group, 40)}", group.classes[0]))
+        return reliability_figure(panels)
+
+
+def _named(part: Part | ClassPart, most: int = 60) -> str:
+    return printable(str(part.name), most)
+
+
+def _panel(name: str, part: ClassPart) -> Panel:
+    facts = f"TCE {shown_metric('tce', part.metrics['tce'])}, ECE {shown_metric('ece', part.metrics['ece'])}"
+    rows = f"{count(int(part.bins.count.sum()))} rows, {count(part.positives)} positive"
+    title = f"{name}: {facts}; {rows}" if name else f"{facts}; {rows}"
+    return Panel(title=title, bins=part.bins, rejected=part.rejected, diagram=part.diagram)
+
+
+def _worst_first(parts: Sequence[Any]) -> list[Any]:
+    """Parts or classes by error: TCE, then ECE, highest first, then by name."""
+    return sorted(
+        parts, key=lambda part: (-_value(part.metrics["tce"]), -_value(part.metrics["ece"]), part.name)
+    )
+
+
+def _value(metric: Metric) -> float:
+    """A value to sort by; what is undefined comes last."""
+    value = metric.value if isinstance(metric, Estimate) else metric
+    return float(value) if isinstance(value, int | float) else -math.inf
+
+
+def _bins_as_json(part: Part) -> list[dict[str, Any]]:
+    return [
+        row if each.name is None else {"class": each.name, **row}
+        for each in part.classes
+        for row in _bin_dicts(each)
+    ]
+
+
+def _bin_dicts(part: ClassPart) -> list[dict[str, Any]]:
+    bins = part.bins
+    names = ("low", "high", "count", "positives", "rate", "mean_score", "rejected")
+    columns = (
+        *(bins.low, bins.high, bins.count, bins.positives, bins.rate, bins.mean_score),
+        part.rejected.rows,
+    )
+    rows = zip(*(column.tolist() for column in columns), strict=True)
+    dicts = [dict(zip(names, row, strict=True)) for row in rows]
+    return [each if each["count"] else {**each, "rate": None, "mean_score": None} for each in dicts]
+
+
+def _bins_table(title: str, part: ClassPart) -> Table:
+    rows = [
+        (
+            f"{each['low']:.4f}",
+            f"{each['high']:.4f}",
+            count(each["count"]),
+            count(each["positives"]),
+            share(each["rate"]),
+            share(each["mean_score"]),
+            f"{100 * each['rejected'] / each['count']:.1f} %" if each["count"] else "-",
+        )
+        for each in _bin_dicts(part)
+    ]
+    header = ("from", "to", "rows", "positive", "rate", "mean score", "rejected")
+    return Table(title=title, header=header, rows=rows, left=0)
+
+
+def _classes_table(whole: Part) -> Table:
+    rows = [
+        (
+            _named(each),
+            count(each.positives),
+            *(shown_metric(m, each.metrics[m]) for m in _SHOWN_OF_PARTS),
+        )
+        for each in _worst_first(whole.classes)
+    ]
+    return Table(
+        title="Classes, one against the rest", header=("class", "rows of it", *_SHOWN_OF_PARTS), rows=rows
+    )
+
+
+def _shown(metrics: Metrics) -> list[str]:
+    return [shown_metric(name, metrics[name]) for name in _SHOWN_OF_PARTS]
+
+
+def _metrics_table(whole: Part) -> Table:
+    """Every metric, with what it comes to where the probabilities are right, if labels were drawn."""
+    drawn = whole.if_calibrated
+    rows = []
+    for name, meaning in _MEANINGS.items():
+        cells = [name, meaning, shown_metric(name, whole.metrics[name])]
+        if drawn:
+            cells += [""] * 2 if name not in drawn else _if_calibrated_cells(name, drawn[name])
+        rows.append(cells)
+    header = ["metric", "meaning", "value"] + (["if calibrated", "p"] if drawn else [])
+    return Table(title="", header=header, rows=rows, left=2)
+
+
+def shown_metric(name: str, metric: Metric) -> str:
+    """A metric with its interval, percentages with two decimals.
+
+    Examples
+    --------
+    >>> shown_metric("tce", 12.3456), shown_metric("ece", 0.5)
+    ('12.35 %', '0.5000')
+    """
+    unit = " %" if name.startswith("tce") and metric is not None else ""
+    if isinstance(metric, Estimate):
+        digits = ".2f" if name.startswith("tce") else ".4f"
+        return f"{_form(name, metric.value)}{unit}{ends_of(metric, digits)}"
+    assert metric is None or isinstance(metric, int | float)  # not a group of metrics
+    return f"{_form(name, metric)}{unit}"
+
+
+def _if_calibrated_cells(name: str, found: IfCalibrated) -> list[str]:
+    return [f"{_form(name, found.mean)}, up to {_form(name, found.high)}", f"{found.p_value:.3g}"]
+
+
+def _form(name: str, value: float | None) -> str:
+    return f"{value:.2f}" if name.startswith("tce") and value is not None else share(value)

@@ -1,0 +1,82 @@
+"""What calibration tests say of some rows, in sentences."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from uqcli.counts import Ints
+from uqcli.methods.tce.calibration_error import ScoreBins
+from uqcli.reports.tce.parts import ClassPart
+
+_BLIND = 0.25
+"""Relative error of a rate from which on the report says that smaller ones cannot be seen."""
+
+
+def in_words(part: ClassPart, alpha: float) -> str:
+    """Say in plain words what the numbers mean for these rows."""
+    total, against = int(part.bins.count.sum()), int(part.rejected.rows.sum())
+    percent = f"{_percent(against, total)} of predictions deviate significantly (level {alpha:g})"
+    if against == 0:
+        return f"{percent}; nothing here speaks against these probabilities."
+    rejected = part.rejected
+    sides = sorted(
+        [("too high", rejected.too_high), ("too low", rejected.too_low)], key=lambda side: -int(side[1].sum())
+    )
+    said = [
+        f"{_percent(int(rows.sum()), total)} are {name}, {_where(part.bins, rows)}"
+        for name, rows in sides
+        if rows.any()
+    ]
+    return f"{percent}: {'; '.join(said)}."
+
+
+def _percent(rows: int, total: int) -> str:
+    share_of_all = 100 * rows / total
+    return "less than 0.1 %" if 0 < share_of_all < 0.05 else f"{share_of_all:.1f} %"
+
+
+def _where(bins: ScoreBins, erring: Ints) -> str:
+    """The fewest neighbouring bins that hold most of some rows, and what is true of all rows in them."""
+    filled = np.flatnonzero(bins.count)
+    first, last = _shortest_run(erring[filled].tolist())
+    run = filled[first : last + 1]
+    low, high = float(bins.low[run[0]]), float(bins.high[run[-1]])
+    where = {
+        (True, True): "over the whole range",
+        (True, False): f"mostly below {high:.3g}",
+        (False, True): f"mostly above {low:.3g}",
+        (False, False): f"mostly between {low:.3g} and {high:.3g}",
+    }[low == 0, high == 1]
+    rows = int(bins.count[run].sum())
+    mean = float((bins.mean_score[run] * bins.count[run]).sum()) / rows
+    rate = int(bins.positives[run].sum()) / rows
+    return f"{where} (rows there: mean prediction {100 * mean:.3g} %, positive {100 * rate:.3g} %)"
+
+
+def blind_below(part: ClassPart) -> tuple[str, float] | None:
+    """What is rare, and the least relative error of its rate that a bin shows; None where that is small."""
+    bins = part.bins
+    filled = bins.count > 0
+    rows, hits = bins.count[filled], bins.positives[filled]
+    rate = int(hits.sum()) / int(rows.sum())
+    if not 0 < rate < 1:
+        return None
+    name, rare = ("positives", rate) if rate <= 0.5 else ("negatives", 1 - rate)
+    least = 2 * math.sqrt((1 - rare) / (rare * float(np.median(rows))))
+    return (name, least) if least >= _BLIND else None
+
+
+def _shortest_run(rows: list[int]) -> tuple[int, int]:
+    """First and last place of the fewest neighbours that hold four fifths of all rows, the fullest such."""
+    best, first, inside = (len(rows) + 1, 0, 0), 0, 0
+    for last, more in enumerate(rows):
+        inside += more
+        while 5 * (inside - rows[first]) >= 4 * sum(rows):
+            inside -= rows[first]
+            first += 1
+        if 5 * inside >= 4 * sum(rows):
+            best = min(best, (last - first + 1, -inside, first))
+    length, _, start = best
+    return start, start + length - 1
