@@ -234,8 +234,8 @@ def test_a_fault_in_arithmetic_is_not_a_broken_file(uqcli, data, artifact, tmp_p
     def faulty(*_, **__):
         raise ValueError("shapes do not agree")
 
-    monkeypatch.setattr("uqcli.jobs.models.decide", faulty)
-    monkeypatch.setattr("uqcli.jobs.models.predict", faulty)
+    monkeypatch.setattr("uqcli.artifacts.boundary.decide", faulty)
+    monkeypatch.setattr("uqcli.artifacts.calibrator.predict", faulty)
     outcome = uqcli("apply", model, data)
     assert "internal error: ValueError: shapes do not agree" in one_line(outcome, 1)
 
@@ -247,7 +247,7 @@ def test_want_of_memory_is_exit_three(uqcli, data, artifact, monkeypatch, error)
     def faulty(*_, **__):
         raise error
 
-    monkeypatch.setattr("uqcli.jobs.models.decide", faulty)
+    monkeypatch.setattr("uqcli.artifacts.boundary.decide", faulty)
     assert "memory" in one_line(uqcli("apply", artifact, data, "-o", "-"), 3)
 
 
@@ -270,7 +270,7 @@ def test_a_panic_elsewhere_is_an_internal_error(uqcli, data, artifact, monkeypat
     def faulty(*_, **__):
         raise pl.exceptions.PanicException("index out of bounds")
 
-    monkeypatch.setattr("uqcli.jobs.models.decide", faulty)
+    monkeypatch.setattr("uqcli.artifacts.boundary.decide", faulty)
     assert "internal error: PanicException" in one_line(uqcli("apply", artifact, data), 1)
 
 

@@ -12,7 +12,6 @@ from uqcli.api.boundary import find_boundary
 from uqcli.cli.app import run
 from uqcli.errors import UsageError
 from uqcli.exact import check_size, decimal, size
-from uqcli.jobs.boundary.hold_out import GridOptions
 from uqcli.jobs.calibrate.fit import CalibrationOptions
 from uqcli.jobs.tce.measure import MeasureOptions
 
@@ -132,7 +131,13 @@ def test_python_bounds_bins_too():
     with pytest.raises(UsageError):
         find_boundary(score, label, precision="0.6", score_bins=defaults.MOST_BINS + 1)
     with pytest.raises(UsageError):
-        GridOptions(uncertainty_bins=defaults.MOST_UNCERTAINTY_BINS + 1).spec()
+        find_boundary(
+            score,
+            label,
+            uncertainty=score,
+            precision="0.6",
+            uncertainty_bins=defaults.MOST_UNCERTAINTY_BINS + 1,
+        )
     for options in ({"n_bins": 10**9}, {"uncertainty_bins": 10**5}, {"min_leaf": 10**9}, {"n_bins": 0}):
         with pytest.raises(UsageError):
             CalibrationOptions(**options).check()

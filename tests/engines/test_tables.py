@@ -15,13 +15,13 @@ from hypothesis import strategies as st
 from tests.engines.conftest import AGAIN
 from tests.oracles import counting
 from tests.properties.strategies import as_hold_out, data_sets
-from uqcli.choices import Algorithm, Binning, ConstraintKind, EngineName, OnInvalid
+from uqcli.choices import Algorithm, Binning, ConstraintKind, OnInvalid
 from uqcli.counts import merge
 from uqcli.engines.request import DataRequest, Roles
 from uqcli.errors import DataError
 from uqcli.jobs.array_table import ArrayTable
 from uqcli.jobs.bin.run import bin_rows
-from uqcli.jobs.boundary.hold_out import Rows
+from uqcli.jobs.boundary.hold_out import HoldOutRows
 from uqcli.jobs.grids import grid_cells, uncertainty_edges
 from uqcli.methods.bin.edges import isotonic_counts
 from uqcli.methods.bin.grid import GridSpec
@@ -179,7 +179,7 @@ def test_boundaries_are_those_of_all_scores_pooled(engine, tmp_path_factory, dat
             table_with(engine, inputs, data),
             ArrayTable(hold_out=as_hold_out(data)),
         ):
-            rows = Rows(table=table, uncertain=True, spec=spec, constraint=constraint)
+            rows = HoldOutRows(table=table, uncertain=True, spec=spec, constraint=constraint)
             searches = [
                 rows.search(each, constraint)
                 for each in dict.fromkeys([first, *Algorithm])
@@ -250,7 +250,7 @@ def test_the_best_threshold_is_found_among_many_scores(engine, tmp_path, kind, t
         folder = tmp_path / str(seed)
         folder.mkdir()
         found = [
-            Rows(table=table, uncertain=False, spec=SPECS[0], constraint=constraint)
+            HoldOutRows(table=table, uncertain=False, spec=SPECS[0], constraint=constraint)
             .search(Algorithm.ST, constraint)
             .found
             for table in (
@@ -279,7 +279,7 @@ def test_errors_by_score_bin_are_those_of_all_scores_pooled(engine, tmp_path_fac
     roles = ROLES if is_weighted(data) else replace(ROLES, weight=None)
     request = DataRequest(inputs=inputs, roles=roles)
     spec = GridSpec(binning=Binning.EQUI_WEIGHT, uncertainty_bins=2, score_bins=3)
-    found = bin_rows(request, spec, EngineName.POLARS).report.errors
+    found = bin_rows(request, spec).report.errors
     parts = ArrayTable(hold_out=as_hold_out(data)).pooled(
         uncertainty_edges(table_with(engine, inputs, data), spec)
     )

@@ -5,9 +5,9 @@ import polars as pl
 import pytest
 from scipy import stats
 
-from uqcli.choices import EngineName, ShiftEstimator
+from uqcli.choices import ShiftEstimator
 from uqcli.engines.request import ClassColumns, DataRequest, Roles
-from uqcli.jobs.shift.run import ShiftOptions, run, target_request
+from uqcli.jobs.shift.run import ShiftRequest, run
 
 SOURCE, TARGET = np.array([0.5, 0.3, 0.2]), np.array([0.2, 0.3, 0.5])
 
@@ -32,9 +32,11 @@ def test_intervals_hold_the_true_weights(tmp_path, estimator, runs):
             inputs=(str(tmp_path / "source.parquet"),),
             roles=Roles(numbers={}, label="label", class_columns=ClassColumns(columns="p_*")),
         )
-        options = ShiftOptions(estimator=estimator, bootstrap=40, confidence=0.9, seed=number)
+        target = (str(tmp_path / "target.parquet"),)
         outcome = run(
-            data, target_request(data, [str(tmp_path / "target.parquet")]), options, EngineName.POLARS
+            ShiftRequest(
+                data=data, target=target, estimator=estimator, bootstrap=40, confidence=0.9, seed=number
+            )
         )
         pairs = zip(outcome.artifact.interval, TARGET / SOURCE, strict=True)
         held += sum(low <= truth <= high for (low, high), truth in pairs)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 from numpy.typing import ArrayLike
 
 from uqcli import defaults
@@ -9,8 +11,8 @@ from uqcli.api.arrays import checked_labels, checked_numbers, checked_weights
 from uqcli.choices import Algorithm, Binning, ConstraintKind
 from uqcli.errors import InfeasibleError, UsageError
 from uqcli.jobs.array_table import ArrayTable
-from uqcli.jobs.boundary.hold_out import GridOptions, Rows, ScoreBins, require_applicable
-from uqcli.methods.bin.grid import HoldOut
+from uqcli.jobs.boundary.hold_out import HoldOutRows, require_applicable
+from uqcli.methods.bin.grid import GridSpec, HoldOut
 from uqcli.methods.boundary.constraint import Constraint, parse_constraint
 from uqcli.methods.boundary.result import FittedBoundary
 
@@ -26,7 +28,7 @@ def find_boundary(
     algorithm: str = Algorithm.VW_DPMT,
     binning: str = Binning.EQUI_WEIGHT,
     uncertainty_bins: int = defaults.UNCERTAINTY_BINS,
-    score_bins: ScoreBins = defaults.SCORE_BINS,
+    score_bins: int | Literal["all"] = defaults.SCORE_BINS,
 ) -> FittedBoundary:
     """Find the boundary of highest recall on score x uncertainty that keeps a precision.
 
@@ -64,11 +66,12 @@ def find_boundary(
     if (precision is None) == (constraint is None):
         raise UsageError("no constraint or two", expected="precision or constraint")
     asked = constraint or parse_constraint(ConstraintKind.PRECISION, str(precision))
-    grid = GridOptions(
+    grid = GridSpec(
         binning=Binning(binning),
         uncertainty_bins=1 if uncertainty is None else uncertainty_bins,
-        score_bins=score_bins,
+        score_bins=None if score_bins == "all" else score_bins,
     )
+    grid.check()
     scores = checked_numbers("score", score)
     rows = HoldOut(
         score=scores,
@@ -76,10 +79,10 @@ def find_boundary(
         positive=checked_labels("label", label, len(scores)),
         weight=checked_weights(weight, len(scores)),
     )
-    material = Rows(
+    material = HoldOutRows(
         table=ArrayTable(hold_out=rows),
         uncertain=uncertainty is not None,
-        spec=grid.spec(),
+        spec=grid,
         constraint=asked,
     )
     require_applicable(material, Algorithm(algorithm), asked)

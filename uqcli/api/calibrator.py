@@ -10,8 +10,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from uqcli.api.arrays import checked_labels, checked_numbers, checked_probabilities, checked_weights
+from uqcli.artifacts.calibrator import CalibratorArtifact
 from uqcli.artifacts.codec import encode, load_kind
-from uqcli.artifacts.models import CalibratorArtifact, Source
+from uqcli.artifacts.saved import Source
 from uqcli.choices import ArtifactKind, CalibrationMethod, OnInvalid
 from uqcli.counts import Feature, Floats
 from uqcli.defaults import LABEL, SCORE, UNCERTAINTY
@@ -21,7 +22,6 @@ from uqcli.files import write_bytes
 from uqcli.jobs.calibrate.fit import CalibrationOptions, fit
 from uqcli.jobs.calibrate.parameters import parameters_of
 from uqcli.jobs.calibrate.scored_rows import ScoredRows
-from uqcli.jobs.models import calibrated_by
 from uqcli.methods.calibrate.maps import CalibrationMap, FeatureColumn, GroupsMap, TreesMap
 from uqcli.methods.calibrate.tree import recoded
 
@@ -144,7 +144,7 @@ class Calibrator:
         if isinstance(self.map, TreesMap | GroupsMap):
             size = len(rows.score)
             values = {each.name: _recoded(features or {}, each, size) for each in self.map.features}
-        return calibrated_by(self.artifact, rows.score, rows.uncertainty, values).probability
+        return self.artifact.calibrated(rows.score, rows.uncertainty, values).probability
 
     def save(self, path: str) -> None:
         """Write the artifact; an old file stays until the new one is whole."""

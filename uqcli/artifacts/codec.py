@@ -8,15 +8,15 @@ from typing import Any, TypeVar
 
 import msgspec
 
-from uqcli.artifacts.consistency import contradiction_in
-from uqcli.artifacts.models import MODELS, Artifact, Saved
+from uqcli.artifacts.registry import model_of
+from uqcli.artifacts.saved import Saved
 from uqcli.choices import ArtifactKind
 from uqcli.defaults import FORMAT_VERSION
 from uqcli.errors import ArtifactError, DataError
 from uqcli.files import is_stdin, stdin_bytes
 
 
-def encode(artifact: Artifact) -> bytes:
+def encode(artifact: Saved) -> bytes:
     """Write an artifact as strict JSON, one top-level key a line; what cannot be read again is refused.
 
     Raises
@@ -45,7 +45,7 @@ def encode_object(content: dict[str, Any]) -> bytes:
     return ("{\n" + ",\n".join(lines) + "\n}\n").encode("utf-8", "backslashreplace")
 
 
-def load(name: str) -> Artifact:
+def load(name: str) -> Saved:
     """Read an artifact from a file, or from standard input if the name is ``-``.
 
     Raises
@@ -77,12 +77,12 @@ def load_kind(name: str, model: type[Kind]) -> Kind:
     """
     artifact = load(name)
     if not isinstance(artifact, model):
-        wanted = next(kind for kind, each in MODELS.items() if each is model)
+        wanted = next(kind for kind in ArtifactKind if model_of(kind) is model)
         raise ArtifactError(f"'{name}' is a {artifact.kind} artifact", expected=f"a {wanted} artifact")
     return artifact
 
 
-def decode(content: bytes, name: str) -> Artifact:
+def decode(content: bytes, name: str) -> Saved:
     """Read an artifact from JSON.
 
     Parameters
@@ -112,10 +112,10 @@ class _ContradictionError(ValueError):
     """Parts that do not fit together."""
 
 
-def _checked(content: bytes, kind: ArtifactKind) -> Artifact:
+def _checked(content: bytes, kind: ArtifactKind) -> Saved:
     """The artifact of some JSON, if a schema and what it cannot say allow it."""
-    artifact = msgspec.json.decode(content, type=MODELS[kind])
-    contradiction = contradiction_in(artifact)
+    artifact = msgspec.json.decode(content, type=model_of(kind))
+    contradiction = artifact.contradiction()
     if contradiction is not None:
         raise _ContradictionError(contradiction)
     return artifact
@@ -139,7 +139,7 @@ def _kind_of(content: bytes, name: str) -> ArtifactKind:
             expected=f"at most {FORMAT_VERSION}",
             remedy="upgrade uqcli",
         )
-    if header["kind"] not in list(MODELS):
-        known = ", ".join(MODELS)
+    if header["kind"] not in list(ArtifactKind):
+        known = ", ".join(ArtifactKind)
         raise ArtifactError(f"'{name}' is of unknown kind {header['kind']!r}", expected=f"one of: {known}")
     return ArtifactKind(header["kind"])

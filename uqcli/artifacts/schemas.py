@@ -6,9 +6,6 @@ import json
 from importlib.resources import files
 from typing import Any
 
-import msgspec
-
-from uqcli.artifacts.models import MODELS
 from uqcli.choices import ArtifactKind
 from uqcli.defaults import FORMAT_VERSION
 
@@ -20,7 +17,11 @@ def schema_text(kind: ArtifactKind) -> str:
 
 def derived_schema(kind: ArtifactKind) -> dict[str, Any]:
     """The JSON Schema that the struct of this kind implies; ``make schemas`` writes it to its file."""
-    (reference,), components = msgspec.json.schema_components([MODELS[kind]])
+    import msgspec
+
+    from uqcli.artifacts.registry import model_of  # printing a schema needs none of the models
+
+    (reference,), components = msgspec.json.schema_components([model_of(kind)])
     definitions = {name: {**body, "additionalProperties": True} for name, body in components.items()}
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",

@@ -5,12 +5,17 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from uqcli.cli.options import ReportOptions, RunOptions
 from uqcli.cli.places import Reads, check_places
 from uqcli.document import Metrics, Report
-from uqcli.errors import GateError, UqcliError, UsageError
+from uqcli.errors import GateError, UsageError
 from uqcli.files import STDIO, Held, check_results_stream, check_writable, write_bytes
+
+if TYPE_CHECKING:
+    from uqcli.artifacts.saved import Saved
+    from uqcli.jobs.result import Result
 
 
 def check_outputs(
@@ -82,17 +87,15 @@ def report_of_filter(options: ReportOptions, output: str | None) -> ReportOption
 
 
 def deliver(
-    report: Report,
+    result: Result[Report, Saved | None],
     options: ReportOptions,
     *,
     files: Sequence[str] = (),
     output: str | None = None,
-    artifact: bytes | None = None,
     held: Held | None = None,
     plot: str | None = None,
-    failure: UqcliError | None = None,
 ) -> None:
-    """Write the report, then the results, unless the job or a gate says no.
+    """Write the report, then what is saved, unless the job or a gate says no.
 
     Parameters
     ----------
@@ -100,22 +103,21 @@ def deliver(
         The data files that were read.
     output
         Where the artifact or the rows go; None for nowhere.
-    artifact
-        Its bytes; None if there is none to write.
     held
         Rows that wait to take their place.
     plot
         Where the report's figure goes; None for nowhere.
-    failure
-        What to raise once the report is written.
 
     Raises
     ------
     GateError
         A gate holds: no artifact and no file of rows is written, an old one stays.
     """
+    from uqcli.artifacts.codec import encode
     from uqcli.reports.gates import failed_gates, parse_gate
 
+    report, failure = result.report, result.failure
+    artifact = None if result.artifact is None else encode(result.artifact)
     gates = [parse_gate(text) for text in options.fail_if or []]
     failed = failed_gates(gates, report.gated)
     for name, content in _report_files(report, options, files, plot):  # all are made before any is written

@@ -2,29 +2,29 @@
 
 from __future__ import annotations
 
-import os
+from collections.abc import Iterable
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from uqcli.choices import FileFormat
-from uqcli.cli.options import ClassProbabilities, FitColumns, InputOptions, RowOutput, RunOptions
-from uqcli.cli.priority import refuse_typed
+from uqcli.cli.options import (
+    ClassProbabilities,
+    FitColumns,
+    InputOptions,
+    LabelColumns,
+    ModelClasses,
+    ModelColumns,
+    RowOutput,
+    RunOptions,
+)
+from uqcli.cli.priority import refuse_typed, typed
 from uqcli.errors import UsageError
 from uqcli.files import STDIO, Held
 
 if TYPE_CHECKING:
+    from uqcli.artifacts.columns import ColumnOverrides
     from uqcli.engines.request import ClassColumns, DataRequest, ReadOptions
-    from uqcli.jobs.stream.streaming import Streaming
-
-
-def prepare(run: RunOptions) -> None:
-    """Set the number of threads before a library that uses threads is loaded.
-
-    Matrices are factored by one thread: with more, sums run in another order.
-    """
-    os.environ["OPENBLAS_NUM_THREADS"] = "1"
-    if run.threads is not None:
-        for name in ("POLARS_MAX_THREADS", "NUMBA_NUM_THREADS", "OMP_NUM_THREADS", "RAYON_NUM_THREADS"):
-            os.environ[name] = str(run.threads)
+    from uqcli.jobs.stream.output import RowsOutput
 
 
 def read_options(options: InputOptions) -> ReadOptions:
@@ -49,6 +49,8 @@ def labelled_data(
     inputs: list[str] | None,
     columns: FitColumns,
     reading: InputOptions,
+    running: RunOptions,
+    *,
     probabilities: ClassProbabilities | None = None,
 ) -> DataRequest:
     """Labelled rows to learn from.
@@ -58,7 +60,7 @@ def labelled_data(
     UsageError
         Class probabilities and a positive label together.
     """
-    from uqcli.engines.request import DataRequest, Roles
+    from uqcli.engines.request import Roles
 
     classes = None if probabilities is None else class_columns(probabilities)
     if classes is not None:
@@ -68,17 +70,27 @@ def labelled_data(
     if columns.no_weight:
         refuse_typed(("weight",), "beside --no-weight", "one of them")
     numbers = {"score": columns.score, "uncertainty": columns.uncertainty}
-    return DataRequest(
-        inputs=tuple(inputs or ()),
+    return replace(
+        bare_data(inputs, reading, running),
         roles=Roles(
             numbers=numbers if classes is None else {},
             label=columns.label,
             weight=weight,
             class_columns=classes,
         ),
+        positive_value=columns.positive if classes is None else None,
+    )
+
+
+def bare_data(inputs: Iterable[str] | None, reading: InputOptions, running: RunOptions) -> DataRequest:
+    """Rows of which a saved model says which columns are read."""
+    from uqcli.engines.request import DataRequest
+
+    return DataRequest(
+        inputs=tuple(inputs or ()),
         read=read_options(reading),
         on_invalid=reading.on_invalid,
-        positive_value=columns.positive if classes is None else None,
+        engine=running.engine,
     )
 
 
@@ -99,10 +111,8 @@ def class_columns(options: ClassProbabilities) -> ClassColumns | None:
     return ClassColumns(columns=options.proba, names=names)
 
 
-def streaming(
-    inputs: list[str] | None, rows: RowOutput, reading: InputOptions, running: RunOptions, held: Held
-) -> Streaming:
-    """Where rows come from and go to.
+def rows_output(rows: RowOutput, held: Held) -> RowsOutput:
+    """Where rows go.
 
     Raises
     ------
@@ -110,20 +120,45 @@ def streaming(
         The output's name asks for a compressed file of a format that has none.
     """
     from uqcli.engines.inputs import format_of
-    from uqcli.jobs.stream.streaming import Streaming
+    from uqcli.jobs.stream.output import RowsOutput
 
-    format_of(rows.output or STDIO, rows.output_format)
-    return Streaming(
-        inputs=tuple(inputs or ()),
-        output=rows.output or STDIO,
-        output_format=rows.output_format,
-        read=read_options(reading),
-        on_invalid=reading.on_invalid,
+    place = rows.output or STDIO
+    format_of(place, rows.output_format)
+    return RowsOutput(
+        place=place,
+        file_format=rows.output_format,
         prefix=rows.prefix,
         overwrite=rows.overwrite,
         union=rows.union,
-        engine=running.engine,
         held=held,
+    )
+
+
+def model_columns(
+    columns: ModelColumns, classes: ModelClasses, labels: LabelColumns | None = None
+) -> ColumnOverrides:
+    """Columns that replace those of saved models.
+
+    Raises
+    ------
+    UsageError
+        Options that exclude each other.
+    """
+    from uqcli.artifacts.columns import ColumnOverrides
+
+    if labels is not None and labels.no_weight:
+        refuse_typed(("weight",), "beside --no-weight", "one of them")
+    proba = class_columns(ClassProbabilities(proba=classes.proba, classes=classes.classes))
+    named = ColumnOverrides(
+        score=columns.score, uncertainty=columns.uncertainty, proba=proba, insisted=typed()
+    )
+    if labels is None:
+        return named
+    return replace(
+        named,
+        label=labels.label,
+        weight=None if labels.no_weight else labels.weight,
+        weighted=not labels.no_weight,
     )
 
 

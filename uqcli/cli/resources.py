@@ -1,8 +1,9 @@
-"""How the program's process deals with memory that was freed."""
+"""What the program's process takes of the machine: threads, and memory that was freed."""
 
 from __future__ import annotations
 
 import ctypes
+import os
 import sys
 from typing import Final
 
@@ -25,3 +26,14 @@ def keep_freed_memory() -> None:
     if mallopt is not None:  # other C libraries have none
         for name, value in ((_TRIM_THRESHOLD, _KEPT), (_MMAP_THRESHOLD, _LARGEST), (_MOST_ARENAS, 1)):
             mallopt(name, value)
+
+
+def limit_threads(threads: int | None) -> None:
+    """Set the number of threads, before a library that uses threads is loaded; None for one a core.
+
+    Matrices are factored by one thread: with more, sums run in another order.
+    """
+    os.environ["OPENBLAS_NUM_THREADS"] = "1"
+    if threads is not None:
+        for name in ("POLARS_MAX_THREADS", "NUMBA_NUM_THREADS", "OMP_NUM_THREADS", "RAYON_NUM_THREADS"):
+            os.environ[name] = str(threads)

@@ -7,7 +7,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from uqcli.choices import FileFormat, OnInvalid
+from uqcli.choices import EngineName, FileFormat, OnInvalid
 from uqcli.errors import DataError, UsageError
 
 PROBA = "proba."
@@ -229,13 +229,24 @@ class DataRequest:
         The columns that are needed.
     positive_value
         Text of the positive label, or None for 0/1 and true/false.
+    engine
+        What reads them.
     """
 
     inputs: tuple[str, ...]
-    roles: Roles
+    roles: Roles = field(default_factory=lambda: Roles(numbers={}))
     read: ReadOptions = ReadOptions()
     on_invalid: OnInvalid = OnInvalid.ERROR
     positive_value: str | None = None
+    engine: EngineName = EngineName.POLARS
+
+    def without(self, role: str) -> DataRequest:
+        """The same without one of the numbers."""
+        return replace(self, roles=self.roles.without(role))
+
+    def grouped_by(self, column: str | None) -> DataRequest:
+        """The same with a column whose text tells groups apart, if one is given."""
+        return replace(self, roles=replace(self.roles, keys=() if column is None else (column,)))
 
 
 def listing(columns: Sequence[str]) -> str:

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
-import numpy as np
-
 from uqcli.artifacts.codec import load_kind
-from uqcli.artifacts.models import ShiftArtifact
+from uqcli.artifacts.shift import ShiftArtifact
+from uqcli.engines.probabilities import BINARY
 from uqcli.errors import UsageError
-from uqcli.jobs.class_rows import BINARY
 from uqcli.kernels.nonconformity import Matrix
 from uqcli.methods.boundary.target import ClassMix
 
@@ -33,6 +30,17 @@ class TargetMix:
 
 
 def load_mix(name: str, positive: str | None) -> TargetMix:
+    """Weights of an artifact on disk (see ``mix_of``).
+
+    Raises
+    ------
+    DataError, ArtifactError
+        Also: the artifact is missing or of another kind.
+    """
+    return mix_of(load_kind(name, ShiftArtifact), positive)
+
+
+def mix_of(shift: ShiftArtifact, positive: str | None) -> TargetMix:
     """Weights of the positive and of the other class.
 
     Parameters
@@ -42,10 +50,9 @@ def load_mix(name: str, positive: str | None) -> TargetMix:
 
     Raises
     ------
-    DataError, ArtifactError, UsageError
-        The artifact is missing or of another kind, or is not about these two classes.
+    UsageError
+        The artifact is not about these two classes.
     """
-    shift = load_kind(name, ShiftArtifact)
     wanted = BINARY[1] if tuple(shift.classes) == BINARY else positive
     if len(shift.classes) != 2 or wanted not in shift.classes:
         raise UsageError(
@@ -54,12 +61,4 @@ def load_mix(name: str, positive: str | None) -> TargetMix:
         )
     at = shift.classes.index(wanted)
     mix = ClassMix(positive=shift.weights[at], negative=shift.weights[1 - at])
-    return TargetMix(mix=mix, shift=shift, draws=draws_of(shift, [shift.classes[1 - at], wanted]))
-
-
-def draws_of(shift: ShiftArtifact, classes: Sequence[str]) -> Matrix | None:
-    """Resampled class weights in the order of some classes, shape (B, C); None where there are none."""
-    if not shift.draws:
-        return None
-    columns = [shift.classes.index(name) for name in classes]
-    return np.array(shift.draws)[:, columns]
+    return TargetMix(mix=mix, shift=shift, draws=shift.draws_for([shift.classes[1 - at], wanted]))

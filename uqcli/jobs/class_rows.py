@@ -3,23 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
-from typing import Final
+from dataclasses import dataclass
 
 import numpy as np
 
-from uqcli.artifacts.models import Source
-from uqcli.choices import EngineName
+from uqcli.artifacts.saved import Source
 from uqcli.counts import Ints
 from uqcli.engines.open import open_engine
+from uqcli.engines.probabilities import classes_of, label_numbers, probabilities
 from uqcli.engines.protocol import CheckedRows
-from uqcli.engines.request import PROBA, DataRequest, Roles
+from uqcli.engines.request import DataRequest
 from uqcli.errors import DataError
-from uqcli.jobs.labelled import refuse_keep, require_probabilities
+from uqcli.jobs.labelled import refuse_keep
 from uqcli.kernels.nonconformity import Matrix
-
-BINARY: Final = ("0", "1")
-"""Classes where one score is the probability of the positive label."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -61,10 +57,9 @@ class ClassReader:
         The farthest from 1 that the class probabilities of a row add up to.
     """
 
-    def __init__(self, request: DataRequest, engine: EngineName) -> None:
-        refuse_keep(request.on_invalid)
-        self._request = request
-        self._batches = open_engine(engine).batches(request)
+    def __init__(self, data: DataRequest) -> None:
+        refuse_keep(data.on_invalid)
+        self._batches = open_engine(data.engine).batches(data)
         self.classes: tuple[str, ...] = ()
         self.source = Source(rows=0, positives=None, dropped=0, columns={})
         self.levels: Mapping[str, Mapping[str, int]] = {}
@@ -98,36 +93,3 @@ class ClassReader:
             rows=rows, positives=None, dropped=self._batches.dropped, columns=self._batches.roles.named()
         )
         self.levels, self.unnormalised = self._batches.levels, self._batches.unnormalised
-
-
-def classes_of(roles: Roles) -> tuple[str, ...]:
-    """The classes, in order."""
-    return tuple(roles.classes) or BINARY
-
-
-def probabilities(rows: CheckedRows, roles: Roles) -> Matrix:
-    """Class probabilities of rows, shape (n, C).
-
-    Raises
-    ------
-    DataError
-        The one score is no probability.
-    """
-    if roles.classes:
-        return np.stack([rows.numbers[PROBA + name] for name in roles.classes], axis=1)
-    score = rows.numbers["score"]
-    if rows.valid.any():
-        require_probabilities(score[rows.valid], roles.numbers["score"])
-    return np.stack([1 - score, score], axis=1)
-
-
-def label_numbers(rows: CheckedRows) -> Ints | None:
-    """Class number of each label; None where labels were not asked for."""
-    if rows.label_class is not None:
-        return rows.label_class
-    return None if rows.positive is None else rows.positive.astype(np.int64)
-
-
-def without_uncertainty(request: DataRequest) -> DataRequest:
-    """A request that does not look at the uncertainty."""
-    return replace(request, roles=request.roles.without("uncertainty"))

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
-from uqcli.artifacts.models import Source
-from uqcli.choices import EngineName, OnInvalid
-from uqcli.counts import Floats, Ints
+from uqcli.artifacts.saved import Source
+from uqcli.choices import OnInvalid
+from uqcli.counts import Ints
 from uqcli.engines.open import open_engine
 from uqcli.engines.protocol import LabelledRows, SourceFacts, Table
 from uqcli.engines.request import DataRequest
@@ -16,7 +14,7 @@ _NORMALISED = 1e-5
 """Class probabilities that add up to 1 within this need no word."""
 
 
-def open_table(data: DataRequest, engine: EngineName, *, looks_at_uncertainty: bool) -> Table:
+def open_table(data: DataRequest, *, looks_at_uncertainty: bool) -> Table:
     """Rows to be counted; the uncertainty column only where it is looked at.
 
     Raises
@@ -25,8 +23,7 @@ def open_table(data: DataRequest, engine: EngineName, *, looks_at_uncertainty: b
         Rows are to be kept that cannot be used.
     """
     refuse_keep(data.on_invalid)
-    needed = data if looks_at_uncertainty else replace(data, roles=data.roles.without("uncertainty"))
-    return open_engine(engine).table(needed)
+    return open_engine(data.engine).table(data if looks_at_uncertainty else data.without("uncertainty"))
 
 
 def source_of(facts: SourceFacts) -> Source:
@@ -34,7 +31,7 @@ def source_of(facts: SourceFacts) -> Source:
     return Source(rows=facts.rows, positives=facts.positives, dropped=facts.dropped, columns=facts.columns)
 
 
-def read_labelled(data: DataRequest, engine: EngineName) -> tuple[LabelledRows, Source]:
+def read_labelled(data: DataRequest) -> tuple[LabelledRows, Source]:
     """Read every row.
 
     Raises
@@ -43,7 +40,7 @@ def read_labelled(data: DataRequest, engine: EngineName) -> tuple[LabelledRows, 
         Rows are to be kept that cannot be used, or see the engine, or every weight is 0.
     """
     refuse_keep(data.on_invalid)
-    rows = open_engine(engine).rows(data)
+    rows = open_engine(data.engine).rows(data)
     refuse_weightless(rows.weight)
     return rows, source_of(rows.facts)
 
@@ -58,23 +55,6 @@ def refuse_keep(on_invalid: OnInvalid) -> None:
     """
     if on_invalid is OnInvalid.KEEP:
         raise UsageError("--on-invalid keep is for apply", expected="error or drop")
-
-
-def require_probabilities(score: Floats, column: str, remedy: str = "calibrate the scores first") -> None:
-    """Refuse scores that are no probabilities.
-
-    Raises
-    ------
-    DataError
-        A score below 0 or above 1.
-    """
-    low, high = float(score.min()), float(score.max())
-    if low < 0 or high > 1:
-        raise DataError(
-            f"column '{column}' holds scores from {low:g} to {high:g}",
-            expected="probabilities between 0 and 1",
-            remedy=remedy,
-        )
 
 
 def sum_notes(unnormalised: float) -> list[str]:

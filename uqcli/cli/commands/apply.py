@@ -7,9 +7,8 @@ from typing import Annotated
 import typer
 
 from uqcli.cli.deliver import check_outputs, deliver, report_of_filter
-from uqcli.cli.inputs import class_columns, prepare, streaming
+from uqcli.cli.inputs import bare_data, model_columns, rows_output
 from uqcli.cli.options import (
-    ClassProbabilities,
     InputOptions,
     ModelClasses,
     ModelColumns,
@@ -18,7 +17,7 @@ from uqcli.cli.options import (
     RunOptions,
 )
 from uqcli.cli.places import Reads
-from uqcli.cli.priority import typed
+from uqcli.cli.resources import limit_threads
 from uqcli.files import STDIO, Held
 
 
@@ -45,26 +44,21 @@ def apply(
     running: RunOptions,
 ) -> None:
     """Stream files through a saved model: its columns are added, other columns and order kept."""
-    prepare(running)
+    limit_threads(running.threads)
     reads = Reads.of(inputs, models=[artifact], reading=reading)
     files = check_outputs(reporting, rows.output or STDIO, reads=reads, running=running)
-    from uqcli.jobs.models import ColumnOverrides
-    from uqcli.jobs.stream.apply import ApplyOptions, run
+    from uqcli.jobs.stream.apply import ApplyRequest, run
     from uqcli.reports.gates import parse_gate
 
     with Held() as held:
-        options = ApplyOptions(
+        request = ApplyRequest(
+            data=bare_data(inputs, reading, running),
             artifact=artifact,
-            rows=streaming(inputs, rows, reading, running, held),
-            columns=ColumnOverrides(
-                score=columns.score,
-                uncertainty=columns.uncertainty,
-                proba=class_columns(ClassProbabilities(proba=classes.proba, classes=classes.classes)),
-                insisted=typed(),
-            ),
+            output=rows_output(rows, held),
+            columns=model_columns(columns, classes),
             no_empty=no_empty,
             gates=tuple(map(parse_gate, reporting.fail_if or ())),
         )
-        report = run(options)
+        result = run(request)
         spoken = report_of_filter(reporting, rows.output)
-        deliver(report, spoken, files=files, output=rows.output, held=held)
+        deliver(result, spoken, files=files, output=rows.output, held=held)

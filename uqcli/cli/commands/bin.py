@@ -9,7 +9,7 @@ import typer
 from uqcli import defaults
 from uqcli.choices import Binning, GridBinning
 from uqcli.cli.deliver import check_outputs, deliver
-from uqcli.cli.inputs import labelled_data, prepare
+from uqcli.cli.inputs import labelled_data
 from uqcli.cli.options import (
     OF_ROWS,
     ArtifactOutput,
@@ -21,6 +21,7 @@ from uqcli.cli.options import (
 )
 from uqcli.cli.places import Reads
 from uqcli.cli.priority import refuse_typed
+from uqcli.cli.resources import limit_threads
 from uqcli.errors import UsageError
 from uqcli.exact import size
 
@@ -81,12 +82,11 @@ def bin_(
     running: RunOptions,
 ) -> None:
     """Count rows in a grid of score x uncertainty cells."""
-    prepare(running)
+    limit_threads(running.threads)
     tables, models = (None, [*(inputs or ()), edges]) if merge else (inputs, [edges])
     reads = Reads.of(tables, models=models, reading=reading)
     files = check_outputs(reporting, written.output, reads=reads, running=running)
-    from uqcli.artifacts.codec import encode
-    from uqcli.jobs.bin.run import bin_rows, count_under, merge_grids
+    from uqcli.jobs.bin.run import BinRequest, run
 
     shape = {
         "--binning": binning,
@@ -99,18 +99,16 @@ def bin_(
         raise UsageError("--merge and --edges together", expected="one of them")
     if merge or edges is not None:
         _refuse_shape(shape)
-    data = labelled_data(inputs, columns, reading)
+    data = labelled_data(inputs, columns, reading, running)
     if merge:
         refuse_typed(OF_ROWS, "beside --merge", "none: the grids have been counted")
-        outcome = merge_grids(inputs or [])
+        request = BinRequest(data=data, merged=tuple(inputs or ()))
     elif edges is not None:
-        outcome = count_under(edges, data, running.engine)
+        request = BinRequest(data=data, edges=edges)
     else:
-        spec = _spec(
-            binning or Binning.EQUI_WEIGHT, {name: str(value) for name, value in shape.items() if value}
-        )
-        outcome = bin_rows(data, spec, running.engine)
-    deliver(outcome.report, reporting, files=files, output=written.output, artifact=encode(outcome.artifact))
+        given = {name: str(value) for name, value in shape.items() if value}
+        request = BinRequest(data=data, grid=_spec(binning or Binning.EQUI_WEIGHT, given))
+    deliver(run(request), reporting, files=files, output=written.output)
 
 
 def _refuse_shape(given: dict[str, str | Binning | None]) -> None:
@@ -120,7 +118,6 @@ def _refuse_shape(given: dict[str, str | Binning | None]) -> None:
 
 
 def _spec(binning: Binning, given: dict[str, str]) -> GridSpec:
-    from uqcli.jobs.boundary.hold_out import GridOptions
     from uqcli.methods.bin.block_sizes import BlockSizes
     from uqcli.methods.bin.grid import GridSpec
 
@@ -128,14 +125,9 @@ def _spec(binning: Binning, given: dict[str, str]) -> GridSpec:
     if binning is not Binning.PAVA_BC and ("--n-min" in given or "--n-max" in given):
         raise UsageError(f"--n-min and --n-max with {binning}", expected="--binning pava-bc")
     numbers = {name: size(name, value) for name, value in given.items() if name != "--binning"}
-    shape = GridOptions(
+    return GridSpec(
         binning=binning,
         uncertainty_bins=numbers.get("--uncertainty-bins", defaults.UNCERTAINTY_BINS if both else 1),
         score_bins=numbers.get("--score-bins", defaults.SCORE_BINS if both else defaults.SINGLE_SCORE_BINS),
-    ).spec()
-    return GridSpec(
-        binning=binning,
-        uncertainty_bins=shape.uncertainty_bins,
-        score_bins=shape.score_bins,
         blocks=BlockSizes(n_min=numbers.get("--n-min"), n_max=numbers.get("--n-max")),
     )

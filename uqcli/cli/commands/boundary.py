@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from uqcli import defaults
-from uqcli.choices import AlgorithmChoice, Binning, ConstraintKind, GridBinning
+from uqcli.choices import AlgorithmChoice, Binning, GridBinning
 from uqcli.cli.deliver import check_outputs, deliver
-from uqcli.cli.inputs import labelled_data, prepare
+from uqcli.cli.inputs import labelled_data
 from uqcli.cli.options import (
     OF_ROWS,
     ArtifactOutput,
@@ -21,12 +21,12 @@ from uqcli.cli.options import (
 )
 from uqcli.cli.places import Reads
 from uqcli.cli.priority import refuse_typed
+from uqcli.cli.resources import limit_threads
 from uqcli.errors import UsageError
 from uqcli.exact import size
 
 if TYPE_CHECKING:
-    from uqcli.jobs.boundary.hold_out import GridOptions
-    from uqcli.methods.boundary.constraint import Constraint
+    from uqcli.methods.bin.grid import GridSpec
 
 _CONSTRAINT, _METHOD = "Constraint: exactly one", "Boundary"
 
@@ -148,34 +148,22 @@ def boundary(
     running: RunOptions,
 ) -> None:
     """Find the decision boundary on score x uncertainty that flags the most positives at a precision."""
-    prepare(running)
+    limit_threads(running.threads)
     reads = Reads.of(inputs, models=[method.grid, method.shift], reading=reading)
     files = check_outputs(reporting, written.output, reads=reads, running=running)
-    from uqcli.artifacts.codec import encode
     from uqcli.jobs.boundary.run import BoundaryRequest, run
-    from uqcli.jobs.class_mix import load_mix
+    from uqcli.methods.boundary.constraint import the_constraint
 
     _refuse_options_of_rows(inputs, method)
-    outcome = run(
-        BoundaryRequest(
-            data=labelled_data(inputs, columns, reading),
-            constraint=_constraint(constraint),
-            algorithm=method.algorithm,
-            saved_grid=method.grid,
-            grid=_grid(method),
-            mix=None if method.shift is None else load_mix(method.shift, columns.positive).mix,
-            engine=running.engine,
-        )
+    request = BoundaryRequest(
+        data=labelled_data(inputs, columns, reading, running),
+        constraint=the_constraint(**asdict(constraint)),
+        algorithm=method.algorithm,
+        grid=_grid(method),
+        saved_grid=method.grid,
+        shift=method.shift,
     )
-    artifact = encode(outcome.artifact) if outcome.artifact else None
-    deliver(
-        outcome.report,
-        reporting,
-        files=files,
-        output=written.output,
-        artifact=artifact,
-        failure=outcome.failure,
-    )
+    deliver(run(request), reporting, files=files, output=written.output)
 
 
 def _refuse_options_of_rows(inputs: list[str] | None, method: MethodOptions) -> None:
@@ -196,37 +184,14 @@ def _refuse_options_of_rows(inputs: list[str] | None, method: MethodOptions) -> 
     refuse_typed(OF_ROWS, "beside --grid", "options of the boundary: the grid has its own rows")
 
 
-def _constraint(options: ConstraintOptions) -> Constraint:
-    from uqcli.methods.boundary.constraint import parse_constraint, utility
+def _grid(method: MethodOptions) -> GridSpec:
+    from uqcli.methods.bin.grid import GridSpec
 
-    given = {
-        ConstraintKind.PRECISION: options.precision,
-        ConstraintKind.RECALL: options.recall,
-        ConstraintKind.MAX_SELECTED: options.max_selected,
-        ConstraintKind.MAX_FPR: options.max_fpr,
-        ConstraintKind.UTILITY: options.gain or options.cost,
-    }
-    chosen = [(kind, value) for kind, value in given.items() if value is not None]
-    if len(chosen) != 1:
-        found = "no constraint given" if not chosen else "more than one constraint given"
-        names = "--precision, --recall, --max-selected, --max-fpr, or --gain and --cost"
-        raise UsageError(found, expected=f"exactly one of {names}", remedy="for example --precision 0.7")
-    kind, value = chosen[0]
-    if kind is not ConstraintKind.UTILITY:
-        return parse_constraint(kind, value)
-    if options.gain is None or options.cost is None:
-        raise UsageError("--gain and --cost belong together", expected="both")
-    return utility(options.gain, options.cost)
-
-
-def _grid(method: MethodOptions) -> GridOptions:
-    from uqcli.jobs.boundary.hold_out import GridOptions, ScoreBins
-
-    score_bins: ScoreBins = defaults.SCORE_BINS
+    score_bins: int | None = defaults.SCORE_BINS
     if method.score_bins is not None:
-        score_bins = "all" if method.score_bins == "all" else size("--score-bins", method.score_bins)
+        score_bins = None if method.score_bins == "all" else size("--score-bins", method.score_bins)
     uncertainty_bins = method.uncertainty_bins or str(defaults.UNCERTAINTY_BINS)
-    return GridOptions(
+    return GridSpec(
         binning=Binning(method.binning or GridBinning.EQUI_WEIGHT),
         uncertainty_bins=size("--uncertainty-bins", uncertainty_bins),
         score_bins=score_bins,

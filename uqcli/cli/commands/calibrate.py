@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -10,7 +10,7 @@ import typer
 from uqcli import defaults
 from uqcli.choices import CalibrationMethod, LeafMethod, Partitioner, SplitCriterion
 from uqcli.cli.deliver import check_outputs, deliver
-from uqcli.cli.inputs import labelled_data, prepare
+from uqcli.cli.inputs import labelled_data
 from uqcli.cli.options import (
     ArtifactOutput,
     FitColumns,
@@ -22,11 +22,11 @@ from uqcli.cli.options import (
 )
 from uqcli.cli.places import Reads
 from uqcli.cli.priority import is_typed, refuse_typed
+from uqcli.cli.resources import limit_threads
 from uqcli.errors import UsageError
 from uqcli.exact import size
 
 if TYPE_CHECKING:
-    from uqcli.engines.request import DataRequest
     from uqcli.jobs.calibrate.fit import CalibrationOptions
 
 _METHOD, _PARTS, _MEASURE = "Calibration", "Heterogeneous calibration", "Measuring"
@@ -166,7 +166,7 @@ def calibrate(
     running: RunOptions,
 ) -> None:
     """Fit a map from scores to probabilities that hold what they say, and measure it on other rows."""
-    prepare(running)
+    limit_threads(running.threads)
     files = check_outputs(
         reporting,
         written.output,
@@ -175,55 +175,24 @@ def calibrate(
         plot=plotting.plot,
         has_figures=True,
     )
-    from uqcli.artifacts.codec import encode
-    from uqcli.jobs.calibrate.run import CalibrateOptions, run
-    from uqcli.jobs.class_mix import load_mix
+    from uqcli.jobs.calibrate.run import CalibrateRequest, run
 
     method = _method(methods)
     _refuse_stray(method, methods, parts)
     if method is not CalibrationMethod.HETEROGENEOUS:
         parts = PartOptions()  # what is configured for it
-    calibration = _calibration(method, methods, parts, resampling)
-    data = _data(inputs, columns, reading, parts, calibration.method)
-    others = [None if not names else replace(data, inputs=tuple(names)) for names in (test, parts.tree_data)]
-    outcome = run(
-        data,
-        CalibrateOptions(
-            calibration=calibration,
-            features=_names(parts.features, "--features"),
-            partition=_names(parts.partition, "--partition"),
-            test=others[0],
-            tree_data=others[1],
-            shift=None if methods.shift is None else load_mix(methods.shift, columns.positive),
-            bootstrap=resampling.bootstrap,
-            confidence=resampling.confidence,
-        ),
-        running.engine,
+    request = CalibrateRequest(
+        data=labelled_data(inputs, columns, reading, running),
+        calibration=_calibration(method, methods, parts, resampling),
+        features=_names(parts.features, "--features"),
+        partition=_names(parts.partition, "--partition"),
+        test=tuple(test or ()),
+        tree_data=tuple(parts.tree_data or ()),
+        shift=methods.shift,
+        bootstrap=resampling.bootstrap,
+        confidence=resampling.confidence,
     )
-    deliver(
-        outcome.report,
-        reporting,
-        files=files,
-        output=written.output,
-        artifact=encode(outcome.artifact),
-        plot=plotting.plot,
-    )
-
-
-def _data(
-    inputs: list[str] | None,
-    columns: FitColumns,
-    reading: InputOptions,
-    parts: PartOptions,
-    method: CalibrationMethod,
-) -> DataRequest:
-    from uqcli.engines.request import FeatureRequest
-
-    data = labelled_data(inputs, columns, reading)
-    roles = data.roles if method is CalibrationMethod.MIST else data.roles.without("uncertainty")
-    features = [FeatureRequest(name=name) for name in _names(parts.features, "--features")]
-    features += [FeatureRequest(name=name, text=True) for name in _names(parts.partition, "--partition")]
-    return replace(data, roles=replace(roles, features=tuple(features)))
+    deliver(run(request), reporting, files=files, output=written.output, plot=plotting.plot)
 
 
 def _names(text: str | None, option: str) -> tuple[str, ...]:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from uqcli import defaults
-from uqcli.choices import ConformalMethod, ConformalMode, EngineName
+from uqcli.choices import ConformalMethod, ConformalMode
 from uqcli.cli.deliver import check_outputs, deliver
-from uqcli.cli.inputs import labelled_data, prepare
+from uqcli.cli.inputs import labelled_data
 from uqcli.cli.options import (
     ArtifactOutput,
     ClassProbabilities,
@@ -20,11 +20,8 @@ from uqcli.cli.options import (
 )
 from uqcli.cli.places import Reads
 from uqcli.cli.priority import is_typed, refuse_typed
+from uqcli.cli.resources import limit_threads
 from uqcli.errors import UsageError
-
-if TYPE_CHECKING:
-    from uqcli.engines.request import DataRequest
-    from uqcli.jobs.shift.run import ShiftOutcome
 
 _SETS = "Sets"
 
@@ -103,16 +100,10 @@ def conformal(
     running: RunOptions,
 ) -> None:
     """Find thresholds of sets of classes that hold the true one as often as promised."""
-    prepare(running)
+    limit_threads(running.threads)
     reads = Reads.of(inputs, target, models=[shift], reading=reading)
     files = check_outputs(reporting, written.output, reads=reads, running=running)
-    from contextlib import nullcontext
-    from dataclasses import replace
-
-    from uqcli.artifacts.codec import encode, load_kind
-    from uqcli.artifacts.models import ShiftArtifact
-    from uqcli.engines.open import streams_kept
-    from uqcli.jobs.conformal.run import ConformalOptions, parse_alpha, run
+    from uqcli.jobs.conformal.run import ConformalRequest, parse_alpha, run
 
     parse_alpha(alpha)
     refuse_typed(("uncertainty",), "of conformal sets", "none: they look at probabilities alone")
@@ -123,10 +114,8 @@ def conformal(
     if mode is not ConformalMode.LABEL_SHIFT:
         shift = shift if is_typed("shift") else None
         target = target if is_typed("target") else None
-    if shift is not None and target is not None:
-        raise UsageError("--shift and --target together", expected="one of them")
-    data = labelled_data(inputs, columns, reading, probabilities)
-    options = ConformalOptions(
+    request = ConformalRequest(
+        data=labelled_data(inputs, columns, reading, running, probabilities=probabilities),
         method=method,
         mode=mode,
         alpha=alpha,
@@ -134,18 +123,10 @@ def conformal(
         randomize=not no_randomize,
         seed=seed,
         by=by,
+        shift=shift,
+        target=tuple(target or ()),
     )
-    weights = None if shift is None else load_kind(shift, ShiftArtifact)
-    with streams_kept() if target else nullcontext():  # the rows are read for the weights, too
-        if target is not None:
-            estimated = _estimated(data, mode, target, running.engine)
-            if estimated.failure is not None:
-                deliver(estimated.report, reporting, files=files, failure=estimated.failure)
-            weights = estimated.artifact
-        keyed = replace(data, roles=replace(data.roles, keys=() if by is None else (by,)))
-        outcome = run(keyed, options, running.engine, weights)
-    artifact = encode(outcome.artifact)
-    deliver(outcome.report, reporting, files=files, output=written.output, artifact=artifact)
+    deliver(run(request), reporting, files=files, output=written.output)
 
 
 def _pairs(text: str | None) -> dict[str, str]:
@@ -157,12 +138,3 @@ def _pairs(text: str | None) -> dict[str, str]:
             raise UsageError(f"--alpha-by-class '{text}'", expected="CLASS=A,... with each class once")
         pairs[name.strip()] = value.strip()
     return pairs
-
-
-def _estimated(data: DataRequest, mode: ConformalMode, target: list[str], engine: EngineName) -> ShiftOutcome:
-    """Class weights from unlabelled rows."""
-    from uqcli.jobs.shift.run import ShiftOptions, run, target_request
-
-    if mode is not ConformalMode.LABEL_SHIFT:
-        raise UsageError(f"--target with mode {mode}", expected="--mode label-shift")
-    return run(data, target_request(data, target), ShiftOptions(bootstrap=0), engine)

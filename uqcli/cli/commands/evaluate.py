@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from contextlib import nullcontext
+from dataclasses import replace
 from typing import Annotated
 
 import typer
 
 from uqcli.cli.deliver import check_outputs, deliver
-from uqcli.cli.inputs import class_columns, prepare, read_options
+from uqcli.cli.inputs import bare_data, model_columns
 from uqcli.cli.options import (
-    ClassProbabilities,
     InputOptions,
     LabelColumns,
     ModelClasses,
@@ -21,7 +20,7 @@ from uqcli.cli.options import (
     RunOptions,
 )
 from uqcli.cli.places import Reads
-from uqcli.cli.priority import refuse_typed, typed
+from uqcli.cli.resources import limit_threads
 
 
 def evaluate(
@@ -51,40 +50,22 @@ def evaluate(
     running: RunOptions,
 ) -> None:
     """Measure saved models on labelled rows: precision, calibration errors or coverage."""
-    prepare(running)
+    limit_threads(running.threads)
     given = arguments or []
     artifacts = tuple(name for name in given if name.endswith(".json"))
     inputs = tuple(name for name in given if not name.endswith(".json"))
     reads = Reads.of(inputs, models=[*artifacts, shift], reading=reading)
     files = check_outputs(reporting, None, reads=reads, running=running, plot=plotting.plot)
-    from uqcli.engines.open import streams_kept
-    from uqcli.jobs.evaluate.request import EvaluateOptions
+    from uqcli.jobs.evaluate.request import EvaluateRequest
     from uqcli.jobs.evaluate.run import run
-    from uqcli.jobs.models import ColumnOverrides
 
-    if labels.no_weight:
-        refuse_typed(("weight",), "beside --no-weight", "one of them")
-    options = EvaluateOptions(
+    request = EvaluateRequest(
+        data=replace(bare_data(inputs, reading, running), positive_value=labels.positive),
         artifacts=artifacts,
-        inputs=inputs,
-        columns=ColumnOverrides(
-            score=columns.score,
-            uncertainty=columns.uncertainty,
-            label=labels.label,
-            weight=None if labels.no_weight else labels.weight,
-            weighted=not labels.no_weight,
-            proba=class_columns(ClassProbabilities(proba=classes.proba, classes=classes.classes)),
-            insisted=typed(),
-        ),
-        read=read_options(reading),
-        on_invalid=reading.on_invalid,
-        positive_value=labels.positive,
+        columns=model_columns(columns, classes, labels),
         confidence=resampling.confidence,
         bootstrap=resampling.bootstrap,
         seed=resampling.seed,
         shift=shift,
-        engine=running.engine,
     )
-    with streams_kept() if len(artifacts) > 1 else nullcontext():  # each model may read the rows
-        report = run(options)
-    deliver(report, reporting, files=files, plot=plotting.plot)
+    deliver(run(request), reporting, files=files, plot=plotting.plot)

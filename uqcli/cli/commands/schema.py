@@ -13,7 +13,7 @@ from uqcli.cli.options import RunOptions
 
 def schema(
     *,
-    kind: Annotated[ArtifactKind, typer.Argument(metavar="KIND", help="Kind of artifact: grid or boundary.")],
+    kind: Annotated[ArtifactKind, typer.Argument(metavar="KIND", help="Kind of artifact.")],
     running: RunOptions,  # noqa: ARG001  every command takes them
 ) -> None:
     """Print the JSON Schema of a kind of artifact."""

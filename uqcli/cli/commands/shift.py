@@ -8,7 +8,7 @@ import typer
 
 from uqcli.choices import Confusion, ShiftEstimator
 from uqcli.cli.deliver import check_outputs, deliver
-from uqcli.cli.inputs import labelled_data, prepare
+from uqcli.cli.inputs import labelled_data
 from uqcli.cli.options import (
     ArtifactOutput,
     ClassProbabilities,
@@ -20,6 +20,7 @@ from uqcli.cli.options import (
 )
 from uqcli.cli.places import Reads
 from uqcli.cli.priority import is_typed, refuse_typed
+from uqcli.cli.resources import limit_threads
 from uqcli.errors import UsageError
 
 _ESTIMATE = "Class weights"
@@ -70,37 +71,25 @@ def shift(
     running: RunOptions,
 ) -> None:
     """Estimate from unlabelled rows how much more frequent each class is than in labelled ones."""
-    prepare(running)
+    limit_threads(running.threads)
     reads = Reads.of(inputs, target, reading=reading)
     files = check_outputs(reporting, written.output, reads=reads, running=running)
-    from uqcli.artifacts.codec import encode
-    from uqcli.jobs.shift.run import ShiftOptions, run, target_request
+    from uqcli.jobs.shift.run import ShiftRequest, run
 
     refuse_typed(("uncertainty",), "of class weights", "none: they come from probabilities alone")
     if estimator is not ShiftEstimator.KNOWN and not is_typed("prior"):
         prior = None
-    data = labelled_data(inputs, columns, reading, probabilities)
-    outcome = run(
-        data,
-        None if not target else target_request(data, target),
-        ShiftOptions(
-            estimator=estimator,
-            confusion=confusion,
-            prior=_shares(prior),
-            bootstrap=resampling.bootstrap,
-            confidence=resampling.confidence,
-            seed=resampling.seed,
-        ),
-        running.engine,
+    request = ShiftRequest(
+        data=labelled_data(inputs, columns, reading, running, probabilities=probabilities),
+        target=tuple(target or ()),
+        estimator=estimator,
+        confusion=confusion,
+        prior=_shares(prior),
+        bootstrap=resampling.bootstrap,
+        confidence=resampling.confidence,
+        seed=resampling.seed,
     )
-    deliver(
-        outcome.report,
-        reporting,
-        files=files,
-        output=written.output,
-        artifact=None if outcome.artifact is None else encode(outcome.artifact),
-        failure=outcome.failure,
-    )
+    deliver(run(request), reporting, files=files, output=written.output)
 
 
 def _shares(text: str | None) -> tuple[float, ...] | None:

@@ -10,10 +10,10 @@ import typer
 from uqcli import defaults
 from uqcli.choices import Simulation
 from uqcli.cli.deliver import check_outputs, deliver, report_of_filter
-from uqcli.cli.inputs import prepare
 from uqcli.cli.options import ReportOptions, RowsFile, RunOptions
 from uqcli.cli.places import Reads
 from uqcli.cli.priority import refuse_typed
+from uqcli.cli.resources import limit_threads
 from uqcli.errors import UsageError
 from uqcli.files import STDIO, Held
 
@@ -121,7 +121,7 @@ def simulate(
     running: RunOptions,
 ) -> None:
     """Draw data with known truth: scores (and uncertainties), labels, positivity."""
-    prepare(running)
+    limit_threads(running.threads)
     from uqcli.engines.inputs import format_of
     from uqcli.reports.stream.simulate import metrics_of
 
@@ -130,20 +130,19 @@ def simulate(
     check_outputs(
         reporting, output, reads=Reads(), running=running, metrics=metrics_of(rows=rows, positives=0)
     )
-    from uqcli.jobs.stream.simulate import SimulateOptions, run
+    from uqcli.jobs.stream.output import RowsOutput
+    from uqcli.jobs.stream.simulate import SimulateRequest, run
 
     with Held() as held:
-        report = run(
-            SimulateOptions(
+        result = run(
+            SimulateRequest(
                 rows=rows,
                 seed=seed,
-                output=output,
-                output_format=written.output_format,
-                held=held,
+                output=RowsOutput(place=output, file_format=written.output_format, held=held),
                 model=_model(kind, _given(posterior), _given(gaussian)),
             )
         )
-        deliver(report, report_of_filter(reporting, written.output), output=written.output, held=held)
+        deliver(result, report_of_filter(reporting, written.output), output=written.output, held=held)
 
 
 def _given(options: PosteriorOptions | GaussianOptions) -> dict[str, Any]:

@@ -9,7 +9,7 @@ import typer
 from uqcli import defaults
 from uqcli.choices import BinSizing, CalibrationTest, ScoreBinning
 from uqcli.cli.deliver import check_outputs, deliver
-from uqcli.cli.inputs import labelled_data, prepare
+from uqcli.cli.inputs import labelled_data
 from uqcli.cli.options import (
     BlockBounds,
     ClassProbabilities,
@@ -22,6 +22,7 @@ from uqcli.cli.options import (
 )
 from uqcli.cli.places import Reads
 from uqcli.cli.priority import refuse_typed
+from uqcli.cli.resources import limit_threads
 from uqcli.exact import size
 
 _MEASURE = "Measure"
@@ -70,12 +71,12 @@ def tce(
     running: RunOptions,
 ) -> None:
     """Measure how far probabilities can be trusted: test-based calibration error, ECE and relatives."""
-    prepare(running)
+    limit_threads(running.threads)
     reads = Reads.of(inputs, reading=reading)
     files = check_outputs(reporting, None, reads=reads, running=running, plot=plotting.plot, has_figures=True)
     refuse_typed(("uncertainty",), "of calibration errors", "none: they look at the score alone")
     from uqcli.jobs.tce.measure import MeasureOptions
-    from uqcli.jobs.tce.run import TceOptions, run
+    from uqcli.jobs.tce.run import TceRequest, run
 
     measure = MeasureOptions(
         binning=binning,
@@ -86,12 +87,12 @@ def tce(
         alpha=alpha,
         test=test,
     )
-    options = TceOptions(
+    request = TceRequest(
+        data=labelled_data(inputs, columns, reading, running, probabilities=probabilities),
         measure=measure,
         by=by,
         bootstrap=resampling.bootstrap,
         seed=resampling.seed,
         confidence=resampling.confidence,
     )
-    report = run(labelled_data(inputs, columns, reading, probabilities), options, running.engine)
-    deliver(report, reporting, files=files, plot=plotting.plot)
+    deliver(run(request), reporting, files=files, plot=plotting.plot)

@@ -7,9 +7,10 @@ from typing import Annotated
 import typer
 
 from uqcli.cli.deliver import check_outputs, deliver, report_of_filter
-from uqcli.cli.inputs import prepare, streaming
+from uqcli.cli.inputs import bare_data, rows_output
 from uqcli.cli.options import InputOptions, ReportOptions, RowOutput, RunOptions
 from uqcli.cli.places import Reads
+from uqcli.cli.resources import limit_threads
 from uqcli.files import STDIO, Held
 
 _MODEL = "Model"
@@ -43,7 +44,7 @@ def uncertainty(
     running: RunOptions,
 ) -> None:
     """Add score and uncertainty columns from Beta parameters or from an ensemble's members."""
-    prepare(running)
+    limit_threads(running.threads)
     from uqcli.reports.stream.apply import metrics_of
 
     files = check_outputs(
@@ -53,16 +54,17 @@ def uncertainty(
         running=running,
         metrics=metrics_of(rows=0, selected=None, undecided=0),
     )
-    from uqcli.jobs.stream.uncertainty import UncertaintyOptions, run
+    from uqcli.jobs.stream.uncertainty import UncertaintyRequest, run
 
     with Held() as held:
-        report = run(
-            UncertaintyOptions(
-                rows=streaming(inputs, rows, reading, running, held),
+        result = run(
+            UncertaintyRequest(
+                data=bare_data(inputs, reading, running),
+                output=rows_output(rows, held),
                 alpha1=alpha1,
                 alpha0=alpha0,
                 members=members,
             )
         )
         spoken = report_of_filter(reporting, rows.output)
-        deliver(report, spoken, files=files, output=rows.output, held=held)
+        deliver(result, spoken, files=files, output=rows.output, held=held)

@@ -9,31 +9,63 @@ import msgspec
 import numpy as np
 
 from uqcli.artifacts.codec import load_kind
-from uqcli.artifacts.models import GridArtifact, GridParameters, Source
-from uqcli.choices import Binning, EngineName
+from uqcli.artifacts.grid import GridArtifact, GridParameters, grid_artifact
+from uqcli.artifacts.saved import Source
+from uqcli.choices import Binning
 from uqcli.counts import Bools, Cells, RangeCounts
 from uqcli.defaults import MOST_ROWS
 from uqcli.engines.protocol import Table
 from uqcli.engines.request import DataRequest
 from uqcli.errors import DataError, UsageError
-from uqcli.jobs.grids import cells_of, grid_artifact, grid_parts, uncertainty_edges
+from uqcli.jobs.grids import grid_parts, uncertainty_edges
 from uqcli.jobs.labelled import open_table, source_of
+from uqcli.jobs.result import Result
 from uqcli.methods.bin.block_sizes import size_notes
 from uqcli.methods.bin.grid import GridSpec, cells_from, cells_under, unsettled_by_edges
 from uqcli.methods.bin.isotonic_error import BinError, isotonic_errors, unsettled_by_blocks
 from uqcli.methods.bin.registry import BINNINGS
 from uqcli.reports.bin.report import BinReport
 
+BinResult = Result[BinReport, GridArtifact]
+
 
 @dataclass(frozen=True, kw_only=True)
-class BinOutcome:
-    """The report and the grid."""
+class BinRequest:
+    """A grid that is asked for: exactly one of the three is given.
 
-    report: BinReport
-    artifact: GridArtifact
+    Attributes
+    ----------
+    grid
+        How the rows are cut.
+    edges
+        Path of a grid under whose edges the rows are counted.
+    merged
+        Paths of grids to be added up; no rows are read.
+    """
+
+    data: DataRequest
+    grid: GridSpec | None = None
+    edges: str | None = None
+    merged: tuple[str, ...] | None = None
 
 
-def bin_rows(data: DataRequest, spec: GridSpec, engine: EngineName) -> BinOutcome:
+def run(request: BinRequest) -> BinResult:
+    """Count rows in a grid of score x uncertainty cells.
+
+    Raises
+    ------
+    UsageError, DataError, ArtifactError
+        See the parts.
+    """
+    if request.merged is not None:
+        return merge_grids(request.merged)
+    if request.edges is not None:
+        return count_under(request.edges, request.data)
+    assert request.grid is not None  # one of the three is given
+    return bin_rows(request.data, request.grid)
+
+
+def bin_rows(data: DataRequest, spec: GridSpec) -> BinResult:
     """Cut rows into a new grid.
 
     Raises
@@ -41,10 +73,11 @@ def bin_rows(data: DataRequest, spec: GridSpec, engine: EngineName) -> BinOutcom
     UsageError, DataError
         See the parts.
     """
+    spec.check()
     rule = BINNINGS[spec.binning]
     if not rule.two_dimensional and spec.uncertainty_bins > 1:
         raise UsageError(f"{spec.uncertainty_bins} uncertainty bins with {spec.binning}", expected="1")
-    table = open_table(data, engine, looks_at_uncertainty=spec.uncertainty_bins > 1)
+    table = open_table(data, looks_at_uncertainty=spec.uncertainty_bins > 1)
     edges = uncertainty_edges(table, spec)
     blocks = table.isotonic(edges)
     parts = grid_parts(table, edges, spec, lambda counts: unsettled_by_blocks(counts, blocks))
@@ -54,10 +87,10 @@ def bin_rows(data: DataRequest, spec: GridSpec, engine: EngineName) -> BinOutcom
     artifact = grid_artifact(cells, source_of(table.facts), parameters)
     by_size = spec.binning is Binning.PAVA_BC
     notes = size_notes(cells.rows[0].count, *_bounds(spec, cells)) if by_size else []
-    return _outcome(artifact, cells, notes, isotonic_errors(scores, blocks, cells))
+    return _result(artifact, notes, isotonic_errors(scores, blocks, cells))
 
 
-def count_under(edges: str, data: DataRequest, engine: EngineName) -> BinOutcome:
+def count_under(edges: str, data: DataRequest) -> BinResult:
     """Count rows under the edges of a saved grid.
 
     Raises
@@ -66,13 +99,13 @@ def count_under(edges: str, data: DataRequest, engine: EngineName) -> BinOutcome
         See the parts.
     """
     old = load_kind(edges, GridArtifact)
-    under = cells_of(old)
-    table = open_table(data, engine, looks_at_uncertainty=len(under.rows) > 1)
+    under = old.cells()
+    table = open_table(data, looks_at_uncertainty=len(under.rows) > 1)
     cells = _counted_under(table, under)
     parameters = msgspec.structs.replace(
         old.parameters, on_invalid=data.on_invalid, positive=data.positive_value
     )
-    return _outcome(grid_artifact(cells, source_of(table.facts), parameters), cells, [], None)
+    return _result(grid_artifact(cells, source_of(table.facts), parameters), [], None)
 
 
 def _counted_under(table: Table, old: Cells) -> Cells:
@@ -86,7 +119,7 @@ def _counted_under(table: Table, old: Cells) -> Cells:
     return cells_under([part.counts for part in parts], old)
 
 
-def merge_grids(names: Sequence[str]) -> BinOutcome:
+def merge_grids(names: Sequence[str]) -> BinResult:
     """Add the counts of grids with equal edges.
 
     Raises
@@ -124,16 +157,11 @@ def merge_grids(names: Sequence[str]) -> BinOutcome:
     )
     if sum(map(sum, merged.count)) > MOST_ROWS:
         raise DataError(f"the grids add up to more than {MOST_ROWS} rows", expected="fewer rows by weight")
-    return _outcome(merged, cells_of(merged), [], None)
+    return _result(merged, [], None)
 
 
 def _meaning(grid: GridArtifact) -> tuple[dict[str, str], str | None]:
     return grid.source.columns, grid.parameters.positive
-
-
-def saved_report(grid: GridArtifact) -> BinReport:
-    """The report of a saved grid."""
-    return _outcome(grid, cells_of(grid), [], None).report
 
 
 def _added(matrices: list[list[list[int]]]) -> list[list[int]]:
@@ -159,8 +187,6 @@ def _bounds(spec: GridSpec, cells: Cells) -> tuple[int, int]:
     return spec.blocks.bounds_for(cells.total, cells.positives)
 
 
-def _outcome(
-    artifact: GridArtifact, cells: Cells, notes: list[str], errors: tuple[BinError, BinError] | None
-) -> BinOutcome:
-    report = BinReport(artifact=artifact, cells=cells, errors=errors, warnings=tuple(notes))
-    return BinOutcome(report=report, artifact=artifact)
+def _result(artifact: GridArtifact, notes: list[str], errors: tuple[BinError, BinError] | None) -> BinResult:
+    report = BinReport(artifact=artifact, errors=errors, warnings=tuple(notes))
+    return Result(report=report, artifact=artifact)

@@ -1,20 +1,18 @@
-"""Looking for boundaries in rows or in a saved grid: which algorithm applies, on which cells."""
+"""What boundaries are found on, rows or a saved grid: which algorithm applies, on which cells."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Literal
 
 import numpy as np
 
 from uqcli import defaults
-from uqcli.choices import Algorithm, Binning, ConstraintKind
+from uqcli.choices import Algorithm, ConstraintKind
 from uqcli.counts import Bools, Cells, Floats, RangeCounts, ValueCounts, distinct_cells
 from uqcli.engines.protocol import Table
 from uqcli.errors import DataError, UsageError
-from uqcli.exact import check_size
 from uqcli.jobs.grids import grid_parts, uncertainty_edges
 from uqcli.methods.bin.grid import GridSpec, cells_from
 from uqcli.methods.boundary.algorithms.st import unsettled_by_threshold
@@ -22,48 +20,9 @@ from uqcli.methods.boundary.constraint import Constraint
 from uqcli.methods.boundary.fit import Search, search, search_recalibrated
 from uqcli.methods.boundary.registry import ALGORITHMS, WorksOn
 
-ScoreBins = int | Literal["all"]
-
 
 @dataclass(frozen=True, kw_only=True)
-class GridOptions:
-    """The grid to look on, as given.
-
-    Attributes
-    ----------
-    score_bins
-        Cells in each uncertainty bin, or "all" for one at each distinct score.
-    """
-
-    binning: Binning = Binning.EQUI_WEIGHT
-    uncertainty_bins: int = defaults.UNCERTAINTY_BINS
-    score_bins: ScoreBins = defaults.SCORE_BINS
-
-    def spec(self) -> GridSpec:
-        """The grid's shape.
-
-        Raises
-        ------
-        UsageError
-            A number of bins, or of cells, is out of range.
-        """
-        cells = check_size("uncertainty bins", self.uncertainty_bins, defaults.MOST_UNCERTAINTY_BINS)
-        if self.score_bins != "all":
-            cells *= check_size("score bins", self.score_bins)
-        if cells > defaults.MOST_CELLS:
-            raise UsageError(
-                f"{self.uncertainty_bins} uncertainty bins x {self.score_bins} score bins",
-                expected=f"at most {defaults.MOST_CELLS} cells",
-            )
-        return GridSpec(
-            binning=self.binning,
-            uncertainty_bins=self.uncertainty_bins,
-            score_bins=None if self.score_bins == "all" else self.score_bins,
-        )
-
-
-@dataclass(frozen=True, kw_only=True)
-class Rows:
+class HoldOutRows:
     """Labelled rows to be counted, the grid to cut them into, and what the scores alone are asked.
 
     Attributes
@@ -146,7 +105,7 @@ def single_row(counts: ValueCounts) -> Cells:
 
 
 @dataclass(frozen=True, kw_only=True)
-class SavedCells:
+class HoldOutGrid:
     """The cells of a saved grid."""
 
     saved: Cells
@@ -177,10 +136,10 @@ class SavedCells:
         return self.saved
 
 
-Material = Rows | SavedCells
+HoldOut = HoldOutRows | HoldOutGrid
 
 
-def require_applicable(material: Material, algorithm: Algorithm, constraint: Constraint) -> None:
+def require_applicable(hold_out: HoldOut, algorithm: Algorithm, constraint: Constraint) -> None:
     """Refuse an algorithm that does not apply.
 
     Raises
@@ -190,10 +149,10 @@ def require_applicable(material: Material, algorithm: Algorithm, constraint: Con
     DataError
         Its table would not fit into memory.
     """
-    obstacle = material.obstacle(algorithm, constraint.kind)
+    obstacle = hold_out.obstacle(algorithm, constraint.kind)
     if obstacle is not None:
         raise UsageError(f"--algorithm {algorithm} does not apply: it {obstacle}", remedy="use vw-dpmt")
-    oversize = oversize_of(material, algorithm)
+    oversize = oversize_of(hold_out, algorithm)
     if oversize is not None:
         raise DataError(
             f"--algorithm {algorithm} {oversize}",
@@ -202,11 +161,11 @@ def require_applicable(material: Material, algorithm: Algorithm, constraint: Con
         )
 
 
-def oversize_of(material: Material, algorithm: Algorithm) -> str | None:
+def oversize_of(hold_out: HoldOut, algorithm: Algorithm) -> str | None:
     """What an algorithm would need beyond all reason; None where it fits."""
     needs = ALGORITHMS[algorithm].table_bytes
-    size = 0 if needs is None else needs(*material.shape)
+    size = 0 if needs is None else needs(*hold_out.shape)
     if size <= defaults.MOST_TABLE_BYTES:
         return None
-    bins = " x ".join(map(str, material.shape))
+    bins = " x ".join(map(str, hold_out.shape))
     return f"needs a table of {size / 1e9:,.1f} GB for {bins} bins"

@@ -2,85 +2,79 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from fractions import Fraction
 from time import perf_counter
 
 import msgspec
 
-from uqcli.artifacts.codec import load_kind
-from uqcli.artifacts.models import (
+from uqcli.artifacts.boundary import (
     BoundaryArtifact,
     BoundaryParameters,
     Fit,
-    GridArtifact,
     SavedConstraint,
     SavedRecalibration,
     SavedTarget,
-    Source,
 )
-from uqcli.choices import Algorithm, AlgorithmChoice, ArtifactKind, EngineName
+from uqcli.artifacts.codec import load_kind
+from uqcli.artifacts.grid import GridArtifact
+from uqcli.artifacts.saved import Source
+from uqcli.choices import Algorithm, AlgorithmChoice, ArtifactKind, Binning
+from uqcli.defaults import SCORE_BINS, UNCERTAINTY_BINS
 from uqcli.engines.request import DataRequest
 from uqcli.errors import InfeasibleError
 from uqcli.jobs.boundary.hold_out import (
-    GridOptions,
-    Material,
-    Rows,
-    SavedCells,
+    HoldOut,
+    HoldOutGrid,
+    HoldOutRows,
     oversize_of,
     require_applicable,
 )
-from uqcli.jobs.grids import cells_of
+from uqcli.jobs.class_mix import load_mix
 from uqcli.jobs.labelled import open_table, source_of
+from uqcli.jobs.result import Result
+from uqcli.methods.bin.grid import GridSpec
 from uqcli.methods.boundary.constraint import Constraint
 from uqcli.methods.boundary.fit import Search, search
 from uqcli.methods.boundary.registry import ALGORITHMS, WorksOn
 from uqcli.methods.boundary.target import ClassMix
 from uqcli.reports.boundary.report import BoundaryReport, Candidate
 
+_GRID = GridSpec(binning=Binning.EQUI_WEIGHT, uncertainty_bins=UNCERTAINTY_BINS, score_bins=SCORE_BINS)
+
 
 @dataclass(frozen=True, kw_only=True)
 class BoundaryRequest:
-    """A run of the command.
+    """A boundary that is asked for.
 
     Attributes
     ----------
-    saved_grid
-        Path of a grid artifact to work on instead of rows, or None.
     grid
         How rows are cut; not looked at with a saved grid.
-    mix
-        Class weights of a target in which the constraint is to hold; None for the rows themselves.
+    saved_grid
+        Path of a grid artifact to work on instead of rows, or None.
+    shift
+        Path of class weights of a target in which the constraint is to hold; None for the rows themselves.
     """
 
     data: DataRequest
     constraint: Constraint
     algorithm: AlgorithmChoice = AlgorithmChoice.VW_DPMT
+    grid: GridSpec = _GRID
     saved_grid: str | None = None
-    grid: GridOptions = field(default_factory=GridOptions)
-    mix: ClassMix | None = None
-    engine: EngineName = EngineName.POLARS
-
-
-@dataclass(frozen=True, kw_only=True)
-class BoundaryOutcome:
-    """The report, and the artifact unless nothing meets the constraint."""
-
-    report: BoundaryReport
-    artifact: BoundaryArtifact | None
-    failure: InfeasibleError | None
+    shift: str | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
 class _Problem:
     """What to search, and the options to be saved with the result."""
 
-    material: Material
+    hold_out: HoldOut
     source: Source
     parameters: BoundaryParameters
 
 
-def run(request: BoundaryRequest) -> BoundaryOutcome:
+def run(request: BoundaryRequest) -> Result[BoundaryReport, BoundaryArtifact | None]:
     """Read, find the boundary, describe it.
 
     Raises
@@ -88,40 +82,41 @@ def run(request: BoundaryRequest) -> BoundaryOutcome:
     UsageError, DataError, ArtifactError
         See the parts.
     """
-    constraint = request.constraint if request.mix is None else request.mix.in_source(request.constraint)
+    mix = None if request.shift is None else load_mix(request.shift, request.data.positive_value).mix
+    constraint = request.constraint if mix is None else mix.in_source(request.constraint)
     problem = _from_grid(request) if request.saved_grid is not None else _from_rows(request, constraint)
     if request.algorithm is AlgorithmChoice.ALL:
-        candidates = tuple(_try(problem.material, algorithm, constraint) for algorithm in Algorithm)
+        candidates = tuple(_try(problem.hold_out, algorithm, constraint) for algorithm in Algorithm)
     else:
         algorithm = Algorithm(request.algorithm)
-        require_applicable(problem.material, algorithm, constraint)
-        candidates = (_try(problem.material, algorithm, constraint),)
-    return _outcome(problem, candidates, constraint, request.mix)
+        require_applicable(problem.hold_out, algorithm, constraint)
+        candidates = (_try(problem.hold_out, algorithm, constraint),)
+    return _outcome(problem, candidates, constraint, mix)
 
 
-def _try(material: Material, algorithm: Algorithm, constraint: Constraint) -> Candidate:
-    obstacle = material.obstacle(algorithm, constraint.kind) or oversize_of(material, algorithm)
+def _try(hold_out: HoldOut, algorithm: Algorithm, constraint: Constraint) -> Candidate:
+    obstacle = hold_out.obstacle(algorithm, constraint.kind) or oversize_of(hold_out, algorithm)
     if obstacle is not None:
         return Candidate(algorithm=algorithm, search=None, obstacle=obstacle, seconds=0.0)
-    material.cells(algorithm)  # counted once, for all algorithms
+    hold_out.cells(algorithm)  # counted once, for all algorithms
     start = perf_counter()
-    result = material.search(algorithm, constraint)
+    result = hold_out.search(algorithm, constraint)
     return Candidate(algorithm=algorithm, search=result, obstacle=None, seconds=perf_counter() - start)
 
 
 def _outcome(
     problem: _Problem, candidates: tuple[Candidate, ...], constraint: Constraint, mix: ClassMix | None
-) -> BoundaryOutcome:
+) -> Result[BoundaryReport, BoundaryArtifact | None]:
     applicable = [candidate for candidate in candidates if candidate.search is not None]
     best = min(applicable, key=lambda candidate: _rank(candidate, constraint))
-    cells = problem.material.cells(best.algorithm)
+    cells = problem.hold_out.cells(best.algorithm)
     report = BoundaryReport(
         source=problem.source,
         parameters=_as_used(problem.parameters, best.algorithm),
         constraint=constraint,
         chosen=best,
         candidates=candidates,
-        score_only=_score_only(problem.material, best, constraint),
+        score_only=_score_only(problem.hold_out, best, constraint),
         empty_bins=tuple(number for number, row in enumerate(cells.rows) if not row.count.any()),
         rows=cells.total,
         positives=cells.positives,
@@ -129,8 +124,8 @@ def _outcome(
     )
     if best.search is None or best.search.found is None:
         failure = InfeasibleError(report.shortfall())
-        return BoundaryOutcome(report=report, artifact=None, failure=failure)
-    return BoundaryOutcome(report=report, artifact=_artifact(report, best.search), failure=None)
+        return Result(report=report, artifact=None, failure=failure)
+    return Result(report=report, artifact=_artifact(report, best.search))
 
 
 def _rank(candidate: Candidate, constraint: Constraint) -> tuple[Fraction | int, ...]:
@@ -141,21 +136,22 @@ def _rank(candidate: Candidate, constraint: Constraint) -> tuple[Fraction | int,
     return (0, -constraint.objective(fit.true_positives, fit.selected), -fit.true_positives, fit.selected)
 
 
-def _score_only(material: Material, best: Candidate, constraint: Constraint) -> Search | None:
+def _score_only(hold_out: HoldOut, best: Candidate, constraint: Constraint) -> Search | None:
     """What a single score threshold reaches on the same rows, for comparison."""
     if best.algorithm is Algorithm.ST:
         return None
-    if material.obstacle(Algorithm.ST, constraint.kind) is not None:
+    if hold_out.obstacle(Algorithm.ST, constraint.kind) is not None:
         return None
-    return search(material.cells(Algorithm.ST), Algorithm.ST, constraint)
+    return search(hold_out.cells(Algorithm.ST), Algorithm.ST, constraint)
 
 
 def _from_rows(request: BoundaryRequest, constraint: Constraint) -> _Problem:
-    data, spec = request.data, request.grid.spec()
+    data, spec = request.data, request.grid
+    spec.check()
     uncertain = _looks_at_uncertainty(request, spec.uncertainty_bins)
-    table = open_table(data, request.engine, looks_at_uncertainty=uncertain)
+    table = open_table(data, looks_at_uncertainty=uncertain)
     return _Problem(
-        material=Rows(
+        hold_out=HoldOutRows(
             table=table,
             uncertain=uncertain,
             spec=spec,
@@ -164,7 +160,7 @@ def _from_rows(request: BoundaryRequest, constraint: Constraint) -> _Problem:
         source=source_of(table.facts),
         parameters=BoundaryParameters(
             algorithm=request.algorithm,
-            binning=request.grid.binning,
+            binning=spec.binning,
             uncertainty_bins=spec.uncertainty_bins,
             score_bins="all" if spec.score_bins is None else spec.score_bins,
             constraint=_saved(request.constraint),
@@ -176,9 +172,9 @@ def _from_rows(request: BoundaryRequest, constraint: Constraint) -> _Problem:
 
 def _from_grid(request: BoundaryRequest) -> _Problem:
     grid = load_kind(request.saved_grid or "", GridArtifact)
-    cells = cells_of(grid)
+    cells = grid.cells()
     return _Problem(
-        material=SavedCells(saved=cells),
+        hold_out=HoldOutGrid(saved=cells),
         source=grid.source,
         parameters=BoundaryParameters(
             algorithm=request.algorithm,

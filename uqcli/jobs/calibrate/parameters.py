@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from uqcli.artifacts.models import CalibratorParameters
+from uqcli.artifacts.calibrator import CalibratorParameters
 from uqcli.choices import CalibrationMethod, OnInvalid
 from uqcli.jobs.calibrate.fit import CalibrationOptions
 

@@ -7,11 +7,13 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from uqcli import defaults
-from uqcli.artifacts.models import CalibratorArtifact, Source
-from uqcli.choices import ArtifactKind, CalibrationMethod, EngineName
+from uqcli.artifacts.calibrator import CalibratorArtifact
+from uqcli.artifacts.saved import Source
+from uqcli.choices import ArtifactKind, CalibrationMethod
 from uqcli.counts import Floats
+from uqcli.engines.probabilities import require_probabilities
 from uqcli.engines.protocol import LabelledRows
-from uqcli.engines.request import DataRequest
+from uqcli.engines.request import DataRequest, FeatureRequest
 from uqcli.errors import UsageError
 from uqcli.jobs.before_after import panels
 from uqcli.jobs.calibrate.fit import (
@@ -25,10 +27,11 @@ from uqcli.jobs.calibrate.fit import (
 )
 from uqcli.jobs.calibrate.parameters import parameters_of
 from uqcli.jobs.calibrate.scored_rows import ScoredRows, drawn_from, rows_of
-from uqcli.jobs.class_mix import TargetMix
+from uqcli.jobs.class_mix import TargetMix, load_mix
 from uqcli.jobs.compare import ComparedRows, compare
 from uqcli.jobs.intervals import ResamplingPlan, check_bootstrap, check_confidence
-from uqcli.jobs.labelled import open_table, read_labelled, require_probabilities, source_of
+from uqcli.jobs.labelled import open_table, read_labelled, source_of
+from uqcli.jobs.result import Result
 from uqcli.methods.bin.isotonic_error import BinError, errors_of_rows
 from uqcli.methods.calibrate.histogram import target_bound
 from uqcli.methods.calibrate.maps import HistogramMap, UncertaintyMap
@@ -38,37 +41,31 @@ from uqcli.reports.calibrate.report import CalibrateReport, LevelErrors
 
 
 @dataclass(frozen=True, kw_only=True)
-class CalibrateOptions:
-    """A run of the command.
+class CalibrateRequest:
+    """A calibrator that is asked for.
 
     Attributes
     ----------
     features, partition
         Columns of heterogeneous calibration: to learn trees from, or whose texts are the groups.
     test, tree_data
-        Other rows: to measure on (None: cross-fitting), to learn trees from (None: half of the rows).
+        INPUT arguments of other rows: to measure on (none: cross-fitting), to learn trees from (none: half of
+        the rows).
     shift
-        Class weights of a target for which probabilities are corrected after the map.
+        Path of class weights of a target for which probabilities are corrected after the map.
     bootstrap
         Replicates of the intervals; None makes them for data of moderate size.
     """
 
+    data: DataRequest
     calibration: CalibrationOptions
     features: tuple[str, ...] = ()
     partition: tuple[str, ...] = ()
-    test: DataRequest | None = None
-    tree_data: DataRequest | None = None
-    shift: TargetMix | None = None
+    test: tuple[str, ...] = ()
+    tree_data: tuple[str, ...] = ()
+    shift: str | None = None
     bootstrap: int | None = None
     confidence: float = defaults.CONFIDENCE
-
-
-@dataclass(frozen=True, kw_only=True)
-class CalibrateOutcome:
-    """The artifact and the report."""
-
-    artifact: CalibratorArtifact
-    report: CalibrateReport
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -80,34 +77,28 @@ class _Measured:
     where: str
 
 
-def run(data: DataRequest, options: CalibrateOptions, engine: EngineName) -> CalibrateOutcome:
+def run(request: CalibrateRequest) -> Result[CalibrateReport, CalibratorArtifact]:
     """Fit a calibrator, and measure it on rows it was not fitted on.
 
     Raises
     ------
-    UsageError, DataError, MissingExtraError
-        An option is out of range or missing, a score is no probability, rows cannot be read.
+    UsageError, DataError, ArtifactError, MissingExtraError
+        An option is out of range or missing, a score is no probability, rows or class weights cannot be read.
     """
-    how = options.calibration
-    _check(data, options)
-    if options.shift is not None and min(options.shift.mix.positive, options.shift.mix.negative) <= 0:
-        raise UsageError("a class has weight 0 in the target", expected="both classes in the target")
+    how, data = request.calibration, _with_roles(request)
+    target = None if request.shift is None else load_mix(request.shift, data.positive_value)
+    _check(request, target)
     rows, source, fitted, tree_rows = (
-        _fitted_on_counts(data, options, engine)
-        if how.method in SCORE_FITS
-        else _fitted_on_rows(data, options, engine)
+        _fitted_on_counts(data, request) if how.method in SCORE_FITS else _fitted_on_rows(data, request)
     )
-    measured = _measured(rows, fitted, options, tree_rows, engine)
-    plan = _plan(options, measured)
-    compared = None
-    if measured is not None:
-        compared = compare(_compared_rows(measured, how), plan)
+    measured = _measured(data, rows, fitted, request, tree_rows)
+    plan = _plan(request, measured)
     artifact = CalibratorArtifact(
         kind=ArtifactKind.CALIBRATOR,
         source=source,
         parameters=parameters_of(
             how,
-            options.features or options.partition,
+            request.features or request.partition,
             on_invalid=data.on_invalid,
             positive=data.positive_value,
         ),
@@ -115,73 +106,84 @@ def run(data: DataRequest, options: CalibrateOptions, engine: EngineName) -> Cal
         logit=how.scale.real,
         undersampled=how.scale.undersampled,
         calibration=fitted.map,
-        weights=None if options.shift is None else [options.shift.mix.negative, options.shift.mix.positive],
+        weights=None if target is None else [target.mix.negative, target.mix.positive],
     )
     report = CalibrateReport(
         artifact=artifact,
         resampling=(plan.replicates, plan.confidence),
-        tested=options.test is not None,
-        compared=compared,
+        tested=bool(request.test),
+        compared=None if measured is None else compare(_compared_rows(measured, how), plan),
         where=None if measured is None else measured.where,
         panels=() if measured is None else _panels(measured, fitted, how),
-        errors=None if measured is None else _level_errors(measured, rows, fitted, options),
-        notes=(*fitted.notes, *_plan_note(options, plan, measured), *_shift_notes(options, fitted)),
+        errors=None if measured is None else _level_errors(measured, rows, fitted, request),
+        notes=(*fitted.notes, *_plan_note(request, plan, measured), *_shift_notes(target, fitted)),
     )
-    return CalibrateOutcome(artifact=artifact, report=report)
+    return Result(report=report, artifact=artifact)
 
 
-def _check(data: DataRequest, options: CalibrateOptions) -> None:
-    how = options.calibration
+def _with_roles(request: CalibrateRequest) -> DataRequest:
+    """The columns that the method looks at."""
+    data, method = request.data, request.calibration.method
+    roles = data.roles if method is CalibrationMethod.MIST else data.roles.without("uncertainty")
+    features = [FeatureRequest(name=name) for name in request.features]
+    features += [FeatureRequest(name=name, text=True) for name in request.partition]
+    return replace(data, roles=replace(roles, features=tuple(features)))
+
+
+def _check(request: CalibrateRequest, target: TargetMix | None) -> None:
+    how, roles = request.calibration, request.data.roles
     how.check()
-    check_confidence(options.confidence)
-    answers = {data.roles.label, data.roles.weight} & {*options.features, *options.partition}
+    check_confidence(request.confidence)
+    answers = {roles.label, roles.weight} & {*request.features, *request.partition}
     if answers:
         raise UsageError(f"column '{answers.pop()}' is the label or the weight", expected="other features")
     if how.method is CalibrationMethod.HETEROGENEOUS:
-        if bool(options.features) == bool(options.partition):
+        if bool(request.features) == bool(request.partition):
             raise UsageError(
                 "method heterogeneous needs columns", expected="either --features or --partition"
             )
-        if options.features:
+        if request.features:
             require_trees()
-    check_bootstrap(options.bootstrap)
+    check_bootstrap(request.bootstrap)
+    if target is not None and min(target.mix.positive, target.mix.negative) <= 0:
+        raise UsageError("a class has weight 0 in the target", expected="both classes in the target")
 
 
 _Fitted = tuple[ScoredRows, Source, FittedCalibration, ScoredRows | None]
 """Rows to measure on, what was read, the map, and the rows that trees were learned from."""
 
 
-def _fitted_on_rows(data: DataRequest, options: CalibrateOptions, engine: EngineName) -> _Fitted:
-    rows, source = _read(data, options, engine)
+def _fitted_on_rows(data: DataRequest, request: CalibrateRequest) -> _Fitted:
+    rows, source = _read(data, request)
     tree_rows = None
-    if options.tree_data is not None:
-        tree_rows = _read_like(rows, options.tree_data, options, engine)
-    return rows, source, fit(rows, options.calibration, tree_rows), tree_rows
+    if request.tree_data:
+        tree_rows = _read_like(rows, replace(data, inputs=request.tree_data), request)
+    return rows, source, fit(rows, request.calibration, tree_rows), tree_rows
 
 
-def _fitted_on_counts(data: DataRequest, options: CalibrateOptions, engine: EngineName) -> _Fitted:
+def _fitted_on_counts(data: DataRequest, request: CalibrateRequest) -> _Fitted:
     """A map of the scores alone is fitted to their counts; rows are made of as many as are measured."""
-    how = options.calibration
-    table = open_table(data, engine, looks_at_uncertainty=False)
+    how = request.calibration
+    table = open_table(data, looks_at_uncertainty=False)
     counts = table.pooled(np.empty(0))[0]
     source = source_of(table.facts)
-    _require_scores(counts.value, options, source)
+    _require_scores(counts.value, request, source)
     fitted = fit_counts(counts, how)
     drawn = drawn_from(counts, how.seed)
-    if drawn is not counts and options.test is None:
+    if drawn is not counts and not request.test:
         note = f"Measured on {drawn.rows:,} rows drawn from all {counts.rows:,}; fitted on all."
         fitted = replace(fitted, notes=(*fitted.notes, note))
     return rows_of(drawn), source, fitted, None
 
 
-def _read(data: DataRequest, options: CalibrateOptions, engine: EngineName) -> tuple[ScoredRows, Source]:
-    labelled, source = read_labelled(data, engine)
-    _require_scores(labelled.numbers["score"], options, source)
+def _read(data: DataRequest, request: CalibrateRequest) -> tuple[ScoredRows, Source]:
+    labelled, source = read_labelled(data)
+    _require_scores(labelled.numbers["score"], request, source)
     return _pooled(labelled), source
 
 
-def _require_scores(score: Floats, options: CalibrateOptions, source: Source) -> None:
-    if not options.calibration.scale.real:
+def _require_scores(score: Floats, request: CalibrateRequest, source: Source) -> None:
+    if not request.calibration.scale.real:
         require_probabilities(
             score, source.columns["score"], remedy="give --logit for logits and other real scores"
         )
@@ -200,53 +202,51 @@ def _pooled(labelled: LabelledRows) -> ScoredRows:
     ).pooled()
 
 
-def _read_like(
-    rows: ScoredRows, data: DataRequest, options: CalibrateOptions, engine: EngineName
-) -> ScoredRows:
+def _read_like(rows: ScoredRows, data: DataRequest, request: CalibrateRequest) -> ScoredRows:
     """Rows of other inputs, whose features are read as numbers or texts as those of the first."""
     features = tuple(
         replace(each, text=rows.features[each.name].levels is not None) for each in data.roles.features
     )
-    return _read(replace(data, roles=replace(data.roles, features=features)), options, engine)[0]
+    return _read(replace(data, roles=replace(data.roles, features=features)), request)[0]
 
 
 def _measured(
+    data: DataRequest,
     rows: ScoredRows,
     fitted: FittedCalibration,
-    options: CalibrateOptions,
+    request: CalibrateRequest,
     tree_rows: ScoredRows | None,
-    engine: EngineName,
 ) -> _Measured | None:
-    if options.test is not None:
-        test = _read_like(rows, options.test, options, engine)
+    if request.test:
+        test = _read_like(rows, replace(data, inputs=request.test), request)
         return _Measured(rows=test, after=fitted.predict(test).probability, where="on the test rows")
-    found = cross_fitted(rows, options.calibration, tree_rows)
+    found = cross_fitted(rows, request.calibration, tree_rows)
     if found is None:
         return None
     return _Measured(rows=found.rows, after=found.probability, where="under cross-fitting")
 
 
-def _plan(options: CalibrateOptions, measured: _Measured | None) -> ResamplingPlan:
-    replicates = options.bootstrap
+def _plan(request: CalibrateRequest, measured: _Measured | None) -> ResamplingPlan:
+    replicates = request.bootstrap
     if replicates is None:
         few = measured is not None and measured.rows.size <= defaults.BOOTSTRAP_ROWS
         replicates = defaults.BOOTSTRAP if few else 0
-    return ResamplingPlan(replicates=replicates, seed=options.calibration.seed, confidence=options.confidence)
+    return ResamplingPlan(replicates=replicates, seed=request.calibration.seed, confidence=request.confidence)
 
 
-def _plan_note(options: CalibrateOptions, plan: ResamplingPlan, measured: _Measured | None) -> list[str]:
+def _plan_note(request: CalibrateRequest, plan: ResamplingPlan, measured: _Measured | None) -> list[str]:
     if measured is None:
         return ["One row is too few to measure on: no before and after."]
-    if options.bootstrap is None and not plan.replicates:
+    if request.bootstrap is None and not plan.replicates:
         return [f"No intervals above {defaults.BOOTSTRAP_ROWS:,} rows; ask for them with --bootstrap."]
     return []
 
 
-def _shift_notes(options: CalibrateOptions, fitted: FittedCalibration) -> list[str]:
+def _shift_notes(target: TargetMix | None, fitted: FittedCalibration) -> list[str]:
     """What the correction for another class mix does, with the bound of [LS Theorem 4] for histograms."""
-    if options.shift is None:
+    if target is None:
         return []
-    mix, shift = options.shift.mix, options.shift.shift
+    mix, shift = target.mix, target.shift
     ratio = f"{mix.positive / mix.negative:.4g}"
     notes = [
         f"Afterwards the odds are multiplied by {ratio} for the target's class mix, which labelled rows of "
@@ -282,14 +282,14 @@ def _panels(
 
 
 def _level_errors(
-    measured: _Measured, rows: ScoredRows, fitted: FittedCalibration, options: CalibrateOptions
+    measured: _Measured, rows: ScoredRows, fitted: FittedCalibration, request: CalibrateRequest
 ) -> LevelErrors | None:
     """ECE@j of one isotonic fit and of one in each uncertainty bin, both on rows not used for them."""
-    how = options.calibration
+    how = request.calibration
     if not isinstance(fitted.map, UncertaintyMap) or measured.rows.uncertainty is None:
         return None
     single_how = replace(how, method=CalibrationMethod.ISOTONIC)
-    if options.test is None:
+    if not request.test:
         found = cross_fitted(rows, single_how, None)  # the same folds, hence the same rows in each
         if found is None:
             return None

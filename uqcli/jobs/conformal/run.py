@@ -8,15 +8,21 @@ from fractions import Fraction
 
 import numpy as np
 
-from uqcli.artifacts.models import ConformalArtifact, ConformalParameters, SavedGroups, ShiftArtifact
-from uqcli.choices import ArtifactKind, ConformalMethod, ConformalMode, EngineName
+from uqcli.artifacts.codec import load_kind
+from uqcli.artifacts.conformal import ConformalArtifact, ConformalParameters, SavedGroups
+from uqcli.artifacts.shift import ShiftArtifact
+from uqcli.choices import ArtifactKind, ConformalMethod, ConformalMode
 from uqcli.counts import Floats, Ints
 from uqcli.draws import Purpose, uniforms
+from uqcli.engines.open import streams_kept
 from uqcli.engines.request import DataRequest
 from uqcli.errors import UsageError
 from uqcli.exact import decimal
-from uqcli.jobs.class_rows import ClassReader, without_uncertainty
+from uqcli.jobs.class_rows import ClassReader
 from uqcli.jobs.labelled import sum_notes
+from uqcli.jobs.result import Result
+from uqcli.jobs.shift.run import ShiftRequest
+from uqcli.jobs.shift.run import run as run_shift
 from uqcli.methods.conformal.scores import SCORES
 from uqcli.methods.conformal.thresholds import (
     EVERY_LABEL,
@@ -26,10 +32,11 @@ from uqcli.methods.conformal.thresholds import (
     marginal_threshold,
 )
 from uqcli.reports.conformal.report import ConformalReport
+from uqcli.reports.shift.report import ShiftReport
 
 
 @dataclass(frozen=True, kw_only=True)
-class ConformalOptions:
+class ConformalRequest:
     """What sets promise and how.
 
     Attributes
@@ -40,8 +47,12 @@ class ConformalOptions:
         Other alphas for some classes (label-conditional).
     by
         Column whose groups get thresholds of their own.
+    shift, target
+        Class weights for mode label-shift: the path of an artifact, or INPUT arguments of unlabelled rows to
+        estimate them from.
     """
 
+    data: DataRequest
     method: ConformalMethod = ConformalMethod.APS
     mode: ConformalMode = ConformalMode.MARGINAL
     alpha: str = "0.1"
@@ -49,14 +60,8 @@ class ConformalOptions:
     randomize: bool = True
     seed: int = 0
     by: str | None = None
-
-
-@dataclass(frozen=True, kw_only=True)
-class ConformalOutcome:
-    """The artifact and the report."""
-
-    artifact: ConformalArtifact
-    report: ConformalReport
+    shift: str | None = None
+    target: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -70,56 +75,69 @@ class _Calibration:
     unnormalised: float
 
 
-def run(
-    data: DataRequest, options: ConformalOptions, engine: EngineName, shift: ShiftArtifact | None = None
-) -> ConformalOutcome:
+def run(request: ConformalRequest) -> Result[ConformalReport | ShiftReport, ConformalArtifact | None]:
     """Find the thresholds of conformal sets.
-
-    Parameters
-    ----------
-    shift
-        Class weights for mode label-shift.
 
     Raises
     ------
-    UsageError, DataError
-        An option is out of range, classes differ, or the rows cannot be read.
+    UsageError, DataError, ArtifactError
+        An option is out of range, classes differ, or rows or class weights cannot be read.
     """
-    alpha = parse_alpha(options.alpha)
-    _check(options, shift)
-    reader = ClassReader(without_uncertainty(data), engine)
-    calibration = _calibration(reader, options)
+    alpha = parse_alpha(request.alpha)
+    if request.shift is not None and request.target:
+        raise UsageError("--shift and --target together", expected="one of them")
+    shift = None if request.shift is None else load_kind(request.shift, ShiftArtifact)
+    if not request.target:
+        return _fitted(request, alpha, shift)
+    if request.mode is not ConformalMode.LABEL_SHIFT:
+        raise UsageError(f"--target with mode {request.mode}", expected="--mode label-shift")
+    with streams_kept():  # the rows are read for the weights, too
+        estimated = run_shift(ShiftRequest(data=request.data, target=request.target, bootstrap=0))
+        if estimated.artifact is None:
+            return Result(report=estimated.report, artifact=None, failure=estimated.failure)
+        return _fitted(request, alpha, estimated.artifact)
+
+
+def _fitted(
+    request: ConformalRequest, alpha: Fraction, shift: ShiftArtifact | None
+) -> Result[ConformalReport, ConformalArtifact]:
+    _check(request, shift)
+    reader = ClassReader(request.data.without("uncertainty").grouped_by(request.by))
+    calibration = _calibration(reader, request)
     classes, scores = calibration.classes, calibration.scores
-    weights = None if shift is None else weights_for(shift, classes)
-    thresholds = _thresholds(scores, classes, options, alpha, weights)
+    weights = None if shift is None else shift.weights_for(classes)
     counts = _class_counts(scores, len(classes))
     artifact = ConformalArtifact(
         kind=ArtifactKind.CONFORMAL,
         source=reader.source,
-        parameters=ConformalParameters(
-            method=options.method,
-            mode=options.mode,
-            alpha=options.alpha,
-            alpha_by_class=dict(options.alpha_by_class) or None,
-            randomize=options.randomize,
-            seed=options.seed,
-            by=options.by,
-            on_invalid=data.on_invalid,
-            positive=data.positive_value,
-        ),
-        method=options.method,
-        mode=options.mode,
+        parameters=_parameters(request),
+        method=request.method,
+        mode=request.mode,
         alpha=float(alpha),
         classes=list(classes),
-        thresholds=thresholds,
+        thresholds=_thresholds(scores, classes, request, alpha, weights),
         weights=weights,
-        groups=_groups(calibration, options, alpha),
+        groups=_groups(calibration, request, alpha),
         calibration_rows=counts,
     )
     report = ConformalReport(
         artifact=artifact, rows_of_class=counts, notes=_notes(artifact, calibration, counts)
     )
-    return ConformalOutcome(artifact=artifact, report=report)
+    return Result(report=report, artifact=artifact)
+
+
+def _parameters(request: ConformalRequest) -> ConformalParameters:
+    return ConformalParameters(
+        method=request.method,
+        mode=request.mode,
+        alpha=request.alpha,
+        alpha_by_class=dict(request.alpha_by_class) or None,
+        randomize=request.randomize,
+        seed=request.seed,
+        by=request.by,
+        on_invalid=request.data.on_invalid,
+        positive=request.data.positive_value,
+    )
 
 
 def parse_alpha(text: str) -> Fraction:
@@ -133,36 +151,19 @@ def parse_alpha(text: str) -> Fraction:
     return decimal("alpha", text, above=0, below=1)
 
 
-def _check(options: ConformalOptions, shift: ShiftArtifact | None) -> None:
-    shifted = options.mode is ConformalMode.LABEL_SHIFT
+def _check(request: ConformalRequest, shift: ShiftArtifact | None) -> None:
+    shifted = request.mode is ConformalMode.LABEL_SHIFT
     if shifted and shift is None:
         raise UsageError("mode label-shift without class weights", expected="--shift or --target")
     if not shifted and shift is not None:
-        raise UsageError(f"class weights with mode {options.mode}", expected="--mode label-shift")
-    if options.alpha_by_class and options.mode is not ConformalMode.LABEL_CONDITIONAL:
-        raise UsageError(f"alphas by class with mode {options.mode}", expected="--mode label-conditional")
-    if options.by is not None and options.mode is not ConformalMode.MARGINAL:
-        raise UsageError(f"groups with mode {options.mode}", expected="--mode marginal")
+        raise UsageError(f"class weights with mode {request.mode}", expected="--mode label-shift")
+    if request.alpha_by_class and request.mode is not ConformalMode.LABEL_CONDITIONAL:
+        raise UsageError(f"alphas by class with mode {request.mode}", expected="--mode label-conditional")
+    if request.by is not None and request.mode is not ConformalMode.MARGINAL:
+        raise UsageError(f"groups with mode {request.mode}", expected="--mode marginal")
 
 
-def weights_for(shift: ShiftArtifact, classes: Sequence[str]) -> list[float]:
-    """Class weights in the order of some classes.
-
-    Raises
-    ------
-    UsageError
-        The weights are of other classes.
-    """
-    by_class = dict(zip(shift.classes, shift.weights, strict=True))
-    if set(by_class) != set(classes):
-        raise UsageError(
-            f"class weights are of classes {', '.join(shift.classes[:12])}",
-            expected=f"weights of {', '.join(list(classes)[:12])}",
-        )
-    return [by_class[name] for name in classes]
-
-
-def _calibration(reader: ClassReader, options: ConformalOptions) -> _Calibration:
+def _calibration(reader: ClassReader, request: ConformalRequest) -> _Calibration:
     """Reduce each batch to its labels' scores: memory does not grow with the classes."""
     scores: list[Floats] = []
     labels: list[Ints] = []
@@ -173,17 +174,17 @@ def _calibration(reader: ClassReader, options: ConformalOptions) -> _Calibration
         # a row that weighs nothing is absent: its score is no step, either
         there = slice(None) if batch.weight is None else batch.weight > 0
         uniform = np.ones(len(batch.label))
-        if options.randomize and options.method is ConformalMethod.APS:
-            uniform = uniforms(batch.position, options.seed, Purpose.FIT)
-        of_labels = SCORES[options.method].of_labels(batch.probability, batch.label, uniform)
+        if request.randomize and request.method is ConformalMethod.APS:
+            uniform = uniforms(batch.position, request.seed, Purpose.FIT)
+        of_labels = SCORES[request.method].of_labels(batch.probability, batch.label, uniform)
         scores.append(of_labels[there])
         labels.append(batch.label[there].astype(np.min_scalar_type(len(reader.classes))))
         if batch.weight is not None:
             weights.append(batch.weight[there])
-        if options.by is not None:
-            groups.append(batch.rows.keys[options.by][there])
+        if request.by is not None:
+            groups.append(batch.rows.keys[request.by][there])
     weight = np.concatenate(weights) if weights else None
-    known = {} if options.by is None else dict(reader.levels[options.by])
+    known = {} if request.by is None else dict(reader.levels[request.by])
     return _Calibration(
         scores=LabelScores(
             score=np.concatenate(scores),
@@ -200,26 +201,26 @@ def _calibration(reader: ClassReader, options: ConformalOptions) -> _Calibration
 def _thresholds(
     scores: LabelScores,
     classes: Sequence[str],
-    options: ConformalOptions,
+    request: ConformalRequest,
     alpha: Fraction,
     weights: Sequence[float] | None,
 ) -> list[float]:
-    if options.mode is ConformalMode.LABEL_SHIFT and weights is not None:
+    if request.mode is ConformalMode.LABEL_SHIFT and weights is not None:
         return label_shift_thresholds(scores, weights, alpha)
-    if options.mode is ConformalMode.LABEL_CONDITIONAL:
-        unknown = set(options.alpha_by_class) - set(classes)
+    if request.mode is ConformalMode.LABEL_CONDITIONAL:
+        unknown = set(request.alpha_by_class) - set(classes)
         if unknown:
             raise UsageError(
                 f"alpha for class '{min(unknown)}'", expected=f"classes among {', '.join(list(classes)[:12])}"
             )
-        given = {name: parse_alpha(text) for name, text in options.alpha_by_class.items()}
+        given = {name: parse_alpha(text) for name, text in request.alpha_by_class.items()}
         return label_conditional_thresholds(scores, [given.get(name, alpha) for name in classes])
     return [marginal_threshold(scores.score, scores.weight, alpha)] * len(classes)
 
 
-def _groups(calibration: _Calibration, options: ConformalOptions, alpha: Fraction) -> SavedGroups | None:
+def _groups(calibration: _Calibration, request: ConformalRequest, alpha: Fraction) -> SavedGroups | None:
     """Thresholds of each group, by the marginal rule inside it; groups sorted by name."""
-    if calibration.group is None or options.by is None:
+    if calibration.group is None or request.by is None:
         return None
     named = sorted((name, number) for number, name in enumerate(calibration.names))
     lines = []
@@ -229,7 +230,7 @@ def _groups(calibration: _Calibration, options: ConformalOptions, alpha: Fractio
             threshold = marginal_threshold(part.score, part.weight, alpha)
             lines.append((name, [threshold] * len(calibration.classes), part.rows))
     return SavedGroups(
-        column=options.by,
+        column=request.by,
         names=[name for name, _, _ in lines],
         thresholds=[line for _, line, _ in lines],
         calibration_rows=[rows for _, _, rows in lines],

@@ -8,18 +8,20 @@ from fractions import Fraction
 
 import numpy as np
 
-from uqcli.artifacts.models import BoundaryArtifact, Source
-from uqcli.choices import ConstraintKind, EngineName
+from uqcli.artifacts.boundary import BoundaryArtifact
+from uqcli.artifacts.saved import Source
+from uqcli.artifacts.shift import ShiftArtifact
+from uqcli.choices import ConstraintKind
 from uqcli.document import Estimate, ExactEstimate
 from uqcli.draws import Purpose, generator
 from uqcli.engines.open import open_engine
 from uqcli.engines.protocol import CheckedRows
 from uqcli.engines.request import DataRequest
 from uqcli.errors import DataError
-from uqcli.jobs.class_mix import TargetMix, load_mix
-from uqcli.jobs.evaluate.request import EvaluateOptions
+from uqcli.jobs.class_mix import TargetMix, mix_of
+from uqcli.jobs.evaluate.columns import labelled_rows
+from uqcli.jobs.evaluate.request import EvaluateRequest
 from uqcli.jobs.intervals import proportion_estimate
-from uqcli.jobs.models import decision_of
 from uqcli.methods.boundary.constraint import Constraint, parse_constraint
 from uqcli.methods.shift.target import precision_interval
 from uqcli.reports.evaluate.boundaries import Confusion, EvaluateParameters, EvaluateReport
@@ -37,48 +39,43 @@ class _Tally:
     true_positives: tuple[int, ...]
 
 
-def evaluate_boundaries(
-    names: Sequence[str],
-    artifacts: Sequence[BoundaryArtifact],
-    request: DataRequest,
-    options: EvaluateOptions,
+def evaluate(
+    request: EvaluateRequest, models: Sequence[BoundaryArtifact], shift: ShiftArtifact | None
 ) -> EvaluateReport:
     """Count decisions against labels in one pass.
 
     Raises
     ------
-    DataError
-        The rows cannot be read, or every weight is 0.
+    UsageError, DataError
+        Columns differ, the rows cannot be read, or every weight is 0.
     """
-    target = None if options.shift is None else load_mix(options.shift, request.positive_value)
-    tally, dropped = _count(request, artifacts, options.engine)
+    data = labelled_rows(request, models)
+    target = None if shift is None else mix_of(shift, data.positive_value)
+    tally, dropped = _count(data, models)
     if tally.rows == 0:
         raise DataError("every row has weight 0", expected="a positive weight in some row")
-    confusions = _confusions(tally, options, target)
-    results = tuple(zip(names, artifacts, confusions, strict=True))
+    confusions = _confusions(tally, request, target)
+    results = tuple(zip(request.artifacts, models, confusions, strict=True))
     return EvaluateReport(
         source=Source(
             rows=tally.physical_rows,
             positives=tally.physical_positives,
             dropped=dropped,
-            columns=request.roles.named(),
+            columns=data.roles.named(),
         ),
         parameters=EvaluateParameters(
-            confidence=options.confidence,
-            on_invalid=options.on_invalid,
-            positive=request.positive_value,
-            seed=None if options.shift is None else options.seed,
+            confidence=request.confidence,
+            on_invalid=data.on_invalid,
+            positive=data.positive_value,
+            seed=None if shift is None else request.seed,
         ),
         results=results,
         verdicts=tuple(_verdict(*result) for result in results),
     )
 
 
-def _count(
-    request: DataRequest, artifacts: Sequence[BoundaryArtifact], engine: EngineName
-) -> tuple[_Tally, int]:
-    decisions = [decision_of(artifact) for artifact in artifacts]
-    none = (0,) * len(artifacts)
+def _count(data: DataRequest, models: Sequence[BoundaryArtifact]) -> tuple[_Tally, int]:
+    none = (0,) * len(models)
     tally = _Tally(
         rows=0,
         positives=0,
@@ -87,10 +84,10 @@ def _count(
         selected=none,
         true_positives=none,
     )
-    batches = open_engine(engine).batches(request)
+    batches = open_engine(data.engine).batches(data)
     for rows in batches:
         positive = rows.positive if rows.positive is not None else np.zeros(len(rows.score), dtype=np.bool_)
-        decided = [decision(rows) for decision in decisions]
+        decided = [model.decide(rows) for model in models]
         tally = _Tally(
             rows=tally.rows + _total(rows, np.ones(len(rows.score), dtype=np.bool_)),
             positives=tally.positives + _total(rows, positive),
@@ -108,8 +105,8 @@ def _total(rows: CheckedRows, mask: np.ndarray) -> int:
     return int(np.count_nonzero(mask)) if rows.weight is None else int(rows.weight[mask].sum())
 
 
-def _confusions(tally: _Tally, options: EvaluateOptions, target: TargetMix | None) -> list[Confusion]:
-    negatives, confidence = tally.rows - tally.positives, options.confidence
+def _confusions(tally: _Tally, request: EvaluateRequest, target: TargetMix | None) -> list[Confusion]:
+    negatives, confidence = tally.rows - tally.positives, request.confidence
     return [
         Confusion(
             precision=proportion_estimate(true_positives, selected, confidence),
@@ -121,20 +118,20 @@ def _confusions(tally: _Tally, options: EvaluateOptions, target: TargetMix | Non
             positives=tally.positives,
             target_precision=None
             if target is None
-            else _in_target(target, true_positives, selected, options),
+            else _in_target(target, true_positives, selected, request),
         )
         for selected, true_positives in zip(tally.selected, tally.true_positives, strict=True)
     ]
 
 
-def _in_target(target: TargetMix, true_positives: int, selected: int, options: EvaluateOptions) -> Estimate:
+def _in_target(target: TargetMix, true_positives: int, selected: int, request: EvaluateRequest) -> Estimate:
     """Precision where classes are as frequent as in the target; its ends carry the weights' error, too."""
     value = target.mix.precision(true_positives / selected if selected else None)
     if target.draws is None:
         return Estimate(value=value, low=None, high=None)
-    random = generator(options.seed, Purpose.TARGET)
+    random = generator(request.seed, Purpose.TARGET)
     counts = true_positives, selected - true_positives
-    low, high = precision_interval(target.draws, *counts, options.confidence, random)
+    low, high = precision_interval(target.draws, *counts, request.confidence, random)
     return Estimate(value=value, low=low, high=high)
 
 

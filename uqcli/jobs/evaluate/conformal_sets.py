@@ -7,19 +7,18 @@ from dataclasses import replace
 
 import numpy as np
 
-from uqcli.artifacts.models import ConformalArtifact, ShiftArtifact, Source
+from uqcli.artifacts.conformal import ConformalArtifact
+from uqcli.artifacts.saved import Source
+from uqcli.artifacts.shift import ShiftArtifact
 from uqcli.counts import Bools, Floats, Ints
 from uqcli.defaults import LABEL
 from uqcli.document import Estimate, ExactEstimate
 from uqcli.draws import Purpose, generator
 from uqcli.engines.request import DataRequest
 from uqcli.errors import UsageError
-from uqcli.jobs.class_mix import draws_of
 from uqcli.jobs.class_rows import ClassReader
-from uqcli.jobs.conformal.label_sets import conformal_roles, group_of_rows, label_sets
-from uqcli.jobs.conformal.run import weights_for
 from uqcli.jobs.evaluate.coverage_promise import Covered, judge
-from uqcli.jobs.evaluate.request import EvaluateOptions
+from uqcli.jobs.evaluate.request import EvaluateRequest
 from uqcli.jobs.intervals import proportion_estimate
 from uqcli.methods.shift.target import coverage_draws, percentiles
 from uqcli.reports.evaluate.boundaries import EvaluateParameters
@@ -51,11 +50,8 @@ def _count(table: np.ndarray, number: Ints, weight: Ints, covered: Bools) -> Non
     np.add.at(table[1], number[covered], weight[covered])
 
 
-def evaluate_conformal(
-    names: Sequence[str],
-    artifacts: Sequence[ConformalArtifact],
-    options: EvaluateOptions,
-    shift: ShiftArtifact | None,
+def evaluate(
+    request: EvaluateRequest, models: Sequence[ConformalArtifact], shift: ShiftArtifact | None
 ) -> EvaluateConformalReport:
     """Count which rows' sets hold their label, one pass for each artifact.
 
@@ -67,66 +63,62 @@ def evaluate_conformal(
     results = []
     source = Source(rows=0, positives=None, dropped=0, columns={})
     positive = None
-    for name, artifact in zip(names, artifacts, strict=True):
-        request = _request(artifact, options)
-        tally, source = _counted(artifact, request, options)
-        results.append((name, artifact, _metrics(artifact, tally, options, shift)))
-        positive = request.positive_value
+    for name, artifact in zip(request.artifacts, models, strict=True):
+        data = _labelled_rows(artifact, request)
+        tally, source = _counted(artifact, data)
+        results.append((name, artifact, _metrics(artifact, tally, request, shift)))
+        positive = data.positive_value
     return EvaluateConformalReport(
         source=source,
         parameters=EvaluateParameters(
-            confidence=options.confidence,
-            on_invalid=options.on_invalid,
+            confidence=request.confidence,
+            on_invalid=request.data.on_invalid,
             positive=positive,
-            seed=None if options.shift is None else options.seed,
+            seed=None if shift is None else request.seed,
         ),
         results=tuple(results),
         shifted=shift is not None,
     )
 
 
-def _request(artifact: ConformalArtifact, options: EvaluateOptions) -> DataRequest:
-    saved = artifact.source.columns
+def _labelled_rows(artifact: ConformalArtifact, request: EvaluateRequest) -> DataRequest:
+    saved, named = artifact.source.columns, request.columns
     roles = replace(
-        conformal_roles(artifact, options.columns),
-        label=options.columns.label or saved.get("label", LABEL),
-        weight=options.columns.weight or saved.get("weight") if options.columns.weighted else None,
+        artifact.reads(named),
+        label=named.label or saved.get("label", LABEL),
+        weight=named.weight or saved.get("weight") if named.weighted else None,
     )
-    binary = not roles.classes
-    if not binary and options.positive_value is not None:
+    binary, positive = not roles.classes, request.data.positive_value
+    if not binary and positive is not None:
         raise UsageError("--positive with labels that name classes", expected="none")
-    return DataRequest(
-        inputs=options.inputs,
+    return replace(
+        request.data,
         roles=roles,
-        read=options.read,
-        on_invalid=options.on_invalid,
-        positive_value=(options.positive_value or artifact.parameters.positive) if binary else None,
+        positive_value=(positive or artifact.parameters.positive) if binary else None,
     )
 
 
-def _counted(
-    artifact: ConformalArtifact, request: DataRequest, options: EvaluateOptions
-) -> tuple[_Tally, Source]:
+def _counted(artifact: ConformalArtifact, data: DataRequest) -> tuple[_Tally, Source]:
     groups = () if artifact.groups is None else artifact.groups.names
     tally = _Tally(len(artifact.classes), len(groups) + 1)
-    sets = label_sets(artifact, request.roles)
-    reader = ClassReader(request, options.engine)
+    sets = artifact.sets(data.roles)
+    reader = ClassReader(data)
     for batch in reader:
         assert batch.label is not None  # the roles name a label
-        tally.add(batch.label, sets(batch.rows), batch.counted(), group_of_rows(artifact, batch.rows))
+        tally.add(batch.label, sets(batch.rows), batch.counted(), artifact.group_of(batch.rows))
     return tally, reader.source
 
 
 def _metrics(
-    artifact: ConformalArtifact, tally: _Tally, options: EvaluateOptions, shift: ShiftArtifact | None
+    artifact: ConformalArtifact, tally: _Tally, request: EvaluateRequest, shift: ShiftArtifact | None
 ) -> SetMetrics:
-    confidence = options.confidence
+    confidence = request.confidence
     rows, covered = int(tally.by_class[0].sum()), int(tally.by_class[1].sum())
     sizes = tally.by_size[0]
     by_group: Mapping[str, ExactEstimate] = {}
     if artifact.groups is not None:
         by_group = _estimates([*artifact.groups.names, "(other)"], tally.by_group, confidence)
-    drawn = None if shift is None else _coverage_in_target(artifact, tally, shift, options.seed)
+    drawn = None if shift is None else _coverage_in_target(artifact, tally, shift, request.seed)
     counts = Covered(
         rows_of_class=tally.by_class[0],
         covered_of_class=tally.by_class[1],
@@ -145,7 +137,7 @@ def _metrics(
         sizes={str(size): int(count) for size, count in enumerate(sizes.tolist()) if count},
         target=None if shift is None else _in_target(artifact, tally, shift, drawn, confidence),
         rows=rows,
-        promise=judge(artifact, counts, drawn, level=1 - confidence, seed=options.seed),
+        promise=judge(artifact, counts, drawn, level=1 - confidence, seed=request.seed),
     )
 
 
@@ -153,8 +145,8 @@ def _coverage_in_target(
     artifact: ConformalArtifact, tally: _Tally, shift: ShiftArtifact, seed: int
 ) -> Floats | None:
     """Draws of the coverage in the target, from those of the class weights; None where there are none."""
-    weights_for(shift, artifact.classes)
-    draws = draws_of(shift, artifact.classes)
+    shift.weights_for(artifact.classes)
+    draws = shift.draws_for(artifact.classes)
     if draws is None:
         return None
     return coverage_draws(draws, tally.by_class[0], tally.by_class[1], generator(seed, Purpose.TARGET, 0))
@@ -168,7 +160,7 @@ def _in_target(
     confidence: float,
 ) -> tuple[Estimate, float]:
     """Coverage and mean size where the classes are as frequent as in the target."""
-    weights = np.array(weights_for(shift, artifact.classes))
+    weights = np.array(shift.weights_for(artifact.classes))
     mass = weights * tally.by_class[0]
     if mass.sum() == 0:
         raise UsageError("no row is of a class that the target has", expected="rows of its classes")

@@ -8,7 +8,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from uqcli.artifacts.models import ConformalArtifact
+from uqcli.artifacts.conformal import ConformalArtifact
 from uqcli.choices import ConformalMode
 from uqcli.counts import Floats, Ints
 from uqcli.draws import Purpose, generator

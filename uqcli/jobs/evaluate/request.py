@@ -4,36 +4,34 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from uqcli.choices import EngineName, OnInvalid
+from uqcli.artifacts.columns import ColumnOverrides
 from uqcli.defaults import CONFIDENCE
-from uqcli.engines.request import ReadOptions
-from uqcli.jobs.models import ColumnOverrides
+from uqcli.engines.request import DataRequest
 
 
 @dataclass(frozen=True, kw_only=True)
-class EvaluateOptions:
-    """A run of the command.
+class EvaluateRequest:
+    """Models that are to be measured.
 
     Attributes
     ----------
+    data
+        Labelled rows; the models say which columns are read, unless ``columns`` does, and what the positive
+        label is, unless it is given here.
+    artifacts
+        Paths of models of one kind.
     confidence
         Of the intervals, in (0, 1).
     bootstrap, seed
-        Replicates of the intervals of calibrators' metrics, and the seed of their draws.
+        Replicates of the intervals of calibrators' metrics, and the seed of the draws.
     shift
-        Class weights of a target: coverage and precision there are measured, too.
-    positive_value
-        Text of the positive label; None means the artifact's own.
+        Path of class weights of a target: coverage and precision there are measured, too.
     """
 
+    data: DataRequest
     artifacts: tuple[str, ...]
-    inputs: tuple[str, ...]
     columns: ColumnOverrides = ColumnOverrides()
-    read: ReadOptions = ReadOptions()
-    on_invalid: OnInvalid = OnInvalid.ERROR
-    positive_value: str | None = None
     confidence: float = CONFIDENCE
-    engine: EngineName = EngineName.POLARS
-    shift: str | None = None
     bootstrap: int = 0
     seed: int = 0
+    shift: str | None = None

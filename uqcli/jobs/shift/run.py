@@ -8,14 +8,16 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from uqcli import defaults
-from uqcli.artifacts.models import ShiftArtifact, ShiftParameters, Source
-from uqcli.choices import ArtifactKind, Confusion, EngineName, ShiftEstimator
+from uqcli.artifacts.saved import Source
+from uqcli.artifacts.shift import ShiftArtifact, ShiftParameters
+from uqcli.choices import ArtifactKind, Confusion, ShiftEstimator
 from uqcli.counts import Floats, Ints, pool
 from uqcli.draws import Purpose, generator
 from uqcli.engines.request import DataRequest
 from uqcli.errors import InfeasibleError, UsageError
-from uqcli.jobs.class_rows import ClassReader, without_uncertainty
+from uqcli.jobs.class_rows import ClassReader
 from uqcli.jobs.intervals import check_bootstrap, check_confidence
+from uqcli.jobs.result import Result
 from uqcli.jobs.shift.evidence import (
     Evidence,
     KnownPrior,
@@ -36,32 +38,29 @@ _NOTHING = 1e-6
 
 
 @dataclass(frozen=True, kw_only=True)
-class ShiftOptions:
-    """How class weights are found.
+class ShiftRequest:
+    """Class weights that are asked for.
 
     Attributes
     ----------
+    data
+        Labelled rows of the source.
+    target
+        INPUT arguments of the target's unlabelled rows; none are needed only for estimator known.
     prior
         Target prior in the order of the classes, for estimator known.
     bootstrap
         Replicates of the intervals; None makes them for data of moderate size.
     """
 
+    data: DataRequest
+    target: tuple[str, ...] = ()
     estimator: ShiftEstimator = ShiftEstimator.BBSE
     confusion: Confusion = Confusion.HARD
     prior: tuple[float, ...] | None = None
     bootstrap: int | None = None
     confidence: float = defaults.CONFIDENCE
     seed: int = 0
-
-
-@dataclass(frozen=True, kw_only=True)
-class ShiftOutcome:
-    """The report, and the artifact unless the estimate is infeasible."""
-
-    report: ShiftReport
-    artifact: ShiftArtifact | None
-    failure: InfeasibleError | None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -116,54 +115,54 @@ class _Sides:
         return self.source.size + (0 if self.target is None else self.target.size)
 
 
-def run(
-    data: DataRequest, target: DataRequest | None, options: ShiftOptions, engine: EngineName
-) -> ShiftOutcome:
+def run(request: ShiftRequest) -> Result[ShiftReport, ShiftArtifact | None]:
     """Estimate class weights q/p.
-
-    Parameters
-    ----------
-    target
-        Unlabelled rows; None only for estimator known.
 
     Raises
     ------
     UsageError, DataError
         An option is missing or out of range, or rows cannot be read.
     """
-    _check(target, options)
-    sides = _Sides(source=_read(data, engine), target=None if target is None else _read(target, engine))
-    _same_classes(sides, options)
-    evidence = _evidence(sides, options)
+    _check(request)
+    target = _read(_unlabelled(request)) if request.target else None
+    sides = _Sides(source=_read(request.data), target=target)
+    _same_classes(sides, request)
+    evidence = _evidence(sides, request)
     try:
         found = evidence.estimate()
     except InfeasibleError as failure:
-        report = _report(sides, options, data, None, [])
-        return ShiftOutcome(report=replace(report, failure=str(failure)), artifact=None, failure=failure)
-    drawn = _draws(evidence, found, _replicates(sides, options), options)
-    report = _report(sides, options, data, found, drawn)
-    return ShiftOutcome(report=report, artifact=report.artifact, failure=None)
+        report = replace(_report(sides, request, None, []), failure=str(failure))
+        return Result(report=report, artifact=None, failure=failure)
+    drawn = _draws(evidence, found, _replicates(sides, request), request)
+    report = _report(sides, request, found, drawn)
+    return Result(report=report, artifact=report.artifact)
 
 
-def _check(target: DataRequest | None, options: ShiftOptions) -> None:
-    check_confidence(options.confidence)
-    given = options.prior is not None
-    if given != (options.estimator is ShiftEstimator.KNOWN):
+def _unlabelled(request: ShiftRequest) -> DataRequest:
+    """The target's rows: the same columns without labels and weights, which belong to the labelled rows."""
+    roles = replace(request.data.roles, label=None, weight=None)
+    return replace(request.data, inputs=request.target, roles=roles, positive_value=None)
+
+
+def _check(request: ShiftRequest) -> None:
+    check_confidence(request.confidence)
+    given = request.prior is not None
+    if given != (request.estimator is ShiftEstimator.KNOWN):
         raise UsageError(
-            f"estimator {options.estimator} {'with' if given else 'without'} --prior",
+            f"estimator {request.estimator} {'with' if given else 'without'} --prior",
             expected="--prior with --estimator known, and only with it",
         )
-    if target is None and not given:
+    if not request.target and not given:
         raise UsageError("no target", expected="--target FILE with unlabelled rows")
-    if options.prior is not None:
-        total = sum(options.prior)
-        if not (min(options.prior) >= 0 and abs(total - 1) <= 1e-6):
+    if request.prior is not None:
+        total = sum(request.prior)
+        if not (min(request.prior) >= 0 and abs(total - 1) <= 1e-6):
             raise UsageError(f"--prior adds up to {total:g}", expected="shares from 0 to 1 that add up to 1")
-    check_bootstrap(options.bootstrap)
+    check_bootstrap(request.bootstrap)
 
 
-def _read(request: DataRequest, engine: EngineName) -> _Rows:
-    reader = ClassReader(without_uncertainty(request), engine)
+def _read(data: DataRequest) -> _Rows:
+    reader = ClassReader(data.without("uncertainty"))
     batches = list(reader)
     probability = np.concatenate([batch.probability for batch in batches])
     labels = [batch.label for batch in batches if batch.label is not None]
@@ -178,29 +177,29 @@ def _read(request: DataRequest, engine: EngineName) -> _Rows:
     )
 
 
-def _same_classes(sides: _Sides, options: ShiftOptions) -> None:
+def _same_classes(sides: _Sides, request: ShiftRequest) -> None:
     source, target = sides.source, sides.target
     if target is not None and target.classes != source.classes:
         raise UsageError(
             f"source has classes {', '.join(source.classes[:12])}, target {', '.join(target.classes[:12])}",
             expected="the same classes",
         )
-    if options.prior is not None and len(options.prior) != len(source.classes):
+    if request.prior is not None and len(request.prior) != len(source.classes):
         raise UsageError(
-            f"--prior names {len(options.prior)} shares",
+            f"--prior names {len(request.prior)} shares",
             expected=f"one for each of {len(source.classes)} classes",
         )
 
 
-def _evidence(sides: _Sides, options: ShiftOptions) -> Evidence:
+def _evidence(sides: _Sides, request: ShiftRequest) -> Evidence:
     """What the estimator rests on."""
     source, target = sides.source, sides.target
     classes, labels = source.classes, source.labels()
-    if target is None or options.prior is not None:
-        return KnownPrior(target_prior=np.array(options.prior), labels=labels, classes=classes)
-    if options.estimator is ShiftEstimator.EM:
+    if target is None or request.prior is not None:
+        return KnownPrior(target_prior=np.array(request.prior), labels=labels, classes=classes)
+    if request.estimator is ShiftEstimator.EM:
         return Likelihood(labels=labels, target=target.distinct(), classes=classes)
-    if options.confusion is Confusion.SOFT:
+    if request.confusion is Confusion.SOFT:
         return MeanProbabilities(source=source.distinct(), target=target.distinct(), classes=classes)
     cell = source.predicted * len(classes) + source.label
     joint = _counts(cell, source.weight, len(classes) ** 2).reshape(len(classes), len(classes))
@@ -212,22 +211,22 @@ def _counts(number: Ints, weight: Ints, size: int) -> Ints:
     return np.bincount(number, weights=weight, minlength=size).astype(np.int64)
 
 
-def _replicates(sides: _Sides, options: ShiftOptions) -> int:
+def _replicates(sides: _Sides, request: ShiftRequest) -> int:
     """Resamplings; without asking only where they take no time: of counts, or of few rows."""
-    if options.bootstrap is not None:
-        return options.bootstrap
-    of_counts = options.estimator is not ShiftEstimator.EM and options.confusion is Confusion.HARD
+    if request.bootstrap is not None:
+        return request.bootstrap
+    of_counts = request.estimator is not ShiftEstimator.EM and request.confusion is Confusion.HARD
     return defaults.BOOTSTRAP if of_counts or sides.size <= 2 * defaults.BOOTSTRAP_ROWS else 0
 
 
 def _draws(
-    evidence: Evidence, found: ClassWeights, replicates: int, options: ShiftOptions
+    evidence: Evidence, found: ClassWeights, replicates: int, request: ShiftRequest
 ) -> list[Floats | None]:
     """Weights of source and target resampled; None where a resampling has no estimate."""
     drawn: list[Floats | None] = []
-    for number in range(max(replicates, least_replicates(options.confidence)) if replicates else 0):
+    for number in range(max(replicates, least_replicates(request.confidence)) if replicates else 0):
         try:
-            drawn.append(evidence.redrawn(generator(options.seed, Purpose.BOOTSTRAP, number), found))
+            drawn.append(evidence.redrawn(generator(request.seed, Purpose.BOOTSTRAP, number), found))
         except InfeasibleError:
             drawn.append(None)
     return drawn
@@ -250,14 +249,13 @@ def intervals_of_weights(drawn: Sequence[Floats | None], confidence: float) -> l
 
 def _report(
     sides: _Sides,
-    options: ShiftOptions,
-    data: DataRequest,
+    request: ShiftRequest,
     found: ClassWeights | None,
     drawn: Sequence[Floats | None],
 ) -> ShiftReport:
     source, target = sides.source, sides.target
     replicates = len(drawn)
-    interval = intervals_of_weights(drawn, options.confidence)
+    interval = intervals_of_weights(drawn, request.confidence)
     p_value = (
         None
         if target is None
@@ -266,14 +264,14 @@ def _report(
         )
     )
     parameters = ShiftParameters(
-        estimator=options.estimator,
-        confusion=options.confusion if options.estimator is ShiftEstimator.BBSE else None,
-        prior=None if options.prior is None else list(options.prior),
+        estimator=request.estimator,
+        confusion=request.confusion if request.estimator is ShiftEstimator.BBSE else None,
+        prior=None if request.prior is None else list(request.prior),
         bootstrap=replicates,
-        confidence=options.confidence if replicates else None,
-        seed=options.seed if replicates else None,
-        on_invalid=data.on_invalid,
-        positive=data.positive_value,
+        confidence=request.confidence if replicates else None,
+        seed=request.seed if replicates else None,
+        on_invalid=request.data.on_invalid,
+        positive=request.data.positive_value,
     )
     artifact = None
     if found is not None:
@@ -282,7 +280,7 @@ def _report(
             kind=ArtifactKind.SHIFT,
             source=source.source,
             parameters=parameters,
-            estimator=options.estimator,
+            estimator=request.estimator,
             classes=list(source.classes),
             weights=found.weights.tolist(),
             source_prior=prior.tolist(),
@@ -313,9 +311,3 @@ def _calibration_error(source: _Rows) -> float:
         for number, column in enumerate(source.probability.T)
     ]
     return sum(errors) / len(errors)
-
-
-def target_request(data: DataRequest, inputs: Sequence[str]) -> DataRequest:
-    """The same columns without labels and weights, which belong to the labelled rows, of other inputs."""
-    roles = replace(data.roles, label=None, weight=None)
-    return replace(data, inputs=tuple(inputs), roles=roles, positive_value=None)

@@ -8,12 +8,13 @@ from dataclasses import dataclass, fields
 import numpy as np
 import polars as pl
 
-from uqcli.choices import FileFormat, Simulation
+from uqcli.choices import Simulation
 from uqcli.defaults import MOST_ROWS
 from uqcli.draws import Purpose, blocks, check_seed
 from uqcli.engines.open import write_frames
 from uqcli.errors import UsageError
-from uqcli.files import Held
+from uqcli.jobs.result import Result
+from uqcli.jobs.stream.output import RowsOutput
 from uqcli.methods.stream.beta import beta_entropy
 from uqcli.methods.stream.gaussian import GaussianModel, GaussianRows, draw_gaussian, train
 from uqcli.methods.stream.posterior import PosteriorModel, PosteriorRows, draw
@@ -23,18 +24,16 @@ Draw = Callable[[int, np.random.Generator], pl.DataFrame]
 
 
 @dataclass(frozen=True, kw_only=True)
-class SimulateOptions:
-    """A run of the command; the model tells what is simulated, ``held`` where a file waits for its commit."""
+class SimulateRequest:
+    """Data that is asked for; the model tells what is simulated."""
 
     rows: int
     seed: int
-    output: str
-    output_format: FileFormat | None = None
-    held: Held | None = None
+    output: RowsOutput = RowsOutput()
     model: PosteriorModel | GaussianModel = PosteriorModel()
 
 
-def run(options: SimulateOptions) -> SimulateReport:
+def run(request: SimulateRequest) -> Result[SimulateReport, None]:
     """Draw rows block by block and write them.
 
     Raises
@@ -42,22 +41,24 @@ def run(options: SimulateOptions) -> SimulateReport:
     UsageError, DataError
         A parameter makes no sense, or the output cannot be written.
     """
-    if not 0 <= options.rows <= MOST_ROWS:
-        raise UsageError(f"{options.rows} rows", expected=f"0 to {MOST_ROWS}")
-    check_seed(options.seed)
-    options.model.check()
-    if isinstance(options.model, PosteriorModel):
-        return _posterior(options, options.model)
-    return _gaussian(options, options.model)
+    if not 0 <= request.rows <= MOST_ROWS:
+        raise UsageError(f"{request.rows} rows", expected=f"0 to {MOST_ROWS}")
+    check_seed(request.seed)
+    request.model.check()
+    if isinstance(request.model, PosteriorModel):
+        report = _posterior(request, request.model)
+    else:
+        report = _gaussian(request, request.model)
+    return Result(report=report, artifact=None)
 
 
-def _posterior(options: SimulateOptions, model: PosteriorModel) -> SimulateReport:
-    positives = _write(options, lambda rows, random: _posterior_frame(draw(model, rows, random)))
+def _posterior(request: SimulateRequest, model: PosteriorModel) -> SimulateReport:
+    positives = _write(request, lambda rows, random: _posterior_frame(draw(model, rows, random)))
     return SimulateReport(
         parameters=PosteriorParameters(
             kind=Simulation.POSTERIOR,
-            rows=options.rows,
-            seed=options.seed,
+            rows=request.rows,
+            seed=request.seed,
             tau=model.tau,
             omega=model.omega,
             xi=model.xi,
@@ -69,17 +70,17 @@ def _posterior(options: SimulateOptions, model: PosteriorModel) -> SimulateRepor
     )
 
 
-def _gaussian(options: SimulateOptions, model: GaussianModel) -> SimulateReport:
-    fitted = train(model, options.seed)
+def _gaussian(request: SimulateRequest, model: GaussianModel) -> SimulateReport:
+    fitted = train(model, request.seed)
     positives = _write(
-        options, lambda rows, random: pl.DataFrame(_columns(draw_gaussian(model, fitted, rows, random)))
+        request, lambda rows, random: pl.DataFrame(_columns(draw_gaussian(model, fitted, rows, random)))
     )
     intercept, slope = fitted
     return SimulateReport(
         parameters=GaussianParameters(
             kind=Simulation.GAUSSIAN,
-            rows=options.rows,
-            seed=options.seed,
+            rows=request.rows,
+            seed=request.seed,
             prevalence=model.prevalence,
             train_prevalence=model.train_prevalence,
             train_rows=model.train_rows,
@@ -90,19 +91,20 @@ def _gaussian(options: SimulateOptions, model: GaussianModel) -> SimulateReport:
     )
 
 
-def _write(options: SimulateOptions, frame: Draw) -> int:
+def _write(request: SimulateRequest, frame: Draw) -> int:
     """Write all rows; the number of positive ones."""
     positives = 0
 
     def frames() -> Iterator[pl.DataFrame]:
         nonlocal positives
-        for rows, random in blocks(options.rows, options.seed, Purpose.SIMULATE):
+        for rows, random in blocks(request.rows, request.seed, Purpose.SIMULATE):
             part = frame(rows, random)
             positives += int(part["label"].sum())
             yield part
 
     empty = frame(0, next(blocks(1, 0, Purpose.SIMULATE))[1])
-    write_frames(frames(), empty, options.output, options.output_format, options.held)
+    output = request.output
+    write_frames(frames(), empty, output.place, output.file_format, output.held)
     return positives
 
 

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from uqcli.counts import Bools, Floats, Ints
 from uqcli.engines.protocol import AddedColumns, CheckedRows
-from uqcli.engines.request import Roles
+from uqcli.engines.request import DataRequest, Roles
 from uqcli.errors import DataError, UsageError
-from uqcli.jobs.stream.streaming import Streaming
+from uqcli.jobs.result import Result
+from uqcli.jobs.stream.output import RowsOutput, stream
 from uqcli.methods.stream.beta import Uncertainties, of_beta
 from uqcli.methods.stream.members import of_members
 from uqcli.reports.stream.apply import ApplyParameters, ApplyReport, ApplySource
@@ -26,8 +27,8 @@ _NAMES = {
 
 
 @dataclass(frozen=True, kw_only=True)
-class UncertaintyOptions:
-    """A run of the command.
+class UncertaintyRequest:
+    """Uncertainties that are asked for.
 
     Attributes
     ----------
@@ -37,13 +38,14 @@ class UncertaintyOptions:
         Pattern of the members' columns, instead.
     """
 
-    rows: Streaming
+    data: DataRequest
+    output: RowsOutput = RowsOutput()
     alpha1: str | None = None
     alpha0: str | None = None
     members: str | None = None
 
 
-def run(options: UncertaintyOptions) -> ApplyReport:
+def run(request: UncertaintyRequest) -> Result[ApplyReport, None]:
     """Add score and uncertainties to every row of the inputs.
 
     Raises
@@ -51,35 +53,37 @@ def run(options: UncertaintyOptions) -> ApplyReport:
     UsageError, DataError
         See the parts.
     """
-    roles = _roles(options)
-    names = {f"{options.rows.prefix}{name}": part for name, part in _NAMES.items()}
+    roles = _roles(request)
+    names = {f"{request.output.prefix}{name}": part for name, part in _NAMES.items()}
 
     def compute(rows: CheckedRows) -> dict[str, Bools | Ints | Floats]:
-        made = _of_beta(rows) if options.members is None else _of_members(rows)
+        made = _of_beta(rows) if request.members is None else _of_members(rows)
         return {name: getattr(made, part) for name, part in names.items()}
 
-    facts = options.rows.through(roles, AddedColumns(types=dict.fromkeys(names, "float64"), compute=compute))
+    added = AddedColumns(types=dict.fromkeys(names, "float64"), compute=compute)
+    facts = stream(replace(request.data, roles=roles), added, request.output)
     columns = roles.named() if roles.pattern is None else {"members": roles.pattern}
-    return ApplyReport(
+    report = ApplyReport(
         command="uncertainty",
         source=ApplySource(rows=facts.rows, dropped=facts.dropped, columns=columns),
-        parameters=ApplyParameters(kind=None, columns=list(names), on_invalid=options.rows.on_invalid),
+        parameters=ApplyParameters(kind=None, columns=list(names), on_invalid=request.data.on_invalid),
         selected=None,
         undecided=facts.undecided,
     )
+    return Result(report=report, artifact=None)
 
 
-def _roles(options: UncertaintyOptions) -> Roles:
-    beta = options.alpha1 is not None and options.alpha0 is not None
-    half = (options.alpha1 is None) != (options.alpha0 is None)
-    if half or beta == (options.members is not None):
+def _roles(request: UncertaintyRequest) -> Roles:
+    beta = request.alpha1 is not None and request.alpha0 is not None
+    half = (request.alpha1 is None) != (request.alpha0 is None)
+    if half or beta == (request.members is not None):
         raise UsageError(
             "not exactly one of Beta parameters and members is given",
             expected="--alpha1 COL and --alpha0 COL, or --members 'PATTERN'",
         )
-    if options.members is not None:
-        return Roles(numbers={}, pattern=options.members)
-    return Roles(numbers={"alpha1": options.alpha1 or "", "alpha0": options.alpha0 or ""})
+    if request.members is not None:
+        return Roles(numbers={}, pattern=request.members)
+    return Roles(numbers={"alpha1": request.alpha1 or "", "alpha0": request.alpha0 or ""})
 
 
 def _of_beta(rows: CheckedRows) -> Uncertainties:

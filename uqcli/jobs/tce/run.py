@@ -8,14 +8,16 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from uqcli import defaults
-from uqcli.artifacts.models import Source
-from uqcli.choices import EngineName, ScoreBinning
+from uqcli.artifacts.saved import Source
+from uqcli.choices import ScoreBinning
 from uqcli.counts import Bools, Floats, Ints, ValueCounts, pool
 from uqcli.document import Metrics
+from uqcli.engines.probabilities import require_probabilities
 from uqcli.engines.protocol import LabelledRows
 from uqcli.engines.request import PROBA, DataRequest
 from uqcli.jobs.intervals import ResamplingPlan, check_bootstrap, check_confidence
-from uqcli.jobs.labelled import open_table, read_labelled, require_probabilities, source_of, sum_notes
+from uqcli.jobs.labelled import open_table, read_labelled, source_of, sum_notes
+from uqcli.jobs.result import Result
 from uqcli.jobs.tce.chance import Chance, chance_of_classes, chance_of_scores, key_of
 from uqcli.jobs.tce.measure import Measured, MeasureOptions, mean_metrics, measure, test_based_error
 from uqcli.methods.bin.block_sizes import size_notes
@@ -29,7 +31,7 @@ _OF_BINS = ("tce", "tce_q", "tce_v", "estimation_error", "within_bin_error")
 
 
 @dataclass(frozen=True, kw_only=True)
-class TceOptions:
+class TceRequest:
     """What is measured and how.
 
     Attributes
@@ -42,6 +44,7 @@ class TceOptions:
         Of the draws.
     """
 
+    data: DataRequest
     measure: MeasureOptions = MeasureOptions()
     by: str | None = None
     bootstrap: int = 0
@@ -110,7 +113,7 @@ class _Group:
         return self.counts[0].rows
 
 
-def run(data: DataRequest, options: TceOptions, engine: EngineName) -> TceReport:
+def run(request: TceRequest) -> Result[TceReport, None]:
     """Measure the calibration error of labelled probabilities.
 
     Raises
@@ -118,22 +121,22 @@ def run(data: DataRequest, options: TceOptions, engine: EngineName) -> TceReport
     UsageError, DataError
         An option is out of range, a score is no probability, or the rows cannot be read.
     """
-    _check(options)
-    roles = replace(data.roles.without("uncertainty"), keys=() if options.by is None else (options.by,))
-    read = _read(replace(data, roles=roles), options.by, engine)
+    _check(request)
+    read = _read(request.data.without("uncertainty").grouped_by(request.by), request.by)
     rows, counts, groups = read.rows, read.counts, read.groups
-    own = [_with_bounds(each, options.measure) for each in counts]
-    whole = _measured_part(None, rows, counts, [options.measure] * len(counts), options)
-    sized = _equal_sizes(groups, options.measure)
-    parts = tuple(_measured_group(each, sized, options) for each in groups)
-    return TceReport(
+    own = [_with_bounds(each, request.measure) for each in counts]
+    whole = _measured_part(None, rows, counts, [request.measure] * len(counts), request)
+    sized = _equal_sizes(groups, request.measure)
+    parts = tuple(_measured_group(each, sized, request) for each in groups)
+    report = TceReport(
         source=read.source,
-        parameters=_parameters(data, options, own, sized, read.classes),
+        parameters=_parameters(request, own, sized, read.classes),
         whole=whole,
         tce_at_group_sizes=None if sized is None else _tce_under(counts, sized),
         groups=parts,
         warnings=(*_size_warnings(whole, own), *sum_notes(read.unnormalised)),
     )
+    return Result(report=report, artifact=None)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -154,13 +157,13 @@ class _Read:
     unnormalised: float = 0.0
 
 
-def _read(data: DataRequest, by: str | None, engine: EngineName) -> _Read:
+def _read(data: DataRequest, by: str | None) -> _Read:
     if by is None and data.roles.class_columns is None:
-        table = open_table(data, engine, looks_at_uncertainty=False)
+        table = open_table(data, looks_at_uncertainty=False)
         counts = list(table.pooled(np.empty(0)))
         require_probabilities(counts[0].value, table.facts.columns["score"])
         return _Read(rows=None, counts=counts, groups=[], source=source_of(table.facts))
-    labelled, source = read_labelled(data, engine)
+    labelled, source = read_labelled(data)
     rows = _rows(labelled)
     groups = [
         _Group(name=name, rows=part, counts=part.counts())
@@ -177,10 +180,10 @@ def _read(data: DataRequest, by: str | None, engine: EngineName) -> _Read:
     )
 
 
-def _check(options: TceOptions) -> None:
-    options.measure.check()
-    check_confidence(options.confidence)
-    check_bootstrap(options.bootstrap)
+def _check(request: TceRequest) -> None:
+    request.measure.check()
+    check_confidence(request.confidence)
+    check_bootstrap(request.bootstrap)
 
 
 def _rows(labelled: LabelledRows) -> _Rows:
@@ -210,41 +213,41 @@ def _places(labelled: LabelledRows, by: str | None) -> Iterator[tuple[str, Ints]
             yield name, places
 
 
-def _with_bounds(counts: ValueCounts, options: MeasureOptions) -> MeasureOptions:
-    """The options with the sizes of bins that the rule gives for these rows."""
-    n_min, n_max = options.blocks.bounds(counts)
-    return replace(options, n_min=n_min, n_max=n_max)
+def _with_bounds(counts: ValueCounts, request: MeasureOptions) -> MeasureOptions:
+    """The request with the sizes of bins that the rule gives for these rows."""
+    n_min, n_max = request.blocks.bounds(counts)
+    return replace(request, n_min=n_min, n_max=n_max)
 
 
-def _is_tested(group: _Group, options: MeasureOptions) -> bool:
-    return group.size >= max(defaults.LEAST_GROUP, options.n_min or 0)
+def _is_tested(group: _Group, request: MeasureOptions) -> bool:
+    return group.size >= max(defaults.LEAST_GROUP, request.n_min or 0)
 
 
-def _equal_sizes(groups: Sequence[_Group], options: MeasureOptions) -> list[MeasureOptions] | None:
+def _equal_sizes(groups: Sequence[_Group], request: MeasureOptions) -> list[MeasureOptions] | None:
     """For each problem the sizes of bins at which all groups are tested; None where there is none to test.
 
     Larger bins find smaller errors: with sizes of their own the largest group would always be the worst. All
     groups take the sizes of the smallest one.
     """
-    tested = [each for each in groups if _is_tested(each, options)]
+    tested = [each for each in groups if _is_tested(each, request)]
     if not tested:
         return None
     smallest = min(tested, key=lambda each: (each.size, each.name))
-    return [_with_bounds(each, options) for each in smallest.counts]
+    return [_with_bounds(each, request) for each in smallest.counts]
 
 
-def _tce_under(counts: Sequence[ValueCounts], options: Sequence[MeasureOptions]) -> float:
+def _tce_under(counts: Sequence[ValueCounts], request: Sequence[MeasureOptions]) -> float:
     """Mean over the problems of the test-based calibration error."""
-    values = [test_based_error(each, how) for each, how in zip(counts, options, strict=True)]
+    values = [test_based_error(each, how) for each, how in zip(counts, request, strict=True)]
     return sum(values) / len(values)
 
 
-def _measured_group(group: _Group, sized: list[MeasureOptions] | None, options: TceOptions) -> Part:
-    if sized is not None and _is_tested(group, options.measure):
-        return _measured_part(group.name, group.rows, group.counts, sized, options)
-    without = replace(options.measure, n_min=None, n_max=None)
+def _measured_group(group: _Group, sized: list[MeasureOptions] | None, request: TceRequest) -> Part:
+    if sized is not None and _is_tested(group, request.measure):
+        return _measured_part(group.name, group.rows, group.counts, sized, request)
+    without = replace(request.measure, n_min=None, n_max=None)
     return _measured_part(
-        group.name, group.rows, group.counts, [without] * len(group.counts), options, tested=False
+        group.name, group.rows, group.counts, [without] * len(group.counts), request, tested=False
     )
 
 
@@ -253,7 +256,7 @@ def _measured_part(
     rows: _Rows | None,
     counts: Sequence[ValueCounts],
     how: Sequence[MeasureOptions],
-    options: TceOptions,
+    request: TceRequest,
     *,
     tested: bool = True,
 ) -> Part:
@@ -265,12 +268,12 @@ def _measured_part(
     chances: Sequence[Chance | None] = [None] * len(values)
     chance: Chance | None = None
     names = [None] if rows is None else [each.name for each in rows.problems]
-    if options.bootstrap and names == [None]:
-        chance = chance_of_scores(counts[0], values[0], how[0], options.plan, key_of(name))
+    if request.bootstrap and names == [None]:
+        chance = chance_of_scores(counts[0], values[0], how[0], request.plan, key_of(name))
         chances = [chance]
-    elif options.bootstrap and rows is not None:
+    elif request.bootstrap and rows is not None:
         drawn = rows.class_rows()
-        chances, chance = chance_of_classes(drawn, values, means, how, plan=options.plan, key=key_of(name))
+        chances, chance = chance_of_classes(drawn, values, means, how, plan=request.plan, key=key_of(name))
     problems = zip(names, counts, measured, values, chances, strict=True)
     return Part(
         name=name,
@@ -297,13 +300,12 @@ def _class_part(name: str | None, counts: ValueCounts, result: Measured, metrics
 
 
 def _parameters(
-    data: DataRequest,
-    options: TceOptions,
+    request: TceRequest,
     own: Sequence[MeasureOptions],
     sized: Sequence[MeasureOptions] | None,
     classes: tuple[str, ...],
 ) -> TceParameters:
-    how = options.measure
+    how = request.measure
     by_size = how.binning is ScoreBinning.PAVA_BC
     return TceParameters(
         binning=how.binning,
@@ -316,12 +318,12 @@ def _parameters(
         alpha=how.alpha,
         test=how.test,
         classes=list(classes) or None,
-        by=options.by,
-        bootstrap=options.bootstrap,
-        seed=options.seed if options.bootstrap else None,
-        confidence=options.confidence if options.bootstrap else None,
-        on_invalid=data.on_invalid,
-        positive=data.positive_value,
+        by=request.by,
+        bootstrap=request.bootstrap,
+        seed=request.seed if request.bootstrap else None,
+        confidence=request.confidence if request.bootstrap else None,
+        on_invalid=request.data.on_invalid,
+        positive=request.data.positive_value,
     )
 
 

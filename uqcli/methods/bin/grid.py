@@ -22,6 +22,9 @@ from uqcli.counts import (
     places_by_bin,
     pool,
 )
+from uqcli.defaults import MOST_CELLS, MOST_UNCERTAINTY_BINS
+from uqcli.errors import UsageError
+from uqcli.exact import check_size
 from uqcli.methods.bin.block_sizes import BlockSizes
 from uqcli.methods.bin.registry import BINNINGS, BinSizes
 
@@ -46,6 +49,23 @@ class GridSpec:
     uncertainty_bins: int
     score_bins: int | None
     blocks: BlockSizes = field(default_factory=BlockSizes)
+
+    def check(self) -> None:
+        """Refuse what no table could hold.
+
+        Raises
+        ------
+        UsageError
+            A number of bins, or of cells, is out of range.
+        """
+        cells = check_size("uncertainty bins", self.uncertainty_bins, MOST_UNCERTAINTY_BINS)
+        if self.score_bins is not None:
+            cells *= check_size("score bins", self.score_bins)
+        if cells > MOST_CELLS:
+            raise UsageError(
+                f"{self.uncertainty_bins} uncertainty bins x {self.score_bins} score bins",
+                expected=f"at most {MOST_CELLS} cells",
+            )
 
 
 @dataclass(frozen=True, kw_only=True)

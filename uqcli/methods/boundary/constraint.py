@@ -105,6 +105,42 @@ def parse_constraint(kind: ConstraintKind, text: str) -> Constraint:
     return Constraint(kind=kind, value=text, amounts=amounts)
 
 
+def the_constraint(
+    *,
+    precision: str | None = None,
+    recall: str | None = None,
+    max_selected: str | None = None,
+    max_fpr: str | None = None,
+    gain: str | None = None,
+    cost: str | None = None,
+) -> Constraint:
+    """The one constraint that is given; gain and cost are one.
+
+    Raises
+    ------
+    UsageError
+        None or several are given, or see ``parse_constraint``.
+    """
+    given = {
+        ConstraintKind.PRECISION: precision,
+        ConstraintKind.RECALL: recall,
+        ConstraintKind.MAX_SELECTED: max_selected,
+        ConstraintKind.MAX_FPR: max_fpr,
+        ConstraintKind.UTILITY: gain or cost,
+    }
+    chosen = [(kind, value) for kind, value in given.items() if value is not None]
+    if len(chosen) != 1:
+        found = "no constraint given" if not chosen else "more than one constraint given"
+        names = "--precision, --recall, --max-selected, --max-fpr, or --gain and --cost"
+        raise UsageError(found, expected=f"exactly one of {names}", remedy="for example --precision 0.7")
+    kind, value = chosen[0]
+    if kind is not ConstraintKind.UTILITY:
+        return parse_constraint(kind, value)
+    if gain is None or cost is None:
+        raise UsageError("--gain and --cost belong together", expected="both")
+    return utility(gain, cost)
+
+
 def utility(gain: str, cost: str) -> Constraint:
     """Read the utility of a true positive and the cost of a false one.
 

@@ -8,7 +8,8 @@ from typing import Any
 
 import msgspec
 
-from uqcli.artifacts.models import BoundaryParameters, Source
+from uqcli.artifacts.boundary import BoundaryParameters, recalibration_in_words, threshold_table
+from uqcli.artifacts.saved import Source
 from uqcli.choices import Algorithm, AlgorithmChoice, ConstraintKind
 from uqcli.defaults import VERSION
 from uqcli.document import Document, Metrics, Table, count, plain, share
@@ -16,7 +17,6 @@ from uqcli.methods.boundary.constraint import Constraint
 from uqcli.methods.boundary.fit import Search
 from uqcli.methods.boundary.result import FitCounts, FittedBoundary
 from uqcli.methods.boundary.target import ClassMix
-from uqcli.reports.boundary.thresholds import recalibration_in_words, threshold_table
 
 _ONE_THRESHOLD = "use --algorithm st, or more score bins"
 

@@ -4,22 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import msgspec
 import numpy as np
 
-from uqcli.artifacts.models import CalibratorArtifact
+from uqcli.artifacts.calibrator import CalibratorArtifact
 from uqcli.counts import Floats
 from uqcli.defaults import VERSION
 from uqcli.document import Document, Metrics, Table, count, plain, share
 from uqcli.methods.bin.isotonic_error import BinError
 from uqcli.reports.before_after import ReliabilityPanel, before_and_after_figure
-from uqcli.reports.calibrate.calibrator import map_tables
 from uqcli.reports.comparison import Comparison, comparison_table, verdict
-
-if TYPE_CHECKING:
-    pass
 
 _COLUMNS = 3
 
@@ -95,7 +91,7 @@ class CalibrateReport:
         """The readable form."""
         source = self.artifact.source
         title = f"Calibrated ({self.artifact.method}) on {count(source.rows)} rows, "
-        tables = list(map_tables(self.artifact))
+        tables = self.artifact.tables()
         if self.compared is not None:
             where = "test rows" if self.tested else "cross-fitted: each row under a map fitted without it"
             tables.insert(0, comparison_table(f"Before and after ({where})", self.compared))

@@ -9,7 +9,8 @@ from typing import Any, Protocol
 
 import msgspec
 
-from uqcli.artifacts.models import BoundaryArtifact, Source
+from uqcli.artifacts.boundary import BoundaryArtifact
+from uqcli.artifacts.saved import Source
 from uqcli.defaults import VERSION
 from uqcli.document import Document, Estimate, ExactEstimate, Metrics, Table, count, interval, plain
 

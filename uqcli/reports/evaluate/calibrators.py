@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from uqcli.artifacts.models import CalibratorArtifact, Source
+from uqcli.artifacts.calibrator import CalibratorArtifact
+from uqcli.artifacts.saved import Source
 from uqcli.document import Document, Metrics, count
 from uqcli.reports.before_after import ReliabilityPanel, before_and_after_figure
 from uqcli.reports.comparison import Comparison, comparison_table, verdict

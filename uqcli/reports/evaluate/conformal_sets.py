@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from uqcli.artifacts.models import ConformalArtifact, Source
+from uqcli.artifacts.conformal import ConformalArtifact
+from uqcli.artifacts.saved import Source
 from uqcli.document import (
     Document,
     Estimate,
@@ -21,7 +22,6 @@ from uqcli.document import (
     interval,
     printable,
 )
-from uqcli.reports.conformal.report import describe
 from uqcli.reports.evaluate.boundaries import EvaluateParameters, evaluation_payload, metrics_by_artifact
 from uqcli.reports.figures import BLUE, GREY, INK, RED
 
@@ -149,7 +149,7 @@ class EvaluateConformalReport:
         """The readable form."""
         header = ("", *(name for name, _, _ in self.results))
         lines = [
-            ("sets", *(describe(artifact) for _, artifact, _ in self.results)),
+            ("sets", *(artifact.in_short() for _, artifact, _ in self.results)),
             ("coverage", *(interval(found.coverage) for _, _, found in self.results)),
             ("mean set size", *(f"{found.mean_set_size:.3f}" for _, _, found in self.results)),
             ("empty sets", *(f"{100 * found.empty:.2f} %" for _, _, found in self.results)),
@@ -189,12 +189,6 @@ class EvaluateConformalReport:
 
     def _verdicts(self) -> list[str]:
         return [f"{name}: {_verdict(artifact, found)}" for name, artifact, found in self.results]
-
-
-def promised_of(artifact: ConformalArtifact, name: str) -> float:
-    """Coverage promised to the rows of a class."""
-    own = (artifact.parameters.alpha_by_class or {}).get(name)
-    return 1 - (artifact.alpha if own is None else float(own))
 
 
 def _verdict(artifact: ConformalArtifact, found: SetMetrics) -> str:
@@ -292,7 +286,7 @@ def _draw_coverage(axes: Axes, results: tuple[tuple[str, ConformalArtifact, SetM
                 errors.append((each.value - each.low, each.high - each.value))
         colour, ends = _COLOURS[at % len(_COLOURS)], np.maximum(np.array(errors).T, 0)
         axes.errorbar(centres, values, yerr=ends, fmt="o", color=colour, markersize=4)
-        promised = [promised_of(artifact, name) for name in names]
+        promised = [artifact.promised_to(name) for name in names]
         places = np.arange(len(names))
         axes.hlines(promised, places - 0.5, places + 0.5, color=colour, linewidth=1, linestyle="dashed")
     axes.set_title("Coverage by class (dashed: promised)")

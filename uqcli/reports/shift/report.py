@@ -1,4 +1,4 @@
-"""The report of ``uqcli shift``, and saved class weights in words."""
+"""The report of ``uqcli shift``."""
 
 from __future__ import annotations
 
@@ -8,24 +8,14 @@ from typing import Any
 
 import msgspec
 
-from uqcli.artifacts.models import ShiftArtifact, ShiftParameters, Source
+from uqcli.artifacts.saved import Source
+from uqcli.artifacts.shift import ShiftArtifact, ShiftParameters
 from uqcli.defaults import VERSION
-from uqcli.document import (
-    Document,
-    Estimate,
-    Metric,
-    Metrics,
-    Table,
-    count,
-    interval,
-    plain,
-    printable,
-)
+from uqcli.document import Document, Metric, Metrics, count, plain
 from uqcli.methods.shift.weights import ClassWeights
 
 _UNCALIBRATED = 0.05
 _ILL_CONDITIONED = 100
-_MOST_ROWS = 60
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -63,7 +53,7 @@ class ShiftReport:
             "calibration_error": self.calibration,
         }
         nothing: dict[str, Metric] = dict.fromkeys(self.classes)
-        metrics["weights"] = nothing if self.artifact is None else weights_of(self.artifact)
+        metrics["weights"] = nothing if self.artifact is None else self.artifact.estimates()
         metrics["target_prior"] = (
             nothing
             if self.artifact is None
@@ -94,7 +84,7 @@ class ShiftReport:
         title = (
             f"Class weights ({self.parameters.estimator}) from {rows}, {count(self.target_rows)} unlabelled"
         )
-        tables = [] if self.artifact is None else [weight_table(self.artifact)]
+        tables = [] if self.artifact is None else [self.artifact.table()]
         return Document(title=title, tables=tables, notes=self._notes())
 
     @property
@@ -124,48 +114,3 @@ class ShiftReport:
                 "calibrate first, or use bbse."
             )
         return notes
-
-
-def weights_of(artifact: ShiftArtifact) -> dict[str, Metric]:
-    """Weight of each class, with its interval where there is one."""
-    pairs = zip(artifact.classes, artifact.weights, strict=True)
-    if artifact.interval is None:
-        return dict(pairs)
-    return {
-        name: Estimate(value=weight, low=low, high=high)
-        for (name, weight), (low, high) in zip(pairs, artifact.interval, strict=True)
-    }
-
-
-def weight_table(artifact: ShiftArtifact) -> Table:
-    """One line for each class."""
-    rows = []
-    columns = zip(artifact.source_prior, artifact.target_prior, weights_of(artifact).items(), strict=True)
-    for source, target, (name, weight) in columns:
-        shown = interval(weight) if isinstance(weight, Estimate) else f"{weight:.4f}"
-        rows.append((printable(name), f"{source:.4f}", f"{target:.4f}", shown))
-    header = ("class", "source share", "target share", "weight")
-    return Table(title="", header=header, rows=rows[:_MOST_ROWS])
-
-
-@dataclass(frozen=True, kw_only=True)
-class ShowShiftReport:
-    """Saved class weights."""
-
-    artifact: ShiftArtifact
-
-    @property
-    def gated(self) -> Mapping[str, Metrics]:
-        """The weights."""
-        return {"": {"shift_p": self.artifact.shift_p, "weights": weights_of(self.artifact)}}
-
-    def payload(self) -> dict[str, Any]:
-        """The artifact itself."""
-        content: dict[str, Any] = msgspec.to_builtins(self.artifact)
-        return content
-
-    def document(self) -> Document:
-        """The readable form."""
-        made = f"Made by uqcli {self.artifact.uqcli_version} from {count(self.artifact.source.rows)} rows."
-        title = f"Class weights ({self.artifact.estimator})"
-        return Document(title=title, tables=[weight_table(self.artifact)], notes=[made])

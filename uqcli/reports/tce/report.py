@@ -9,7 +9,7 @@ from typing import Any
 
 import msgspec
 
-from uqcli.artifacts.models import Source
+from uqcli.artifacts.saved import Source
 from uqcli.defaults import VERSION
 from uqcli.document import (
     Document,

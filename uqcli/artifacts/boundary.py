@@ -1,0 +1,200 @@
+"""Kind ``boundary``: which rows are positive, by score and uncertainty."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Annotated, ClassVar, Literal
+
+import msgspec
+from msgspec import Meta
+
+from uqcli.artifacts.columns import NewColumns
+from uqcli.artifacts.saved import Bins, Count, Saved
+from uqcli.choices import Algorithm, AlgorithmChoice, Binning, ConstraintKind, OnInvalid
+from uqcli.counts import Bools
+from uqcli.defaults import LOWEST
+from uqcli.document import Document, Metrics, Table, count, number, share
+from uqcli.engines.protocol import AddedColumns, CheckedRows
+from uqcli.engines.request import Roles
+from uqcli.errors import DataError, UsageError
+from uqcli.methods.boundary.algorithms.hr import Recalibration, recalibrated
+from uqcli.methods.boundary.constraint import parse_constraint
+from uqcli.methods.boundary.decide import decide
+
+
+class SavedConstraint(msgspec.Struct, frozen=True, kw_only=True):
+    """What the boundary had to keep; the value as it was typed."""
+
+    kind: ConstraintKind
+    value: str
+
+
+class BoundaryParameters(msgspec.Struct, frozen=True, kw_only=True):
+    """The options that shaped the boundary; null where the algorithm does not use one."""
+
+    algorithm: AlgorithmChoice
+    binning: Binning | None
+    uncertainty_bins: Bins
+    score_bins: Bins | Literal["all"]
+    constraint: SavedConstraint
+    on_invalid: OnInvalid
+    positive: str | None
+
+
+class SavedRecalibration(msgspec.Struct, frozen=True, kw_only=True):
+    """Scores are raised by coefficient * clip((uncertainty - low) / (high - low), 0, 1)."""
+
+    coefficient: float
+    low: float
+    high: float
+
+
+class Fit(msgspec.Struct, frozen=True, kw_only=True):
+    """What the boundary selects on the rows it was found on, by weight."""
+
+    selected: Count
+    true_positives: Count
+    rows: Count
+    positives: Count
+    precision: float
+    recall: float
+
+
+class SavedTarget(msgspec.Struct, frozen=True, kw_only=True):
+    """Weights of the negative and of the positive class in the target, and the precision there."""
+
+    weights: Annotated[list[Annotated[float, Meta(gt=0)]], Meta(min_length=2, max_length=2)]
+    precision: float
+
+
+class BoundaryArtifact(Saved, frozen=True, kw_only=True):
+    """A decision boundary: a row is positive iff its score reaches its uncertainty bin's threshold."""
+
+    parameters: BoundaryParameters
+    algorithm: Algorithm
+    constraint: SavedConstraint
+    uncertainty_edges: list[float]
+    thresholds: Annotated[list[float | None], Meta(min_length=1)]
+    recalibration: SavedRecalibration | msgspec.UnsetType = msgspec.UNSET
+    fit: Fit
+    target: SavedTarget | msgspec.UnsetType = msgspec.UNSET
+
+    decides: ClassVar[bool] = True
+
+    @property
+    def needs_uncertainty(self) -> bool:
+        """Whether decisions look at the uncertainty."""
+        return len(self.thresholds) > 1 or self.recalibration is not msgspec.UNSET
+
+    def contradiction(self) -> str | None:
+        """See Saved."""
+        edges, thresholds, fit = self.uncertainty_edges, self.thresholds, self.fit
+        numbers = edges + [threshold for threshold in thresholds if threshold is not None]
+        raised = self.recalibration
+        if not isinstance(raised, msgspec.UnsetType):
+            numbers += [raised.coefficient, raised.low, raised.high, raised.high - raised.low]
+        if len(thresholds) != len(edges) + 1:
+            return f"{len(thresholds)} thresholds for {len(edges)} uncertainty edges"
+        if not all(map(math.isfinite, numbers)) or edges != sorted(edges):
+            return "its edges and thresholds are not finite and ascending"
+        few, many = sorted((fit.selected, fit.positives))
+        if not fit.true_positives <= few <= many <= fit.rows:
+            return "its fit counts contradict each other"
+        try:
+            parse_constraint(self.constraint.kind, self.constraint.value)
+        except UsageError as error:
+            return str(error)
+        return self.missing_columns()
+
+    def decide(self, rows: CheckedRows) -> Bools:
+        """Which rows are positive."""
+        by, score = self.recalibration, rows.score
+        if not isinstance(by, msgspec.UnsetType):
+            if rows.uncertainty is None:
+                raise DataError("no uncertainty read", expected="a column that recalibrates the score")
+            raised = Recalibration(coefficient=by.coefficient, low=by.low, high=by.high)
+            score = recalibrated(score, rows.uncertainty, raised)
+        return decide(
+            score,
+            rows.uncertainty,
+            uncertainty_edges=self.uncertainty_edges,
+            thresholds=self.thresholds,
+        )
+
+    def adds(self, roles: Roles, form: NewColumns) -> AddedColumns:
+        """See Saved: the decision."""
+        del roles
+        name = f"{form.prefix}decision"
+        return AddedColumns(types={name: "bool"}, compute=lambda rows: {name: self.decide(rows)})
+
+    def facts(self) -> Metrics:
+        """See Saved: what it promises."""
+        return {
+            "precision": self.fit.precision,
+            "recall": self.fit.recall,
+            "selected": self.fit.selected,
+        }
+
+    def document(self) -> Document:
+        """See Saved."""
+        fit, source = self.fit, self.source
+        columns = ", ".join(f"{role} '{name}'" for role, name in source.columns.items())
+        cells = (share(fit.recall), share(fit.precision), count(fit.selected), count(fit.true_positives))
+        header = ("recall", "precision", "selected", "true positives")
+        promise = parse_constraint(self.constraint.kind, self.constraint.value).promise()
+        return Document(
+            title=f"Boundary ({self.algorithm}) for {promise}",
+            tables=[
+                threshold_table(self.uncertainty_edges, self.thresholds),
+                Table(title="On the rows it was found on", header=header, rows=[cells], left=0),
+            ],
+            notes=[
+                *self._scores_in_words(),
+                f"Columns: {columns}.",
+                f"{self.made_from()}, {count(source.positives)} positive, {count(source.dropped)} dropped.",
+            ],
+        )
+
+    def _scores_in_words(self) -> list[str]:
+        """What is done to scores before they are compared, and for which class mix."""
+        said, by, target = [], self.recalibration, self.target
+        if not isinstance(by, msgspec.UnsetType):
+            said.append(recalibration_in_words(by.coefficient, by.low, by.high))
+        if not isinstance(target, msgspec.UnsetType):
+            negative, positive = target.weights
+            said.append(
+                f"For a target in which negatives are {negative:.4g} and positives {positive:.4g} times as "
+                f"frequent; the precision there is {share(target.precision)}."
+            )
+        return said
+
+
+def threshold_table(uncertainty_edges: Sequence[float], thresholds: Sequence[float | None]) -> Table:
+    """Which scores are positive in each uncertainty bin."""
+    if len(thresholds) == 1:
+        return Table(title="Decision", header=("positive when",), rows=((_rule(thresholds[0]),),))
+    rows = [
+        (_range(uncertainty_edges, number_of), _rule(threshold))
+        for number_of, threshold in enumerate(thresholds)
+    ]
+    return Table(title="Decision", header=("uncertainty", "positive when"), rows=rows, left=2)
+
+
+def recalibration_in_words(coefficient: float, low: float, high: float) -> str:
+    """How scores are raised before they are compared with a threshold (hr)."""
+    return f"Scores are raised by {coefficient:g} x the uncertainty's place between {low:.6g} and {high:.6g}."
+
+
+def _range(edges: Sequence[float], bin_number: int) -> str:
+    if bin_number == 0:
+        return f"below {number(edges[0])}"
+    if bin_number == len(edges):
+        return f"{number(edges[-1])} and above"
+    return f"{number(edges[bin_number - 1])} to below {number(edges[bin_number])}"
+
+
+def _rule(threshold: float | None) -> str:
+    if threshold is None:
+        return "never"
+    return "always" if threshold == LOWEST else f"score >= {number(threshold)}"

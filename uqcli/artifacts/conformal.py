@@ -1,0 +1,267 @@
+"""Kind ``conformal``: sets of classes that hold the true one as often as promised."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Annotated, ClassVar
+
+import msgspec
+import numpy as np
+from msgspec import Meta
+
+from uqcli.artifacts.classes import are_weights, columns_of_classes
+from uqcli.artifacts.columns import ColumnOverrides, NewColumns
+from uqcli.artifacts.saved import Count, Saved
+from uqcli.choices import ConformalMethod, ConformalMode, OnInvalid
+from uqcli.counts import Bools, Floats, Ints
+from uqcli.document import Document, Metrics, Table, count, printable
+from uqcli.draws import Purpose, uniforms
+from uqcli.engines.probabilities import probabilities
+from uqcli.engines.protocol import AddedColumns, CheckedRows, ColumnType
+from uqcli.engines.request import PROBA, FeatureRequest, Roles
+from uqcli.errors import DataError, UsageError
+from uqcli.exact import decimal
+from uqcli.kernels.nonconformity import Matrix
+from uqcli.methods.conformal.scores import SCORES
+
+_MOST_ROWS = 60
+
+
+class ConformalParameters(msgspec.Struct, frozen=True, kw_only=True):
+    """The options that shaped conformal sets; alphas as they were typed."""
+
+    method: ConformalMethod
+    mode: ConformalMode
+    alpha: str
+    alpha_by_class: dict[str, str] | None
+    randomize: bool
+    seed: Count
+    by: str | None
+    on_invalid: OnInvalid
+    positive: str | None
+
+
+class SavedGroups(msgspec.Struct, frozen=True, kw_only=True):
+    """Thresholds of groups of rows: one line for each name, the class's threshold in each column.
+
+    ``calibration_rows`` are those of each group, by weight; None where version 0.1.0 wrote the artifact.
+    """
+
+    column: str
+    names: Annotated[list[str], Meta(min_length=1)]
+    thresholds: Annotated[list[list[float]], Meta(min_length=1)]
+    calibration_rows: list[Count] | None = None
+
+
+class ConformalArtifact(Saved, frozen=True, kw_only=True):
+    """Sets of classes: y is in the set of x iff its non-conformity score is at most its threshold.
+
+    ``calibration_rows`` are those of each class, by weight; None where version 0.1.0 wrote the artifact.
+    """
+
+    parameters: ConformalParameters
+    method: ConformalMethod
+    mode: ConformalMode
+    alpha: Annotated[float, Meta(gt=0, lt=1)]
+    classes: Annotated[list[str], Meta(min_length=2)]
+    thresholds: Annotated[list[float], Meta(min_length=2)]
+    weights: list[float] | None
+    groups: SavedGroups | None
+    calibration_rows: list[Count] | None = None
+
+    has_sets: ClassVar[bool] = True
+
+    def contradiction(self) -> str | None:
+        """See Saved."""
+        classes = self.classes
+        lines = [self.thresholds] + ([] if self.groups is None else self.groups.thresholds)
+        if any(len(line) != len(classes) for line in lines) or len(set(classes)) < len(classes):
+            return "it does not have a threshold for each class"
+        if not all(0 <= threshold <= 1 for line in lines for threshold in line):
+            return "a threshold is not between 0 and 1"
+        if self.calibration_rows is not None and len(self.calibration_rows) != len(classes):
+            return "it does not have calibration rows for each class"
+        return self._in_groups() or self._in_promise() or columns_of_classes(self, classes)
+
+    def _in_groups(self) -> str | None:
+        groups = self.groups
+        if (groups is None) != (self.parameters.by is None):
+            return "its groups are not those of its parameters"
+        if groups is None:
+            return None
+        if len(set(groups.names)) != len(groups.thresholds) or len(groups.names) != len(groups.thresholds):
+            return "its groups do not have thresholds each"
+        if groups.calibration_rows is not None and len(groups.calibration_rows) != len(groups.names):
+            return "its groups do not have calibration rows each"
+        return None if groups.column == self.parameters.by else "its groups are not those of its parameters"
+
+    def _in_promise(self) -> str | None:
+        asked = self.parameters
+        if (asked.method, asked.mode) != (self.method, self.mode):
+            return "its method and mode are not those of its parameters"
+        try:
+            first, *_ = (
+                decimal("alpha", each, above=0, below=1)
+                for each in (asked.alpha, *(asked.alpha_by_class or {}).values())
+            )
+        except UsageError as error:
+            return str(error)
+        if float(first) != self.alpha:
+            return "its alpha is not that of its parameters"
+        if self.mode is ConformalMode.MARGINAL and len(set(self.thresholds)) > 1:
+            return "thresholds of mode marginal differ"
+        return self._in_weights()
+
+    def _in_weights(self) -> str | None:
+        weights = self.weights
+        if (weights is None) == (self.mode is ConformalMode.LABEL_SHIFT):
+            return "class weights belong to mode label-shift"
+        if weights is not None and (len(weights) != len(self.classes) or not are_weights(weights)):
+            return "its class weights are not one for each class, finite and not all 0"
+        return None
+
+    def features(self) -> tuple[FeatureRequest, ...]:
+        """See Saved: the column of its groups."""
+        if self.groups is None:
+            return ()
+        return (FeatureRequest(name=self.groups.column, text=True, levels=tuple(self.groups.names)),)
+
+    def reads(self, named: ColumnOverrides) -> Roles:
+        """See Saved: the columns that sets look at."""
+        named.refuse(("uncertainty",), "with a conformal artifact")
+        columns = self.source.columns
+        if "score" in columns:
+            named.refuse(("proba", "classes"), "with an artifact of one score")
+            return Roles(numbers={"score": named.score or columns["score"]}, features=self.features())
+        named.refuse(("score",), f"'{named.score}' with class probabilities")
+        classes = {name: columns[f"{PROBA}{name}"] for name in self.classes}
+        if named.proba is not None:
+            classes = named.proba.renaming(self.classes)
+        return Roles(numbers={}, classes=classes, features=self.features())
+
+    def sets(self, roles: Roles, *, no_empty: bool = False) -> Callable[[CheckedRows], np.ndarray]:
+        """Sets of checked rows as masks of shape (rows, C).
+
+        Parameters
+        ----------
+        no_empty
+            Whether the likeliest class (the first of equals) is put into empty sets; coverage can only rise.
+        """
+        lines = np.array([*(self.groups.thresholds if self.groups is not None else ()), self.thresholds])
+        randomised = self.parameters.randomize and self.method is ConformalMethod.APS
+
+        def sets(rows: CheckedRows) -> np.ndarray:
+            probability = _usable_probabilities(rows, roles)
+            uniform: Floats = np.ones(len(rows.valid))
+            if randomised:
+                uniform = uniforms(rows.position, self.parameters.seed, Purpose.APPLY)
+            group = self.group_of(rows)
+            threshold = lines if group is None else lines[group]
+            inside = SCORES[self.method].sets(probability, threshold, uniform)
+            if no_empty:
+                empty = ~inside.any(axis=1)
+                inside[empty, probability[empty].argmax(axis=1)] = True
+            return inside
+
+        return sets
+
+    def group_of(self, rows: CheckedRows) -> Ints | None:
+        """Number of each row's group, the last one for groups never seen; None where there are none."""
+        if self.groups is None:
+            return None
+        number = rows.features[self.groups.column].astype(np.int64)
+        return np.where(number < 0, len(self.groups.names), number)
+
+    def adds(self, roles: Roles, form: NewColumns) -> AddedColumns:
+        """See Saved: a list of classes, or a column for each class, and the size of the set."""
+        sets = self.sets(roles, no_empty=form.no_empty)
+        size = f"{form.prefix}set_size"
+        if form.lists:
+            name = f"{form.prefix}set"
+
+            def listed(rows: CheckedRows) -> dict[str, Bools | Ints]:
+                inside = sets(rows)
+                return {name: inside, size: inside.sum(axis=1)}
+
+            types: dict[str, ColumnType] = {name: "labels", size: "int64"}
+            return AddedColumns(types=types, labels=tuple(self.classes), compute=listed)
+        names = [f"{form.prefix}in_{each}" for each in self.classes]
+        if len({*names, size}) < len(names) + 1:
+            raise DataError("two classes give one column", expected="other names of the classes")
+
+        def flagged(rows: CheckedRows) -> dict[str, Bools | Ints]:
+            inside = sets(rows)
+            return {**dict(zip(names, inside.T, strict=True)), size: inside.sum(axis=1)}
+
+        flags: dict[str, ColumnType] = {**dict.fromkeys(names, "bool"), size: "int64"}
+        return AddedColumns(types=flags, compute=flagged)
+
+    def facts(self) -> Metrics:
+        """See Saved: counts of what it rests on."""
+        return {"rows": self.source.rows, "dropped": self.source.dropped, "classes": len(self.classes)}
+
+    def document(self) -> Document:
+        """See Saved."""
+        return Document(
+            title=f"Conformal sets ({self.in_short()})",
+            tables=self.tables(),
+            notes=[self.promise(), f"{self.made_from()}, {count(self.source.dropped)} dropped."],
+        )
+
+    def in_short(self) -> str:
+        """Method, mode and alpha."""
+        return f"{self.method}, {self.mode}, alpha {self.parameters.alpha}"
+
+    def promise(self) -> str:
+        """What the sets promise, in words."""
+        percent = f"{100 * (1 - self.alpha):g} %"
+        if self.groups is not None:
+            return (
+                f"Sets hold the true class in at least {percent} of rows like these, in each group by itself."
+            )
+        whom = {
+            "marginal": f"in at least {percent} of rows like these, on average over all classes",
+            "label-conditional": f"in at least {percent} of rows of each class"
+            + (" (or as its own alpha says)" if self.parameters.alpha_by_class else ""),
+            "label-shift": f"in at least {percent} of rows of the target, if the class weights are right",
+        }[self.mode]
+        return f"Sets hold the true class {whom}."
+
+    def promised_to(self, name: str) -> float:
+        """Coverage promised to the rows of a class."""
+        own = (self.parameters.alpha_by_class or {}).get(name)
+        return 1 - (self.alpha if own is None else float(own))
+
+    def tables(self, rows_of_class: Sequence[int] | None = None) -> list[Table]:
+        """Thresholds by class, and by group where there are any.
+
+        Parameters
+        ----------
+        rows_of_class
+            Calibration rows of each class, by weight, to be shown beside them.
+        """
+        header = ["class", "threshold"]
+        columns: list[Sequence[str]] = [
+            [printable(name) for name in self.classes],
+            [f"{threshold:.6f}" for threshold in self.thresholds],
+        ]
+        if self.weights is not None:
+            header.append("weight")
+            columns.append([f"{weight:.4f}" for weight in self.weights])
+        if rows_of_class is not None:
+            header.append("rows of it")
+            columns.append([count(rows) for rows in rows_of_class])
+        rows = [tuple(cells) for cells in zip(*columns, strict=True)][:_MOST_ROWS]
+        tables = [Table(title="Thresholds", header=header, rows=rows)]
+        if self.groups is not None:
+            lines = zip(self.groups.names, self.groups.thresholds, strict=True)
+            groups = [(printable(name), f"{line[0]:.6f}") for name, line in lines][:_MOST_ROWS]
+            title = f"Thresholds by {self.groups.column}"
+            tables.append(Table(title=title, header=("group", "threshold"), rows=groups))
+        return tables
+
+
+def _usable_probabilities(rows: CheckedRows, roles: Roles) -> Matrix:
+    """Class probabilities, with 0 in rows that are not valid."""
+    probability = probabilities(rows, roles)
+    return probability if rows.valid.all() else np.where(rows.valid[:, None], probability, 0.0)

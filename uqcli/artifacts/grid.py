@@ -1,0 +1,194 @@
+"""Kind ``grid``: counts of rows in score x uncertainty cells."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import Annotated, Any
+
+import msgspec
+import numpy as np
+from msgspec import Meta
+
+from uqcli.artifacts.columns import NewColumns
+from uqcli.artifacts.saved import Bins, Count, Saved, Source
+from uqcli.choices import ArtifactKind, Binning, OnInvalid
+from uqcli.counts import LOWEST_EDGE, CellRow, Cells, Ints, bin_of
+from uqcli.defaults import MOST_ROWS, VERSION
+from uqcli.document import Document, Metrics, Table, count, number
+from uqcli.engines.protocol import AddedColumns, CheckedRows
+from uqcli.engines.request import Roles
+
+_SHOWN_BINS = 20
+
+
+class GridParameters(msgspec.Struct, frozen=True, kw_only=True):
+    """The options that shaped a grid."""
+
+    binning: Binning
+    uncertainty_bins: Bins
+    score_bins: Bins | None
+    n_min: Bins | None
+    n_max: Bins | None
+    on_invalid: OnInvalid
+    positive: str | None
+
+
+class GridArtifact(Saved, frozen=True, kw_only=True):
+    """Counts of rows in score x uncertainty cells; a value v is in bin #{edges <= v}."""
+
+    parameters: GridParameters
+    binning: Binning
+    uncertainty_edges: list[float]
+    score_edges: Annotated[list[list[float]], Meta(min_length=1)]
+    count: Annotated[list[list[Count]], Meta(min_length=1)]
+    positives: Annotated[list[list[Count]], Meta(min_length=1)]
+
+    @property
+    def needs_uncertainty(self) -> bool:
+        """Whether cells look at the uncertainty."""
+        return bool(self.uncertainty_edges)
+
+    def contradiction(self) -> str | None:
+        """See Saved."""
+        rows = len(self.uncertainty_edges) + 1
+        if not rows == len(self.score_edges) == len(self.count) == len(self.positives):
+            return "its matrices do not have a row for each uncertainty bin"
+        widths = {len(row) for row in (*self.count, *self.positives)}
+        if widths | {len(row) + 1 for row in self.score_edges} != widths or len(widths) != 1:
+            return "its rows differ in length"
+        for edges in (self.uncertainty_edges, *self.score_edges):
+            if not all(map(math.isfinite, edges)) or edges != sorted(edges):
+                return "its edges are not finite and ascending"
+        return self._in_counts() or self.missing_columns()
+
+    def _in_counts(self) -> str | None:
+        pairs = zip(self.count, self.positives, strict=True)
+        if any(p > n for counts, positives in pairs for n, p in zip(counts, positives, strict=True)):
+            return "a cell has more positives than rows"
+        if not 0 < sum(map(sum, self.count)) <= MOST_ROWS:
+            return f"it does not count between 1 and {MOST_ROWS} rows"
+        shape = self.binning, len(self.count)
+        if shape != (self.parameters.binning, self.parameters.uncertainty_bins):
+            return "its bins are not those of its parameters"
+        return None
+
+    def cells(self) -> Cells:
+        """The counts as cells."""
+        rows = (
+            CellRow(
+                lower=np.concatenate([LOWEST_EDGE, np.array(edges, dtype=np.float64)]),
+                count=np.array(counts, dtype=np.int64),
+                positives=np.array(positives, dtype=np.int64),
+            )
+            for edges, counts, positives in zip(self.score_edges, self.count, self.positives, strict=True)
+        )
+        return Cells(uncertainty_edges=np.array(self.uncertainty_edges, dtype=np.float64), rows=tuple(rows))
+
+    def adds(self, roles: Roles, form: NewColumns) -> AddedColumns:
+        """See Saved: the numbers of the bins."""
+        del roles
+        uncertainty_bin, score_bin = f"{form.prefix}uncertainty_bin", f"{form.prefix}score_bin"
+        cells = self.cells()
+
+        def binned(rows: CheckedRows) -> dict[str, Ints]:
+            row, column = _place_in(cells, rows)
+            return {uncertainty_bin: row, score_bin: column}
+
+        return AddedColumns(types={uncertainty_bin: "int64", score_bin: "int64"}, compute=binned)
+
+    def facts(self) -> Metrics:
+        """See Saved: totals."""
+        return {
+            "rows": sum(map(sum, self.count)),
+            "positives": sum(map(sum, self.positives)),
+            "cells": sum(map(len, self.count)),
+            "filled_cells": sum(cell > 0 for row in self.count for cell in row),
+        }
+
+    def payload(self) -> dict[str, Any]:
+        """See Saved: as ``uqcli bin`` printed it, without what takes the rows."""
+        return {
+            "command": "bin",
+            "uqcli_version": VERSION,
+            "source": msgspec.to_builtins(self.source),
+            "parameters": msgspec.to_builtins(self.parameters),
+            "metrics": dict(self.facts()),
+            "uncertainty_edges": self.uncertainty_edges,
+            "score_edges": self.score_edges,
+            "count": self.count,
+            "positives": self.positives,
+            "notes": [],
+        }
+
+    def document(self) -> Document:
+        """See Saved: many score bins are shown together, in groups."""
+        groups = self.shown_groups()
+        names = [f"uncertainty bin {i + 1}" for i in range(len(self.count))]
+        alike = self._shares_edges()
+        columns = (
+            "score bins",
+            *(("score from",) if alike else ()),
+            *(names if len(names) > 1 else ["positivity"]),
+        )
+        rows = [self._line(group, alike=alike) for group in groups]
+        totals = self.facts()
+        size = f"{len(self.count)} x {len(self.count[0])} cells"
+        return Document(
+            title=f"Grid ({self.binning}): {size}, {totals['rows']:,} rows, {totals['positives']:,} positive",
+            tables=[Table(title="Positivity by score bin", header=columns, rows=rows, left=1)],
+            notes=self._edges_in_words(),
+        )
+
+    def shown_groups(self) -> Sequence[range]:
+        """Numbers of the score bins that are shown in a line each."""
+        width = len(self.count[0])
+        lines = min(width, _SHOWN_BINS)
+        least, longer = divmod(width, lines)
+        starts = [at * least + min(at, longer) for at in range(lines + 1)]
+        return [range(*ends) for ends in pairwise(starts)]
+
+    def _line(self, group: range, *, alike: bool) -> tuple[str, ...]:
+        first, last = group[0], group[-1]
+        label = str(first + 1) if first == last else f"{first + 1}-{last + 1}"
+        lower = ("" if first == 0 else number(self.score_edges[0][first - 1]),) if alike else ()
+        cells = []
+        for counts, positives in zip(self.count, self.positives, strict=True):
+            rows, hits = (sum(row[first : last + 1]) for row in (counts, positives))
+            cells.append(f"{hits / rows:.4f} ({count(rows)})" if rows else "-")
+        return (label, *lower, *cells)
+
+    def _shares_edges(self) -> bool:
+        return all(edges == self.score_edges[0] for edges in self.score_edges)
+
+    def _edges_in_words(self) -> list[str]:
+        edges = self.uncertainty_edges
+        return [f"Uncertainty edges: {', '.join(map(number, edges))}."] if edges else []
+
+
+def grid_artifact(cells: Cells, source: Source, parameters: GridParameters) -> GridArtifact:
+    """Counts as a saved grid."""
+    return GridArtifact(
+        kind=ArtifactKind.GRID,
+        source=source,
+        parameters=parameters,
+        binning=parameters.binning,
+        uncertainty_edges=cells.uncertainty_edges.tolist(),
+        score_edges=[row.lower[1:].tolist() for row in cells.rows],
+        count=[row.count.tolist() for row in cells.rows],
+        positives=[row.positives.tolist() for row in cells.rows],
+    )
+
+
+def _place_in(cells: Cells, rows: CheckedRows) -> tuple[Ints, Ints]:
+    """Uncertainty bin and score bin of each row."""
+    column = np.zeros(len(rows.score), dtype=np.int64)
+    if rows.uncertainty is None:
+        row = np.zeros(len(rows.score), dtype=np.int64)
+    else:
+        row = bin_of(rows.uncertainty, cells.uncertainty_edges)
+    for number_of, each in enumerate(cells.rows):
+        inside = row == number_of
+        column[inside] = bin_of(rows.score[inside], each.lower[1:])
+    return row, column

@@ -1,0 +1,108 @@
+"""What every saved model says of itself: the part that all kinds have, and what each kind answers."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar
+
+import msgspec
+from msgspec import Meta
+
+from uqcli.choices import ArtifactKind
+from uqcli.defaults import FORMAT_VERSION, VERSION
+
+if TYPE_CHECKING:
+    from uqcli.artifacts.columns import ColumnOverrides, NewColumns
+    from uqcli.document import Document, Metrics
+    from uqcli.engines.protocol import AddedColumns
+    from uqcli.engines.request import FeatureRequest, Roles
+
+Count = Annotated[int, Meta(ge=0)]
+Bins = Annotated[int, Meta(ge=1)]
+
+
+class Source(msgspec.Struct, frozen=True, kw_only=True):
+    """The rows an artifact was made from: physical rows, whatever their weight.
+
+    Without number of positives where labels name classes.
+    """
+
+    rows: Count
+    positives: Count | None
+    dropped: Count
+    columns: dict[str, str]
+
+
+class Saved(msgspec.Struct, frozen=True, kw_only=True):
+    """What every artifact says of itself."""
+
+    kind: ArtifactKind
+    format_version: Annotated[int, Meta(ge=1)] = FORMAT_VERSION
+    uqcli_version: str = VERSION
+    source: Source
+
+    decides: ClassVar[bool] = False
+    """Whether its column says which rows are positive."""
+
+    has_sets: ClassVar[bool] = False
+    """Whether it gives sets of classes, which may be empty."""
+
+    @property
+    def needs_uncertainty(self) -> bool:
+        """Whether it looks at the uncertainty."""
+        return False
+
+    def contradiction(self) -> str | None:
+        """What a schema cannot say: the first thing that does not fit together, or None."""
+        raise NotImplementedError
+
+    def features(self) -> tuple[FeatureRequest, ...]:
+        """Columns beside score and uncertainty that it looks at."""
+        return ()
+
+    def reads(self, named: ColumnOverrides) -> Roles:
+        """The columns it reads, without labels and weights.
+
+        Raises
+        ------
+        UsageError
+            Columns are named that it does not read.
+        """
+        from uqcli.artifacts.columns import roles_of
+
+        return roles_of([self], named, labelled=False)
+
+    def adds(self, roles: Roles, form: NewColumns) -> AddedColumns:
+        """What it adds to every row.
+
+        Raises
+        ------
+        ArtifactError, DataError
+            It adds nothing to rows, or two of its columns would have one name.
+        """
+        raise NotImplementedError
+
+    def document(self) -> Document:
+        """The model in words and tables."""
+        raise NotImplementedError
+
+    def facts(self) -> Metrics:
+        """Its numbers that gates may ask for."""
+        raise NotImplementedError
+
+    def payload(self) -> dict[str, Any]:
+        """How ``show --json`` prints it: as it is saved."""
+        content: dict[str, Any] = msgspec.to_builtins(self)
+        return content
+
+    def missing_columns(self) -> str | None:
+        """The role of a column that it reads and does not name, in words; None if there is none."""
+        if "score" not in self.source.columns:
+            return "it does not name its score column"
+        if self.needs_uncertainty and "uncertainty" not in self.source.columns:
+            return "it does not name its uncertainty column"
+        return None
+
+    def made_from(self) -> str:
+        """Which version made it, and from how many rows."""
+        rows = f"{self.source.rows:,} rows"
+        return f"Made by uqcli {self.uqcli_version} from {rows}"

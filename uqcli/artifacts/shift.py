@@ -1,0 +1,139 @@
+"""Kind ``shift``: class weights, how much more frequent each class is in a target."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Annotated
+
+import msgspec
+import numpy as np
+from msgspec import Meta
+
+from uqcli.artifacts.classes import are_weights, columns_of_classes
+from uqcli.artifacts.columns import NewColumns
+from uqcli.artifacts.saved import Count, Saved
+from uqcli.choices import Confusion, OnInvalid, ShiftEstimator
+from uqcli.document import Document, Estimate, Metric, Metrics, Table, interval, printable
+from uqcli.engines.protocol import AddedColumns
+from uqcli.engines.request import Roles
+from uqcli.errors import ArtifactError, UsageError
+from uqcli.kernels.nonconformity import Matrix
+
+_MOST_ROWS = 60
+
+
+class ShiftParameters(msgspec.Struct, frozen=True, kw_only=True):
+    """The options that shaped class weights."""
+
+    estimator: ShiftEstimator
+    confusion: Confusion | None
+    prior: list[float] | None
+    bootstrap: Count
+    confidence: float | None
+    seed: Count | None
+    on_invalid: OnInvalid
+    positive: str | None
+
+
+class ShiftArtifact(Saved, frozen=True, kw_only=True):
+    """How much more frequent each class is in the target than in the source: w = q/p.
+
+    Each line of ``draws`` holds the weights of one resampling of source and target, as they came out: what
+    measures in the target take their uncertainty from.
+    """
+
+    parameters: ShiftParameters
+    estimator: ShiftEstimator
+    classes: Annotated[list[str], Meta(min_length=2)]
+    weights: Annotated[list[Annotated[float, Meta(ge=0)]], Meta(min_length=2)]
+    source_prior: list[float]
+    target_prior: list[float]
+    interval: list[list[float]] | None
+    shift_p: Annotated[float, Meta(ge=0, le=1)] | None
+    draws: list[list[float]] | None = None
+
+    def contradiction(self) -> str | None:
+        """See Saved."""
+        priors, classes = (self.source_prior, self.target_prior), self.classes
+        sizes = {len(classes), len(self.weights), *map(len, priors)}
+        if len(sizes) > 1 or len(set(classes)) < len(classes):
+            return "it does not have a weight and priors for each class"
+        numbers = [*self.weights, *self.source_prior, *self.target_prior]
+        if not all(map(math.isfinite, numbers)) or min(numbers) < 0 or not are_weights(self.weights):
+            return "its weights and priors are not finite, or all 0"
+        if any(abs(sum(prior) - 1) > 1e-6 for prior in priors):
+            return "its priors do not add up to 1"
+        products = zip(self.weights, self.source_prior, self.target_prior, strict=True)
+        if any(abs(weight * source - target) > 1e-9 for weight, source, target in products):
+            return "its weights are not the ratios of its priors"
+        ends = self.interval
+        if ends is not None and (len(ends) != len(classes) or any(len(pair) != 2 for pair in ends)):
+            return "it does not have an interval for each class"
+        return self._in_draws() or columns_of_classes(self, classes)
+
+    def _in_draws(self) -> str | None:
+        classes = len(self.classes)
+        fine = all(len(line) == classes and all(map(math.isfinite, line)) for line in self.draws or ())
+        return None if fine else "a draw is not a finite weight for each class"
+
+    def weights_for(self, classes: Sequence[str]) -> list[float]:
+        """Class weights in the order of some classes.
+
+        Raises
+        ------
+        UsageError
+            The weights are of other classes.
+        """
+        by_class = dict(zip(self.classes, self.weights, strict=True))
+        if set(by_class) != set(classes):
+            raise UsageError(
+                f"class weights are of classes {', '.join(self.classes[:12])}",
+                expected=f"weights of {', '.join(list(classes)[:12])}",
+            )
+        return [by_class[name] for name in classes]
+
+    def draws_for(self, classes: Sequence[str]) -> Matrix | None:
+        """Resampled class weights in the order of some classes, shape (B, C); None where there are none."""
+        if not self.draws:
+            return None
+        columns = [self.classes.index(name) for name in classes]
+        return np.array(self.draws)[:, columns]
+
+    def adds(self, roles: Roles, form: NewColumns) -> AddedColumns:
+        """See Saved: nothing."""
+        del roles, form
+        raise ArtifactError(
+            "class weights are not applied to rows",
+            expected="a boundary, calibrator, conformal or grid artifact",
+            remedy="give them to conformal with --shift",
+        )
+
+    def estimates(self) -> dict[str, Metric]:
+        """Weight of each class, with its interval where there is one."""
+        pairs = zip(self.classes, self.weights, strict=True)
+        if self.interval is None:
+            return dict(pairs)
+        return {
+            name: Estimate(value=weight, low=low, high=high)
+            for (name, weight), (low, high) in zip(pairs, self.interval, strict=True)
+        }
+
+    def facts(self) -> Metrics:
+        """See Saved: the weights."""
+        return {"shift_p": self.shift_p, "weights": self.estimates()}
+
+    def document(self) -> Document:
+        """See Saved."""
+        title = f"Class weights ({self.estimator})"
+        return Document(title=title, tables=[self.table()], notes=[f"{self.made_from()}."])
+
+    def table(self) -> Table:
+        """One line for each class."""
+        rows = []
+        columns = zip(self.source_prior, self.target_prior, self.estimates().items(), strict=True)
+        for source, target, (name, weight) in columns:
+            shown = interval(weight) if isinstance(weight, Estimate) else f"{weight:.4f}"
+            rows.append((printable(name), f"{source:.4f}", f"{target:.4f}", shown))
+        header = ("class", "source share", "target share", "weight")
+        return Table(title="", header=header, rows=rows[:_MOST_ROWS])

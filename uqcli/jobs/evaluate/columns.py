@@ -1,0 +1,41 @@
+"""The labelled rows that models are measured on: their own columns, unless others are named."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from uqcli.artifacts.boundary import BoundaryArtifact
+from uqcli.artifacts.calibrator import CalibratorArtifact
+from uqcli.artifacts.columns import roles_of
+from uqcli.defaults import LABEL
+from uqcli.engines.request import DataRequest
+from uqcli.errors import UsageError
+from uqcli.jobs.evaluate.request import EvaluateRequest
+
+TwoClasses = BoundaryArtifact | CalibratorArtifact
+
+
+def labelled_rows(request: EvaluateRequest, models: Sequence[TwoClasses]) -> DataRequest:
+    """Rows that all of some models read.
+
+    Raises
+    ------
+    UsageError
+        They name different columns, or different positive labels.
+    """
+    roles = roles_of(models, request.columns, labelled=True)
+    return replace(
+        request.data,
+        roles=replace(roles, label=roles.label or LABEL),
+        positive_value=_positive_value(request, models),
+    )
+
+
+def _positive_value(request: EvaluateRequest, models: Sequence[TwoClasses]) -> str | None:
+    if request.data.positive_value is not None:
+        return request.data.positive_value
+    values = {model.parameters.positive for model in models}
+    if len(values) > 1:
+        raise UsageError("the artifacts name different positive labels", remedy="give --positive VALUE")
+    return next(iter(values))

@@ -1,0 +1,30 @@
+"""What a command came to, whatever it does."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Generic, TypeVar
+
+from uqcli.artifacts.saved import Saved
+from uqcli.document import Report
+from uqcli.errors import UqcliError
+
+ReportT_co = TypeVar("ReportT_co", bound=Report, covariant=True)
+ArtifactT_co = TypeVar("ArtifactT_co", bound=Saved | None, covariant=True)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Result(Generic[ReportT_co, ArtifactT_co]):
+    """A report, and what is to be saved.
+
+    Attributes
+    ----------
+    artifact
+        None where nothing is saved, or nothing was found.
+    failure
+        What the command ends with once its report is written.
+    """
+
+    report: ReportT_co
+    artifact: ArtifactT_co
+    failure: UqcliError | None = None
