@@ -2,60 +2,115 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal
 
-from numpy.typing import ArrayLike
+import numpy as np
 
 from uqcli import defaults
-from uqcli.api.arrays import checked_labels, checked_numbers, checked_weights
-from uqcli.choices import Algorithm, Binning, ConstraintKind
-from uqcli.errors import InfeasibleError, UsageError
-from uqcli.jobs.array_table import ArrayTable
-from uqcli.jobs.boundary.hold_out import HoldOutRows, require_applicable
-from uqcli.methods.bin.grid import GridSpec, HoldOut
-from uqcli.methods.boundary.constraint import Constraint, parse_constraint
-from uqcli.methods.boundary.result import FittedBoundary
+from uqcli.api.columns import Column, Labelled
+from uqcli.api.decimals import Decimal, decimal_text
+from uqcli.api.fitted import Fitted
+from uqcli.api.shift import Shift, shift_artifact
+from uqcli.artifacts.boundary import BoundaryArtifact, Fit
+from uqcli.choices import Algorithm, AlgorithmChoice, Binning
+from uqcli.counts import Bools, Floats
+from uqcli.jobs.boundary.run import BoundaryRequest, run
+from uqcli.methods.bin.grid import GridSpec
+from uqcli.methods.boundary.constraint import the_constraint
+
+
+@dataclass(frozen=True, kw_only=True)
+class Boundary(Fitted[BoundaryArtifact]):
+    """A row is positive iff its score reaches the threshold of its uncertainty bin."""
+
+    _saved_as: ClassVar[type[Any]] = BoundaryArtifact
+
+    @property
+    def algorithm(self) -> Algorithm:
+        """What found it."""
+        return self.artifact.algorithm
+
+    @property
+    def uncertainty_edges(self) -> Floats:
+        """Where the uncertainty is cut; float64 of shape (K-1,)."""
+        return np.array(self.artifact.uncertainty_edges, dtype=np.float64)
+
+    @property
+    def thresholds(self) -> tuple[float | None, ...]:
+        """One of each uncertainty bin: None is never positive, the lowest finite double always."""
+        return tuple(self.artifact.thresholds)
+
+    @property
+    def fit(self) -> Fit:
+        """What it selects on the rows it was found on, by weight: counts, precision, recall."""
+        return self.artifact.fit
+
+    def decide(self, score: Column, uncertainty: Column | None = None) -> Bools:
+        """Whether new rows are positive.
+
+        Parameters
+        ----------
+        score, uncertainty : finite numbers, shape (n,)
+            Uncertainty is needed where the boundary looks at it.
+
+        Returns
+        -------
+        bool, shape (n,)
+
+        Raises
+        ------
+        DataError
+            A value is not finite, or uncertainty is missing.
+        """
+        columns = self.artifact.source.columns
+        given = {columns["score"]: score}
+        if self.artifact.needs_uncertainty and uncertainty is not None:
+            given[columns["uncertainty"]] = uncertainty
+        return self._added(given)["decision"].astype(np.bool_)
 
 
 def find_boundary(
-    score: ArrayLike,
-    label: ArrayLike,
+    score: Column,
+    label: Column,
     *,
-    uncertainty: ArrayLike | None = None,
-    precision: str | float | None = None,
-    constraint: Constraint | None = None,
-    weight: ArrayLike | None = None,
-    algorithm: str = Algorithm.VW_DPMT,
-    binning: str = Binning.EQUI_WEIGHT,
+    uncertainty: Column | None = None,
+    weight: Column | None = None,
+    precision: Decimal | None = None,
+    recall: Decimal | None = None,
+    max_selected: Decimal | None = None,
+    max_fpr: Decimal | None = None,
+    gain: Decimal | None = None,
+    cost: Decimal | None = None,
+    algorithm: AlgorithmChoice | str = Algorithm.VW_DPMT,
+    binning: Binning | str = Binning.EQUI_WEIGHT,
     uncertainty_bins: int = defaults.UNCERTAINTY_BINS,
     score_bins: int | Literal["all"] = defaults.SCORE_BINS,
-) -> FittedBoundary:
-    """Find the boundary of highest recall on score x uncertainty that keeps a precision.
+    shift: Shift | None = None,
+) -> Boundary:
+    """Find the decision boundary on score x uncertainty that is best under a constraint [UB sec. 5].
 
-    The same work as ``uqcli boundary`` on arrays [UB sec. 5].
+    The same work as ``uqcli boundary``. Exactly one constraint is given: ``precision``, ``recall``,
+    ``max_selected`` (rows, or a share such as ``"5%"``), ``max_fpr``, or ``gain`` and ``cost``.
 
     Parameters
     ----------
-    score, uncertainty : array-like of finite numbers, shape (n,)
+    score, uncertainty : finite numbers, shape (n,)
         Without uncertainty there is a single uncertainty bin.
-    label : array-like of 0/1 or bool, shape (n,)
-    precision
-        Bound in (0, 1], best as the text of a decimal; a float is read as it prints.
-    constraint
-        Another constraint instead (see ``parse_constraint``).
-    weight : array-like of non-negative integers, shape (n,), optional
-
-    Returns
-    -------
-    FittedBoundary
-        Thresholds, counts on these rows, and ``decide`` for new rows.
+    label : 0 and 1, or bool, shape (n,)
+    weight : non-negative integers, shape (n,), optional
+        How often each row counts.
+    precision, recall, max_selected, max_fpr, gain, cost
+        Text of a decimal, an int, a Fraction with finitely many decimals, or a float, read as it prints.
+    shift
+        Class weights of a target in which the constraint is to hold.
 
     Raises
     ------
     UsageError, DataError
         An option or a value is out of range.
     InfeasibleError
-        No boundary meets the bound.
+        No boundary meets the constraint.
 
     Examples
     --------
@@ -63,31 +118,29 @@ def find_boundary(
     >>> found.thresholds, found.fit.recall
     ((0.4,), 1.0)
     """
-    if (precision is None) == (constraint is None):
-        raise UsageError("no constraint or two", expected="precision or constraint")
-    asked = constraint or parse_constraint(ConstraintKind.PRECISION, str(precision))
-    grid = GridSpec(
-        binning=Binning(binning),
-        uncertainty_bins=1 if uncertainty is None else uncertainty_bins,
-        score_bins=None if score_bins == "all" else score_bins,
+    bounds = {
+        "precision": precision,
+        "recall": recall,
+        "max_selected": max_selected,
+        "max_fpr": max_fpr,
+        "gain": gain,
+        "cost": cost,
+    }
+    result = run(
+        BoundaryRequest(
+            data=Labelled(score=score, label=label, uncertainty=uncertainty, weight=weight).request(),
+            constraint=the_constraint(
+                **{name: decimal_text(name, value) for name, value in bounds.items() if value is not None}
+            ),
+            algorithm=AlgorithmChoice(algorithm),
+            grid=GridSpec(
+                binning=Binning(binning),
+                uncertainty_bins=1 if uncertainty is None else uncertainty_bins,
+                score_bins=None if score_bins == "all" else score_bins,
+            ),
+            shift=None if shift is None else shift_artifact(shift),
+        )
     )
-    grid.check()
-    scores = checked_numbers("score", score)
-    rows = HoldOut(
-        score=scores,
-        uncertainty=None if uncertainty is None else checked_numbers("uncertainty", uncertainty, len(scores)),
-        positive=checked_labels("label", label, len(scores)),
-        weight=checked_weights(weight, len(scores)),
-    )
-    material = HoldOutRows(
-        table=ArrayTable(hold_out=rows),
-        uncertain=uncertainty is not None,
-        spec=grid,
-        constraint=asked,
-    )
-    require_applicable(material, Algorithm(algorithm), asked)
-    result = material.search(Algorithm(algorithm), asked)
-    if result.found is None:
-        reason = "" if rows.positive.any() else "; no row is positive"
-        raise InfeasibleError(f"no boundary gives {asked.promise()}{reason}")
-    return result.found
+    if result.artifact is None:
+        raise result.failure or AssertionError("no boundary and no reason")
+    return Boundary(artifact=result.artifact, notes=tuple(result.report.payload()["notes"]))

@@ -2,48 +2,119 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
-import numpy as np
-from numpy.typing import ArrayLike
+from uqcli import defaults
+from uqcli.api.columns import Classes, Column, class_rows
+from uqcli.document import Metrics
+from uqcli.errors import UsageError
+from uqcli.jobs.tce.measure import MeasureOptions
+from uqcli.jobs.tce.run import TceRequest, run
+from uqcli.methods.tce.calibration_error import Rejected, ScoreBins
+from uqcli.reports.tce.parts import ClassPart, Part
+from uqcli.reports.tce.report import TceReport
 
-from uqcli.api.arrays import checked_labels, checked_numbers, checked_probabilities, checked_weights
-from uqcli.counts import pool
-from uqcli.errors import DataError
-from uqcli.jobs.tce.measure import Measured, MeasureOptions, mean_metrics, measure
+_GROUP = "group"
 
 
 @dataclass(frozen=True, kw_only=True)
-class Classwise:
-    """Means of the one-against-the-rest metrics, and each class by itself."""
+class CalibrationErrors:
+    """Calibration errors of all rows, and of their classes and groups where there are any.
 
-    metrics: Mapping[str, float | None]
-    by_class: tuple[Measured, ...]
+    Attributes
+    ----------
+    report
+        What ``uqcli tce`` prints: ``payload()`` is its JSON.
+    """
+
+    report: TceReport
+
+    @property
+    def metrics(self) -> Metrics:
+        """By the names of ``uqcli tce --json``; means over the classes where there are many."""
+        return self.report.metrics
+
+    @property
+    def by_class(self) -> Mapping[str, ClassPart]:
+        """Metrics, bins and diagram of each class against the rest; empty for a single score."""
+        return {part.name: part for part in self.report.whole.classes if part.name is not None}
+
+    @property
+    def by_group(self) -> Mapping[str, Part]:
+        """Metrics of each group."""
+        return {str(part.name): part for part in self.report.groups}
+
+    @property
+    def bins(self) -> ScoreBins:
+        """Counts, rates and mean scores of the bins.
+
+        Raises
+        ------
+        UsageError
+            There are many classes, which have bins each.
+        """
+        return self._single.bins
+
+    @property
+    def rejected(self) -> Rejected:
+        """Rows of each bin that its labels speak against; see ``bins``."""
+        return self._single.rejected
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What is to be said of them."""
+        return tuple(self.report.payload()["notes"])
+
+    @property
+    def _single(self) -> ClassPart:
+        parts = self.report.whole.classes
+        if len(parts) > 1:
+            raise UsageError("bins of several classes", expected="those of one, in by_class")
+        return parts[0]
 
 
 def calibration_error(
-    score: ArrayLike,
-    label: ArrayLike,
+    score: Classes,
+    label: Column,
     *,
-    weight: ArrayLike | None = None,
-    options: MeasureOptions = MeasureOptions(),
-) -> Measured:
-    """Test-based calibration error, ECE and relatives of arrays [TCE sec. 3].
+    weight: Column | None = None,
+    options: MeasureOptions | None = None,
+    classes: Sequence[str] | None = None,
+    group: Column | None = None,
+    bootstrap: int = 0,
+    confidence: float = defaults.CONFIDENCE,
+    seed: int = 0,
+    **measured: Any,
+) -> CalibrationErrors:
+    """Test-based calibration error, ECE and relatives [TCE sec. 3].
+
+    The same work as ``uqcli tce``.
 
     Parameters
     ----------
-    score : shape (n,)
-        Probabilities of the positive label.
+    score : shape (n,), or (n, C) for the probabilities of C classes
+        Probabilities of label 1; or an array or a data frame with a column for each class.
     label : shape (n,)
-        0 and 1.
-    weight : shape (n,), optional
-        How often each row counts, non-negative integers.
+        0 and 1; or names of the classes, or their numbers.
+    weight : non-negative integers, shape (n,), optional
+        How often each row counts.
+    options
+        What is measured and how, as one object instead of ``measured``.
+    classes
+        Names of the classes in the order of the columns.
+    group : shape (n,)
+        Groups that are measured one by one, too.
+    bootstrap
+        Draws that tell what chance does; 0 for none.
+    **measured
+        Attributes of ``MeasureOptions``: binning, n_min, n_max, bin_sizes, n_bins, alpha, test.
 
     Raises
     ------
     DataError, UsageError
-        An array has another shape or values, or an option is out of range.
+        A column has another shape or values, or an option is out of range.
 
     Examples
     --------
@@ -51,47 +122,36 @@ def calibration_error(
     >>> found.metrics["tce"], round(found.metrics["ece"], 3)
     (0.0, 0.15)
     """
-    options.check()
-    values = checked_probabilities("score", score)
-    rows = len(values)
-    counts = pool(values, checked_labels("label", label, rows), checked_weights(weight, rows))
-    return measure(counts, options)
+    if options is not None and measured:
+        raise UsageError("options and its attributes together", expected="one of them")
+    result = run(
+        TceRequest(
+            data=class_rows(
+                score, label, classes=classes, weight=weight, more={} if group is None else {_GROUP: group}
+            ),
+            measure=options or MeasureOptions(**measured),
+            by=None if group is None else _GROUP,
+            bootstrap=bootstrap,
+            seed=seed,
+            confidence=confidence,
+        )
+    )
+    return CalibrationErrors(report=result.report)
 
 
 def classwise_calibration_error(
-    probability: ArrayLike,
-    label: ArrayLike,
+    probability: Classes,
+    label: Column,
     *,
-    weight: ArrayLike | None = None,
-    options: MeasureOptions = MeasureOptions(),
-) -> Classwise:
-    """The same for many classes: each against the rest, and the mean.
+    weight: Column | None = None,
+    options: MeasureOptions | None = None,
+) -> CalibrationErrors:
+    """The same for many classes: each against the rest, and the mean; as ``calibration_error`` has it.
 
     Parameters
     ----------
     probability : shape (n, C)
     label : shape (n,)
-        Class numbers from 0 to C-1.
     weight : shape (n,), optional
-
-    Raises
-    ------
-    DataError, UsageError
-        See ``calibration_error``.
     """
-    options.check()
-    matrix = np.asarray(probability, dtype=np.float64)
-    if matrix.ndim != 2 or matrix.shape[1] < 2:
-        raise DataError(f"probability has shape {matrix.shape}", expected="(n, C) with C of at least 2")
-    rows, classes = matrix.shape
-    numbers = checked_numbers("label", label, rows)
-    if not np.isin(numbers, np.arange(classes)).all():
-        raise DataError("label holds other numbers", expected=f"class numbers from 0 to {classes - 1}")
-    weights = checked_weights(weight, rows)
-    by_class = tuple(
-        measure(
-            pool(checked_probabilities("probability", matrix[:, each]), numbers == each, weights), options
-        )
-        for each in range(classes)
-    )
-    return Classwise(metrics=mean_metrics([each.metrics for each in by_class]), by_class=by_class)
+    return calibration_error(probability, label, weight=weight, options=options)

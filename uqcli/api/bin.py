@@ -1,0 +1,113 @@
+"""Grids of counts from arrays."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from uqcli import defaults
+from uqcli.api.columns import Column, Labelled
+from uqcli.api.fitted import Fitted
+from uqcli.artifacts.grid import GridArtifact
+from uqcli.choices import Binning
+from uqcli.counts import Floats, Ints
+from uqcli.jobs.bin.run import BinRequest, run
+from uqcli.methods.bin.block_sizes import BlockSizes
+from uqcli.methods.bin.grid import GridSpec
+
+
+@dataclass(frozen=True, kw_only=True)
+class Grid(Fitted[GridArtifact]):
+    """Counts of rows in K x L cells of uncertainty and score; a value v is in bin #{edges <= v}."""
+
+    _saved_as: ClassVar[type[Any]] = GridArtifact
+
+    @property
+    def uncertainty_edges(self) -> Floats:
+        """float64, shape (K-1,)."""
+        return np.array(self.artifact.uncertainty_edges, dtype=np.float64)
+
+    @property
+    def score_edges(self) -> Floats:
+        """Of each uncertainty bin; float64, shape (K, L-1)."""
+        return np.array(self.artifact.score_edges, dtype=np.float64)
+
+    @property
+    def count(self) -> Ints:
+        """Rows by weight; int64, shape (K, L)."""
+        return np.array(self.artifact.count, dtype=np.int64)
+
+    @property
+    def positives(self) -> Ints:
+        """Positive rows by weight; int64, shape (K, L)."""
+        return np.array(self.artifact.positives, dtype=np.int64)
+
+    def bins_of(self, score: Column, uncertainty: Column | None = None) -> tuple[Ints, Ints]:
+        """Uncertainty bin and score bin of new rows; int64, shape (n,) each.
+
+        Raises
+        ------
+        DataError
+            A value is not finite, or uncertainty is missing.
+        """
+        columns = self.artifact.source.columns
+        given = {columns["score"]: score}
+        if self.artifact.needs_uncertainty and uncertainty is not None:
+            given[columns["uncertainty"]] = uncertainty
+        added = self._added(given)
+        return added["uncertainty_bin"], added["score_bin"]
+
+
+def bin_counts(
+    score: Column,
+    label: Column,
+    *,
+    uncertainty: Column | None = None,
+    weight: Column | None = None,
+    binning: Binning | str = Binning.EQUI_WEIGHT,
+    uncertainty_bins: int | None = None,
+    score_bins: int | None = None,
+    n_min: int | None = None,
+    n_max: int | None = None,
+) -> Grid:
+    """Count rows in a grid of score x uncertainty cells [UB sec. 4].
+
+    The same work as ``uqcli bin``.
+
+    Parameters
+    ----------
+    score, uncertainty : finite numbers, shape (n,)
+    label : 0 and 1, or bool, shape (n,)
+    weight : non-negative integers, shape (n,), optional
+    uncertainty_bins, score_bins
+        None means the default: 3 and 500, or 1 and 10 for the score alone.
+    n_min, n_max
+        Rows in a bin of pava-bc.
+
+    Raises
+    ------
+    UsageError, DataError
+        An option or a value is out of range.
+
+    Examples
+    --------
+    >>> bin_counts([0.1, 0.4, 0.6, 0.9], [0, 1, 0, 1], score_bins=2).positives.tolist()
+    [[1, 1]]
+    """
+    rule = Binning(binning)
+    both = rule.cuts_uncertainty
+    if uncertainty_bins is None:
+        uncertainty_bins = defaults.UNCERTAINTY_BINS if both and uncertainty is not None else 1
+    if score_bins is None:
+        score_bins = defaults.SCORE_BINS if both else defaults.SINGLE_SCORE_BINS
+    spec = GridSpec(
+        binning=rule,
+        uncertainty_bins=uncertainty_bins,
+        score_bins=score_bins,
+        blocks=BlockSizes(n_min=n_min, n_max=n_max),
+    )
+    data = Labelled(score=score, label=label, uncertainty=uncertainty, weight=weight).request()
+    result = run(BinRequest(data=data, grid=spec))
+    return Grid(artifact=result.artifact, notes=result.report.warnings)

@@ -1,0 +1,137 @@
+"""Calibrators from arrays: a map from scores to probabilities."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from uqcli.api.columns import Column, Labelled
+from uqcli.api.fitted import Fitted
+from uqcli.api.shift import Shift, shift_artifact
+from uqcli.artifacts.calibrator import CalibratorArtifact
+from uqcli.choices import CalibrationMethod
+from uqcli.counts import Floats
+from uqcli.errors import UsageError
+from uqcli.jobs.calibrate.fit import CalibrationOptions
+from uqcli.jobs.calibrate.run import CalibrateRequest, fit_calibrator
+from uqcli.methods.calibrate.maps import CalibrationMap
+from uqcli.methods.calibrate.scale import Scale
+
+
+@dataclass(frozen=True, kw_only=True)
+class Calibrator(Fitted[CalibratorArtifact]):
+    """A fitted map from scores to probabilities."""
+
+    _saved_as: ClassVar[type[Any]] = CalibratorArtifact
+
+    @property
+    def map(self) -> CalibrationMap:
+        """The map and its parameters."""
+        return self.artifact.calibration
+
+    @classmethod
+    def fit(
+        cls,
+        score: Column,
+        label: Column,
+        *,
+        options: CalibrationOptions | None = None,
+        uncertainty: Column | None = None,
+        features: Mapping[str, Column] | None = None,
+        partition: Mapping[str, Column] | None = None,
+        weight: Column | None = None,
+        shift: Shift | None = None,
+        logit: bool = False,
+        undersampled: float = 1.0,
+        **fitted: Any,
+    ) -> Calibrator:
+        """Fit a map to labelled scores, as ``uqcli calibrate`` does; ``evaluate`` measures it.
+
+        Parameters
+        ----------
+        score : shape (n,)
+            Probabilities, or real scores such as logits where ``logit``.
+        label : 0 and 1, shape (n,)
+        options
+            Method and its options as one object, instead of ``logit``, ``undersampled`` and ``fitted``.
+        uncertainty : shape (n,)
+            For method mist.
+        features, partition
+            For method heterogeneous: columns to learn trees from, or whose texts are the parts. Numbers (NaN is
+            missing) or texts (None is missing).
+        weight : non-negative integers, shape (n,), optional
+            How often each row counts.
+        shift
+            Class weights of a target for which probabilities are corrected after the map.
+        undersampled
+            Negatives were kept with probability 1/undersampled where the model learned.
+        **fitted
+            Attributes of ``CalibrationOptions``: method, n_bins, uncertainty_bins, leaf_method, min_leaf,
+            partitioner, max_depth, split, confidence, seed.
+
+        Raises
+        ------
+        DataError, UsageError, MissingExtraError
+            A column or an option cannot be used.
+
+        Examples
+        --------
+        >>> fitted = Calibrator.fit([0.1, 0.4, 0.6, 0.9], [0, 1, 0, 1], method="platt")
+        >>> fitted.predict([0.5]).round(3).tolist()
+        [0.5]
+        """
+        if options is not None and (fitted or logit or undersampled != 1):
+            raise UsageError("options and its attributes together", expected="one of them")
+        scale = Scale(real=logit, undersampled=undersampled)
+        how = options or CalibrationOptions(scale=scale, trees=partition is None, **fitted)
+        if how.trees is False and partition is None:
+            features, partition = None, features
+        if how.method is CalibrationMethod.MIST and uncertainty is None:
+            raise UsageError("method mist without uncertainty", expected="a column of uncertainties")
+        more = {**(features or {}), **(partition or {})}
+        rows = Labelled(score=score, label=label, uncertainty=uncertainty, weight=weight, more=more)
+        found = fit_calibrator(
+            CalibrateRequest(
+                data=rows.request(),
+                calibration=how,
+                features=tuple(features or ()),
+                partition=tuple(partition or ()),
+                shift=None if shift is None else shift_artifact(shift),
+            )
+        )
+        return cls(artifact=found.artifact, notes=found.notes)
+
+    def predict(
+        self,
+        score: Column,
+        *,
+        uncertainty: Column | None = None,
+        features: Mapping[str, Column] | None = None,
+    ) -> Floats:
+        """Calibrated probabilities of new rows.
+
+        Parameters
+        ----------
+        score : shape (n,)
+        uncertainty : shape (n,)
+            Where the map looks at it.
+        features
+            Every column that the map asks about, by name.
+
+        Returns
+        -------
+        float64, shape (n,)
+
+        Raises
+        ------
+        DataError
+            A value cannot be used, or a column that the map looks at is missing.
+        """
+        columns = self.artifact.source.columns
+        given: dict[str, Column | None] = {columns["score"]: score, **(features or {})}
+        if self.artifact.needs_uncertainty:
+            given[columns["uncertainty"]] = uncertainty
+        return self._added(given)["calibrated"].astype(np.float64)

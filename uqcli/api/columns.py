@@ -1,0 +1,148 @@
+"""Arrays and columns of any data frame as one table, which the engine reads as it reads files."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final, Protocol, TypeAlias, runtime_checkable
+
+import narwhals as nw
+import numpy as np
+import polars as pl
+from numpy.typing import ArrayLike
+
+from uqcli.defaults import LABEL, SCORE, UNCERTAINTY
+from uqcli.engines.request import ClassColumns, DataRequest, Roles
+from uqcli.errors import DataError, UsageError
+
+
+@runtime_checkable
+class _FromArrow(Protocol):
+    def __arrow_c_array__(self, requested_schema: object = None) -> object: ...
+
+
+Column: TypeAlias = ArrayLike | Any
+"""One value for each row: a sequence, an array, or a column of polars, pandas, pyarrow or another frame."""
+
+Classes: TypeAlias = ArrayLike | Any
+"""Class probabilities: an array of shape (n, C), or a data frame with a column for each class."""
+
+WEIGHT: Final = "weight"
+PREFIX: Final = "p_"
+"""Class probabilities of an array are columns of this beginning."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Labelled:
+    """Labelled rows of one score, as they were given.
+
+    Attributes
+    ----------
+    more
+        Further columns by name: features and groups.
+    """
+
+    score: Column
+    label: Column | None = None
+    uncertainty: Column | None = None
+    weight: Column | None = None
+    more: Mapping[str, Column] | None = None
+
+    def request(self) -> DataRequest:
+        """The rows as a job reads them."""
+        columns = {
+            SCORE: self.score,
+            UNCERTAINTY: self.uncertainty,
+            LABEL: self.label,
+            WEIGHT: self.weight,
+            **(self.more or {}),
+        }
+        there = {name: value for name, value in columns.items() if value is not None}
+        numbers = {role: role for role in (SCORE, UNCERTAINTY) if role in there}
+        roles = Roles(numbers=numbers, **_answers(there))
+        return DataRequest(inputs=(), frame=table_of(there), roles=roles)
+
+
+def class_rows(
+    probability: Classes,
+    label: Column | None = None,
+    *,
+    classes: Sequence[str] | None = None,
+    weight: Column | None = None,
+    more: Mapping[str, Column] | None = None,
+) -> DataRequest:
+    """Rows of class probabilities; of a single score where there is one column.
+
+    Parameters
+    ----------
+    classes
+        Names of the classes in the order of the columns; None means the names of a frame's columns, or
+        numbers from 0.
+    """
+    named = {LABEL: label, WEIGHT: weight, **(more or {})}
+    columns = {name: value for name, value in named.items() if value is not None}
+    matrix = nw.from_native(probability, eager_only=True, pass_through=True)
+    if isinstance(matrix, nw.DataFrame):
+        of_classes = {str(name): matrix[str(name)] for name in matrix.columns}
+    else:
+        array = np.asarray(probability)
+        if array.ndim < 2:
+            if classes is not None:
+                raise UsageError("classes with one score", expected="a column for each class")
+            return Labelled(score=probability, label=label, weight=weight, more=more).request()
+        if array.ndim > 2:
+            raise DataError(f"probability has shape {array.shape}", expected="shape (n, C)")
+        names = classes or [str(number) for number in range(array.shape[1])]
+        of_classes = {f"{PREFIX}{name}": array[:, at] for at, name in enumerate(names[: array.shape[1]])}
+    if classes is not None and len(classes) != len(of_classes):
+        raise UsageError(f"{len(classes)} classes for {len(of_classes)} columns", expected="one for each")
+    frame = table_of({**of_classes, **columns})
+    found = ClassColumns(columns=",".join(of_classes), names=_names(of_classes, classes))
+    return DataRequest(inputs=(), frame=frame, roles=Roles(numbers={}, class_columns=found, **_answers(columns)))
+
+
+def _names(of_classes: Mapping[str, object], classes: Sequence[str] | None) -> tuple[str, ...]:
+    return tuple(classes) if classes is not None else tuple(name.removeprefix(PREFIX) for name in of_classes)
+
+
+def _answers(columns: Mapping[str, Any]) -> dict[str, str]:
+    return {role: role for role in (LABEL, WEIGHT) if role in columns}
+
+
+def table_of(columns: Mapping[str, Column]) -> pl.DataFrame:
+    """Columns side by side.
+
+    Raises
+    ------
+    DataError
+        A column has more than one dimension, values of several kinds, or another length than the first.
+    """
+    made = [series_of(name, values) for name, values in columns.items()]
+    for each in made:
+        if len(each) != len(made[0]):
+            raise DataError(
+                f"{each.name} has {len(each)} values", expected=f"{len(made[0])}, as {made[0].name} has"
+            )
+    return pl.DataFrame(made)
+
+
+def series_of(name: str, values: Column) -> pl.Series:
+    """One column, whatever library holds it.
+
+    Raises
+    ------
+    DataError
+        It has more than one dimension, or values of several kinds.
+    """
+    column = nw.from_native(values, series_only=True, pass_through=True)
+    if isinstance(column, nw.Series):
+        return column.to_polars().alias(name)
+    try:
+        if isinstance(values, _FromArrow):
+            return pl.Series(name, values)
+        array = np.asarray(values)
+        if array.ndim == 1:
+            return pl.Series(name, array if array.dtype.kind in "biuf" else list(values))
+    except (TypeError, ValueError, OverflowError, pl.exceptions.PolarsError) as error:
+        raise DataError(f"{name} cannot be read as one column: {error}", expected="values of one kind") from error
+    raise DataError(f"{name} has shape {array.shape}", expected="shape (n,)")

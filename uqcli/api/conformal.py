@@ -1,0 +1,147 @@
+"""Conformal sets from arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from uqcli.api.columns import Classes, Column, class_rows
+from uqcli.api.decimals import Decimal, decimal_text
+from uqcli.api.fitted import Fitted
+from uqcli.api.shift import Shift, shift_artifact
+from uqcli.artifacts.conformal import ConformalArtifact
+from uqcli.choices import ConformalMethod, ConformalMode
+from uqcli.counts import Bools, Floats
+from uqcli.jobs.conformal.run import ConformalRequest, run
+
+_GROUP = "group"
+
+
+@dataclass(frozen=True, kw_only=True)
+class ConformalSets(Fitted[ConformalArtifact]):
+    """Sets of classes that hold the true one as often as promised."""
+
+    _saved_as: ClassVar[type[Any]] = ConformalArtifact
+
+    @property
+    def classes(self) -> tuple[str, ...]:
+        """Names, in the order of the columns of ``sets``."""
+        return tuple(self.artifact.classes)
+
+    @property
+    def thresholds(self) -> Floats:
+        """Largest non-conformity score of each class that is in its sets; float64, shape (C,)."""
+        return np.array(self.artifact.thresholds)
+
+    @property
+    def promise(self) -> str:
+        """What is promised, in words."""
+        return self.artifact.promise()
+
+    def sets(self, probability: Classes, *, group: Column | None = None, no_empty: bool = False) -> Bools:
+        """Which classes are in the set of each row.
+
+        Parameters
+        ----------
+        probability : shape (n, C), or (n,) for the probability of label 1
+        group : shape (n,)
+            Where groups have thresholds of their own.
+        no_empty
+            Whether the likeliest class is put into empty sets; coverage can only rise.
+
+        Returns
+        -------
+        bool, shape (n, C)
+
+        Raises
+        ------
+        DataError
+            A value cannot be used, or a column is missing.
+        """
+        columns = self.artifact.source.columns
+        rows = class_rows(probability, classes=None if "score" in columns else self.classes)
+        frame = rows.frame
+        assert frame is not None  # made of columns
+        named = dict(zip(self._probability_columns(), frame.iter_columns(), strict=True))
+        more = {} if self.artifact.groups is None else {self.artifact.groups.column: group}
+        return self._added({**named, **more}, no_empty=no_empty)["set"].astype(np.bool_)
+
+    def _probability_columns(self) -> list[str]:
+        columns = self.artifact.source.columns
+        return [columns["score"]] if "score" in columns else [columns[f"proba.{name}"] for name in self.classes]
+
+
+def conformal_sets(
+    probability: Classes,
+    label: Column,
+    *,
+    alpha: Decimal = "0.1",
+    classes: Sequence[str] | None = None,
+    weight: Column | None = None,
+    group: Column | None = None,
+    method: ConformalMethod | str = ConformalMethod.APS,
+    mode: ConformalMode | str = ConformalMode.MARGINAL,
+    alpha_by_class: Mapping[str, Decimal] | None = None,
+    shift: Shift | None = None,
+    target: Classes | None = None,
+    randomize: bool = True,
+    seed: int = 0,
+) -> ConformalSets:
+    """Find thresholds of sets that hold the true class with probability 1 - alpha [LS sec. 3].
+
+    The same work as ``uqcli conformal``.
+
+    Parameters
+    ----------
+    probability : shape (n, C), or (n,) for the probability of label 1
+        Of calibration rows that the model has not seen: an array, or a data frame with a column for each class.
+    label : shape (n,)
+        Names of the classes, or their numbers.
+    alpha
+        Text of a decimal in (0, 1), a Fraction, or a float, read as it prints.
+    group : shape (n,)
+        Groups that get thresholds of their own, with mode marginal.
+    shift, target
+        With mode label-shift: class weights, or unlabelled rows of the target to estimate them from.
+
+    Raises
+    ------
+    UsageError, DataError
+        An option or a value is out of range.
+    InfeasibleError
+        The class weights are not identified.
+
+    Examples
+    --------
+    >>> found = conformal_sets([0.1, 0.2, 0.8, 0.9], [0, 0, 1, 1], alpha="0.4", method="lac")
+    >>> found.sets([0.05, 0.95]).tolist()
+    [[True, False], [False, True]]
+    """
+    result = run(
+        ConformalRequest(
+            data=class_rows(
+                probability,
+                label,
+                classes=classes,
+                weight=weight,
+                more={} if group is None else {_GROUP: group},
+            ),
+            method=ConformalMethod(method),
+            mode=ConformalMode(mode),
+            alpha=decimal_text("alpha", alpha),
+            alpha_by_class={
+                name: decimal_text("alpha", each) for name, each in (alpha_by_class or {}).items()
+            },
+            randomize=randomize,
+            seed=seed,
+            by=None if group is None else _GROUP,
+            shift=None if shift is None else shift_artifact(shift),
+            target=None if target is None else class_rows(target, classes=classes).frame,
+        )
+    )
+    if result.artifact is None:
+        raise result.failure or AssertionError("no sets and no reason")
+    return ConformalSets(artifact=result.artifact, notes=tuple(result.report.payload()["notes"]))

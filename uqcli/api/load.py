@@ -1,0 +1,33 @@
+"""Reading a saved model of whatever kind."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import Any, Final
+
+from uqcli.api.fitted import Fitted
+from uqcli.artifacts.codec import load as load_artifact
+from uqcli.choices import ArtifactKind
+
+_CLASSES: Final = {
+    ArtifactKind.GRID: ("bin", "Grid"),
+    ArtifactKind.BOUNDARY: ("boundary", "Boundary"),
+    ArtifactKind.CALIBRATOR: ("calibrate", "Calibrator"),
+    ArtifactKind.CONFORMAL: ("conformal", "ConformalSets"),
+    ArtifactKind.SHIFT: ("shift", "ShiftWeights"),
+}
+"""Modules here, and the class for an artifact of each kind."""
+
+
+def load(path: str) -> Fitted[Any]:
+    """Read what ``save`` or a command wrote; its kind tells what it becomes.
+
+    Raises
+    ------
+    DataError, ArtifactError
+        The file is missing, or is no artifact.
+    """
+    artifact = load_artifact(str(path))
+    module, name = _CLASSES.get(artifact.kind, ("fitted", "Fitted"))
+    made: Fitted[Any] = getattr(import_module(f"uqcli.api.{module}"), name)(artifact=artifact)
+    return made

@@ -1,0 +1,130 @@
+"""Class weights of a target from arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from uqcli import defaults
+from uqcli.api.columns import Classes, Column, class_rows
+from uqcli.api.fitted import Fitted
+from uqcli.artifacts.codec import load_kind
+from uqcli.artifacts.shift import ShiftArtifact
+from uqcli.choices import ConfusionCounts, ShiftEstimator
+from uqcli.counts import Floats
+from uqcli.document import Estimate
+from uqcli.jobs.shift.run import ShiftRequest, run
+
+
+@dataclass(frozen=True, kw_only=True)
+class ShiftWeights(Fitted[ShiftArtifact]):
+    """How much more frequent each class is in a target: w = q/p."""
+
+    _saved_as: ClassVar[type[Any]] = ShiftArtifact
+
+    @property
+    def classes(self) -> tuple[str, ...]:
+        """Names, in order."""
+        return tuple(self.artifact.classes)
+
+    @property
+    def weights(self) -> Floats:
+        """float64, shape (C,)."""
+        return np.array(self.artifact.weights)
+
+    @property
+    def target_prior(self) -> Floats:
+        """Shares of the classes in the target; float64, shape (C,)."""
+        return np.array(self.artifact.target_prior)
+
+    @property
+    def p_value(self) -> float | None:
+        """Of "source and target are predicted alike"."""
+        return self.artifact.shift_p
+
+    @property
+    def intervals(self) -> dict[str, Estimate]:
+        """Weight and interval by class; empty where no interval would hold its level."""
+        found = self.artifact.estimates()
+        return {name: each for name, each in found.items() if isinstance(each, Estimate)}
+
+
+Shift = ShiftWeights | str
+"""Class weights, or the path of a saved artifact."""
+
+
+def shift_artifact(shift: Shift) -> ShiftArtifact:
+    """The artifact of class weights, wherever it is.
+
+    Raises
+    ------
+    DataError, ArtifactError
+        It cannot be read, or is of another kind.
+    """
+    return shift.artifact if isinstance(shift, ShiftWeights) else load_kind(str(shift), ShiftArtifact)
+
+
+def shift_weights(
+    probability: Classes,
+    label: Column,
+    target: Classes | None = None,
+    *,
+    classes: Sequence[str] | None = None,
+    weight: Column | None = None,
+    estimator: ShiftEstimator | str = ShiftEstimator.BBSE,
+    confusion: str = "hard",
+    prior: Sequence[float] | None = None,
+    bootstrap: int | None = None,
+    confidence: float = defaults.CONFIDENCE,
+    seed: int = 0,
+) -> ShiftWeights:
+    """Estimate class weights q/p from unlabelled rows of a target [LS sec. 4].
+
+    The same work as ``uqcli shift``.
+
+    Parameters
+    ----------
+    probability : shape (n, C), or (n,) for the probability of label 1
+        Class probabilities of labelled rows: an array, or a data frame with a column for each class.
+    label : shape (n,)
+        Names of the classes, or their numbers.
+    target : shape (m, C) or (m,)
+        The same of unlabelled rows; not needed for estimator known.
+    classes
+        Names of the classes in the order of the columns.
+    prior
+        Shares of the classes in the target, for estimator known.
+    bootstrap
+        Resamplings of the intervals; None makes them for data of moderate size.
+
+    Raises
+    ------
+    UsageError, DataError
+        An option or a value is out of range.
+    InfeasibleError
+        The weights are not identified.
+
+    Examples
+    --------
+    >>> found = shift_weights([0.1, 0.2, 0.8, 0.9], [0, 0, 1, 1], [0.1, 0.9, 0.8, 0.7], bootstrap=0)
+    >>> found.weights.tolist()
+    [0.5, 1.5]
+    """
+    result = run(
+        ShiftRequest(
+            data=class_rows(probability, label, classes=classes, weight=weight),
+            target=None if target is None else class_rows(target, classes=classes).frame,
+            estimator=ShiftEstimator(estimator),
+            confusion=ConfusionCounts(confusion),
+            prior=None if prior is None else tuple(float(each) for each in prior),
+            bootstrap=bootstrap,
+            confidence=confidence,
+            seed=seed,
+        )
+    )
+    if result.artifact is None:
+        raise result.failure or AssertionError("no class weights and no reason")
+    return ShiftWeights(artifact=result.artifact, notes=tuple(result.report.payload()["notes"]))
