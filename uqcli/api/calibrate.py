@@ -16,7 +16,7 @@ from uqcli.choices import CalibrationMethod
 from uqcli.counts import Floats
 from uqcli.errors import UsageError
 from uqcli.jobs.calibrate.fit import CalibrationOptions
-from uqcli.jobs.calibrate.run import CalibrateRequest, fit_calibrator
+from uqcli.jobs.calibrate.made import CalibrateRequest, make_calibrator
 from uqcli.methods.calibrate.maps import CalibrationMap
 from uqcli.methods.calibrate.scale import Scale
 
@@ -93,7 +93,7 @@ class Calibrator(Fitted[CalibratorArtifact]):
             raise UsageError("method mist without uncertainty", expected="a column of uncertainties")
         more = {**(features or {}), **(partition or {})}
         rows = Labelled(score=score, label=label, uncertainty=uncertainty, weight=weight, more=more)
-        found = fit_calibrator(
+        found = make_calibrator(
             CalibrateRequest(
                 data=rows.request(),
                 calibration=how,
@@ -102,7 +102,7 @@ class Calibrator(Fitted[CalibratorArtifact]):
                 shift=None if shift is None else shift_artifact(shift),
             )
         )
-        return cls(artifact=found.artifact, notes=found.notes)
+        return cls(artifact=found.artifact, notes=tuple(found.notes))
 
     def predict(
         self,

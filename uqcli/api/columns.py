@@ -3,28 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, Final, Protocol, TypeAlias, runtime_checkable
+from dataclasses import dataclass, replace
+from typing import Any, Final, TypeAlias
 
 import narwhals as nw
 import numpy as np
 import polars as pl
-from numpy.typing import ArrayLike
 
 from uqcli.defaults import LABEL, SCORE, UNCERTAINTY
 from uqcli.engines.request import ClassColumns, DataRequest, Roles
 from uqcli.errors import DataError, UsageError
 
 
-@runtime_checkable
-class _FromArrow(Protocol):
-    def __arrow_c_array__(self, requested_schema: object = None) -> object: ...
-
-
-Column: TypeAlias = ArrayLike | Any
+Column: TypeAlias = Any
 """One value for each row: a sequence, an array, or a column of polars, pandas, pyarrow or another frame."""
 
-Classes: TypeAlias = ArrayLike | Any
+Classes: TypeAlias = Any
 """Class probabilities: an array of shape (n, C), or a data frame with a column for each class."""
 
 WEIGHT: Final = "weight"
@@ -58,9 +52,8 @@ class Labelled:
             **(self.more or {}),
         }
         there = {name: value for name, value in columns.items() if value is not None}
-        numbers = {role: role for role in (SCORE, UNCERTAINTY) if role in there}
-        roles = Roles(numbers=numbers, **_answers(there))
-        return DataRequest(inputs=(), frame=table_of(there), roles=roles)
+        numbers: dict[str, str] = {role: role for role in (SCORE, UNCERTAINTY) if role in there}
+        return DataRequest(inputs=(), frame=table_of(there), roles=_roles(there, numbers))
 
 
 def class_rows(
@@ -83,7 +76,7 @@ def class_rows(
     columns = {name: value for name, value in named.items() if value is not None}
     matrix = nw.from_native(probability, eager_only=True, pass_through=True)
     if isinstance(matrix, nw.DataFrame):
-        of_classes = {str(name): matrix[str(name)] for name in matrix.columns}
+        of_classes: dict[str, Column] = {str(name): matrix[str(name)] for name in matrix.columns}
     else:
         array = np.asarray(probability)
         if array.ndim < 2:
@@ -97,16 +90,15 @@ def class_rows(
     if classes is not None and len(classes) != len(of_classes):
         raise UsageError(f"{len(classes)} classes for {len(of_classes)} columns", expected="one for each")
     frame = table_of({**of_classes, **columns})
-    found = ClassColumns(columns=",".join(of_classes), names=_names(of_classes, classes))
-    return DataRequest(inputs=(), frame=frame, roles=Roles(numbers={}, class_columns=found, **_answers(columns)))
+    names = classes if classes is not None else [name.removeprefix(PREFIX) for name in of_classes]
+    found = ClassColumns(columns=",".join(of_classes), names=tuple(names))
+    roles = replace(_roles(columns, {}), class_columns=found)
+    return DataRequest(inputs=(), frame=frame, roles=roles)
 
 
-def _names(of_classes: Mapping[str, object], classes: Sequence[str] | None) -> tuple[str, ...]:
-    return tuple(classes) if classes is not None else tuple(name.removeprefix(PREFIX) for name in of_classes)
-
-
-def _answers(columns: Mapping[str, Any]) -> dict[str, str]:
-    return {role: role for role in (LABEL, WEIGHT) if role in columns}
+def _roles(columns: Mapping[str, Column], numbers: Mapping[str, str]) -> Roles:
+    label, weight = (role if role in columns else None for role in (LABEL, WEIGHT))
+    return Roles(numbers=numbers, label=label, weight=weight)
 
 
 def table_of(columns: Mapping[str, Column]) -> pl.DataFrame:
@@ -137,12 +129,12 @@ def series_of(name: str, values: Column) -> pl.Series:
     column = nw.from_native(values, series_only=True, pass_through=True)
     if isinstance(column, nw.Series):
         return column.to_polars().alias(name)
+    of_arrow = hasattr(values, "__arrow_c_array__")  # pyarrow's own arrays, and those that speak as they do
+    shape = (len(values),) if of_arrow else np.asarray(values).shape
+    if len(shape) != 1:
+        raise DataError(f"{name} has shape {shape}", expected="shape (n,)")
+    numeric = not of_arrow and np.asarray(values).dtype.kind in "biuf"
     try:
-        if isinstance(values, _FromArrow):
-            return pl.Series(name, values)
-        array = np.asarray(values)
-        if array.ndim == 1:
-            return pl.Series(name, array if array.dtype.kind in "biuf" else list(values))
+        return pl.Series(name, values if of_arrow else np.asarray(values) if numeric else list(values))
     except (TypeError, ValueError, OverflowError, pl.exceptions.PolarsError) as error:
-        raise DataError(f"{name} cannot be read as one column: {error}", expected="values of one kind") from error
-    raise DataError(f"{name} has shape {array.shape}", expected="shape (n,)")
+        raise DataError(f"{name} cannot be read: {error}", expected="values of one kind") from error

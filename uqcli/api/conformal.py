@@ -71,7 +71,9 @@ class ConformalSets(Fitted[ConformalArtifact]):
 
     def _probability_columns(self) -> list[str]:
         columns = self.artifact.source.columns
-        return [columns["score"]] if "score" in columns else [columns[f"proba.{name}"] for name in self.classes]
+        return (
+            [columns["score"]] if "score" in columns else [columns[f"proba.{name}"] for name in self.classes]
+        )
 
 
 def conformal_sets(

@@ -38,7 +38,9 @@ def uncertainty_of(
     >>> uncertainty_of(alpha1=[3.0], alpha0=[1.0]).score.tolist()
     [0.75]
     """
-    columns: dict[str, Column] = {} if members is None else {f"m_{at}": each for at, each in enumerate(members)}
+    columns: dict[str, Column] = (
+        {} if members is None else {f"m_{at}": each for at, each in enumerate(members)}
+    )
     beta = {name: value for name, value in (("alpha1", alpha1), ("alpha0", alpha0)) if value is not None}
     roles = roles_of(
         alpha1="alpha1" if "alpha1" in beta else None,

@@ -29,15 +29,19 @@ class TargetMix:
     draws: Matrix | None
 
 
-def load_mix(name: str, positive: str | None) -> TargetMix:
-    """Weights of an artifact on disk (see ``mix_of``).
+SavedShift = str | ShiftArtifact
+"""The path of class weights, or these themselves."""
+
+
+def load_shift(shift: SavedShift) -> ShiftArtifact:
+    """Class weights, wherever they are.
 
     Raises
     ------
     DataError, ArtifactError
-        Also: the artifact is missing or of another kind.
+        The artifact is missing or of another kind.
     """
-    return mix_of(load_kind(name, ShiftArtifact), positive)
+    return load_kind(shift, ShiftArtifact) if isinstance(shift, str) else shift
 
 
 def mix_of(shift: ShiftArtifact, positive: str | None) -> TargetMix:

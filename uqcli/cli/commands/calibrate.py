@@ -175,7 +175,8 @@ def calibrate(
         plot=plotting.plot,
         has_figures=True,
     )
-    from uqcli.jobs.calibrate.run import CalibrateRequest, run
+    from uqcli.jobs.calibrate.made import CalibrateRequest
+    from uqcli.jobs.calibrate.run import run
 
     method = _method(methods)
     _refuse_stray(method, methods, parts)
@@ -186,8 +187,8 @@ def calibrate(
         calibration=_calibration(method, methods, parts, resampling),
         features=_names(parts.features, "--features"),
         partition=_names(parts.partition, "--partition"),
-        test=tuple(test or ()),
-        tree_data=tuple(parts.tree_data or ()),
+        test=tuple(test) if test else None,
+        tree_data=tuple(parts.tree_data) if parts.tree_data else None,
         shift=methods.shift,
         bootstrap=resampling.bootstrap,
         confidence=resampling.confidence,

@@ -124,7 +124,7 @@ def conformal(
         seed=seed,
         by=by,
         shift=shift,
-        target=tuple(target or ()),
+        target=tuple(target) if target else None,
     )
     deliver(run(request), reporting, files=files, output=written.output)
 

@@ -81,7 +81,7 @@ def shift(
         prior = None
     request = ShiftRequest(
         data=labelled_data(inputs, columns, reading, running, probabilities=probabilities),
-        target=tuple(target or ()),
+        target=tuple(target) if target else None,
         estimator=estimator,
         confusion=confusion,
         prior=_shares(prior),

@@ -30,7 +30,7 @@ from uqcli.jobs.boundary.hold_out import (
     oversize_of,
     require_applicable,
 )
-from uqcli.jobs.class_mix import load_mix
+from uqcli.jobs.class_mix import SavedShift, load_shift, mix_of
 from uqcli.jobs.labelled import open_table, source_of
 from uqcli.jobs.result import Result
 from uqcli.methods.bin.grid import GridSpec
@@ -54,7 +54,7 @@ class BoundaryRequest:
     saved_grid
         Path of a grid artifact to work on instead of rows, or None.
     shift
-        Path of class weights of a target in which the constraint is to hold; None for the rows themselves.
+        Class weights of a target in which the constraint is to hold; None for the rows themselves.
     """
 
     data: DataRequest
@@ -62,7 +62,7 @@ class BoundaryRequest:
     algorithm: AlgorithmChoice = AlgorithmChoice.VW_DPMT
     grid: GridSpec = _GRID
     saved_grid: str | None = None
-    shift: str | None = None
+    shift: SavedShift | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -82,7 +82,9 @@ def run(request: BoundaryRequest) -> Result[BoundaryReport, BoundaryArtifact | N
     UsageError, DataError, ArtifactError
         See the parts.
     """
-    mix = None if request.shift is None else load_mix(request.shift, request.data.positive_value).mix
+    mix = None
+    if request.shift is not None:
+        mix = mix_of(load_shift(request.shift), request.data.positive_value).mix
     constraint = request.constraint if mix is None else mix.in_source(request.constraint)
     problem = _from_grid(request) if request.saved_grid is not None else _from_rows(request, constraint)
     if request.algorithm is AlgorithmChoice.ALL:

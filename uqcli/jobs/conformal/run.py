@@ -8,16 +8,16 @@ from fractions import Fraction
 
 import numpy as np
 
-from uqcli.artifacts.codec import load_kind
 from uqcli.artifacts.conformal import ConformalArtifact, ConformalParameters, SavedGroups
 from uqcli.artifacts.shift import ShiftArtifact
 from uqcli.choices import ArtifactKind, ConformalMethod, ConformalMode
 from uqcli.counts import Floats, Ints
 from uqcli.draws import Purpose, uniforms
 from uqcli.engines.open import streams_kept
-from uqcli.engines.request import DataRequest
+from uqcli.engines.request import DataRequest, Inputs
 from uqcli.errors import UsageError
 from uqcli.exact import decimal
+from uqcli.jobs.class_mix import SavedShift, load_shift
 from uqcli.jobs.class_rows import ClassReader
 from uqcli.jobs.labelled import sum_notes
 from uqcli.jobs.result import Result
@@ -48,8 +48,7 @@ class ConformalRequest:
     by
         Column whose groups get thresholds of their own.
     shift, target
-        Class weights for mode label-shift: the path of an artifact, or INPUT arguments of unlabelled rows to
-        estimate them from.
+        Class weights for mode label-shift, or unlabelled rows to estimate them from.
     """
 
     data: DataRequest
@@ -60,8 +59,8 @@ class ConformalRequest:
     randomize: bool = True
     seed: int = 0
     by: str | None = None
-    shift: str | None = None
-    target: tuple[str, ...] = ()
+    shift: SavedShift | None = None
+    target: Inputs | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -84,10 +83,10 @@ def run(request: ConformalRequest) -> Result[ConformalReport | ShiftReport, Conf
         An option is out of range, classes differ, or rows or class weights cannot be read.
     """
     alpha = parse_alpha(request.alpha)
-    if request.shift is not None and request.target:
+    if request.shift is not None and request.target is not None:
         raise UsageError("--shift and --target together", expected="one of them")
-    shift = None if request.shift is None else load_kind(request.shift, ShiftArtifact)
-    if not request.target:
+    shift = None if request.shift is None else load_shift(request.shift)
+    if request.target is None:
         return _fitted(request, alpha, shift)
     if request.mode is not ConformalMode.LABEL_SHIFT:
         raise UsageError(f"--target with mode {request.mode}", expected="--mode label-shift")

@@ -13,7 +13,7 @@ from uqcli.artifacts.shift import ShiftArtifact, ShiftParameters
 from uqcli.choices import ArtifactKind, Confusion, ShiftEstimator
 from uqcli.counts import Floats, Ints, pool
 from uqcli.draws import Purpose, generator
-from uqcli.engines.request import DataRequest
+from uqcli.engines.request import DataRequest, Inputs
 from uqcli.errors import InfeasibleError, UsageError
 from uqcli.jobs.class_rows import ClassReader
 from uqcli.jobs.intervals import check_bootstrap, check_confidence
@@ -46,7 +46,7 @@ class ShiftRequest:
     data
         Labelled rows of the source.
     target
-        INPUT arguments of the target's unlabelled rows; none are needed only for estimator known.
+        The target's unlabelled rows; none are needed only for estimator known.
     prior
         Target prior in the order of the classes, for estimator known.
     bootstrap
@@ -54,7 +54,7 @@ class ShiftRequest:
     """
 
     data: DataRequest
-    target: tuple[str, ...] = ()
+    target: Inputs | None = None
     estimator: ShiftEstimator = ShiftEstimator.BBSE
     confusion: Confusion = Confusion.HARD
     prior: tuple[float, ...] | None = None
@@ -124,7 +124,7 @@ def run(request: ShiftRequest) -> Result[ShiftReport, ShiftArtifact | None]:
         An option is missing or out of range, or rows cannot be read.
     """
     _check(request)
-    target = _read(_unlabelled(request)) if request.target else None
+    target = None if request.target is None else _read(_unlabelled(request.data, request.target))
     sides = _Sides(source=_read(request.data), target=target)
     _same_classes(sides, request)
     evidence = _evidence(sides, request)
@@ -138,10 +138,10 @@ def run(request: ShiftRequest) -> Result[ShiftReport, ShiftArtifact | None]:
     return Result(report=report, artifact=report.artifact)
 
 
-def _unlabelled(request: ShiftRequest) -> DataRequest:
+def _unlabelled(data: DataRequest, target: Inputs) -> DataRequest:
     """The target's rows: the same columns without labels and weights, which belong to the labelled rows."""
-    roles = replace(request.data.roles, label=None, weight=None)
-    return replace(request.data, inputs=request.target, roles=roles, positive_value=None)
+    roles = replace(data.roles, label=None, weight=None)
+    return replace(data.on(target), roles=roles, positive_value=None)
 
 
 def _check(request: ShiftRequest) -> None:
@@ -152,7 +152,7 @@ def _check(request: ShiftRequest) -> None:
             f"estimator {request.estimator} {'with' if given else 'without'} --prior",
             expected="--prior with --estimator known, and only with it",
         )
-    if not request.target and not given:
+    if request.target is None and not given:
         raise UsageError("no target", expected="--target FILE with unlabelled rows")
     if request.prior is not None:
         total = sum(request.prior)

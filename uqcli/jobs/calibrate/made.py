@@ -1,0 +1,238 @@
+"""Calibrators from labelled rows: what is read, fitted and saved."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from uqcli import defaults
+from uqcli.artifacts.calibrator import CalibratorArtifact
+from uqcli.artifacts.saved import Source
+from uqcli.choices import ArtifactKind, CalibrationMethod
+from uqcli.counts import Floats
+from uqcli.engines.probabilities import require_probabilities
+from uqcli.engines.protocol import LabelledRows
+from uqcli.engines.request import DataRequest, FeatureRequest, Inputs
+from uqcli.errors import UsageError
+from uqcli.jobs.calibrate.fit import SCORE_FITS, CalibrationOptions, FittedCalibration, fit, fit_counts
+from uqcli.jobs.calibrate.parameters import parameters_of
+from uqcli.jobs.calibrate.scored_rows import ScoredRows, drawn_from, rows_of
+from uqcli.jobs.class_mix import SavedShift, TargetMix, load_shift, mix_of
+from uqcli.jobs.intervals import check_bootstrap, check_confidence
+from uqcli.jobs.labelled import open_table, read_labelled, source_of
+from uqcli.methods.calibrate.histogram import target_bound
+from uqcli.methods.calibrate.maps import CalibrationMap, HistogramMap
+from uqcli.methods.calibrate.tree import require_trees
+
+
+@dataclass(frozen=True, kw_only=True)
+class CalibrateRequest:
+    """A calibrator that is asked for.
+
+    Attributes
+    ----------
+    features, partition
+        Columns of heterogeneous calibration: to learn trees from, or whose texts are the groups.
+    test, tree_data
+        Other rows: to measure on (None: cross-fitting), to learn trees from (None: half of the rows).
+    shift
+        Class weights of a target for which probabilities are corrected after the map.
+    bootstrap
+        Replicates of the intervals; None makes them for data of moderate size.
+    """
+
+    data: DataRequest
+    calibration: CalibrationOptions
+    features: tuple[str, ...] = ()
+    partition: tuple[str, ...] = ()
+    test: Inputs | None = None
+    tree_data: Inputs | None = None
+    shift: SavedShift | None = None
+    bootstrap: int | None = None
+    confidence: float = defaults.CONFIDENCE
+
+
+@dataclass(frozen=True, kw_only=True)
+class MadeCalibrator:
+    """A calibrator, and what it can be measured on.
+
+    Attributes
+    ----------
+    data
+        What was read.
+    rows
+        Those it was fitted on, or as many of them as are measured at most.
+    fitted_rows
+        How many it was fitted on, by weight.
+    tree_rows
+        Those that trees were learned from, where they are others.
+    """
+
+    artifact: CalibratorArtifact
+    fitted: FittedCalibration
+    data: DataRequest
+    rows: ScoredRows
+    fitted_rows: int
+    tree_rows: ScoredRows | None
+    target: TargetMix | None
+
+    @property
+    def notes(self) -> list[str]:
+        """What there is to know of the fit."""
+        return [*self.fitted.notes, *shift_notes(self.target, self.fitted.map)]
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Fit:
+    """A map with what it was fitted on (see MadeCalibrator)."""
+
+    fitted: FittedCalibration
+    source: Source
+    rows: ScoredRows
+    fitted_rows: int
+    tree_rows: ScoredRows | None = None
+
+
+def make_calibrator(request: CalibrateRequest) -> MadeCalibrator:
+    """Fit a calibrator.
+
+    Raises
+    ------
+    UsageError, DataError, ArtifactError, MissingExtraError
+        An option is out of range or missing, a score is no probability, rows or class weights cannot be read.
+    """
+    how, data = request.calibration, _with_roles(request)
+    target = None
+    if request.shift is not None:
+        target = mix_of(load_shift(request.shift), data.positive_value)
+    _check(request, target)
+    found = (_fitted_on_counts if how.method in SCORE_FITS else _fitted_on_rows)(data, request)
+    artifact = CalibratorArtifact(
+        kind=ArtifactKind.CALIBRATOR,
+        source=found.source,
+        parameters=parameters_of(
+            how,
+            request.features or request.partition,
+            on_invalid=data.on_invalid,
+            positive=data.positive_value,
+        ),
+        method=how.method,
+        logit=how.scale.real,
+        undersampled=how.scale.undersampled,
+        calibration=found.fitted.map,
+        weights=None if target is None else [target.mix.negative, target.mix.positive],
+    )
+    return MadeCalibrator(
+        artifact=artifact,
+        fitted=found.fitted,
+        data=data,
+        rows=found.rows,
+        fitted_rows=found.fitted_rows,
+        tree_rows=found.tree_rows,
+        target=target,
+    )
+
+
+def _with_roles(request: CalibrateRequest) -> DataRequest:
+    """The columns that the method looks at."""
+    data, method = request.data, request.calibration.method
+    roles = data.roles if method is CalibrationMethod.MIST else data.roles.without("uncertainty")
+    features = [FeatureRequest(name=name) for name in request.features]
+    features += [FeatureRequest(name=name, text=True) for name in request.partition]
+    return replace(data, roles=replace(roles, features=tuple(features)))
+
+
+def _check(request: CalibrateRequest, target: TargetMix | None) -> None:
+    how, roles = request.calibration, request.data.roles
+    how.check()
+    check_confidence(request.confidence)
+    answers = {roles.label, roles.weight} & {*request.features, *request.partition}
+    if answers:
+        raise UsageError(f"column '{answers.pop()}' is the label or the weight", expected="other features")
+    if how.method is CalibrationMethod.HETEROGENEOUS:
+        if bool(request.features) == bool(request.partition):
+            raise UsageError(
+                "method heterogeneous needs columns", expected="either --features or --partition"
+            )
+        if request.features:
+            require_trees()
+    check_bootstrap(request.bootstrap)
+    if target is not None and min(target.mix.positive, target.mix.negative) <= 0:
+        raise UsageError("a class has weight 0 in the target", expected="both classes in the target")
+
+
+def _fitted_on_rows(data: DataRequest, request: CalibrateRequest) -> _Fit:
+    rows, source = _read(data, request)
+    tree_rows = None
+    if request.tree_data is not None:
+        tree_rows = read_like(rows, data.on(request.tree_data), request)
+    fitted = fit(rows, request.calibration, tree_rows)
+    return _Fit(fitted=fitted, source=source, rows=rows, fitted_rows=rows.size, tree_rows=tree_rows)
+
+
+def _fitted_on_counts(data: DataRequest, request: CalibrateRequest) -> _Fit:
+    """A map of the scores alone is fitted to their counts; rows are made of as many as are measured."""
+    how = request.calibration
+    table = open_table(data, looks_at_uncertainty=False)
+    counts = table.pooled(np.empty(0))[0]
+    source = source_of(table.facts)
+    _require_scores(counts.value, request, source)
+    rows = rows_of(drawn_from(counts, how.seed))
+    return _Fit(fitted=fit_counts(counts, how), source=source, rows=rows, fitted_rows=counts.rows)
+
+
+def _read(data: DataRequest, request: CalibrateRequest) -> tuple[ScoredRows, Source]:
+    labelled, source = read_labelled(data)
+    _require_scores(labelled.numbers["score"], request, source)
+    return _pooled(labelled), source
+
+
+def _require_scores(score: Floats, request: CalibrateRequest, source: Source) -> None:
+    if not request.calibration.scale.real:
+        require_probabilities(
+            score, source.columns["score"], remedy="give --logit for logits and other real scores"
+        )
+
+
+def _pooled(labelled: LabelledRows) -> ScoredRows:
+    """Distinct rows in sorted order, those of weight 0 left out."""
+    assert labelled.positive is not None  # the roles name a label of two classes
+    size = len(labelled.positive)
+    return ScoredRows(
+        score=labelled.numbers["score"],
+        uncertainty=labelled.numbers.get("uncertainty"),
+        positive=labelled.positive,
+        weight=np.ones(size, dtype=np.int64) if labelled.weight is None else labelled.weight,
+        features=labelled.features,
+    ).pooled()
+
+
+def read_like(rows: ScoredRows, data: DataRequest, request: CalibrateRequest) -> ScoredRows:
+    """Rows of other inputs, whose features are read as numbers or texts as those of the first."""
+    features = tuple(
+        replace(each, text=rows.features[each.name].levels is not None) for each in data.roles.features
+    )
+    return _read(replace(data, roles=replace(data.roles, features=features)), request)[0]
+
+
+def shift_notes(target: TargetMix | None, map_: CalibrationMap) -> list[str]:
+    """What the correction for another class mix does, with the bound of [LS Theorem 4] for histograms."""
+    if target is None:
+        return []
+    mix, shift = target.mix, target.shift
+    ratio = f"{mix.positive / mix.negative:.4g}"
+    notes = [
+        f"Afterwards the odds are multiplied by {ratio} for the target's class mix, which labelled rows of "
+        "the source cannot measure."
+    ]
+    if isinstance(map_, HistogramMap) and shift.interval is not None:
+        pairs = zip(shift.weights, shift.interval, strict=True)
+        unsure = max(max(weight - low, high - weight) for weight, (low, high) in pairs)
+        largest = max(error for error in map_.error if error is not None)
+        bound = target_bound([mix.negative, mix.positive], 2 * largest, unsure)
+        notes.append(
+            f"In the target every bin's probability is within {min(1.0, bound / 2):.3g} of the truth, if the "
+            f"weights are within their intervals (bound of Theorem 4)."
+        )
+    return notes
