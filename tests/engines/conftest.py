@@ -3,7 +3,7 @@
 import pytest
 
 from uqcli.choices import EngineName
-from uqcli.engines.local import isotonic, kept, ranges
+from uqcli.engines.local.count import isotonic, kept, ranges
 from uqcli.engines.open import open_engine
 
 TIGHT, AGAIN = "in parts of a few rows", "in parts, most of them read again"

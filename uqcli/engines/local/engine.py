@@ -9,12 +9,12 @@ from typing import Any, TypeVar
 import numpy as np
 
 from uqcli.counts import Bools, Feature, Floats, Ints, RangeCounts, ValueCounts
-from uqcli.engines.local.batches import LocalBatches, opened
-from uqcli.engines.local.features import whole_feature
-from uqcli.engines.local.isotonic import isotonic_by
-from uqcli.engines.local.kept import KeptRows
-from uqcli.engines.local.keys import values_of
-from uqcli.engines.local.ranges import count_ranges, pooled_by
+from uqcli.engines.local.check.batches import LocalBatches, opened
+from uqcli.engines.local.check.features import whole_feature
+from uqcli.engines.local.count.isotonic import isotonic_by
+from uqcli.engines.local.count.kept import KeptRows
+from uqcli.engines.local.count.keys import values_of
+from uqcli.engines.local.count.ranges import count_ranges, pooled_by
 from uqcli.engines.protocol import (
     ApplyFacts,
     ApplyRequest,
@@ -117,8 +117,8 @@ class LocalEngine:
         return LocalBatches(request)
 
     def stream(self, request: ApplyRequest) -> ApplyFacts:
-        """Stream files through a model (see uqcli.engines.local.streaming)."""
-        from uqcli.engines.local.streaming import stream_through
+        """Stream files through a model (see uqcli.engines.local.write.streaming)."""
+        from uqcli.engines.local.write.streaming import stream_through
 
         with opened(request.data) as (sources, roles):
             return stream_through(sources, replace(request, data=replace(request.data, roles=roles)))

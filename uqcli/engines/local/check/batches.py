@@ -11,10 +11,10 @@ from uqcli.choices import OnInvalid
 from uqcli.defaults import ROWS_PER_BATCH
 from uqcli.engines.inputs import resolve_inputs
 from uqcli.engines.local.ahead import ahead
-from uqcli.engines.local.checks import RowChecker
-from uqcli.engines.local.columns import require_columns
-from uqcli.engines.local.failures import reading
-from uqcli.engines.local.sources import Source, open_sources
+from uqcli.engines.local.check.columns import require_columns
+from uqcli.engines.local.check.rows import RowChecker
+from uqcli.engines.local.read.failures import reading
+from uqcli.engines.local.read.sources import Source, open_sources
 from uqcli.engines.protocol import CheckedRows, SourceFacts
 from uqcli.engines.request import DataRequest, Roles
 from uqcli.errors import DataError

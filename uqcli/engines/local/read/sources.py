@@ -19,10 +19,10 @@ from uqcli.choices import FileFormat
 from uqcli.counts import Bools
 from uqcli.defaults import ROWS_PER_BATCH
 from uqcli.engines.inputs import InputFile
-from uqcli.engines.local.csv_text import CsvBlock, CsvDialect, CsvHeader, read_blocks, read_header
-from uqcli.engines.local.failures import reading
-from uqcli.engines.local.metadata import with_text_only
-from uqcli.engines.local.streams import bytes_of, copied, open_stream
+from uqcli.engines.local.read.csv_text import CsvBlock, CsvDialect, CsvHeader, read_blocks, read_header
+from uqcli.engines.local.read.failures import reading
+from uqcli.engines.local.read.metadata import with_text_only
+from uqcli.engines.local.read.streams import bytes_of, copied, open_stream
 from uqcli.engines.request import ReadOptions
 
 if TYPE_CHECKING:

@@ -16,10 +16,10 @@ import numpy as np
 
 from uqcli.counts import Bools, Floats, Ints, RangeCounts, ValueCounts
 from uqcli.defaults import COLLECTED_ROWS, ROWS_PER_PART
-from uqcli.engines.local.kept import ColumnFacts, KeptRows
-from uqcli.engines.local.keys import Keys, keys_of, values_of
-from uqcli.engines.local.part import Part
-from uqcli.engines.local.pooling import NO_ROWS, KeyCounts, KeyRows, merged, pooled
+from uqcli.engines.local.count.kept import ColumnFacts, KeptRows
+from uqcli.engines.local.count.keys import Keys, keys_of, values_of
+from uqcli.engines.local.count.part import Part
+from uqcli.engines.local.count.pooling import NO_ROWS, KeyCounts, KeyRows, merged, pooled
 from uqcli.engines.protocol import Unsettled
 
 _CELLS = 1 << 20

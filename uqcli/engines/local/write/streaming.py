@@ -14,12 +14,12 @@ from uqcli.choices import FileFormat, OnInvalid
 from uqcli.counts import Bools
 from uqcli.engines.inputs import facts_of_name, format_of
 from uqcli.engines.local.ahead import ahead
-from uqcli.engines.local.checks import RowChecker
-from uqcli.engines.local.csv_text import CsvBlock
-from uqcli.engines.local.failures import reading, writing
-from uqcli.engines.local.layout import Layout, plan_layout
-from uqcli.engines.local.sinks import CsvForm, CsvSink, Sink, open_sink
-from uqcli.engines.local.sources import Batch, CsvSource, Source
+from uqcli.engines.local.check.rows import RowChecker
+from uqcli.engines.local.read.csv_text import CsvBlock
+from uqcli.engines.local.read.failures import reading, writing
+from uqcli.engines.local.read.sources import Batch, CsvSource, Source
+from uqcli.engines.local.write.layout import Layout, plan_layout
+from uqcli.engines.local.write.sinks import CsvForm, CsvSink, Sink, open_sink
 from uqcli.engines.protocol import ApplyFacts, ApplyRequest, CheckedRows, ColumnType
 from uqcli.files import STDIO
 

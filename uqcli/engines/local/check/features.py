@@ -8,7 +8,7 @@ import numpy as np
 import polars as pl
 
 from uqcli.counts import Bools, Feature, Floats
-from uqcli.engines.local.sources import Batch
+from uqcli.engines.local.read.sources import Batch
 from uqcli.engines.request import FeatureRequest
 from uqcli.errors import DataError
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from uqcli.counts import Bools, Ints, ValueCounts, run_starts
-from uqcli.engines.local.keys import Keys, values_of
+from uqcli.engines.local.count.keys import Keys, values_of
 
 _STEP = 1 << 17
 """Keys looked at together, to stay in the cache."""

@@ -11,15 +11,15 @@ import polars as pl
 from uqcli.choices import OnInvalid
 from uqcli.counts import Bools, Floats, Ints
 from uqcli.defaults import MOST_ROWS
-from uqcli.engines.local.classes import (
+from uqcli.engines.local.check.classes import (
     ROUNDING,
     SUM_TOLERANCE,
     class_of_labels,
     sum_of_probabilities,
     without_value,
 )
-from uqcli.engines.local.features import encoded, infinite_numbers, texts_of
-from uqcli.engines.local.sources import Batch
+from uqcli.engines.local.check.features import encoded, infinite_numbers, texts_of
+from uqcli.engines.local.read.sources import Batch
 from uqcli.engines.protocol import CheckedRows
 from uqcli.engines.request import PROBA, Roles
 from uqcli.errors import DataError
