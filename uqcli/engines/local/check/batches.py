@@ -14,7 +14,8 @@ from uqcli.engines.local.ahead import ahead
 from uqcli.engines.local.check.columns import require_columns
 from uqcli.engines.local.check.rows import RowChecker
 from uqcli.engines.local.read.failures import reading
-from uqcli.engines.local.read.sources import Source, open_sources
+from uqcli.engines.local.read.open import open_sources
+from uqcli.engines.local.read.source import Source
 from uqcli.engines.protocol import CheckedRows, SourceFacts
 from uqcli.engines.request import DataRequest, Roles
 from uqcli.errors import DataError

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 
-from uqcli.engines.local.read.sources import Source
+from uqcli.engines.local.read.source import Source
 from uqcli.engines.request import Roles, listing
 from uqcli.errors import DataError
 

@@ -17,8 +17,7 @@ from uqcli.engines.local.ahead import side_by_side
 from uqcli.engines.local.count.kept import KeptRows
 from uqcli.engines.local.count.keys import least_keys
 from uqcli.engines.local.count.part import Part
-from uqcli.engines.local.count.pooling import KeyCounts, KeyRows, in_order, merged, pooled
-from uqcli.engines.local.count.ranges import keys_by_bin
+from uqcli.engines.local.count.pooling import KeyCounts, KeyRows, in_order, keys_by_bin, merged, pooled
 from uqcli.kernels.pava import isotonic_sums
 
 

@@ -12,8 +12,9 @@ import pyarrow as pa
 
 from uqcli.choices import FileFormat
 from uqcli.counts import Floats
+from uqcli.engines.local.read.columnar import ColumnarSource
 from uqcli.engines.local.read.csv_text import CsvBlock
-from uqcli.engines.local.read.sources import ColumnarSource, Source
+from uqcli.engines.local.read.source import Source
 from uqcli.engines.protocol import ApplyRequest, CheckedRows
 from uqcli.engines.request import Roles
 from uqcli.errors import DataError, UsageError

@@ -15,9 +15,10 @@ from uqcli.counts import Bools
 from uqcli.engines.inputs import facts_of_name, format_of
 from uqcli.engines.local.ahead import ahead
 from uqcli.engines.local.check.rows import RowChecker
+from uqcli.engines.local.read.csv_source import CsvSource
 from uqcli.engines.local.read.csv_text import CsvBlock
 from uqcli.engines.local.read.failures import reading, writing
-from uqcli.engines.local.read.sources import Batch, CsvSource, Source
+from uqcli.engines.local.read.source import Batch, Source
 from uqcli.engines.local.write.layout import Layout, plan_layout
 from uqcli.engines.local.write.sinks import CsvForm, CsvSink, Sink, open_sink
 from uqcli.engines.protocol import ApplyFacts, ApplyRequest, CheckedRows, ColumnType

@@ -1,161 +1,27 @@
-"""One input as batches of rows, whatever its format.
-
-Fitting asks for a few columns and gets polars frames; applying asks for everything and gets blocks
-that can be written again as they were: text for CSV, Arrow record batches otherwise.
-"""
+"""Parquet and Arrow as batches of rows: polars frames of some columns, or Arrow record batches of all."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
+from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, BinaryIO, Protocol, TypeAlias, cast
+from typing import TYPE_CHECKING, TypeAlias, cast
 
 import polars as pl
 
 from uqcli.choices import FileFormat
-from uqcli.counts import Bools
 from uqcli.defaults import ROWS_PER_BATCH
 from uqcli.engines.inputs import InputFile
-from uqcli.engines.local.read.csv_text import CsvBlock, CsvDialect, CsvHeader, read_blocks, read_header
 from uqcli.engines.local.read.failures import reading
 from uqcli.engines.local.read.metadata import with_text_only
-from uqcli.engines.local.read.streams import bytes_of, copied, open_stream
-from uqcli.engines.request import ReadOptions
+from uqcli.engines.local.read.source import Batch
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
 Numbered: TypeAlias = "tuple[int, pa.RecordBatch]"
 """Rows with the position of the first in their file."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class Batch:
-    """Rows of one file.
-
-    Attributes
-    ----------
-    frame
-        The columns asked for.
-    short : bool, shape (rows,), or None
-        Rows with fewer fields than the header (CSV only).
-    first_row
-        Position of the first row in its file, from 0.
-    """
-
-    frame: pl.DataFrame
-    short: Bools | None
-    first_row: int
-    file: InputFile
-
-    def after(self, start: int) -> Batch:
-        """Without the rows before a position in the file."""
-        early = start - self.first_row
-        if early <= 0:
-            return self
-        short = None if self.short is None else self.short[early:]
-        return Batch(frame=self.frame[early:], short=short, first_row=start, file=self.file)
-
-
-class Source(Protocol):
-    """One opened input."""
-
-    file: InputFile
-
-    @property
-    def columns(self) -> tuple[str, ...]:
-        """Column names, in order."""
-
-    def batches(self, columns: Sequence[str], start: int = 0, most: int = ROWS_PER_BATCH) -> Iterator[Batch]:
-        """Rows in order, of some columns, from the row at position ``start`` on.
-
-        Parameters
-        ----------
-        most
-            About how many at a time, where the format leaves the choice.
-        """
-
-    def blocks(self) -> Iterator[CsvBlock | pa.RecordBatch]:
-        """Rows in order, of all columns, as they stand in the file."""
-
-
-@contextmanager
-def open_sources(files: Sequence[InputFile], options: ReadOptions) -> Iterator[tuple[Source, ...]]:
-    """Open inputs for one reading; spooled copies go when the block ends."""
-    with ExitStack() as stack:
-        yield tuple(_open(file, options, stack) for file in files)
-
-
-def _open(file: InputFile, options: ReadOptions, stack: ExitStack) -> Source:
-    if file.regular and file.format is FileFormat.CSV:
-        return CsvSource(file, options)
-    if file.regular:
-        return ColumnarSource(file, cast(Path, file.path))
-    found, stream = open_stream(file, stack)
-    if found.format is FileFormat.CSV:
-        return CsvSource(found, options, stream)
-    with reading(found):
-        return ColumnarSource(found, copied(stream, stack))
-
-
-class CsvSource:
-    """A CSV file, or a stream that is read once."""
-
-    def __init__(self, file: InputFile, options: ReadOptions, stream: BinaryIO | None = None) -> None:
-        self.file = file
-        self._options = options
-        self._stream = stream
-        self._rest = b""
-
-    @cached_property
-    def dialect(self) -> CsvDialect:
-        """Column names and delimiter."""
-        with reading(self.file):
-            if self._stream is None:
-                with bytes_of(self.file) as stream:
-                    header = self._header(stream)
-            else:
-                header = self._header(self._stream)
-                self._rest = header.rest
-        return CsvDialect(
-            name=self.file.name,
-            columns=header.columns,
-            delimiter=self.file.delimiter,
-            header=header.text,
-            line_end=header.line_end,
-            null_values=self._options.null_values,
-        )
-
-    def _header(self, stream: BinaryIO) -> CsvHeader:
-        return read_header(stream, self.file.name, self.file.delimiter)
-
-    @property
-    def columns(self) -> tuple[str, ...]:
-        """Column names, in order."""
-        return self.dialect.columns
-
-    def batches(self, columns: Sequence[str], start: int = 0, most: int = ROWS_PER_BATCH) -> Iterator[Batch]:
-        """Rows in order, of some columns, as text, from the row at position ``start`` on."""
-        del most  # blocks of text are equally long
-        for block in self.blocks():
-            if block.first_row + block.rows > start:
-                batch = Batch(
-                    frame=block.values(columns), short=block.short, first_row=block.first_row, file=self.file
-                )
-                yield batch.after(start)
-
-    def blocks(self) -> Iterator[CsvBlock]:
-        """Records in order, as text."""
-        dialect = self.dialect
-        with reading(self.file):
-            if self._stream is not None:
-                yield from read_blocks(self._stream, self._rest, dialect)
-                return
-            with bytes_of(self.file) as stream:
-                yield from read_blocks(stream, self._header(stream).rest, dialect)
 
 
 class ColumnarSource:
