@@ -28,20 +28,20 @@ class ColumnarSource:
     """A Parquet or Arrow file, or a spooled copy of a stream."""
 
     def __init__(self, file: InputFile, path: Path) -> None:
-        self.file = file
+        self.origin = file
         self._path = path
 
     @cached_property
     def columns(self) -> tuple[str, ...]:
         """Column names, in order."""
-        with reading(self.file):
+        with reading(self.origin):
             return tuple(self.arrow_schema.names)
 
     @cached_property
     def arrow_schema(self) -> pa.Schema:
         """Column names and types, with the file's own metadata."""
-        with reading(self.file):
-            if self.file.format is FileFormat.PARQUET:
+        with reading(self.origin):
+            if self.origin.format is FileFormat.PARQUET:
                 import pyarrow.parquet as pq
 
                 return with_text_only(pq.read_schema(self._path))
@@ -50,11 +50,11 @@ class ColumnarSource:
 
     def batches(self, columns: Sequence[str], start: int = 0, most: int = ROWS_PER_BATCH) -> Iterator[Batch]:
         """Rows in order, of some columns, from the row at position ``start`` on."""
-        with reading(self.file):
+        with reading(self.origin):
             for row, record in self._record_batches(list(dict.fromkeys(columns)), start, most):
                 if row + len(record) > start:
                     frame = cast(pl.DataFrame, pl.from_arrow(record))
-                    batch = Batch(frame=frame, short=None, first_row=row, file=self.file)
+                    batch = Batch(frame=frame, short=None, first_row=row, origin=self.origin)
                     yield batch.after(start)
 
     def blocks(self) -> Iterator[pa.RecordBatch]:
@@ -67,8 +67,8 @@ class ColumnarSource:
 
         A damaged file never reaches code that trusts it and would end the process.
         """
-        with reading(self.file):
-            batches = self._of_parquet if self.file.format is FileFormat.PARQUET else self._of_arrow
+        with reading(self.origin):
+            batches = self._of_parquet if self.origin.format is FileFormat.PARQUET else self._of_arrow
             for row, batch in batches(columns, start, most):
                 wanted = batch if columns is None else batch.select(columns)
                 wanted.validate(full=True)

@@ -19,7 +19,7 @@ class CsvSource:
     """A CSV file, or a stream that is read once."""
 
     def __init__(self, file: InputFile, options: ReadOptions, stream: BinaryIO | None = None) -> None:
-        self.file = file
+        self.origin = file
         self._options = options
         self._stream = stream
         self._rest = b""
@@ -27,24 +27,24 @@ class CsvSource:
     @cached_property
     def dialect(self) -> CsvDialect:
         """Column names and delimiter."""
-        with reading(self.file):
+        with reading(self.origin):
             if self._stream is None:
-                with bytes_of(self.file) as stream:
+                with bytes_of(self.origin) as stream:
                     header = self._header(stream)
             else:
                 header = self._header(self._stream)
                 self._rest = header.rest
         return CsvDialect(
-            name=self.file.name,
+            name=self.origin.name,
             columns=header.columns,
-            delimiter=self.file.delimiter,
+            delimiter=self.origin.delimiter,
             header=header.text,
             line_end=header.line_end,
             null_values=self._options.null_values,
         )
 
     def _header(self, stream: BinaryIO) -> CsvHeader:
-        return read_header(stream, self.file.name, self.file.delimiter)
+        return read_header(stream, self.origin.name, self.origin.delimiter)
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -57,16 +57,19 @@ class CsvSource:
         for block in self.blocks():
             if block.first_row + block.rows > start:
                 batch = Batch(
-                    frame=block.values(columns), short=block.short, first_row=block.first_row, file=self.file
+                    frame=block.values(columns),
+                    short=block.short,
+                    first_row=block.first_row,
+                    origin=self.origin,
                 )
                 yield batch.after(start)
 
     def blocks(self) -> Iterator[CsvBlock]:
         """Records in order, as text."""
         dialect = self.dialect
-        with reading(self.file):
+        with reading(self.origin):
             if self._stream is not None:
                 yield from read_blocks(self._stream, self._rest, dialect)
                 return
-            with bytes_of(self.file) as stream:
+            with bytes_of(self.origin) as stream:
                 yield from read_blocks(stream, self._header(stream).rest, dialect)

@@ -8,23 +8,26 @@ from pathlib import Path
 from typing import cast
 
 from uqcli.choices import FileFormat
-from uqcli.engines.inputs import InputFile
+from uqcli.engines.inputs import InputFrame, Origin
 from uqcli.engines.local.read.columnar import ColumnarSource
 from uqcli.engines.local.read.csv_source import CsvSource
 from uqcli.engines.local.read.failures import reading
+from uqcli.engines.local.read.frame import FrameSource
 from uqcli.engines.local.read.source import Source
 from uqcli.engines.local.read.streams import copied, open_stream
 from uqcli.engines.request import ReadOptions
 
 
 @contextmanager
-def open_sources(files: Sequence[InputFile], options: ReadOptions) -> Iterator[tuple[Source, ...]]:
+def open_sources(origins: Sequence[Origin], options: ReadOptions) -> Iterator[tuple[Source, ...]]:
     """Open inputs for one reading; spooled copies go when the block ends."""
     with ExitStack() as stack:
-        yield tuple(_open(file, options, stack) for file in files)
+        yield tuple(_open(each, options, stack) for each in origins)
 
 
-def _open(file: InputFile, options: ReadOptions, stack: ExitStack) -> Source:
+def _open(file: Origin, options: ReadOptions, stack: ExitStack) -> Source:
+    if isinstance(file, InputFrame):
+        return FrameSource(file)
     if file.regular and file.format is FileFormat.CSV:
         return CsvSource(file, options)
     if file.regular:

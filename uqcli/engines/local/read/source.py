@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from uqcli.counts import Bools
 from uqcli.defaults import ROWS_PER_BATCH
-from uqcli.engines.inputs import InputFile
+from uqcli.engines.inputs import Origin
 
 if TYPE_CHECKING:
     import polars as pl
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class Batch:
-    """Rows of one file.
+    """Rows of one input.
 
     Attributes
     ----------
@@ -32,31 +32,33 @@ class Batch:
     short : bool, shape (rows,), or None
         Rows with fewer fields than the header (CSV only).
     first_row
-        Position of the first row in its file, from 0.
+        Position of the first row in its input, from 0.
     """
 
     frame: pl.DataFrame
     short: Bools | None
     first_row: int
-    file: InputFile
+    origin: Origin
 
     def after(self, start: int) -> Batch:
-        """Without the rows before a position in the file."""
+        """Without the rows before a position in the input."""
         early = start - self.first_row
         if early <= 0:
             return self
         short = None if self.short is None else self.short[early:]
-        return Batch(frame=self.frame[early:], short=short, first_row=start, file=self.file)
+        return Batch(frame=self.frame[early:], short=short, first_row=start, origin=self.origin)
 
     def place(self, at: int) -> str:
         """Where one of its rows is found, as messages say it."""
-        return f"data row {self.first_row + at + 1} of '{self.file.name}'"
+        return self.origin.place(self.first_row + at)
 
 
 class Source(Protocol):
     """One opened input."""
 
-    file: InputFile
+    @property
+    def origin(self) -> Origin:
+        """The input."""
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -72,4 +74,4 @@ class Source(Protocol):
         """
 
     def blocks(self) -> Iterator[CsvBlock | pa.RecordBatch]:
-        """Rows in order, of all columns, as they stand in the file."""
+        """Rows in order, of all columns, as they stand in the input."""

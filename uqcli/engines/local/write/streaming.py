@@ -50,11 +50,11 @@ def stream_through(sources: Sequence[Source], request: ApplyRequest) -> ApplyFac
             )
             row = 0
             for block in ahead(source.blocks()):
-                with reading(source.file):
+                with reading(source.origin):
                     rows = checker.check(_needed(source, block, row, request))
                 part = _computed(rows, checker, request)
                 row += len(part.rows.valid)
-                with writing(source.file, output_format):
+                with writing(source.origin, output_format):
                     _write(sink, block, part, layout)
                 facts = _add(facts, part)
             first_row += row
@@ -110,10 +110,10 @@ def _needed(source: Source, block: CsvBlock | pa.RecordBatch, row: int, request:
     columns = request.data.roles.columns()
     if isinstance(block, CsvBlock):
         return Batch(
-            frame=block.values(columns), short=block.short, first_row=block.first_row, file=source.file
+            frame=block.values(columns), short=block.short, first_row=block.first_row, origin=source.origin
         )
     frame = cast(pl.DataFrame, pl.from_arrow(block.select(columns)))
-    return Batch(frame=frame, short=None, first_row=row, file=source.file)
+    return Batch(frame=frame, short=None, first_row=row, origin=source.origin)
 
 
 def _write(sink: Sink, block: CsvBlock | pa.RecordBatch, part: _Computed, layout: Layout) -> None:
