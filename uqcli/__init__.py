@@ -1,6 +1,6 @@
 """Decision boundaries, calibration and their tests, from saved predictions.
 
-The same work as the command line, on arrays: ``from uqcli import find_boundary, calibration_error``.
+The same work as the command line, on arrays and data frames: ``from uqcli import find_boundary``.
 """
 
 from __future__ import annotations
@@ -10,63 +10,131 @@ from typing import TYPE_CHECKING, Any
 from uqcli.defaults import VERSION
 
 if TYPE_CHECKING:
-    from uqcli.api.boundary import find_boundary
-    from uqcli.api.calibrator import Calibrator
-    from uqcli.api.tce import calibration_error, classwise_calibration_error
+    from uqcli.api.bin import Grid, bin_counts
+    from uqcli.api.boundary import Boundary, find_boundary
+    from uqcli.api.calibrate import Calibrator
+    from uqcli.api.conformal import ConformalSets, conformal_sets
+    from uqcli.api.load import load
+    from uqcli.api.shift import ShiftWeights, shift_weights
+    from uqcli.api.tce import CalibrationErrors, calibration_error, classwise_calibration_error
+    from uqcli.api.uncertainty import uncertainty_of
     from uqcli.choices import (
+        Algorithm,
+        Binning,
+        BinSizing,
         CalibrationMethod,
         CalibrationTest,
+        ConformalMethod,
+        ConformalMode,
         LeafMethod,
         Partitioner,
         ScoreBinning,
+        ShiftEstimator,
         SplitCriterion,
+    )
+    from uqcli.errors import (
+        ArtifactError,
+        DataError,
+        InfeasibleError,
+        MissingExtraError,
+        UqcliError,
+        UsageError,
     )
     from uqcli.jobs.calibrate.fit import CalibrationOptions
     from uqcli.jobs.tce.measure import MeasureOptions
-    from uqcli.methods.boundary.result import FittedBoundary
     from uqcli.methods.calibrate.scale import Scale
+    from uqcli.methods.stream.beta import Uncertainties
 
 __version__ = VERSION
+
 __all__ = [
+    "Algorithm",
+    "ArtifactError",
+    "BinSizing",
+    "Binning",
+    "Boundary",
+    "CalibrationErrors",
     "CalibrationMethod",
     "CalibrationOptions",
     "CalibrationTest",
     "Calibrator",
-    "FittedBoundary",
+    "ConformalMethod",
+    "ConformalMode",
+    "ConformalSets",
+    "DataError",
+    "Grid",
+    "InfeasibleError",
     "LeafMethod",
     "MeasureOptions",
+    "MissingExtraError",
     "Partitioner",
     "Scale",
     "ScoreBinning",
+    "ShiftEstimator",
+    "ShiftWeights",
     "SplitCriterion",
+    "Uncertainties",
+    "UqcliError",
+    "UsageError",
     "__version__",
+    "bin_counts",
     "calibration_error",
     "classwise_calibration_error",
+    "conformal_sets",
     "find_boundary",
+    "load",
+    "shift_weights",
+    "uncertainty_of",
 ]
 
 _HOMES = {
-    "CalibrationMethod": "uqcli.choices",
-    "CalibrationOptions": "uqcli.jobs.calibrate.fit",
-    "CalibrationTest": "uqcli.choices",
-    "Calibrator": "uqcli.api.calibrator",
-    "FittedBoundary": "uqcli.methods.boundary.result",
-    "LeafMethod": "uqcli.choices",
-    "MeasureOptions": "uqcli.jobs.tce.measure",
-    "Partitioner": "uqcli.choices",
-    "Scale": "uqcli.methods.calibrate.scale",
-    "ScoreBinning": "uqcli.choices",
-    "SplitCriterion": "uqcli.choices",
-    "calibration_error": "uqcli.api.tce",
-    "classwise_calibration_error": "uqcli.api.tce",
-    "find_boundary": "uqcli.api.boundary",
+    "api.bin": ("Grid", "bin_counts"),
+    "api.boundary": ("Boundary", "find_boundary"),
+    "api.calibrate": ("Calibrator",),
+    "api.conformal": ("ConformalSets", "conformal_sets"),
+    "api.load": ("load",),
+    "api.shift": ("ShiftWeights", "shift_weights"),
+    "api.tce": ("CalibrationErrors", "calibration_error", "classwise_calibration_error"),
+    "api.uncertainty": ("uncertainty_of",),
+    "choices": (
+        "Algorithm",
+        "Binning",
+        "BinSizing",
+        "CalibrationMethod",
+        "CalibrationTest",
+        "ConformalMethod",
+        "ConformalMode",
+        "LeafMethod",
+        "Partitioner",
+        "ScoreBinning",
+        "ShiftEstimator",
+        "SplitCriterion",
+    ),
+    "errors": (
+        "ArtifactError",
+        "DataError",
+        "InfeasibleError",
+        "MissingExtraError",
+        "UqcliError",
+        "UsageError",
+    ),
+    "jobs.calibrate.fit": ("CalibrationOptions",),
+    "jobs.tce.measure": ("MeasureOptions",),
+    "methods.calibrate.scale": ("Scale",),
+    "methods.stream.beta": ("Uncertainties",),
 }
+"""Names by the module that has them; each is imported on first use, so that ``import uqcli`` is quick."""
+
+_MODULE_OF = {name: module for module, names in _HOMES.items() for name in names}
 
 
 def __getattr__(name: str) -> Any:
-    """Import on first use, so that ``import uqcli`` is quick."""
-    if name not in _HOMES:
+    if name not in _MODULE_OF:
         raise AttributeError(f"module 'uqcli' has no attribute {name!r}")
     from importlib import import_module
 
-    return getattr(import_module(_HOMES[name]), name)
+    return getattr(import_module(f"uqcli.{_MODULE_OF[name]}"), name)
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

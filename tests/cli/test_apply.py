@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from uqcli import find_boundary
 from uqcli.cli.app import run
-from uqcli.engines.local import csv_text
+from uqcli.engines.local.read import csv_text
 
 
 @pytest.fixture

@@ -1,17 +1,24 @@
-"""Every engine, and the local one with so little room that all its ways are gone."""
+"""Every engine on files and on frames, and the local one with so little room that all its ways are gone."""
 
 import pytest
 
 from uqcli.choices import EngineName
-from uqcli.engines.local import isotonic, kept, ranges
+from uqcli.engines.local.count import isotonic, kept, ranges
 from uqcli.engines.open import open_engine
 
+FRAME = "frame"
 TIGHT, AGAIN = "in parts of a few rows", "in parts, most of them read again"
 
 
 @pytest.fixture(params=[*EngineName, TIGHT, AGAIN])
 def room(request):
     """The engine's name, or how little room the local one has."""
+    return request.param
+
+
+@pytest.fixture(params=["parquet", FRAME])
+def source(request):
+    """Where rows are read from: a format of files, or memory."""
     return request.param
 
 

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from tests.engines.conftest import AGAIN
+from tests.engines.conftest import AGAIN, FRAME
 from tests.oracles import counting
 from tests.properties.strategies import as_hold_out, data_sets
 from uqcli.choices import Algorithm, Binning, ConstraintKind, OnInvalid
@@ -52,8 +52,11 @@ def frame(data, dtype=pl.Float64):
 
 
 def written(rows, folder, cuts=(), ending="parquet"):
-    """The rows in several files of a format, cut anywhere."""
+    """The rows in several files of a format, cut anywhere, or in a frame cut alike."""
     bounds = [0, *sorted(cuts), rows.height]
+    if ending == FRAME:
+        parts = [rows[start:stop] for start, stop in itertools.pairwise(bounds)]
+        return {"inputs": (), "frame": pl.concat(parts, rechunk=False)}
     names = []
     for number, (start, stop) in enumerate(itertools.pairwise(bounds)):
         path = folder / f"{number}.{ending}"
@@ -67,17 +70,17 @@ def written(rows, folder, cuts=(), ending="parquet"):
         else:
             part.write_csv(path)
         names.append(str(path))
-    return tuple(names)
+    return {"inputs": tuple(names)}
 
 
 def table_of(engine, inputs, **changes):
-    return engine.table(DataRequest(inputs=inputs, roles=ROLES, **changes))
+    return engine.table(DataRequest(**inputs, roles=ROLES, **changes))
 
 
 def table_with(engine, inputs, data):
     """A table of inputs that hold the data."""
     roles = ROLES if is_weighted(data) else replace(ROLES, weight=None)
-    return engine.table(DataRequest(inputs=inputs, roles=roles))
+    return engine.table(DataRequest(**inputs, roles=roles))
 
 
 def is_weighted(data):
@@ -106,7 +109,7 @@ def cell_tuples(row):
     return list(zip(row.count.tolist(), row.positives.tolist(), held, below, strict=True))
 
 
-@pytest.mark.parametrize("ending", ["parquet", "csv", "csv.gz", "arrow"])
+@pytest.mark.parametrize("ending", ["parquet", "csv", "csv.gz", "arrow", FRAME])
 @EXAMPLES
 @given(
     data=DATA,
@@ -124,8 +127,8 @@ def test_pooled_counts_are_those_by_hand(engine, tmp_path_factory, data, edges, 
 
 @EXAMPLES
 @given(data=DATA, bins=st.integers(1, 5))
-def test_edges_are_the_values_of_their_ranks(engine, tmp_path_factory, data, bins):
-    inputs = written(frame(data), tmp_path_factory.mktemp("rows"))
+def test_edges_are_the_values_of_their_ranks(engine, source, tmp_path_factory, data, bins):
+    inputs = written(frame(data), tmp_path_factory.mktemp("rows"), ending=source)
     counts = table_with(engine, inputs, data).edges(
         "uncertainty", lambda rows: np.array([r * rows // bins for r in range(bins)])
     )
@@ -153,9 +156,10 @@ SPECS = [
 @pytest.mark.parametrize("dtype", [pl.Float64, pl.Float32])
 @EXAMPLES
 @given(data=DATA)
-def test_cells_are_those_by_hand(engine, tmp_path_factory, data, dtype, spec):
+def test_cells_are_those_by_hand(engine, source, tmp_path_factory, data, dtype, spec):
     data = narrow(data) if dtype == pl.Float32 else data
-    table = table_with(engine, written(frame(data, dtype), tmp_path_factory.mktemp("rows")), data)
+    inputs = written(frame(data, dtype), tmp_path_factory.mktemp("rows"), ending=source)
+    table = table_with(engine, inputs, data)
     found, whole = grid_cells(table, spec), grid_cells(ArrayTable(hold_out=as_hold_out(data)), spec)
     assert found.uncertainty_edges.tolist() == whole.uncertainty_edges.tolist()
     assert found.uncertainty_edges.tolist() == uncertainty_edges(table, spec).tolist()
@@ -169,8 +173,8 @@ def test_cells_are_those_by_hand(engine, tmp_path_factory, data, dtype, spec):
 @pytest.mark.parametrize(("kind", "text"), CONSTRAINTS)
 @EXAMPLES
 @given(data=DATA)
-def test_boundaries_are_those_of_all_scores_pooled(engine, tmp_path_factory, data, kind, text):
-    inputs = written(frame(data), tmp_path_factory.mktemp("rows"))
+def test_boundaries_are_those_of_all_scores_pooled(engine, source, tmp_path_factory, data, kind, text):
+    inputs = written(frame(data), tmp_path_factory.mktemp("rows"), ending=source)
     constraint = parse_constraint(kind, text)
     spec = GridSpec(binning=Binning.EQUI_WEIGHT, uncertainty_bins=2, score_bins=3)
     for first in (Algorithm.VW_DPMT, Algorithm.ST):
@@ -199,24 +203,34 @@ def test_boundaries_are_those_of_all_scores_pooled(engine, tmp_path_factory, dat
 
 def test_columns_of_either_width_are_one_table(engine, tmp_path):
     data = [(0.1, 1.0, True, 1), (float(np.float32(0.1)), -2.0, False, 2), (-0.5, 0.0, True, 1)] * 4
-    inputs = (*written(frame(data[1::3] * 3, pl.Float32), tmp_path),)
     (tmp_path / "wide").mkdir()
-    inputs += written(frame(data), tmp_path / "wide")
+    narrow_file = written(frame(data[1::3] * 3, pl.Float32), tmp_path)["inputs"]
+    inputs = {"inputs": narrow_file + written(frame(data), tmp_path / "wide")["inputs"]}
     expected = counting.pooled(data[1::3] * 3 + data)
     assert triples(table_with(engine, inputs, data).pooled(np.empty(0))[0]) == expected
 
 
-def test_unusable_rows_are_left_out(engine, tmp_path):
-    path = tmp_path / "rows.csv"
-    path.write_text(
+def test_unusable_rows_are_left_out(engine, source, tmp_path):
+    text = (
         "score,uncertainty,label,weight\n0.5,1,true,1\n,1,1,1\n0.5,nan,0,1\n0.25,2,False,3\n0.5,3, 0 ,1\n"
         "inf,1,1,1\n0.5,1,,1\n0.75,0,1.0,2\n0.75,0,0,\n-0.0,1,0,1\n0,1,TRUE,1\n"
     )
-    table = table_of(engine, (str(path),), on_invalid=OnInvalid.DROP)
+    inputs, place = as_texts(text, tmp_path, source)
+    table = table_of(engine, inputs, on_invalid=OnInvalid.DROP)
     assert triples(table.pooled(np.empty(0))[0]) == [(0.0, 2, 1), (0.25, 3, 0), (0.5, 2, 1), (0.75, 2, 2)]
     assert (table.facts.rows, table.facts.positives, table.facts.dropped) == (6, 3, 5)
-    with pytest.raises(DataError, match=r"'score' has 1 null.*data row 2 of"):
-        table_of(engine, (str(path),)).pooled(np.empty(0))
+    with pytest.raises(DataError, match=f"'score' has 1 null.*{place}"):
+        table_of(engine, inputs).pooled(np.empty(0))
+
+
+def as_texts(text, folder, source):
+    """CSV, or a frame of its texts; and what messages call the second row."""
+    if source == FRAME:
+        rows = pl.read_csv(text.encode(), infer_schema=False)
+        return {"inputs": (), "frame": rows}, "row index 1 of the data frame"
+    path = folder / "rows.csv"
+    path.write_text(text)
+    return {"inputs": (str(path),)}, "data row 2 of '.*rows.csv'"
 
 
 def test_a_stream_is_counted_as_often_as_asked(engine, tmp_path):
@@ -225,7 +239,7 @@ def test_a_stream_is_counted_as_often_as_asked(engine, tmp_path):
     os.mkfifo(path)
     writer = threading.Thread(target=path.write_text, args=(frame(data).write_csv(),))
     writer.start()
-    table = table_of(engine, (str(path),))
+    table = table_of(engine, {"inputs": (str(path),)})
     expected = [counting.pooled(part) for part in counting.rows_by_bin(data, [2])]
     for _ in range(2):
         assert [triples(each) for each in table.pooled(np.array([2.0]))] == expected
@@ -233,14 +247,14 @@ def test_a_stream_is_counted_as_often_as_asked(engine, tmp_path):
     assert sorted(table.rows().numbers["score"].tolist()) == [row[0] for row in data]
 
 
-def test_no_weight_is_no_row(engine, tmp_path):
-    inputs = written(frame([(0.5, 1.0, True, 0)] * 5), tmp_path)
+def test_no_weight_is_no_row(engine, source, tmp_path):
+    inputs = written(frame([(0.5, 1.0, True, 0)] * 5), tmp_path, ending=source)
     with pytest.raises(DataError, match="every row has weight 0"):
         table_of(engine, inputs).pooled(np.empty(0))
 
 
 @pytest.mark.parametrize(("kind", "text"), [*CONSTRAINTS, (ConstraintKind.PRECISION, "0.9")])
-def test_the_best_threshold_is_found_among_many_scores(engine, tmp_path, kind, text):
+def test_the_best_threshold_is_found_among_many_scores(engine, source, tmp_path, kind, text):
     random = np.random.default_rng(3)
     constraint = parse_constraint(kind, text)
     for seed in range(12):
@@ -254,7 +268,7 @@ def test_the_best_threshold_is_found_among_many_scores(engine, tmp_path, kind, t
             .search(Algorithm.ST, constraint)
             .found
             for table in (
-                table_with(engine, written(frame(data), folder), data),
+                table_with(engine, written(frame(data), folder, ending=source), data),
                 ArrayTable(hold_out=as_hold_out(data)),
             )
         ]
@@ -265,8 +279,9 @@ def test_the_best_threshold_is_found_among_many_scores(engine, tmp_path, kind, t
 
 @EXAMPLES
 @given(data=DATA)
-def test_isotonic_blocks_are_those_of_all_rows_at_once(engine, tmp_path_factory, data):
-    table = table_with(engine, written(frame(data), tmp_path_factory.mktemp("rows")), data)
+def test_isotonic_blocks_are_those_of_all_rows_at_once(engine, source, tmp_path_factory, data):
+    inputs = written(frame(data), tmp_path_factory.mktemp("rows"), ending=source)
+    table = table_with(engine, inputs, data)
     edges = np.array([0.0, 1.0])
     whole = ArrayTable(hold_out=as_hold_out(data)).isotonic(edges)
     assert [triples(each) for each in table.isotonic(edges)] == [triples(each) for each in whole]
@@ -274,10 +289,10 @@ def test_isotonic_blocks_are_those_of_all_rows_at_once(engine, tmp_path_factory,
 
 @EXAMPLES
 @given(data=DATA)
-def test_errors_by_score_bin_are_those_of_all_scores_pooled(engine, tmp_path_factory, data):
-    inputs = written(frame(data), tmp_path_factory.mktemp("rows"))
+def test_errors_by_score_bin_are_those_of_all_scores_pooled(engine, source, tmp_path_factory, data):
+    inputs = written(frame(data), tmp_path_factory.mktemp("rows"), ending=source)
     roles = ROLES if is_weighted(data) else replace(ROLES, weight=None)
-    request = DataRequest(inputs=inputs, roles=roles)
+    request = DataRequest(**inputs, roles=roles)
     spec = GridSpec(binning=Binning.EQUI_WEIGHT, uncertainty_bins=2, score_bins=3)
     found = bin_rows(request, spec).report.errors
     parts = ArrayTable(hold_out=as_hold_out(data)).pooled(
@@ -294,7 +309,7 @@ def test_a_file_that_changes_while_it_is_read_is_said(engine, room, tmp_path):
     inputs = written(frame(data), tmp_path)
     table = table_of(engine, inputs)
     expected = triples(table.pooled(np.empty(0))[0])
-    frame(data[:20]).write_parquet(inputs[0])
+    frame(data[:20]).write_parquet(inputs["inputs"][0])
     if room == AGAIN:
         with pytest.raises(DataError, match="changed while they were read"):
             table.pooled(np.empty(0))
@@ -309,6 +324,6 @@ def test_a_file_that_changes_between_two_questions_is_said(engine, tmp_path):
     table.pooled(np.array([2.0]))  # divided: the uncertainty is let go
     assert table.rows().numbers["uncertainty"].sum() == sum(row[1] for row in data)
     table.pooled(np.array([2.0]))
-    frame(data[:20]).write_parquet(inputs[0])
+    frame(data[:20]).write_parquet(inputs["inputs"][0])
     with pytest.raises(DataError, match="changed while they were read"):
         table.rows()

@@ -6,8 +6,8 @@ import random
 
 import pytest
 
-from uqcli.engines.local import csv_text
-from uqcli.engines.local.csv_text import CsvDialect, read_blocks, read_header
+from uqcli.engines.local.read import csv_text
+from uqcli.engines.local.read.csv_text import CsvDialect, read_blocks, read_header
 from uqcli.errors import DataError
 
 ALPHABET = ["a", "7", ".5", "-1e3", " ", "é", "漢", "🎲", ";", "x y", "null", "\u00a0"]

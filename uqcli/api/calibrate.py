@@ -60,8 +60,8 @@ class Calibrator(Fitted[CalibratorArtifact]):
         uncertainty : shape (n,)
             For method mist.
         features, partition
-            For method heterogeneous: columns to learn trees from, or whose texts are the parts. Numbers (NaN is
-            missing) or texts (None is missing).
+            For method heterogeneous: columns to learn trees from, or whose texts are the parts.
+            Numbers (NaN is missing) or texts (None is missing).
         weight : non-negative integers, shape (n,), optional
             How often each row counts.
         shift

@@ -14,7 +14,6 @@ from uqcli.defaults import LABEL, SCORE, UNCERTAINTY
 from uqcli.engines.request import ClassColumns, DataRequest, Roles
 from uqcli.errors import DataError, UsageError
 
-
 Column: TypeAlias = Any
 """One value for each row: a sequence, an array, or a column of polars, pandas, pyarrow or another frame."""
 

@@ -15,6 +15,7 @@ from uqcli.api.shift import Shift, shift_artifact
 from uqcli.artifacts.conformal import ConformalArtifact
 from uqcli.choices import ConformalMethod, ConformalMode
 from uqcli.counts import Bools, Floats
+from uqcli.engines.request import PROBA
 from uqcli.jobs.conformal.run import ConformalRequest, run
 
 _GROUP = "group"
@@ -71,9 +72,8 @@ class ConformalSets(Fitted[ConformalArtifact]):
 
     def _probability_columns(self) -> list[str]:
         columns = self.artifact.source.columns
-        return (
-            [columns["score"]] if "score" in columns else [columns[f"proba.{name}"] for name in self.classes]
-        )
+        roles = ["score"] if "score" in columns else [f"{PROBA}{name}" for name in self.classes]
+        return [columns[role] for role in roles]
 
 
 def conformal_sets(
@@ -99,7 +99,7 @@ def conformal_sets(
     Parameters
     ----------
     probability : shape (n, C), or (n,) for the probability of label 1
-        Of calibration rows that the model has not seen: an array, or a data frame with a column for each class.
+        Of calibration rows that the model has not seen: an array, or a data frame with a column a class.
     label : shape (n,)
         Names of the classes, or their numbers.
     alpha

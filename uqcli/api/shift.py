@@ -13,7 +13,7 @@ from uqcli.api.columns import Classes, Column, class_rows
 from uqcli.api.fitted import Fitted
 from uqcli.artifacts.codec import load_kind
 from uqcli.artifacts.shift import ShiftArtifact
-from uqcli.choices import ConfusionCounts, ShiftEstimator
+from uqcli.choices import Confusion, ShiftEstimator
 from uqcli.counts import Floats
 from uqcli.document import Estimate
 from uqcli.jobs.shift.run import ShiftRequest, run
@@ -118,7 +118,7 @@ def shift_weights(
             data=class_rows(probability, label, classes=classes, weight=weight),
             target=None if target is None else class_rows(target, classes=classes).frame,
             estimator=ShiftEstimator(estimator),
-            confusion=ConfusionCounts(confusion),
+            confusion=Confusion(confusion),
             prior=None if prior is None else tuple(float(each) for each in prior),
             bootstrap=bootstrap,
             confidence=confidence,

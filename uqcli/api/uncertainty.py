@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import fields
+
+import numpy as np
 
 from uqcli.api.columns import Column, table_of
 from uqcli.engines.open import open_engine
 from uqcli.engines.request import DataRequest
-from uqcli.jobs.stream.uncertainty import of_rows, roles_of
+from uqcli.jobs.stream.uncertainty import uncertainties, uncertainty_roles
 from uqcli.methods.stream.beta import Uncertainties
 
 
@@ -38,16 +41,16 @@ def uncertainty_of(
     >>> uncertainty_of(alpha1=[3.0], alpha0=[1.0]).score.tolist()
     [0.75]
     """
-    columns: dict[str, Column] = (
-        {} if members is None else {f"m_{at}": each for at, each in enumerate(members)}
+    beta = {"alpha1": alpha1, "alpha0": alpha0}
+    columns = {name: value for name, value in beta.items() if value is not None}
+    columns |= {f"member_{at}": each for at, each in enumerate(members or (), start=1)}
+    roles = uncertainty_roles(
+        alpha1=None if alpha1 is None else "alpha1",
+        alpha0=None if alpha0 is None else "alpha0",
+        members=None if members is None else "member_*",
     )
-    beta = {name: value for name, value in (("alpha1", alpha1), ("alpha0", alpha0)) if value is not None}
-    roles = roles_of(
-        alpha1="alpha1" if "alpha1" in beta else None,
-        alpha0="alpha0" if "alpha0" in beta else None,
-        members=None if members is None else ",".join(columns),
-    )
-    frame = table_of({**columns, **beta})
-    data = DataRequest(inputs=(), frame=frame, roles=roles)
-    parts = [of_rows(rows, members=members is not None) for rows in open_engine(data.engine).batches(data)]
-    return Uncertainties.joined(parts)
+    data = DataRequest(inputs=(), frame=table_of(columns), roles=roles)
+    batches = open_engine(data.engine).batches(data)
+    parts = [uncertainties(rows, of_members=members is not None) for rows in batches]
+    names = [each.name for each in fields(Uncertainties)]
+    return Uncertainties(**{name: np.concatenate([getattr(part, name) for part in parts]) for name in names})

@@ -1,4 +1,4 @@
-"""From INPUT arguments to a list of files: names, globs, directories, standard input."""
+"""What rows are read from: INPUT arguments become a list of files, and a data frame is one input."""
 
 from __future__ import annotations
 
@@ -7,12 +7,15 @@ import stat
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 from uqcli.choices import FileFormat
 from uqcli.engines.request import ReadOptions
 from uqcli.errors import DataError, UsageError
 from uqcli.files import is_stdin
+
+if TYPE_CHECKING:
+    import polars as pl
 
 _FORMATS: Final = {
     ".csv": FileFormat.CSV,
@@ -50,6 +53,40 @@ class InputFile:
     delimiter: str
     regular: bool
     told: bool
+
+    @property
+    def shown(self) -> str:
+        """As messages call it."""
+        return f"'{self.name}'"
+
+    def place(self, position: int) -> str:
+        """Where a row is found, as messages say it; positions are from 0."""
+        return f"data row {position + 1} of {self.shown}"
+
+
+@dataclass(frozen=True, kw_only=True)
+class InputFrame:
+    """A data frame in memory as an input, with what is asked of files, too.
+
+    Attributes
+    ----------
+    regular
+        Whether it can be read more than once.
+    shown
+        As messages call it.
+    """
+
+    frame: pl.DataFrame
+    regular: bool = True
+    shown: str = "the data frame"
+
+    def place(self, position: int) -> str:
+        """Where a row is found, as messages say it: numbered as its user does, from 0."""
+        return f"row index {position} of {self.shown}"
+
+
+Origin: TypeAlias = InputFile | InputFrame
+"""Where rows are from."""
 
 
 @dataclass(frozen=True, kw_only=True)

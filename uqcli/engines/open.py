@@ -33,7 +33,7 @@ def open_engine(name: EngineName) -> Engine:
 
 def streams_kept() -> AbstractContextManager[None]:
     """Let inputs that can be read once be read as often as is asked for, until the block ends."""
-    from uqcli.engines.local.streams import streams_kept
+    from uqcli.engines.local.read.streams import streams_kept
 
     return streams_kept()
 
@@ -45,8 +45,8 @@ def write_frames(
     output_format: FileFormat | None,
     held: Held | None = None,
 ) -> None:
-    """Write frames one after the other (see uqcli.engines.local.generated)."""
-    from uqcli.engines.local.generated import write_frames
+    """Write frames one after the other (see uqcli.engines.local.write.generated)."""
+    from uqcli.engines.local.write.generated import write_frames
 
     write_frames(frames, empty, output, output_format, held)
 
@@ -61,7 +61,7 @@ def feature_of(name: str, values: Sequence[Any] | np.ndarray, *, text: bool | No
     """
     import polars as pl
 
-    from uqcli.engines.local.features import whole_feature
+    from uqcli.engines.local.check.features import whole_feature
 
     series = pl.Series(name, values, strict=False)
     return whole_feature([series], text=text or series.dtype == pl.String)

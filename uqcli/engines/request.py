@@ -5,10 +5,17 @@ from __future__ import annotations
 import fnmatch
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
+from typing import TYPE_CHECKING, TypeAlias
 
 from uqcli.choices import EngineName, FileFormat, OnInvalid
 from uqcli.errors import DataError, UsageError
+
+if TYPE_CHECKING:
+    import polars as pl
+
+Inputs: TypeAlias = "tuple[str, ...] | pl.DataFrame"
+"""INPUT arguments in order, or a data frame."""
 
 PROBA = "proba."
 """Class probabilities have the role ``proba.<class>``."""
@@ -72,8 +79,8 @@ class ClassColumns:
     columns: str
     names: tuple[str, ...] | None = None
 
-    def found_in(self, columns: Sequence[str], file: str) -> dict[str, str]:
-        """Class to column, in the order of the classes.
+    def found_in(self, columns: Sequence[str], shown: str) -> dict[str, str]:
+        """Class to column, in the order of the classes; ``shown`` is what messages call the input.
 
         Raises
         ------
@@ -91,7 +98,7 @@ class ClassColumns:
                 raise UsageError(f"--proba '{self.columns}' repeats a column", expected="each column once")
         if len(matched) < 2:
             raise DataError(
-                f"'{self.columns}' names {len(matched)} columns of '{file}'",
+                f"'{self.columns}' names {len(matched)} columns of {shown}",
                 expected="the probabilities of at least two classes",
                 remedy="check --proba and its quoting",
             )
@@ -170,8 +177,8 @@ class Roles:
     keys: tuple[str, ...] = ()
     features: tuple[FeatureRequest, ...] = ()
 
-    def expanded(self, columns: Sequence[str], file: str) -> Roles:
-        """With the columns of a file that the patterns match.
+    def expanded(self, columns: Sequence[str], shown: str) -> Roles:
+        """With the columns of an input that the patterns match; ``shown`` is what messages call it.
 
         Raises
         ------
@@ -179,7 +186,7 @@ class Roles:
             A pattern matches none, or see ``ClassColumns``.
         """
         if self.class_columns is not None:
-            return replace(self, classes=self.class_columns.found_in(columns, file), class_columns=None)
+            return replace(self, classes=self.class_columns.found_in(columns, shown), class_columns=None)
         if self.pattern is None:
             return self
         if any(sign in self.pattern for sign in "*?["):
@@ -188,7 +195,7 @@ class Roles:
             matched = [name.strip() for name in self.pattern.split(",")]
         if not set(matched) & set(columns):
             raise DataError(
-                f"no column of '{file}' matches '{self.pattern}'",
+                f"no column of {shown} matches '{self.pattern}'",
                 expected=f"columns such as {listing(columns)}",
                 remedy="check the pattern and its quoting",
             )
@@ -218,7 +225,7 @@ class Roles:
 
 
 @dataclass(frozen=True, kw_only=True)
-class DataRequest:
+class DataRequest:  # noqa: PLW1641 (mappings in it cannot be hashed)
     """Rows to read.
 
     Attributes
@@ -231,6 +238,9 @@ class DataRequest:
         Text of the positive label, or None for 0/1 and true/false.
     engine
         What reads them.
+    frame
+        A data frame of shape (rows, columns) that is read instead of the inputs, as if it were a Parquet
+        file.
     """
 
     inputs: tuple[str, ...]
@@ -239,6 +249,7 @@ class DataRequest:
     on_invalid: OnInvalid = OnInvalid.ERROR
     positive_value: str | None = None
     engine: EngineName = EngineName.POLARS
+    frame: pl.DataFrame | None = field(default=None, compare=False)
 
     def without(self, role: str) -> DataRequest:
         """The same without one of the numbers."""
@@ -247,6 +258,20 @@ class DataRequest:
     def grouped_by(self, column: str | None) -> DataRequest:
         """The same with a column whose text tells groups apart, if one is given."""
         return replace(self, roles=replace(self.roles, keys=() if column is None else (column,)))
+
+    def on(self, inputs: Inputs) -> DataRequest:
+        """The same asked of other inputs."""
+        if isinstance(inputs, tuple):
+            return replace(self, inputs=inputs, frame=None)
+        return replace(self, inputs=(), frame=inputs)
+
+    def __eq__(self, other: object) -> bool:
+        """Whether the same is asked of the same inputs; frames are the same where they are one object."""
+        if not isinstance(other, DataRequest):
+            return NotImplemented
+        names = [each.name for each in fields(self) if each.compare]
+        same = all(getattr(self, name) == getattr(other, name) for name in names)
+        return same and self.frame is other.frame
 
 
 def listing(columns: Sequence[str]) -> str:

@@ -53,11 +53,11 @@ def run(request: UncertaintyRequest) -> Result[ApplyReport, None]:
     UsageError, DataError
         See the parts.
     """
-    roles = _roles(request)
+    roles = uncertainty_roles(alpha1=request.alpha1, alpha0=request.alpha0, members=request.members)
     names = {f"{request.output.prefix}{name}": part for name, part in _NAMES.items()}
 
     def compute(rows: CheckedRows) -> dict[str, Bools | Ints | Floats]:
-        made = _of_beta(rows) if request.members is None else _of_members(rows)
+        made = uncertainties(rows, of_members=request.members is not None)
         return {name: getattr(made, part) for name, part in names.items()}
 
     added = AddedColumns(types=dict.fromkeys(names, "float64"), compute=compute)
@@ -73,17 +73,33 @@ def run(request: UncertaintyRequest) -> Result[ApplyReport, None]:
     return Result(report=report, artifact=None)
 
 
-def _roles(request: UncertaintyRequest) -> Roles:
-    beta = request.alpha1 is not None and request.alpha0 is not None
-    half = (request.alpha1 is None) != (request.alpha0 is None)
-    if half or beta == (request.members is not None):
+def uncertainty_roles(*, alpha1: str | None, alpha0: str | None, members: str | None) -> Roles:
+    """The columns that uncertainties come from.
+
+    Raises
+    ------
+    UsageError
+        Not exactly one of Beta parameters and members is given.
+    """
+    if (alpha1 is None) != (alpha0 is None) or (alpha1 is None) == (members is None):
         raise UsageError(
             "not exactly one of Beta parameters and members is given",
             expected="--alpha1 COL and --alpha0 COL, or --members 'PATTERN'",
         )
-    if request.members is not None:
-        return Roles(numbers={}, pattern=request.members)
-    return Roles(numbers={"alpha1": request.alpha1 or "", "alpha0": request.alpha0 or ""})
+    if members is not None:
+        return Roles(numbers={}, pattern=members)
+    return Roles(numbers={"alpha1": alpha1 or "", "alpha0": alpha0 or ""})
+
+
+def uncertainties(rows: CheckedRows, *, of_members: bool) -> Uncertainties:
+    """Score and uncertainties of checked rows.
+
+    Raises
+    ------
+    DataError
+        A value is out of range.
+    """
+    return _of_members(rows) if of_members else _of_beta(rows)
 
 
 def _of_beta(rows: CheckedRows) -> Uncertainties:

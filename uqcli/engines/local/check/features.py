@@ -8,7 +8,7 @@ import numpy as np
 import polars as pl
 
 from uqcli.counts import Bools, Feature, Floats
-from uqcli.engines.local.sources import Batch
+from uqcli.engines.local.read.source import Batch
 from uqcli.engines.request import FeatureRequest
 from uqcli.errors import DataError
 
@@ -53,8 +53,7 @@ def encoded(batch: Batch, request: FeatureRequest, valid: Bools) -> Floats:
     if (wrong & valid).any():
         at = int(np.argmax(wrong & valid))
         raise DataError(
-            f"feature '{request.name}' holds '{series[at]}' in data row {batch.first_row + at + 1} "
-            f"of '{batch.file.name}'",
+            f"feature '{request.name}' holds '{series[at]}' in {batch.place(at)}",
             expected="finite numbers or nothing, as in the rows it was fitted on",
         )
     return number

@@ -9,22 +9,23 @@ from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
 from uqcli.choices import FileFormat
+from uqcli.engines.inputs import InputFrame
 from uqcli.errors import DataError
 
 if TYPE_CHECKING:
-    from uqcli.engines.inputs import InputFile
+    from uqcli.engines.inputs import Origin
 
 
 @contextmanager
-def reading(file: InputFile) -> Iterator[None]:
-    """Raise what reading libraries say as a DataError that names the file.
+def reading(origin: Origin) -> Iterator[None]:
+    """Raise what reading libraries say as a DataError that names the input.
 
     Only reading belongs inside: what goes wrong in a model's arithmetic is no fault of the file.
 
     Raises
     ------
     DataError
-        The file is truncated, of another format, or cannot be read, or there is no memory for it.
+        The input is truncated, of another format, or cannot be read, or there is no memory for it.
     """
     import polars as pl
     import pyarrow as pa
@@ -39,22 +40,19 @@ def reading(file: InputFile) -> Iterator[None]:
         if isinstance(error, BrokenPipeError):
             raise
         reason = str(error).strip().split("\n", maxsplit=1)[0] or type(error).__name__
+        what, expected = _named(origin)
         if _lacks_memory(error):
             raise DataError(
-                f"no memory to read '{file.name}' as {file.format}: {reason}",
+                f"no memory to read {what}: {reason}",
                 expected="memory for some thousand rows",
                 remedy="check that the file is whole, or allow more memory (ulimit -v)",
             ) from error
-        raise DataError(
-            f"cannot read '{file.name}' as {file.format}: {reason}",
-            expected=f"a complete {file.format} file",
-            remedy=_remedy(file),
-        ) from error
+        raise DataError(f"cannot read {what}: {reason}", expected=expected, remedy=_remedy(origin)) from error
 
 
 @contextmanager
-def writing(file: InputFile, output_format: FileFormat) -> Iterator[None]:
-    """Raise what a format cannot hold as a DataError that names the rows' file.
+def writing(origin: Origin, output_format: FileFormat) -> Iterator[None]:
+    """Raise what a format cannot hold as a DataError that names the rows' input.
 
     Raises
     ------
@@ -69,7 +67,7 @@ def writing(file: InputFile, output_format: FileFormat) -> Iterator[None]:
     except (pl.exceptions.PolarsError, pa.ArrowException, pl.exceptions.PanicException) as error:
         reason = str(error).strip().split("\n", maxsplit=1)[0]
         raise DataError(
-            f"rows of '{file.name}' cannot be written as {output_format}: {reason}",
+            f"rows of {origin.shown} cannot be written as {output_format}: {reason}",
             expected="column types that the format has",
             remedy="choose another --output-format",
         ) from error
@@ -81,8 +79,17 @@ def _lacks_memory(error: BaseException) -> bool:
     return isinstance(error, MemoryError) or wanting
 
 
-def _remedy(file: InputFile) -> str:
+def _named(origin: Origin) -> tuple[str, str]:
+    """What is read, and what was expected of it."""
+    if isinstance(origin, InputFrame):
+        return origin.shown, "numbers, texts, truth values or times"
+    return f"{origin.shown} as {origin.format}", f"a complete {origin.format} file"
+
+
+def _remedy(origin: Origin) -> str:
+    if isinstance(origin, InputFrame):
+        return "cast its columns to types that Parquet has"
     with suppress(OSError):  # it may be gone by now
-        if file.regular and file.path is not None and file.path.stat().st_size == 0:
+        if origin.regular and origin.path is not None and origin.path.stat().st_size == 0:
             return "the file is empty: check what wrote it"
     return "check that it was written to its end"

@@ -9,12 +9,13 @@ import numpy as np
 
 from uqcli.choices import OnInvalid
 from uqcli.defaults import ROWS_PER_BATCH
-from uqcli.engines.inputs import resolve_inputs
+from uqcli.engines.inputs import InputFrame, Origin, resolve_inputs
 from uqcli.engines.local.ahead import ahead
-from uqcli.engines.local.checks import RowChecker
-from uqcli.engines.local.columns import require_columns
-from uqcli.engines.local.failures import reading
-from uqcli.engines.local.sources import Source, open_sources
+from uqcli.engines.local.check.columns import require_columns
+from uqcli.engines.local.check.rows import RowChecker
+from uqcli.engines.local.read.failures import reading
+from uqcli.engines.local.read.open import open_sources
+from uqcli.engines.local.read.source import Source
 from uqcli.engines.protocol import CheckedRows, SourceFacts
 from uqcli.engines.request import DataRequest, Roles
 from uqcli.errors import DataError
@@ -73,13 +74,13 @@ class LocalBatches:
         """
         with opened(self._request) as (sources, roles):
             self.roles = roles
-            self.repeatable = all(source.file.regular for source in sources)
+            self.repeatable = all(source.origin.regular for source in sources)
             checker = self._checker(self._request.on_invalid)
             columns = roles.columns()
             for source in sources:
                 before = checker.rows
                 for batch in ahead(source.batches(columns, most=self._most)):
-                    with reading(source.file):
+                    with reading(source.origin):
                         rows = checker.check(batch).usable()
                     self._used += len(rows.valid)
                     self._positives += 0 if rows.positive is None else int(np.count_nonzero(rows.positive))
@@ -101,7 +102,7 @@ class LocalBatches:
             for source, rows in zip(sources, self._rows_of, strict=True):
                 if start < rows:
                     for batch in ahead(source.batches(columns, start, self._most)):
-                        with reading(source.file):
+                        with reading(source.origin):
                             rows_again = checker.check(batch).usable()
                         yield rows_again, begin + checker.rows
                 start = max(0, start - rows)
@@ -119,9 +120,14 @@ class LocalBatches:
 def opened(request: DataRequest) -> Iterator[tuple[tuple[Source, ...], Roles]]:
     """Open the inputs, and check that each has every needed column."""
     with ExitStack() as stack:
-        files = resolve_inputs(request.inputs, request.read)
-        sources = stack.enter_context(open_sources(files, request.read))
-        roles = request.roles.expanded(sources[0].columns, sources[0].file.name)
+        sources = stack.enter_context(open_sources(_origins(request), request.read))
+        roles = request.roles.expanded(sources[0].columns, sources[0].origin.shown)
         for source in sources:
             require_columns(source, roles)
         yield sources, roles
+
+
+def _origins(request: DataRequest) -> tuple[Origin, ...]:
+    if request.frame is not None:
+        return (InputFrame(frame=request.frame),)
+    return resolve_inputs(request.inputs, request.read)

@@ -14,12 +14,12 @@ from threading import Lock
 
 import numpy as np
 
-from uqcli.counts import Bools, Floats, Ints, RangeCounts, ValueCounts
+from uqcli.counts import Bools, Floats, Ints, RangeCounts
 from uqcli.defaults import COLLECTED_ROWS, ROWS_PER_PART
-from uqcli.engines.local.kept import ColumnFacts, KeptRows
-from uqcli.engines.local.keys import Keys, keys_of, values_of
-from uqcli.engines.local.part import Part
-from uqcli.engines.local.pooling import NO_ROWS, KeyCounts, KeyRows, merged, pooled
+from uqcli.engines.local.count.kept import ColumnFacts, KeptRows
+from uqcli.engines.local.count.keys import Keys, keys_of, values_of
+from uqcli.engines.local.count.part import Part
+from uqcli.engines.local.count.pooling import KeyCounts, KeyRows, keys_by_bin, merged, pooled, pooled_by
 from uqcli.engines.protocol import Unsettled
 
 _CELLS = 1 << 20
@@ -175,31 +175,6 @@ def count_ranges(rows: KeptRows, role: str, by: Floats, unsettled: Unsettled) ->
         if not any(each.any() for each in wanted):
             return tuple(counts)
         tables = _opened(rows, counter, tables, wanted)
-
-
-def pooled_by(rows: KeptRows, role: str, by: Floats) -> tuple[ValueCounts, ...]:
-    """Exact tie-pooled counts of a column in each uncertainty bin; ``by`` as for ``count_ranges``."""
-    width = rows.column(role).width
-    collected = list(rows.each(lambda part: keys_by_bin(part, role), (role,), by))
-    found = []
-    for number in range(len(by) + 1):
-        found.append(pooled([each[number] for each in collected], width).as_values())
-        for each in collected:
-            each[number] = NO_ROWS  # they are counted: free their memory
-    return tuple(found)
-
-
-def keys_by_bin(part: Part, role: str) -> list[KeyRows]:
-    """Keys of the rows of each bin."""
-    keys, weight = part.keys[role], part.weight
-    return [
-        KeyRows(
-            negative=keys[negative],
-            positive=keys[positive],
-            weight=None if weight is None else (weight[negative], weight[positive]),
-        )
-        for negative, positive in part.groups()
-    ]
 
 
 @dataclass(frozen=True, kw_only=True)

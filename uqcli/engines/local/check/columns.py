@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 
-from uqcli.engines.local.sources import Source
+from uqcli.engines.local.read.source import Source
 from uqcli.engines.request import Roles, listing
 from uqcli.errors import DataError
 
@@ -23,7 +23,7 @@ def require_columns(source: Source, roles: Roles) -> None:
             raise _missing(source, role, name)
         if times > 1:
             raise DataError(
-                f"column '{name}' appears {times} times in '{source.file.name}'", expected="unique names"
+                f"column '{name}' appears {times} times in {source.origin.shown}", expected="unique names"
             )
 
 
@@ -33,7 +33,7 @@ def _missing(source: Source, role: str, name: str) -> DataError:
     names = [folded[each] for each in near]
     guess = f"did you mean {' or '.join(map(repr, names))}? " if names else ""
     return DataError(
-        f"no column '{name}' in '{source.file.name}'",
+        f"no column '{name}' in {source.origin.shown}",
         expected=f"one of {listing(source.columns)}",
         remedy=f"{guess}give --{role.partition('.')[0]} COLUMN",
     )

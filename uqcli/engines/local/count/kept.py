@@ -12,9 +12,9 @@ import numpy as np
 from uqcli.counts import Floats
 from uqcli.defaults import KEPT_BYTES, ROWS_PER_PART
 from uqcli.engines.local.ahead import side_by_side
-from uqcli.engines.local.batches import LocalBatches
-from uqcli.engines.local.keys import Keys, least_keys, values_of, widened
-from uqcli.engines.local.part import Part, divided, joined, part_of
+from uqcli.engines.local.check.batches import LocalBatches
+from uqcli.engines.local.count.keys import Keys, least_keys, values_of, widened
+from uqcli.engines.local.count.part import Part, divided, joined, part_of
 from uqcli.engines.protocol import CheckedRows, SourceFacts
 from uqcli.engines.request import DataRequest
 from uqcli.errors import DataError

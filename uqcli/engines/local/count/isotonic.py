@@ -14,11 +14,10 @@ import numpy as np
 from uqcli.counts import Floats, ValueCounts, run_starts
 from uqcli.defaults import SORTED_ROWS
 from uqcli.engines.local.ahead import side_by_side
-from uqcli.engines.local.kept import KeptRows
-from uqcli.engines.local.keys import least_keys
-from uqcli.engines.local.part import Part
-from uqcli.engines.local.pooling import KeyCounts, KeyRows, in_order, merged, pooled
-from uqcli.engines.local.ranges import keys_by_bin
+from uqcli.engines.local.count.kept import KeptRows
+from uqcli.engines.local.count.keys import least_keys
+from uqcli.engines.local.count.part import Part
+from uqcli.engines.local.count.pooling import KeyCounts, KeyRows, in_order, keys_by_bin, merged, pooled
 from uqcli.kernels.pava import isotonic_sums
 
 

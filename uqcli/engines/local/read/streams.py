@@ -13,7 +13,7 @@ from typing import BinaryIO, Final, cast
 
 from uqcli.choices import FileFormat
 from uqcli.engines.inputs import InputFile
-from uqcli.engines.local.failures import reading
+from uqcli.engines.local.read.failures import reading
 from uqcli.files import stdin_bytes, temporary_path
 
 _PARQUET_START: Final = b"PAR1"

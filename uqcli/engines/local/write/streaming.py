@@ -14,12 +14,13 @@ from uqcli.choices import FileFormat, OnInvalid
 from uqcli.counts import Bools
 from uqcli.engines.inputs import facts_of_name, format_of
 from uqcli.engines.local.ahead import ahead
-from uqcli.engines.local.checks import RowChecker
-from uqcli.engines.local.csv_text import CsvBlock
-from uqcli.engines.local.failures import reading, writing
-from uqcli.engines.local.layout import Layout, plan_layout
-from uqcli.engines.local.sinks import CsvForm, CsvSink, Sink, open_sink
-from uqcli.engines.local.sources import Batch, CsvSource, Source
+from uqcli.engines.local.check.rows import RowChecker
+from uqcli.engines.local.read.csv_source import CsvSource
+from uqcli.engines.local.read.csv_text import CsvBlock
+from uqcli.engines.local.read.failures import reading, writing
+from uqcli.engines.local.read.source import Batch, Source
+from uqcli.engines.local.write.layout import Layout, plan_layout
+from uqcli.engines.local.write.sinks import CsvForm, CsvSink, Sink, open_sink
 from uqcli.engines.protocol import ApplyFacts, ApplyRequest, CheckedRows, ColumnType
 from uqcli.files import STDIO
 
@@ -49,11 +50,11 @@ def stream_through(sources: Sequence[Source], request: ApplyRequest) -> ApplyFac
             )
             row = 0
             for block in ahead(source.blocks()):
-                with reading(source.file):
+                with reading(source.origin):
                     rows = checker.check(_needed(source, block, row, request))
                 part = _computed(rows, checker, request)
                 row += len(part.rows.valid)
-                with writing(source.file, output_format):
+                with writing(source.origin, output_format):
                     _write(sink, block, part, layout)
                 facts = _add(facts, part)
             first_row += row
@@ -109,10 +110,10 @@ def _needed(source: Source, block: CsvBlock | pa.RecordBatch, row: int, request:
     columns = request.data.roles.columns()
     if isinstance(block, CsvBlock):
         return Batch(
-            frame=block.values(columns), short=block.short, first_row=block.first_row, file=source.file
+            frame=block.values(columns), short=block.short, first_row=block.first_row, origin=source.origin
         )
     frame = cast(pl.DataFrame, pl.from_arrow(block.select(columns)))
-    return Batch(frame=frame, short=None, first_row=row, file=source.file)
+    return Batch(frame=frame, short=None, first_row=row, origin=source.origin)
 
 
 def _write(sink: Sink, block: CsvBlock | pa.RecordBatch, part: _Computed, layout: Layout) -> None:

@@ -11,22 +11,20 @@ import polars as pl
 from uqcli.choices import OnInvalid
 from uqcli.counts import Bools, Floats, Ints
 from uqcli.defaults import MOST_ROWS
-from uqcli.engines.local.classes import (
+from uqcli.engines.local.check.classes import (
     ROUNDING,
     SUM_TOLERANCE,
     class_of_labels,
     sum_of_probabilities,
-    without_value,
 )
-from uqcli.engines.local.features import encoded, infinite_numbers, texts_of
-from uqcli.engines.local.sources import Batch
+from uqcli.engines.local.check.features import encoded, infinite_numbers, texts_of
+from uqcli.engines.local.check.values import labels_of, numbers_of, unreadable
+from uqcli.engines.local.read.source import Batch
 from uqcli.engines.protocol import CheckedRows
 from uqcli.engines.request import PROBA, Roles
 from uqcli.errors import DataError
 
-_TEXT_TYPES = (pl.String, pl.Categorical, pl.Enum)
 _NULL, _NAN, _INFINITE = "null", "NaN", "infinite"
-_INFINITIES = ["inf", "-inf", "+inf", "infinity", "-infinity", "+infinity"]
 
 
 @dataclass
@@ -149,7 +147,7 @@ class RowChecker:
             )
 
     def _finite(self, batch: Batch, column: str, valid: Bools) -> Floats:
-        value, null = _numbers(batch, column, narrow=self.narrow)
+        value, null = numbers_of(batch, column, narrow=self.narrow)
         if np.isfinite(value).all():
             return value
         nan = np.isnan(value) & ~null
@@ -161,7 +159,7 @@ class RowChecker:
         return value
 
     def _labels(self, batch: Batch, column: str, valid: Bools) -> Bools:
-        positive, null = _labels(batch, column, self.positive_value)
+        positive, null = labels_of(batch, column, self.positive_value)
         if null.any():
             self._note(batch, column, _NULL, null)
             valid &= ~null
@@ -174,7 +172,7 @@ class RowChecker:
             shown = list(self.roles.classes)[:12]
             expected = f"one of the classes {', '.join(shown)}{' ...' if len(shown) > 11 else ''}"
             remedy = "check --label, or name the classes with --classes"
-            raise _unreadable(batch, batch.frame[column].cast(pl.String), unknown, expected, remedy)
+            raise unreadable(batch, batch.frame[column].cast(pl.String), unknown, expected, remedy)
         if null.any():
             self._note(batch, column, _NULL, null)
             valid &= ~null
@@ -198,13 +196,13 @@ class RowChecker:
                 outside = valid & ((value < -ROUNDING) | (value > 1 + ROUNDING))
                 if outside.any():
                     text = pl.Series(column, value).cast(pl.String)
-                    raise _unreadable(batch, text, outside, "probabilities between 0 and 1", "check --proba")
+                    raise unreadable(batch, text, outside, "probabilities between 0 and 1", "check --proba")
         off = np.where(valid, np.abs(sum_of_probabilities(numbers) - 1), 0.0)
         self.unnormalised = max(self.unnormalised, float(off.max(initial=0.0)))
         if (off > SUM_TOLERANCE).any():
             at = int(np.argmax(off))
             raise DataError(
-                f"class probabilities add up to {sum_of_probabilities(numbers)[at]:g} in {_place(batch, at)}",
+                f"class probabilities add up to {sum_of_probabilities(numbers)[at]:g} in {batch.place(at)}",
                 expected="1 in every row",
                 remedy="give the columns of all classes with --proba",
             )
@@ -216,7 +214,7 @@ class RowChecker:
         if wrong.any():
             at = int(np.argmax(wrong))
             raise DataError(
-                f"column '{column}' has weight {usable[at]:g} in {_place(batch, at)}",
+                f"column '{column}' has weight {usable[at]:g} in {batch.place(at)}",
                 expected="non-negative integers",
                 remedy="a weight of 2 means the row twice; tests and intervals count rows, but ece, ace, "
                 "mce, brier and log_loss only need weights in proportion: multiply and round them",
@@ -234,86 +232,5 @@ class RowChecker:
         count = int(mask.sum())
         if count == 0:
             return
-        tally = self._tallies.setdefault((column, kind), _Tally(0, _place(batch, int(np.argmax(mask)))))
+        tally = self._tallies.setdefault((column, kind), _Tally(0, batch.place(int(np.argmax(mask)))))
         tally.count += count
-
-
-def _place(batch: Batch, at: int) -> str:
-    return f"data row {batch.first_row + at + 1} of '{batch.file.name}'"
-
-
-def _numbers(batch: Batch, column: str, *, narrow: bool) -> tuple[Floats, Bools]:
-    """Values (NaN where null), and where they are null."""
-    series = batch.frame[column]
-    if isinstance(series.dtype, _TEXT_TYPES):
-        text = series.cast(pl.String).str.strip_chars()
-        null = text.is_null() | (text == "").fill_null(value=False)
-        number = text.cast(pl.Float64, strict=False)
-        unreadable = number.is_null() & ~null
-        if unreadable.any():
-            remedy = "name texts that mean null with --null-value"
-            raise _unreadable(batch, text, unreadable.to_numpy(), "a number", remedy)
-    elif series.dtype.is_numeric() or series.dtype == pl.Null:
-        number = series if narrow and series.dtype == pl.Float32 else series.cast(pl.Float64)
-        null = series.is_null()
-    else:
-        raise DataError(f"column '{column}' of '{batch.file.name}' holds {series.dtype}", expected="numbers")
-    if number.null_count():
-        number = number.fill_null(float("nan"))
-    with np.errstate(invalid="ignore"):  # a signalling NaN
-        return number.to_numpy() + 0.0, null.to_numpy()  # adding 0.0 turns -0.0 into 0.0
-
-
-def _labels(batch: Batch, column: str, positive_value: str | None) -> tuple[Bools, Bools]:
-    """Whether each row is positive, and where the label is null."""
-    series = batch.frame[column]
-    if positive_value is not None:
-        return _labels_by_text(series, positive_value)
-    if series.dtype == pl.Boolean:
-        return series.fill_null(value=False).to_numpy(), series.is_null().to_numpy()
-    if isinstance(series.dtype, _TEXT_TYPES):
-        text = series.cast(pl.String).str.strip_chars().str.to_lowercase()
-        spelled = text.replace({"true": "1", "false": "0"})
-        null = without_value(text).to_numpy()
-        number = spelled.cast(pl.Float64, strict=False).fill_null(float("nan")).to_numpy()
-    elif series.dtype.is_integer() and not series.null_count():
-        number = series.to_numpy()
-        null = np.zeros(len(number), dtype=np.bool_)
-    elif series.dtype.is_numeric() or series.dtype == pl.Null:
-        number = series.cast(pl.Float64).fill_null(float("nan")).to_numpy()
-        null = np.isnan(number)
-    else:
-        raise DataError(
-            f"label column '{column}' of '{batch.file.name}' holds {series.dtype}",
-            expected="0/1 or true/false",
-        )
-    positive: Bools = number == 1
-    wrong = ~(positive | (number == 0) | null)
-    if wrong.any():
-        remedy = "name the positive label with --positive VALUE"
-        raise _unreadable(batch, series.cast(pl.String), wrong, "0/1 or true/false", remedy)
-    return positive, null
-
-
-def _labels_by_text(series: pl.Series, positive_value: str) -> tuple[Bools, Bools]:
-    text = series.cast(pl.String).str.strip_chars()
-    null = without_value(text)
-    positive = (text == positive_value).fill_null(value=False)
-    if isinstance(series.dtype, _TEXT_TYPES):
-        null = (null | text.str.to_lowercase().is_in(_INFINITIES)) & ~positive
-    if series.dtype.is_float():
-        null |= ~series.is_finite().fill_null(value=False)
-        # a reader may have turned the labels 0 and 1 into 0.0 and 1.0
-        positive |= (text == f"{positive_value}.0").fill_null(value=False)
-    return positive.to_numpy(), null.to_numpy()
-
-
-def _unreadable(batch: Batch, text: pl.Series, wrong: Bools, expected: str, remedy: str) -> DataError:
-    """The error for values that --on-invalid cannot leave out."""
-    at, count = int(np.argmax(wrong)), int(wrong.sum())
-    return DataError(
-        f"column '{text.name}' has {count} unreadable {'value' if count == 1 else 'values'}, "
-        f"first '{text[at]}' in {_place(batch, at)}",
-        expected=expected,
-        remedy=remedy,
-    )

@@ -7,8 +7,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from uqcli.counts import Bools, Ints, ValueCounts, run_starts
-from uqcli.engines.local.keys import Keys, values_of
+from uqcli.counts import Bools, Floats, Ints, ValueCounts, run_starts
+from uqcli.engines.local.count.kept import KeptRows
+from uqcli.engines.local.count.keys import Keys, values_of
+from uqcli.engines.local.count.part import Part
 
 _STEP = 1 << 17
 """Keys looked at together, to stay in the cache."""
@@ -52,6 +54,31 @@ class KeyCounts:
     def as_values(self) -> ValueCounts:
         """The same with the numbers that the keys stand for."""
         return ValueCounts(value=values_of(self.key), count=self.count, positives=self.positives)
+
+
+def keys_by_bin(part: Part, role: str) -> list[KeyRows]:
+    """Keys of the rows of each bin."""
+    keys, weight = part.keys[role], part.weight
+    return [
+        KeyRows(
+            negative=keys[negative],
+            positive=keys[positive],
+            weight=None if weight is None else (weight[negative], weight[positive]),
+        )
+        for negative, positive in part.groups()
+    ]
+
+
+def pooled_by(rows: KeptRows, role: str, by: Floats) -> tuple[ValueCounts, ...]:
+    """Exact tie-pooled counts of a column in each uncertainty bin; without edges ``by`` there is one."""
+    width = rows.column(role).width
+    collected = list(rows.each(lambda part: keys_by_bin(part, role), (role,), by))
+    found = []
+    for number in range(len(by) + 1):
+        found.append(pooled([each[number] for each in collected], width).as_values())
+        for each in collected:
+            each[number] = NO_ROWS  # they are counted: free their memory
+    return tuple(found)
 
 
 def pooled(parts: Sequence[KeyRows], width: np.dtype[np.signedinteger]) -> KeyCounts:

@@ -9,7 +9,7 @@ import pyarrow as pa
 
 from uqcli.choices import FileFormat
 from uqcli.engines.inputs import facts_of_name, format_of
-from uqcli.engines.local.sinks import CsvForm, open_sink
+from uqcli.engines.local.write.sinks import CsvForm, open_sink
 from uqcli.files import Held
 
 

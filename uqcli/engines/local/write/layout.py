@@ -12,8 +12,10 @@ import pyarrow as pa
 
 from uqcli.choices import FileFormat
 from uqcli.counts import Floats
-from uqcli.engines.local.csv_text import CsvBlock
-from uqcli.engines.local.sources import ColumnarSource, Source
+from uqcli.engines.local.read.columnar import ColumnarSource
+from uqcli.engines.local.read.csv_text import CsvBlock
+from uqcli.engines.local.read.frame import FrameSource
+from uqcli.engines.local.read.source import Source
 from uqcli.engines.protocol import ApplyRequest, CheckedRows
 from uqcli.engines.request import Roles
 from uqcli.errors import DataError, UsageError
@@ -117,10 +119,10 @@ def _schema(source: Source, numbers: Roles | None) -> pa.Schema:
     repeated = {name for name in source.columns if source.columns.count(name) > 1}
     if repeated:
         raise DataError(
-            f"columns of '{source.file.name}' are not unique: {', '.join(sorted(repeated))}",
+            f"columns of {source.origin.shown} are not unique: {', '.join(sorted(repeated))}",
             remedy="rename them",
         )
-    if isinstance(source, ColumnarSource):
+    if isinstance(source, ColumnarSource | FrameSource):
         return source.arrow_schema
     number_names = set() if numbers is None else set(numbers.all_numbers().values())
     types = (pa.float64() if name in number_names else pa.large_string() for name in source.columns)
@@ -139,7 +141,7 @@ def _united(
             differing = {name for name in first.names if first.field(name).type != schema.field(name).type}
         if differing:
             raise DataError(
-                f"columns of '{source.file.name}' differ from '{sources[0].file.name}': "
+                f"columns of {source.origin.shown} differ from {sources[0].origin.shown}: "
                 f"{', '.join(sorted(differing))}",
                 expected="the same columns in every input",
                 remedy="give --union to fill missing ones with nulls",

@@ -10,7 +10,7 @@ from itertools import pairwise
 import numpy as np
 
 from uqcli.counts import Ints, narrow_bins, places_by_bin
-from uqcli.engines.local.keys import Keys, keys_of, widened
+from uqcli.engines.local.count.keys import Keys, keys_of, widened
 from uqcli.engines.protocol import CheckedRows
 
 

@@ -21,7 +21,7 @@ from uqcli.choices import FileFormat
 from uqcli.counts import Bools
 from uqcli.defaults import ROWS_PER_BATCH
 from uqcli.engines.inputs import facts_of_name
-from uqcli.engines.local.csv_text import CsvBlock
+from uqcli.engines.local.read.csv_text import CsvBlock
 from uqcli.errors import DataError
 from uqcli.files import Held, open_output
 

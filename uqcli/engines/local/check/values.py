@@ -1,0 +1,91 @@
+"""One column of a batch as numbers or labels, whatever type it has."""
+
+from __future__ import annotations
+
+import numpy as np
+import polars as pl
+
+from uqcli.counts import Bools, Floats
+from uqcli.engines.local.check.classes import without_value
+from uqcli.engines.local.read.source import Batch
+from uqcli.errors import DataError
+
+_TEXT_TYPES = (pl.String, pl.Categorical, pl.Enum)
+_INFINITIES = ["inf", "-inf", "+inf", "infinity", "-infinity", "+infinity"]
+
+
+def numbers_of(batch: Batch, column: str, *, narrow: bool) -> tuple[Floats, Bools]:
+    """Values (NaN where null), and where they are null."""
+    series = batch.frame[column]
+    if isinstance(series.dtype, _TEXT_TYPES):
+        text = series.cast(pl.String).str.strip_chars()
+        null = text.is_null() | (text == "").fill_null(value=False)
+        number = text.cast(pl.Float64, strict=False)
+        wrong = number.is_null() & ~null
+        if wrong.any():
+            remedy = "name texts that mean null with --null-value"
+            raise unreadable(batch, text, wrong.to_numpy(), "a number", remedy)
+    elif series.dtype.is_numeric() or series.dtype == pl.Null:
+        number = series if narrow and series.dtype == pl.Float32 else series.cast(pl.Float64)
+        null = series.is_null()
+    else:
+        raise DataError(f"column '{column}' of {batch.origin.shown} holds {series.dtype}", expected="numbers")
+    if number.null_count():
+        number = number.fill_null(float("nan"))
+    with np.errstate(invalid="ignore"):  # a signalling NaN
+        return number.to_numpy() + 0.0, null.to_numpy()  # adding 0.0 turns -0.0 into 0.0
+
+
+def labels_of(batch: Batch, column: str, positive_value: str | None) -> tuple[Bools, Bools]:
+    """Whether each row is positive, and where the label is null."""
+    series = batch.frame[column]
+    if positive_value is not None:
+        return _labels_by_text(series, positive_value)
+    if series.dtype == pl.Boolean:
+        return series.fill_null(value=False).to_numpy(), series.is_null().to_numpy()
+    if isinstance(series.dtype, _TEXT_TYPES):
+        text = series.cast(pl.String).str.strip_chars().str.to_lowercase()
+        spelled = text.replace({"true": "1", "false": "0"})
+        null = without_value(text).to_numpy()
+        number = spelled.cast(pl.Float64, strict=False).fill_null(float("nan")).to_numpy()
+    elif series.dtype.is_integer() and not series.null_count():
+        number = series.to_numpy()
+        null = np.zeros(len(number), dtype=np.bool_)
+    elif series.dtype.is_numeric() or series.dtype == pl.Null:
+        number = series.cast(pl.Float64).fill_null(float("nan")).to_numpy()
+        null = np.isnan(number)
+    else:
+        raise DataError(
+            f"label column '{column}' of {batch.origin.shown} holds {series.dtype}",
+            expected="0/1 or true/false",
+        )
+    positive: Bools = number == 1
+    wrong = ~(positive | (number == 0) | null)
+    if wrong.any():
+        remedy = "name the positive label with --positive VALUE"
+        raise unreadable(batch, series.cast(pl.String), wrong, "0/1 or true/false", remedy)
+    return positive, null
+
+
+def _labels_by_text(series: pl.Series, positive_value: str) -> tuple[Bools, Bools]:
+    text = series.cast(pl.String).str.strip_chars()
+    null = without_value(text)
+    positive = (text == positive_value).fill_null(value=False)
+    if isinstance(series.dtype, _TEXT_TYPES):
+        null = (null | text.str.to_lowercase().is_in(_INFINITIES)) & ~positive
+    if series.dtype.is_float():
+        null |= ~series.is_finite().fill_null(value=False)
+        # a reader may have turned the labels 0 and 1 into 0.0 and 1.0
+        positive |= (text == f"{positive_value}.0").fill_null(value=False)
+    return positive.to_numpy(), null.to_numpy()
+
+
+def unreadable(batch: Batch, text: pl.Series, wrong: Bools, expected: str, remedy: str) -> DataError:
+    """The error for values that --on-invalid cannot leave out."""
+    at, count = int(np.argmax(wrong)), int(wrong.sum())
+    return DataError(
+        f"column '{text.name}' has {count} unreadable {'value' if count == 1 else 'values'}, "
+        f"first '{text[at]}' in {batch.place(at)}",
+        expected=expected,
+        remedy=remedy,
+    )

@@ -1,0 +1,1 @@
+"""Checked rows as small, sorted counts, in bounded memory."""

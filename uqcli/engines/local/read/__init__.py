@@ -1,0 +1,1 @@
+"""Files as batches of raw rows, whatever their format."""

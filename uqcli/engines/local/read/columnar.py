@@ -1,0 +1,127 @@
+"""Parquet and Arrow as batches of rows: polars frames of some columns, or Arrow record batches of all."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeAlias, cast
+
+import polars as pl
+
+from uqcli.choices import FileFormat
+from uqcli.defaults import ROWS_PER_BATCH
+from uqcli.engines.inputs import InputFile
+from uqcli.engines.local.read.failures import reading
+from uqcli.engines.local.read.metadata import with_text_only
+from uqcli.engines.local.read.source import Batch
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+Numbered: TypeAlias = "tuple[int, pa.RecordBatch]"
+"""Rows with the position of the first in their file."""
+
+
+class ColumnarSource:
+    """A Parquet or Arrow file, or a spooled copy of a stream."""
+
+    def __init__(self, file: InputFile, path: Path) -> None:
+        self.origin = file
+        self._path = path
+
+    @cached_property
+    def columns(self) -> tuple[str, ...]:
+        """Column names, in order."""
+        with reading(self.origin):
+            return tuple(self.arrow_schema.names)
+
+    @cached_property
+    def arrow_schema(self) -> pa.Schema:
+        """Column names and types, with the file's own metadata."""
+        with reading(self.origin):
+            if self.origin.format is FileFormat.PARQUET:
+                import pyarrow.parquet as pq
+
+                return with_text_only(pq.read_schema(self._path))
+            with self._open_arrow() as batches:
+                return with_text_only(batches.schema)
+
+    def batches(self, columns: Sequence[str], start: int = 0, most: int = ROWS_PER_BATCH) -> Iterator[Batch]:
+        """Rows in order, of some columns, from the row at position ``start`` on."""
+        with reading(self.origin):
+            for row, record in self._record_batches(list(dict.fromkeys(columns)), start, most):
+                if row + len(record) > start:
+                    frame = cast(pl.DataFrame, pl.from_arrow(record))
+                    batch = Batch(frame=frame, short=None, first_row=row, origin=self.origin)
+                    yield batch.after(start)
+
+    def blocks(self) -> Iterator[pa.RecordBatch]:
+        """Rows in order, of all columns."""
+        for _, batch in self._record_batches(None, 0, ROWS_PER_BATCH):
+            yield batch
+
+    def _record_batches(self, columns: list[str] | None, start: int, most: int) -> Iterator[Numbered]:
+        """Rows in order, with the position of the first in the file; some before ``start`` may come, too.
+
+        A damaged file never reaches code that trusts it and would end the process.
+        """
+        with reading(self.origin):
+            batches = self._of_parquet if self.origin.format is FileFormat.PARQUET else self._of_arrow
+            for row, batch in batches(columns, start, most):
+                wanted = batch if columns is None else batch.select(columns)
+                wanted.validate(full=True)
+                schema = with_text_only(wanted.schema)
+                # the same object where nothing is left out
+                if schema is not wanted.schema:
+                    wanted = wanted.from_arrays(wanted.columns, schema=schema)
+                yield row, wanted
+
+    def _of_parquet(self, columns: list[str] | None, start: int, most: int) -> Iterator[Numbered]:
+        import pyarrow.parquet as pq
+
+        with pq.ParquetFile(self._path, pre_buffer=False) as parquet:  # buffers grow with the file
+            groups = [parquet.metadata.row_group(each).num_rows for each in range(parquet.num_row_groups)]
+            row = first = 0
+            while start and first < len(groups) and row + groups[first] <= start:
+                row += groups[first]
+                first += 1
+            left = None if first == 0 else list(range(first, len(groups)))
+            yield from _numbered(parquet.iter_batches(batch_size=most, row_groups=left, columns=columns), row)
+
+    def _of_arrow(self, columns: list[str] | None, start: int, most: int) -> Iterator[Numbered]:
+        del columns, start, most  # all are mapped, none is read; the file says what a batch is
+        with self._open_arrow() as batches:
+            yield from _numbered(batches, 0)
+
+    @contextmanager
+    def _open_arrow(self) -> Iterator[_ArrowBatches]:
+        """Open the Arrow file or stream format, whichever the first bytes tell."""
+        import pyarrow as pa
+
+        with pa.memory_map(str(self._path), "r") as mapped:
+            if mapped.size() >= 6 and mapped.read(6) == b"ARROW1":
+                reader = pa.ipc.open_file(mapped)
+                yield _ArrowBatches(reader.schema, map(reader.get_batch, range(reader.num_record_batches)))
+            else:
+                mapped.seek(0)
+                stream = pa.ipc.open_stream(mapped)
+                yield _ArrowBatches(stream.schema, iter(stream))
+
+
+def _numbered(batches: Iterable[pa.RecordBatch], row: int) -> Iterator[Numbered]:
+    for batch in batches:
+        yield row, batch
+        row += len(batch)
+
+
+class _ArrowBatches:
+    """A schema and its record batches."""
+
+    def __init__(self, schema: pa.Schema, batches: Iterator[pa.RecordBatch]) -> None:
+        self.schema = schema
+        self._batches = batches
+
+    def __iter__(self) -> Iterator[pa.RecordBatch]:
+        return self._batches

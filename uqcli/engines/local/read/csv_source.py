@@ -1,0 +1,75 @@
+"""CSV as batches of rows: texts of some columns, or whole records as they stand."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from functools import cached_property
+from typing import BinaryIO
+
+from uqcli.defaults import ROWS_PER_BATCH
+from uqcli.engines.inputs import InputFile
+from uqcli.engines.local.read.csv_text import CsvBlock, CsvDialect, CsvHeader, read_blocks, read_header
+from uqcli.engines.local.read.failures import reading
+from uqcli.engines.local.read.source import Batch
+from uqcli.engines.local.read.streams import bytes_of
+from uqcli.engines.request import ReadOptions
+
+
+class CsvSource:
+    """A CSV file, or a stream that is read once."""
+
+    def __init__(self, file: InputFile, options: ReadOptions, stream: BinaryIO | None = None) -> None:
+        self.origin = file
+        self._options = options
+        self._stream = stream
+        self._rest = b""
+
+    @cached_property
+    def dialect(self) -> CsvDialect:
+        """Column names and delimiter."""
+        with reading(self.origin):
+            if self._stream is None:
+                with bytes_of(self.origin) as stream:
+                    header = self._header(stream)
+            else:
+                header = self._header(self._stream)
+                self._rest = header.rest
+        return CsvDialect(
+            name=self.origin.name,
+            columns=header.columns,
+            delimiter=self.origin.delimiter,
+            header=header.text,
+            line_end=header.line_end,
+            null_values=self._options.null_values,
+        )
+
+    def _header(self, stream: BinaryIO) -> CsvHeader:
+        return read_header(stream, self.origin.name, self.origin.delimiter)
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """Column names, in order."""
+        return self.dialect.columns
+
+    def batches(self, columns: Sequence[str], start: int = 0, most: int = ROWS_PER_BATCH) -> Iterator[Batch]:
+        """Rows in order, of some columns, as text, from the row at position ``start`` on."""
+        del most  # blocks of text are equally long
+        for block in self.blocks():
+            if block.first_row + block.rows > start:
+                batch = Batch(
+                    frame=block.values(columns),
+                    short=block.short,
+                    first_row=block.first_row,
+                    origin=self.origin,
+                )
+                yield batch.after(start)
+
+    def blocks(self) -> Iterator[CsvBlock]:
+        """Records in order, as text."""
+        dialect = self.dialect
+        with reading(self.origin):
+            if self._stream is not None:
+                yield from read_blocks(self._stream, self._rest, dialect)
+                return
+            with bytes_of(self.origin) as stream:
+                yield from read_blocks(stream, self._header(stream).rest, dialect)

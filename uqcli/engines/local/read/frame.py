@@ -1,0 +1,71 @@
+"""A data frame in memory as batches of rows: what its user has at hand is checked like a file."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING, Final
+
+import polars as pl
+
+from uqcli.defaults import ROWS_PER_BATCH
+from uqcli.engines.inputs import InputFrame
+from uqcli.engines.local.read.failures import reading
+from uqcli.engines.local.read.source import Batch
+from uqcli.errors import DataError
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+_OF_NO_FILE: Final = (pl.Object, pl.Int128, pl.UInt128)
+"""Types that Arrow has no place for: where files are read, nothing has to expect them."""
+
+
+class FrameSource:
+    """A data frame, as a Parquet file of the same columns would be read; batches are views of it."""
+
+    def __init__(self, origin: InputFrame) -> None:
+        self.origin = origin
+        self._frame = origin.frame
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """Column names, in order."""
+        return tuple(self._frame.columns)
+
+    @cached_property
+    def arrow_schema(self) -> pa.Schema:
+        """Column names and types."""
+        return self._arrow(self._frame.clear()).schema
+
+    def batches(self, columns: Sequence[str], start: int = 0, most: int = ROWS_PER_BATCH) -> Iterator[Batch]:
+        """Rows in order, of some columns, from the row at position ``start`` on.
+
+        Raises
+        ------
+        DataError
+            A column is of a type that is not read.
+        """
+        needed = self._frame[list(dict.fromkeys(columns))]
+        self._require_types(needed)
+        for row in range(start, needed.height, most):
+            yield Batch(frame=needed[row : row + most], short=None, first_row=row, origin=self.origin)
+
+    def blocks(self) -> Iterator[pa.RecordBatch]:
+        """Rows in order, of all columns."""
+        for row in range(0, self._frame.height, ROWS_PER_BATCH):
+            yield from self._arrow(self._frame[row : row + ROWS_PER_BATCH]).combine_chunks().to_batches()
+
+    def _arrow(self, frame: pl.DataFrame) -> pa.Table:
+        self._require_types(frame)
+        with reading(self.origin):
+            return frame.to_arrow(compat_level=pl.CompatLevel.oldest())
+
+    def _require_types(self, frame: pl.DataFrame) -> None:
+        for name, kind in frame.schema.items():
+            if kind in _OF_NO_FILE:
+                raise DataError(
+                    f"column '{name}' of {self.origin.shown} holds {kind}",
+                    expected="numbers of at most 64 bits, texts, truth values or times",
+                    remedy="cast it to one of these",
+                )

@@ -1,0 +1,77 @@
+"""One input as batches of rows, whatever its format.
+
+Fitting asks for a few columns and gets polars frames; applying asks for everything and gets blocks
+that can be written again as they were: text for CSV, Arrow record batches otherwise.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol
+
+from uqcli.counts import Bools
+from uqcli.defaults import ROWS_PER_BATCH
+from uqcli.engines.inputs import Origin
+
+if TYPE_CHECKING:
+    import polars as pl
+    import pyarrow as pa
+
+    from uqcli.engines.local.read.csv_text import CsvBlock
+
+
+@dataclass(frozen=True, kw_only=True)
+class Batch:
+    """Rows of one input.
+
+    Attributes
+    ----------
+    frame
+        The columns asked for.
+    short : bool, shape (rows,), or None
+        Rows with fewer fields than the header (CSV only).
+    first_row
+        Position of the first row in its input, from 0.
+    """
+
+    frame: pl.DataFrame
+    short: Bools | None
+    first_row: int
+    origin: Origin
+
+    def after(self, start: int) -> Batch:
+        """Without the rows before a position in the input."""
+        early = start - self.first_row
+        if early <= 0:
+            return self
+        short = None if self.short is None else self.short[early:]
+        return Batch(frame=self.frame[early:], short=short, first_row=start, origin=self.origin)
+
+    def place(self, at: int) -> str:
+        """Where one of its rows is found, as messages say it."""
+        return self.origin.place(self.first_row + at)
+
+
+class Source(Protocol):
+    """One opened input."""
+
+    @property
+    def origin(self) -> Origin:
+        """The input."""
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """Column names, in order."""
+
+    def batches(self, columns: Sequence[str], start: int = 0, most: int = ROWS_PER_BATCH) -> Iterator[Batch]:
+        """Rows in order, of some columns, from the row at position ``start`` on.
+
+        Parameters
+        ----------
+        most
+            About how many at a time, where the format leaves the choice.
+        """
+
+    def blocks(self) -> Iterator[CsvBlock | pa.RecordBatch]:
+        """Rows in order, of all columns, as they stand in the input."""

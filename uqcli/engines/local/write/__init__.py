@@ -1,0 +1,1 @@
+"""Rows out to files: read ones with columns added, and made ones."""
