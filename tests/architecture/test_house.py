@@ -13,7 +13,7 @@ import uqcli
 from uqcli import errors
 from uqcli.choices import Algorithm, ArtifactKind, Binning, EngineName
 from uqcli.engines.open import ENGINES
-from uqcli.methods.bin.registry import BINNINGS
+from uqcli.methods.bin.registry import BinningRule, rule_of
 from uqcli.methods.boundary.registry import ALGORITHMS
 
 ROOT = Path(__file__).parents[2]
@@ -32,11 +32,14 @@ def test_every_error_has_its_own_exit_code():
         assert re.search(rf"{item.__name__}\s+{item.exit_code}\b", tree), item.__name__
 
 
-@pytest.mark.parametrize(
-    ("registry", "choices"), [(ALGORITHMS, Algorithm), (BINNINGS, Binning), (ENGINES, EngineName)]
-)
+@pytest.mark.parametrize(("registry", "choices"), [(ALGORITHMS, Algorithm), (ENGINES, EngineName)])
 def test_registry_and_choices_are_the_same_set(registry, choices):
     assert set(registry) == set(choices)
+
+
+@pytest.mark.parametrize("binning", Binning)
+def test_every_binning_has_its_module(binning):
+    assert isinstance(rule_of(binning), BinningRule)
 
 
 def test_only_the_program_exits():

@@ -23,8 +23,8 @@ from uqcli.jobs.array_table import ArrayTable
 from uqcli.jobs.bin.run import bin_rows
 from uqcli.jobs.boundary.hold_out import Rows
 from uqcli.jobs.grids import grid_cells, uncertainty_edges
-from uqcli.methods.bin.edges import isotonic_counts
 from uqcli.methods.bin.grid import GridSpec
+from uqcli.methods.bin.isotonic_blocks import isotonic_counts
 from uqcli.methods.bin.isotonic_error import isotonic_errors
 from uqcli.methods.boundary.constraint import parse_constraint
 

@@ -18,7 +18,7 @@ from uqcli.jobs.calibrate.scored_rows import ScoredRows, deal
 from uqcli.jobs.grids import uncertainty_edges
 from uqcli.jobs.intervals import check_confidence
 from uqcli.methods.bin.grid import GridSpec, HoldOut
-from uqcli.methods.bin.registry import BINNINGS, BinSizes
+from uqcli.methods.bin.registry import BinSizes, rule_of
 from uqcli.methods.calibrate.auc_tree import AucRows, learn_auc_tree
 from uqcli.methods.calibrate.heterogeneous import CalibrationRows, LeafOptions, fit_groups, fit_trees
 from uqcli.methods.calibrate.histogram import fit_histogram
@@ -164,7 +164,7 @@ def _by_formula(fit_formula: Callable[[ValueCounts, Scale], FittedMap]) -> Score
 
 
 def _histogram(counts: ValueCounts, options: CalibrationOptions) -> tuple[CalibrationMap, tuple[str, ...]]:
-    edges = BINNINGS[Binning.QUANTILE].edges(counts, BinSizes(bins=options.n_bins))
+    edges = rule_of(Binning.QUANTILE).edges(counts, BinSizes(bins=options.n_bins))
     return fit_histogram(counts, edges, options.confidence), ()
 
 
