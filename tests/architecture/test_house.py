@@ -14,7 +14,7 @@ from uqcli import errors
 from uqcli.choices import Algorithm, ArtifactKind, Binning, EngineName
 from uqcli.engines.open import ENGINES
 from uqcli.methods.bin.registry import BinningRule, rule_of
-from uqcli.methods.boundary.registry import ALGORITHMS
+from uqcli.methods.boundary.registry import AlgorithmEntry, entry_of
 
 ROOT = Path(__file__).parents[2]
 PACKAGE = Path(uqcli.__file__).parent
@@ -32,7 +32,7 @@ def test_every_error_has_its_own_exit_code():
         assert re.search(rf"{item.__name__}\s+{item.exit_code}\b", tree), item.__name__
 
 
-@pytest.mark.parametrize(("registry", "choices"), [(ALGORITHMS, Algorithm), (ENGINES, EngineName)])
+@pytest.mark.parametrize(("registry", "choices"), [(ENGINES, EngineName)])
 def test_registry_and_choices_are_the_same_set(registry, choices):
     assert set(registry) == set(choices)
 
@@ -40,6 +40,11 @@ def test_registry_and_choices_are_the_same_set(registry, choices):
 @pytest.mark.parametrize("binning", Binning)
 def test_every_binning_has_its_module(binning):
     assert isinstance(rule_of(binning), BinningRule)
+
+
+@pytest.mark.parametrize("algorithm", Algorithm)
+def test_every_algorithm_has_its_module(algorithm):
+    assert isinstance(entry_of(algorithm), AlgorithmEntry)
 
 
 def test_only_the_program_exits():

@@ -16,7 +16,7 @@ from uqcli.counts import LOWEST_EDGE, CellRow, Cells, Feature, distinct_cells, p
 from uqcli.defaults import SMALL_WORK
 from uqcli.kernels.nonconformity import true_label_scores
 from uqcli.methods.boundary.constraint import parse_constraint
-from uqcli.methods.boundary.fit import search
+from uqcli.methods.boundary.optimum import optimise
 from uqcli.methods.calibrate.heterogeneous import CalibrationRows, LeafOptions, fit_trees
 from uqcli.methods.calibrate.isotonic import fit_isotonic
 from uqcli.methods.calibrate.predict import predict
@@ -49,7 +49,7 @@ def in_process(algorithm, cells):
     seconds = []
     for _ in range(21):
         start = time.perf_counter()
-        search(cells, algorithm, constraint)
+        optimise(cells, algorithm, constraint)
         seconds.append(time.perf_counter() - start)
     return 1000 * min(seconds[1:])
 
@@ -209,7 +209,7 @@ def curve_ratio(rows):
 
     def ours():
         cells = Cells(uncertainty_edges=np.empty(0), rows=(distinct_cells(pool(score, label)),))
-        return search(cells, Algorithm.ST, constraint)
+        return optimise(cells, Algorithm.ST, constraint)
 
     ours()
     seconds = best_of(3, ours)

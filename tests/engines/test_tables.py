@@ -180,8 +180,8 @@ def test_boundaries_are_those_of_all_scores_pooled(engine, tmp_path_factory, dat
             ArrayTable(hold_out=as_hold_out(data)),
         ):
             rows = Rows(table=table, uncertain=True, spec=spec, constraint=constraint)
-            searches = [
-                rows.search(each, constraint)
+            optima = [
+                rows.optimum(each, constraint)
                 for each in dict.fromkeys([first, *Algorithm])
                 if rows.obstacle(each, kind) is None
             ]
@@ -191,7 +191,7 @@ def test_boundaries_are_those_of_all_scores_pooled(engine, tmp_path_factory, dat
                         each.found and (each.found.thresholds, each.found.fit),
                         each.closest and each.closest.fit,
                     )
-                    for each in searches
+                    for each in optima
                 ]
             )
         assert found[0] == found[1]
@@ -251,7 +251,7 @@ def test_the_best_threshold_is_found_among_many_scores(engine, tmp_path, kind, t
         folder.mkdir()
         found = [
             Rows(table=table, uncertain=False, spec=SPECS[0], constraint=constraint)
-            .search(Algorithm.ST, constraint)
+            .optimum(Algorithm.ST, constraint)
             .found
             for table in (
                 table_with(engine, written(frame(data), folder), data),

@@ -14,8 +14,8 @@ from uqcli.choices import Algorithm, Binning, ConstraintKind
 from uqcli.counts import bin_of
 from uqcli.methods.bin.grid import GridSpec
 from uqcli.methods.boundary.constraint import Constraint, parse_constraint, utility
-from uqcli.methods.boundary.fit import search, search_recalibrated
 from uqcli.methods.boundary.knapsack import Options, solve
+from uqcli.methods.boundary.optimum import optimise, optimise_recalibrated
 from uqcli.methods.boundary.precision import precision_bound
 from uqcli.methods.boundary.result import boundary_at
 
@@ -25,7 +25,7 @@ def keep(precision):
 
 
 def found(cells, algorithm, constraint):
-    return search(cells, algorithm, constraint).found
+    return optimise(cells, algorithm, constraint).found
 
 
 def true_positives(cells, algorithm, precision):
@@ -100,9 +100,9 @@ def test_the_best_precision_of_an_infeasible_search_is_the_best_of_all(rows):
     cells = as_cells(rows)
     expected, most = oracle.best_precision(rows)
     if expected == 0:
-        assert search(cells, Algorithm.VW_DPMT, keep(Fraction(1))).closest is None
+        assert optimise(cells, Algorithm.VW_DPMT, keep(Fraction(1))).closest is None
     elif expected < 1:
-        result = search(cells, Algorithm.VW_DPMT, keep(Fraction(1)))
+        result = optimise(cells, Algorithm.VW_DPMT, keep(Fraction(1)))
         assert result.found is None
         assert (result.closest.fit.precision, result.closest.fit.true_positives) == (float(expected), most)
 
@@ -268,7 +268,7 @@ def test_mist_is_the_best_isotonic_threshold_under_every_constraint(rows, rule):
 @given(data_sets(), PRECISIONS)
 def test_hr_is_the_best_of_all_coefficients_and_thresholds(data, precision):
     rows = as_hold_out(data)
-    result = search_recalibrated(rows.score, rows.uncertainty, rows.positive, rows.weight, keep(precision))
+    result = optimise_recalibrated(rows.score, rows.uncertainty, rows.positive, rows.weight, keep(precision))
     low, high = min(u for _, u, _, _ in data), max(u for _, u, _, _ in data)
     place = [(u - low) / (high - low) if high > low else 0.0 for _, u, _, _ in data]
     best = max(

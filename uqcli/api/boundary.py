@@ -83,7 +83,7 @@ def find_boundary(
         constraint=asked,
     )
     require_applicable(material, Algorithm(algorithm), asked)
-    result = material.search(Algorithm(algorithm), asked)
+    result = material.optimum(Algorithm(algorithm), asked)
     if result.found is None:
         reason = "" if rows.positive.any() else "; no row is positive"
         raise InfeasibleError(f"no boundary gives {asked.promise()}{reason}")
