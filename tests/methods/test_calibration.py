@@ -21,7 +21,6 @@ from uqcli.methods.calibrate.histogram import bound, target_bound
 from uqcli.methods.calibrate.isotonic import fit_isotonic
 from uqcli.methods.calibrate.maps import IsotonicMap
 from uqcli.methods.calibrate.parametric import fit_beta, fit_platt, fit_temperature
-from uqcli.methods.calibrate.predict import predict_scores
 from uqcli.methods.calibrate.scale import Scale
 
 PROBABILITY = Scale()
@@ -74,7 +73,7 @@ def test_isotonic_equals_scikit_learn(rows):
         return  # scikit-learn pools scores that close
     model.fit(counts.value, counts.positives / counts.count, sample_weight=counts.count)
     new = np.concatenate([score, np.linspace(-0.2, 1.2, 41)])
-    got = predict_scores(fit_isotonic(counts), new, PROBABILITY)
+    got = fit_isotonic(counts).probability(new, PROBABILITY)
     np.testing.assert_allclose(got, model.predict(new), atol=1e-9)
 
 
@@ -134,7 +133,7 @@ def test_mist_is_isotonic_in_each_uncertainty_bin(rows, levels, random):
     for number in np.unique(level):
         inside = level == number
         alone = fit_isotonic(pool(score[inside], label[inside]))
-        np.testing.assert_array_equal(got[inside], predict_scores(alone, score[inside], PROBABILITY))
+        np.testing.assert_array_equal(got[inside], alone.probability(score[inside], PROBABILITY))
 
 
 @pytest.mark.parametrize("method", SCORES_ALONE)

@@ -23,9 +23,10 @@ from uqcli.methods.calibrate.auc_tree import AucRows, learn_auc_tree
 from uqcli.methods.calibrate.heterogeneous import CalibrationRows, LeafOptions, fit_groups, fit_trees
 from uqcli.methods.calibrate.histogram import fit_histogram
 from uqcli.methods.calibrate.isotonic import fit_by_uncertainty, fit_isotonic
-from uqcli.methods.calibrate.maps import CalibrationMap, GroupsMap, IdentityMap, TreesMap
+from uqcli.methods.calibrate.maps import CalibrationMap
+from uqcli.methods.calibrate.maps.base import Calibrated
+from uqcli.methods.calibrate.maps.identity import IdentityMap
 from uqcli.methods.calibrate.parametric import FittedMap, fit_beta, fit_platt, fit_temperature
-from uqcli.methods.calibrate.predict import Calibrated, predict
 from uqcli.methods.calibrate.scale import Scale
 from uqcli.methods.calibrate.tree import (
     LearnedTrees,
@@ -102,12 +103,9 @@ class FittedCalibration:
 
     def predict(self, rows: ScoredRows) -> Calibrated:
         """Calibrate rows."""
-        return predict(self.map, rows.score, self.scale, rows.uncertainty, self._features(rows))
-
-    def _features(self, rows: ScoredRows) -> dict[str, Floats]:
-        if not isinstance(self.map, TreesMap | GroupsMap):
-            return {}
-        return {each.name: recoded(rows.features[each.name], each) for each in self.map.features}
+        corrected = self.scale.corrected(rows.score)
+        values = {each.name: recoded(rows.features[each.name], each) for each in self.map.features}
+        return self.map.predict(corrected, self.scale, rows.uncertainty, values)
 
 
 def fit(

@@ -31,7 +31,7 @@ from uqcli.jobs.intervals import ResamplingPlan, check_bootstrap, check_confiden
 from uqcli.jobs.labelled import open_table, read_labelled, require_probabilities, source_of
 from uqcli.methods.bin.isotonic_error import BinError, errors_of_rows
 from uqcli.methods.calibrate.histogram import target_bound
-from uqcli.methods.calibrate.maps import HistogramMap, UncertaintyMap
+from uqcli.methods.calibrate.maps.base import Parts
 from uqcli.methods.calibrate.tree import require_trees
 from uqcli.reports.before_after import ReliabilityPanel
 from uqcli.reports.calibrate.report import CalibrateReport, LevelErrors
@@ -252,10 +252,10 @@ def _shift_notes(options: CalibrateOptions, fitted: FittedCalibration) -> list[s
         f"Afterwards the odds are multiplied by {ratio} for the target's class mix, which labelled rows of "
         "the source cannot measure."
     ]
-    if isinstance(fitted.map, HistogramMap) and shift.interval is not None:
+    largest = fitted.map.largest_error
+    if largest is not None and shift.interval is not None:
         pairs = zip(shift.weights, shift.interval, strict=True)
         unsure = max(max(weight - low, high - weight) for weight, (low, high) in pairs)
-        largest = max(error for error in fitted.map.error if error is not None)
         bound = target_bound([mix.negative, mix.positive], 2 * largest, unsure)
         notes.append(
             f"In the target every bin's probability is within {min(1.0, bound / 2):.3g} of the truth, if the "
@@ -286,7 +286,8 @@ def _level_errors(
 ) -> LevelErrors | None:
     """ECE@j of one isotonic fit and of one in each uncertainty bin, both on rows not used for them."""
     how = options.calibration
-    if not isinstance(fitted.map, UncertaintyMap) or measured.rows.uncertainty is None:
+    levels = fitted.map.parts(measured.rows.uncertainty, None)  # of leaves there are none to tell
+    if levels is None:
         return None
     single_how = replace(how, method=CalibrationMethod.ISOTONIC)
     if options.test is None:
@@ -297,16 +298,15 @@ def _level_errors(
     else:
         single = fit(rows, single_how).predict(measured.rows).probability
     return LevelErrors(
-        single=_errors(measured, single, fitted.map), by_level=_errors(measured, measured.after, fitted.map)
+        single=_errors(measured, single, levels), by_level=_errors(measured, measured.after, levels)
     )
 
 
-def _errors(measured: _Measured, probability: Floats, map_: UncertaintyMap) -> BinError:
+def _errors(measured: _Measured, probability: Floats, levels: Parts) -> BinError:
     rows = measured.rows
-    assert rows.uncertainty is not None  # mist looks at it
     return errors_of_rows(
-        np.searchsorted(np.array(map_.uncertainty_edges), rows.uncertainty, side="right"),
-        len(map_.maps),
+        levels.number,
+        len(levels.names),
         score=rows.score,
         probability=probability,
         positive=rows.positive,

@@ -2,115 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import msgspec
 
 from uqcli.artifacts.models import CalibratorArtifact
-from uqcli.document import Document, Metrics, Table, count, number, printable, share
-from uqcli.methods.calibrate.maps import (
-    BetaMap,
-    GroupsMap,
-    HistogramMap,
-    IdentityMap,
-    IsotonicMap,
-    Leaf,
-    LogisticMap,
-    ScoreMap,
-    TreesMap,
-    UncertaintyMap,
-)
-
-_MOST_ROWS = 40
+from uqcli.document import Document, Metrics, Table, count
 
 
 def map_tables(artifact: CalibratorArtifact) -> list[Table]:
     """What the map does, as tables."""
-    map_ = artifact.calibration
-    if isinstance(map_, UncertaintyMap):
-        return [_uncertainty_table(map_)]
-    if isinstance(map_, GroupsMap):
-        return [_leaves_table("Groups", map_.leaves)]
-    if isinstance(map_, TreesMap):
-        several = len(map_.trees) > 1
-        return [
-            _leaves_table(f"Leaves of tree {at} of {len(map_.trees)}" if several else "Leaves", tree.leaves)
-            for at, tree in enumerate(map_.trees[:3], start=1)
-        ]
-    if isinstance(map_, HistogramMap):
-        return [_histogram_table(map_)]
-    corrected = isinstance(map_, IdentityMap) and artifact.undersampled > 1
-    said = f"the odds divided by {artifact.undersampled:g}" if corrected else formula(map_)
-    return [Table(title="Map", header=("formula",), rows=[(said,)])]
-
-
-def formula(map_: ScoreMap) -> str:
-    """A map of the score alone, in one line."""
-    match map_:
-        case LogisticMap():
-            return f"sigmoid({map_.slope:.6g} * log-odds {map_.intercept:+.6g})"
-        case BetaMap():
-            return f"sigmoid({map_.a:.6g} ln s - {map_.b:.6g} ln(1-s) {map_.c:+.6g})"
-        case IsotonicMap():
-            steps = len(set(map_.y))
-            return f"isotonic, {steps} levels from {map_.y[0]:.4f} to {map_.y[-1]:.4f}"
-        case HistogramMap():
-            return f"histogram, {len(map_.rate)} bins"
-        case IdentityMap():
-            return "the score itself"
-
-
-def _leaves_table(title: str, leaves: Sequence[Leaf]) -> Table:
-    rows = [
-        (
-            str(at),
-            printable(leaf.rule, 160),
-            formula(leaf.calibration),
-            count(leaf.rows),
-            share(leaf.positives / leaf.rows if leaf.rows else None),
-            "own" if leaf.own else "larger part",
-        )
-        for at, leaf in enumerate(leaves[:_MOST_ROWS])
-    ]
-    if len(leaves) > _MOST_ROWS:
-        rows.append(("...", f"and {len(leaves) - _MOST_ROWS} more", "", "", "", ""))
-    header = ("leaf", "rows where", "calibration", "rows", "positivity", "fitted on")
-    return Table(title=title, header=header, rows=rows, left=3)
-
-
-def _uncertainty_table(map_: UncertaintyMap) -> Table:
-    edges = [None, *map_.uncertainty_edges, None]
-    rows = [
-        (
-            "-" if low is None else number(low),
-            "-" if high is None else number(high),
-            count(rows),
-            formula(each),
-        )
-        for low, high, each, rows in zip(edges[:-1], edges[1:], map_.maps, map_.count, strict=True)
-    ]
-    header = ("uncertainty from", "to", "rows", "calibration")
-    return Table(title="Uncertainty levels", header=header, rows=rows, left=0)
-
-
-def _histogram_table(map_: HistogramMap) -> Table:
-    edges = [None, *map_.edges, None]
-    rows = [
-        (
-            "-" if low is None else number(low),
-            "-" if high is None else number(high),
-            count(rows),
-            share(rate),
-            "-" if error is None else f"{error:.4f}",
-        )
-        for low, high, rows, rate, error in zip(
-            edges[:-1], edges[1:], map_.count, map_.rate, map_.error, strict=True
-        )
-    ]
-    header = ("from", "to", "rows", "calibrated", f"error, {100 * map_.confidence:g} %")
-    return Table(title="Bins", header=header, rows=rows, left=0)
+    return artifact.calibration.tables(artifact.undersampled)
 
 
 @dataclass(frozen=True, kw_only=True)
