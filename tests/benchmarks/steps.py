@@ -19,7 +19,6 @@ from uqcli.methods.boundary.constraint import parse_constraint
 from uqcli.methods.boundary.optimum import optimise
 from uqcli.methods.calibrate.heterogeneous import CalibrationRows, LeafOptions, fit_trees
 from uqcli.methods.calibrate.isotonic import fit_isotonic
-from uqcli.methods.calibrate.predict import predict
 from uqcli.methods.calibrate.scale import Scale
 from uqcli.methods.calibrate.tree import TreeOptions, learn_trees
 from uqcli.methods.conformal.scores import SCORES
@@ -112,7 +111,7 @@ def heterogeneous_seconds(rows):
     how = LeafOptions(method=LeafMethod.PLATT, scale=Scale(), min_leaf=min(500, rows // 20))
     fitted = fit_trees(learned, calibration, how, boosted=False)
     end = time.perf_counter()
-    predict(fitted, score, Scale(), None, {name: each.value for name, each in features.items()})
+    fitted.predict(score, Scale(), None, {name: each.value for name, each in features.items()})
     return middle - start, end - middle, time.perf_counter() - end
 
 

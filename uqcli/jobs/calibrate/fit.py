@@ -126,11 +126,9 @@ def fit(
         An option is out of range, or trees cannot be learned.
     """
     options.check()
-    if options.method is CalibrationMethod.HETEROGENEOUS:
-        fitted = _heterogeneous(rows, options, tree_rows)
-        return FittedCalibration(map=fitted, scale=options.scale)
-    if options.method is CalibrationMethod.MIST:
-        return FittedCalibration(map=_by_uncertainty(rows, options), scale=options.scale)
+    if options.method in ROW_FITS:
+        found = ROW_FITS[options.method](rows, options, tree_rows)
+        return FittedCalibration(map=found, scale=options.scale)
     return _fit_scores(pool(options.scale.corrected(rows.score), rows.positive, rows.weight), options)
 
 
@@ -174,9 +172,13 @@ SCORE_FITS: Mapping[CalibrationMethod, ScoreFit] = {
     CalibrationMethod.HISTOGRAM: _histogram,
     CalibrationMethod.PRIOR: lambda _, __: (IdentityMap(), ()),
 }
+"""Methods that look at the scores alone."""
 
 
-def _by_uncertainty(rows: ScoredRows, options: CalibrationOptions) -> CalibrationMap:
+def _by_uncertainty(
+    rows: ScoredRows, options: CalibrationOptions, tree_rows: ScoredRows | None
+) -> CalibrationMap:
+    del tree_rows
     spec = GridSpec(binning=Binning.EQUI_WEIGHT, uncertainty_bins=options.uncertainty_bins, score_bins=None)
     hold_out = HoldOut(
         score=options.scale.corrected(rows.score),
@@ -208,6 +210,15 @@ def _heterogeneous(
         leaf_options,
         boosted=options.partitioner is Partitioner.BOOSTED,
     )
+
+
+ROW_FITS: Mapping[
+    CalibrationMethod, Callable[[ScoredRows, CalibrationOptions, ScoredRows | None], CalibrationMap]
+] = {
+    CalibrationMethod.MIST: _by_uncertainty,
+    CalibrationMethod.HETEROGENEOUS: _heterogeneous,
+}
+"""Methods that look at more than the scores."""
 
 
 def _calibration_rows(rows: ScoredRows, scale: Scale) -> CalibrationRows:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -76,7 +76,7 @@ def learn_trees(
     if 2 * options.min_leaf > int(weight.sum()):
         trees: list[tuple[Node, ...]] = [(Node(leaf=0),)]  # too few rows for any question
     else:
-        trees = _LEARNERS[options.partitioner](matrix, positive, weight, options)
+        trees = LEARNERS[options.partitioner](matrix, positive, weight, options)
     return LearnedTrees(columns=matrix.columns, trees=tuple(trees))
 
 
@@ -232,7 +232,7 @@ def _boosted(
     return trees
 
 
-_LEARNERS: Mapping[Partitioner, Any] = {
+LEARNERS: Mapping[Partitioner, Callable[[TreeMatrix, Bools, Ints, TreeOptions], list[tuple[Node, ...]]]] = {
     Partitioner.TREE: _single,
     Partitioner.FOREST: _forest,
     Partitioner.BOOSTED: _boosted,
