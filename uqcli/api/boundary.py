@@ -9,7 +9,7 @@ from uqcli.api.arrays import checked_labels, checked_numbers, checked_weights
 from uqcli.choices import Algorithm, Binning, ConstraintKind
 from uqcli.errors import InfeasibleError, UsageError
 from uqcli.jobs.array_table import ArrayTable
-from uqcli.jobs.boundary.hold_out import GridOptions, Rows, ScoreBins, require_applicable
+from uqcli.jobs.boundary.hold_out import GridOptions, Rows, ScoreBinCount, require_applicable
 from uqcli.methods.bin.grid import HoldOut
 from uqcli.methods.boundary.constraint import Constraint, parse_constraint
 from uqcli.methods.boundary.result import FittedBoundary
@@ -26,7 +26,7 @@ def find_boundary(
     algorithm: str = Algorithm.VW_DPMT,
     binning: str = Binning.EQUI_WEIGHT,
     uncertainty_bins: int = defaults.UNCERTAINTY_BINS,
-    score_bins: ScoreBins = defaults.SCORE_BINS,
+    score_bins: ScoreBinCount = defaults.SCORE_BINS,
 ) -> FittedBoundary:
     """Find the boundary of highest recall on score x uncertainty that keeps a precision.
 

@@ -80,7 +80,7 @@ class ConstraintOptions:
 
 
 @dataclass(frozen=True, kw_only=True)
-class MethodOptions:
+class FindingOptions:
     """How the boundary is found."""
 
     algorithm: Annotated[
@@ -141,7 +141,7 @@ def boundary(
     ] = None,
     written: ArtifactOutput,
     constraint: ConstraintOptions,
-    method: MethodOptions,
+    method: FindingOptions,
     columns: FitColumns,
     reading: InputOptions,
     reporting: ReportOptions,
@@ -178,7 +178,7 @@ def boundary(
     )
 
 
-def _refuse_options_of_rows(inputs: list[str] | None, method: MethodOptions) -> None:
+def _refuse_options_of_rows(inputs: list[str] | None, method: FindingOptions) -> None:
     """A saved grid has its bins, and stands in the place of rows."""
     if method.grid is None:
         return
@@ -219,10 +219,10 @@ def _constraint(options: ConstraintOptions) -> Constraint:
     return utility(options.gain, options.cost)
 
 
-def _grid(method: MethodOptions) -> GridOptions:
-    from uqcli.jobs.boundary.hold_out import GridOptions, ScoreBins
+def _grid(method: FindingOptions) -> GridOptions:
+    from uqcli.jobs.boundary.hold_out import GridOptions, ScoreBinCount
 
-    score_bins: ScoreBins = defaults.SCORE_BINS
+    score_bins: ScoreBinCount = defaults.SCORE_BINS
     if method.score_bins is not None:
         score_bins = "all" if method.score_bins == "all" else size("--score-bins", method.score_bins)
     uncertainty_bins = method.uncertainty_bins or str(defaults.UNCERTAINTY_BINS)

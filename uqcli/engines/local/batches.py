@@ -14,7 +14,7 @@ from uqcli.engines.local.ahead import ahead
 from uqcli.engines.local.checks import RowChecker
 from uqcli.engines.local.columns import require_columns
 from uqcli.engines.local.failures import reading
-from uqcli.engines.local.sources import Source, open_sources
+from uqcli.engines.local.sources import OpenedInput, open_sources
 from uqcli.engines.protocol import CheckedRows, SourceFacts
 from uqcli.engines.request import DataRequest, Roles
 from uqcli.errors import DataError
@@ -116,7 +116,7 @@ class LocalBatches:
 
 
 @contextmanager
-def opened(request: DataRequest) -> Iterator[tuple[tuple[Source, ...], Roles]]:
+def opened(request: DataRequest) -> Iterator[tuple[tuple[OpenedInput, ...], Roles]]:
     """Open the inputs, and check that each has every needed column."""
     with ExitStack() as stack:
         files = resolve_inputs(request.inputs, request.read)

@@ -60,7 +60,7 @@ class Batch:
         return Batch(frame=self.frame[early:], short=short, first_row=start, file=self.file)
 
 
-class Source(Protocol):
+class OpenedInput(Protocol):
     """One opened input."""
 
     file: InputFile
@@ -83,13 +83,13 @@ class Source(Protocol):
 
 
 @contextmanager
-def open_sources(files: Sequence[InputFile], options: ReadOptions) -> Iterator[tuple[Source, ...]]:
+def open_sources(files: Sequence[InputFile], options: ReadOptions) -> Iterator[tuple[OpenedInput, ...]]:
     """Open inputs for one reading; spooled copies go when the block ends."""
     with ExitStack() as stack:
         yield tuple(_open(file, options, stack) for file in files)
 
 
-def _open(file: InputFile, options: ReadOptions, stack: ExitStack) -> Source:
+def _open(file: InputFile, options: ReadOptions, stack: ExitStack) -> OpenedInput:
     if file.regular and file.format is FileFormat.CSV:
         return CsvSource(file, options)
     if file.regular:

@@ -19,12 +19,12 @@ from uqcli.engines.local.csv_text import CsvBlock
 from uqcli.engines.local.failures import reading, writing
 from uqcli.engines.local.layout import Layout, plan_layout
 from uqcli.engines.local.sinks import CsvForm, CsvSink, Sink, open_sink
-from uqcli.engines.local.sources import Batch, CsvSource, Source
+from uqcli.engines.local.sources import Batch, CsvSource, OpenedInput
 from uqcli.engines.protocol import ApplyFacts, ApplyRequest, CheckedRows, ColumnType
 from uqcli.files import STDIO
 
 
-def stream_through(sources: Sequence[Source], request: ApplyRequest) -> ApplyFacts:
+def stream_through(sources: Sequence[OpenedInput], request: ApplyRequest) -> ApplyFacts:
     """Read block by block, decide, write; memory does not grow with the input.
 
     Raises
@@ -104,7 +104,7 @@ def _column(values: np.ndarray, kind: ColumnType, labels: Sequence[str]) -> pl.S
     return cast(pl.Series, pl.from_arrow(pa.LargeListArray.from_arrays(pa.array(ends), texts)))
 
 
-def _needed(source: Source, block: CsvBlock | pa.RecordBatch, row: int, request: ApplyRequest) -> Batch:
+def _needed(source: OpenedInput, block: CsvBlock | pa.RecordBatch, row: int, request: ApplyRequest) -> Batch:
     """The columns the model reads, of one block."""
     columns = request.data.roles.columns()
     if isinstance(block, CsvBlock):
@@ -155,7 +155,7 @@ def _count_true(added: pl.DataFrame) -> int:
     return sum(int(column.sum()) for column in added if column.dtype == pl.Boolean)
 
 
-def _csv_form(sources: Sequence[Source], request: ApplyRequest, layout: Layout) -> CsvForm:
+def _csv_form(sources: Sequence[OpenedInput], request: ApplyRequest, layout: Layout) -> CsvForm:
     """As the first CSV input, but tabs for .tsv, and commas for .csv made from tabs."""
     named = facts_of_name(request.output)
     first = next((source.dialect for source in sources if isinstance(source, CsvSource)), None)

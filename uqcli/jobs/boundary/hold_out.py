@@ -22,7 +22,7 @@ from uqcli.methods.boundary.constraint import Constraint
 from uqcli.methods.boundary.optimum import Optimum, optimise, optimise_recalibrated
 from uqcli.methods.boundary.registry import WorksOn, entry_of
 
-ScoreBins = int | Literal["all"]
+ScoreBinCount = int | Literal["all"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -37,7 +37,7 @@ class GridOptions:
 
     binning: Binning = Binning.EQUI_WEIGHT
     uncertainty_bins: int = defaults.UNCERTAINTY_BINS
-    score_bins: ScoreBins = defaults.SCORE_BINS
+    score_bins: ScoreBinCount = defaults.SCORE_BINS
 
     def spec(self) -> GridSpec:
         """The grid's shape.
