@@ -67,13 +67,13 @@ def test_scores_thresholds_and_sets_are_the_oracles(problem, method, alpha):
 def test_compiled_kernels_give_the_same(problem):
     probability, label, uniform = problem
     plain, compiled = np.empty(len(label)), np.empty(len(label))
-    nonconformity._true_scores.python(probability, label, uniform, plain)
-    nonconformity._true_scores.compiled(probability, label, uniform, compiled)
+    nonconformity.fill_true_label_scores.python(probability, label, uniform, plain)
+    nonconformity.fill_true_label_scores.compiled(probability, label, uniform, compiled)
     assert plain.tolist() == compiled.tolist()
     threshold = np.linspace(0.2, 1, probability.shape[1])[None, :]
     masks = [np.zeros(probability.shape, dtype=bool) for _ in range(2)]
-    nonconformity._sets.python(probability, threshold, uniform, masks[0])
-    nonconformity._sets.compiled(probability, threshold, uniform, masks[1])
+    nonconformity.fill_sets.python(probability, threshold, uniform, masks[0])
+    nonconformity.fill_sets.compiled(probability, threshold, uniform, masks[1])
     assert (masks[0] == masks[1]).all()
 
 
