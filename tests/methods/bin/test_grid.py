@@ -5,8 +5,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.oracles import binning as oracle
-from tests.properties.strategies import PRECISIONS, as_hold_out, build_cells, data_sets
-from tests.properties.test_boundary_algorithms import GRIDS, ON_CELLS, keep
+from tests.properties.strategies import (
+    GRIDS,
+    ON_CELLS,
+    PRECISIONS,
+    as_hold_out,
+    build_cells,
+    data_sets,
+    keep,
+)
 from uqcli.choices import Algorithm, Binning
 from uqcli.methods.bin.grid import GridSpec, HoldOut
 from uqcli.methods.boundary.decide import decide
