@@ -39,7 +39,9 @@ class Binning(StrEnum):
     EQUISPACED = "equispaced"
 
 
-if TYPE_CHECKING:  # choices made of others while the program runs are none to a checker
+# typer needs enums; made of others when the program starts, they need no lines of their own to keep in step,
+# but a checker of types cannot follow: to it they are these
+if TYPE_CHECKING:
 
     class AlgorithmChoice(StrEnum):
         """The members that code names."""
