@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from enum import StrEnum
+from typing import TYPE_CHECKING, Self
 
 
 class Algorithm(StrEnum):
@@ -16,50 +18,67 @@ class Algorithm(StrEnum):
     ST = "st"
 
 
-class AlgorithmChoice(StrEnum):
-    """An algorithm, or all of them side by side."""
-
-    VW_DPMT = "vw-dpmt"
-    EW_DPMT = "ew-dpmt"
-    MIST = "mist"
-    GMT = "gmt"
-    HR = "hr"
-    ST = "st"
-    ALL = "all"
-
-
 class Binning(StrEnum):
     """How score and uncertainty are cut into bins (methods/binning/registry.py)."""
 
-    EQUI_WEIGHT = "equi-weight"
-    EQUI_SPAN = "equi-span"
-    QUANTILE = "quantile"
-    PAVA = "pava"
+    cuts_uncertainty: bool
+    """Whether it cuts both; if not, it cuts the score alone."""
+
+    def __new__(cls, value: str, cuts_uncertainty: bool = False) -> Self:
+        """Make a member of its text and of what it cuts."""
+        member = str.__new__(cls, value)
+        member._value_ = value
+        member.cuts_uncertainty = cuts_uncertainty
+        return member
+
+    EQUI_WEIGHT = "equi-weight", True
+    EQUI_SPAN = "equi-span", True
     PAVA_BC = "pava-bc"
+    PAVA = "pava"
+    QUANTILE = "quantile"
     EQUISPACED = "equispaced"
 
 
-class ScoreBinning(StrEnum):
-    """The binnings that cut the score alone."""
+# typer needs enums; made of others when the program starts, they need no lines of their own to keep in step,
+# but a checker of types cannot follow: to it they are these
+if TYPE_CHECKING:
 
-    PAVA_BC = "pava-bc"
-    PAVA = "pava"
-    QUANTILE = "quantile"
-    EQUISPACED = "equispaced"
+    class AlgorithmChoice(StrEnum):
+        """The members that code names."""
+
+        VW_DPMT = "vw-dpmt"
+        ALL = "all"
+
+    ScoreBinning = Binning
+    GridBinning = Binning
+else:
+
+    def _choices(name: str, words: str, members: Iterable[StrEnum], **more: str) -> type[StrEnum]:
+        """Make choices of others, for the command line to offer."""
+        made = StrEnum(name, {each.name: each.value for each in members} | more, module=__name__)
+        made.__doc__ = words
+        return made
+
+    AlgorithmChoice = _choices(
+        "AlgorithmChoice", "An algorithm, or all of them side by side.", Algorithm, ALL="all"
+    )
+    ScoreBinning = _choices(
+        "ScoreBinning",
+        "The binnings that cut the score alone.",
+        (each for each in Binning if not each.cuts_uncertainty),
+    )
+    GridBinning = _choices(
+        "GridBinning",
+        "The binnings that cut both score and uncertainty.",
+        (each for each in Binning if each.cuts_uncertainty),
+    )
 
 
 class BinSizing(StrEnum):
-    """How large the bins of pava-bc are where nobody says (methods/binning/block_sizes.py)."""
+    """How large the bins of pava-bc are where nobody says (methods/bin/block_sizes.py)."""
 
     AUTO = "auto"
     PAPER = "paper"
-
-
-class GridBinning(StrEnum):
-    """The binnings that cut both score and uncertainty."""
-
-    EQUI_WEIGHT = "equi-weight"
-    EQUI_SPAN = "equi-span"
 
 
 class ConstraintKind(StrEnum):

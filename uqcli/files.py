@@ -95,7 +95,7 @@ def replaced_files() -> tuple[str, ...]:
     return tuple(_replaced)
 
 
-class _Temporary:
+class Temporary:
     """A registered file beside the place that it is for, locked while its process lives.
 
     Parameters
@@ -162,7 +162,7 @@ class Held:
     """Regular files that are written whole and wait for a word before they take their places."""
 
     def __init__(self) -> None:
-        self._waiting: list[tuple[_Temporary, Path, str]] = []
+        self._waiting: list[tuple[Temporary, Path, str]] = []
 
     def __enter__(self) -> Held:
         """Wait."""
@@ -173,7 +173,7 @@ class Held:
         while self._waiting:
             self._waiting.pop()[0].remove()
 
-    def add(self, temporary: _Temporary, path: Path, target: str) -> None:
+    def add(self, temporary: Temporary, path: Path, target: str) -> None:
         """Let a synchronised file wait."""
         self._waiting.append((temporary, path, target))
 
@@ -202,7 +202,7 @@ def temporary_path(directory: Path | None, name: str) -> Iterator[Path]:
     name
         What it stands for: leftovers of the same name whose process is dead are removed.
     """
-    temporary = _Temporary(Path(tempfile.gettempdir()) if directory is None else directory, name)
+    temporary = Temporary(Path(tempfile.gettempdir()) if directory is None else directory, name)
     try:
         yield Path(temporary.path)
     finally:
@@ -327,7 +327,7 @@ def _is_replaceable(path: Path) -> bool:
 
 @contextmanager
 def _replacing(path: Path, target: str, held: Held | None) -> Iterator[BinaryIO]:
-    temporary = _Temporary(path.parent, path.name)
+    temporary = Temporary(path.parent, path.name)
     try:
         with temporary.open() as stream:
             yield stream

@@ -1,20 +1,32 @@
 """The rules of the house that a machine can check."""
 
 import ast
+import functools
 import inspect
+import os
 import re
 import subprocess
 import sys
 from pathlib import Path
+from typing import get_args
 
 import pytest
+from uqcli.artifacts.models import MODELS
 
 import uqcli
-from uqcli import errors
-from uqcli.choices import Algorithm, ArtifactKind, Binning, EngineName
+from uqcli import choices, errors
+from uqcli.choices import Algorithm, ArtifactKind, Binning
 from uqcli.engines.open import ENGINES
-from uqcli.methods.bin.registry import BINNINGS
-from uqcli.methods.boundary.registry import ALGORITHMS
+from uqcli.jobs.calibrate.fit import ROW_FITS, SCORE_FITS
+from uqcli.methods.bin.registry import BinningRule, rule_of
+from uqcli.methods.boundary.constraint import RULES
+from uqcli.methods.boundary.registry import AlgorithmEntry, entry_of
+from uqcli.methods.calibrate.heterogeneous import LEAF_FITS
+from uqcli.methods.calibrate.maps import CalibrationMap
+from uqcli.methods.calibrate.tree import LEARNERS
+from uqcli.methods.conformal.scores import SCORES
+from uqcli.methods.conformal.thresholds import THRESHOLDS
+from uqcli.methods.tce.calibration_error import TESTS
 
 ROOT = Path(__file__).parents[2]
 PACKAGE = Path(uqcli.__file__).parent
@@ -32,11 +44,101 @@ def test_every_error_has_its_own_exit_code():
         assert re.search(rf"{item.__name__}\s+{item.exit_code}\b", tree), item.__name__
 
 
+def modules_of(folder):
+    """Names of the modules in a folder of the package, as members of an enum write them."""
+    return {path.stem.upper() for path in (PACKAGE / folder).glob("*.py")} - {"__INIT__"}
+
+
 @pytest.mark.parametrize(
-    ("registry", "choices"), [(ALGORITHMS, Algorithm), (BINNINGS, Binning), (ENGINES, EngineName)]
+    ("choices", "folder", "find", "kind"),
+    [
+        (Binning, "methods/bin/rules", rule_of, BinningRule),
+        (Algorithm, "methods/boundary/algorithms", entry_of, AlgorithmEntry),
+    ],
+)
+def test_every_choice_has_a_module_of_its_name(choices, folder, find, kind):
+    assert modules_of(folder) == {choice.name for choice in choices}
+    assert all(isinstance(find(choice), kind) for choice in choices)
+
+
+@pytest.mark.parametrize(
+    ("registry", "choices"),
+    [
+        (ENGINES, choices.EngineName),
+        (MODELS, choices.ArtifactKind),
+        (RULES, choices.ConstraintKind),
+        ({**SCORE_FITS, **ROW_FITS}, choices.CalibrationMethod),
+        (LEAF_FITS, choices.LeafMethod),
+        (LEARNERS, choices.Partitioner),
+        (SCORES, choices.ConformalMethod),
+        (THRESHOLDS, choices.ConformalMode),
+        (TESTS, choices.CalibrationTest),
+    ],
+    ids=lambda value: getattr(value, "__name__", ""),
 )
 def test_registry_and_choices_are_the_same_set(registry, choices):
     assert set(registry) == set(choices)
+
+
+def test_every_calibration_method_has_a_map_and_no_map_is_without_one():
+    maps = get_args(CalibrationMap)
+    assert set().union(*(each.methods for each in maps)) == set(choices.CalibrationMethod)
+    assert all(each.methods for each in maps)
+    assert len({each.__struct_config__.tag for each in maps}) == len(maps)
+
+
+OFFERED = [
+    ("bin", "--binning", Binning),
+    ("tce", "--binning", [each for each in Binning if not each.cuts_uncertainty]),
+    ("boundary", "--binning", [each for each in Binning if each.cuts_uncertainty]),
+    ("boundary", "--algorithm", [*Algorithm, "all"]),
+    ("calibrate", "--method", choices.CalibrationMethod),
+    ("calibrate", "--leaf-method", choices.LeafMethod),
+    ("calibrate", "--partitioner", choices.Partitioner),
+    ("calibrate", "--split", choices.SplitCriterion),
+    ("conformal", "--method", choices.ConformalMethod),
+    ("conformal", "--mode", choices.ConformalMode),
+    ("shift", "--estimator", choices.ShiftEstimator),
+    ("shift", "--confusion", choices.Confusion),
+    ("tce", "--test", choices.CalibrationTest),
+    ("tce", "--bin-sizes", choices.BinSizing),
+    ("simulate", "KIND", choices.Simulation),
+    ("schema", "KIND", choices.ArtifactKind),
+    ("boundary", "--engine", choices.EngineName),
+]
+"""Where the command line offers a family of choices."""
+
+
+@functools.cache
+def help_of(command):
+    """What ``uqcli <command> --help`` prints, on lines so wide that none is broken."""
+    arguments = [sys.executable, "-m", "uqcli", command, "--help"]
+    environment = {**os.environ, "COLUMNS": "1000"}
+    return subprocess.run(arguments, env=environment, capture_output=True, text=True, check=True).stdout
+
+
+@functools.cache
+def reference_of(command):
+    """The command's part of the README."""
+    _, part = (ROOT / "README.md").read_text().split(f"### `uqcli {command} ")
+    return part.split("\n### ")[0]
+
+
+@pytest.mark.parametrize(("command", "option", "offered"), OFFERED)
+def test_help_and_readme_list_every_choice(command, option, offered):
+    (found,) = re.findall(rf"^\W*{option}\b.*?<([^>]+)>", help_of(command), flags=re.MULTILINE)
+    assert found.split("|") == [str(each) for each in offered]
+    if option.startswith("--"):
+        row = rf"^\| `{option}`(?:, `--[\w-]+`)* ((?:[\w-]+ \\\| )*[\w-]+) \|"
+        (listed,) = re.findall(row, reference_of(command), flags=re.MULTILINE)
+        assert listed.split(" \\| ") == [str(each) for each in offered]
+
+
+def test_help_and_readme_name_every_constraint():
+    for kind in choices.ConstraintKind:
+        option = "--gain" if kind is choices.ConstraintKind.UTILITY else f"--{kind}"
+        assert option in help_of("boundary")
+        assert f"`{option}`" in reference_of("boundary")
 
 
 def test_only_the_program_exits():

@@ -16,10 +16,9 @@ from uqcli.counts import LOWEST_EDGE, CellRow, Cells, Feature, distinct_cells, p
 from uqcli.defaults import SMALL_WORK
 from uqcli.kernels.nonconformity import true_label_scores
 from uqcli.methods.boundary.constraint import parse_constraint
-from uqcli.methods.boundary.fit import search
+from uqcli.methods.boundary.optimum import optimise
 from uqcli.methods.calibrate.heterogeneous import CalibrationRows, LeafOptions, fit_trees
 from uqcli.methods.calibrate.isotonic import fit_isotonic
-from uqcli.methods.calibrate.predict import predict
 from uqcli.methods.calibrate.scale import Scale
 from uqcli.methods.calibrate.tree import TreeOptions, learn_trees
 from uqcli.methods.conformal.scores import SCORES
@@ -49,7 +48,7 @@ def in_process(algorithm, cells):
     seconds = []
     for _ in range(21):
         start = time.perf_counter()
-        search(cells, algorithm, constraint)
+        optimise(cells, algorithm, constraint)
         seconds.append(time.perf_counter() - start)
     return 1000 * min(seconds[1:])
 
@@ -112,7 +111,7 @@ def heterogeneous_seconds(rows):
     how = LeafOptions(method=LeafMethod.PLATT, scale=Scale(), min_leaf=min(500, rows // 20))
     fitted = fit_trees(learned, calibration, how, boosted=False)
     end = time.perf_counter()
-    predict(fitted, score, Scale(), None, {name: each.value for name, each in features.items()})
+    fitted.predict(score, Scale(), None, {name: each.value for name, each in features.items()})
     return middle - start, end - middle, time.perf_counter() - end
 
 
@@ -209,7 +208,7 @@ def curve_ratio(rows):
 
     def ours():
         cells = Cells(uncertainty_edges=np.empty(0), rows=(distinct_cells(pool(score, label)),))
-        return search(cells, Algorithm.ST, constraint)
+        return optimise(cells, Algorithm.ST, constraint)
 
     ours()
     seconds = best_of(3, ours)

@@ -14,7 +14,7 @@ import pytest
 
 from tests.cli.conftest import sample_frame
 from uqcli.api.boundary import find_boundary
-from uqcli.api.calibrator import Calibrator
+from uqcli.api.calibrate import Calibrator
 from uqcli.choices import CalibrationMethod, Partitioner
 from uqcli.defaults import MOST_SEED
 from uqcli.draws import Purpose, uniforms
@@ -235,7 +235,7 @@ def test_a_fault_in_arithmetic_is_not_a_broken_file(uqcli, data, artifact, tmp_p
         raise ValueError("shapes do not agree")
 
     monkeypatch.setattr("uqcli.artifacts.boundary.decide", faulty)
-    monkeypatch.setattr("uqcli.artifacts.calibrator.predict", faulty)
+    monkeypatch.setattr("uqcli.methods.calibrate.maps.LogisticMap.predict", faulty)
     outcome = uqcli("apply", model, data)
     assert "internal error: ValueError: shapes do not agree" in one_line(outcome, 1)
 

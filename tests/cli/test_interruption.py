@@ -163,7 +163,7 @@ def test_signals_around_the_rename(number, moment, folder):
         from uqcli import files
         from uqcli.__main__ import main
 
-        place = files._Temporary.take_place
+        place = files.Temporary.take_place
         def interrupted(self, path, target):
             if target.endswith({'"r.json"' if moment == "report" else '"o.csv"'}):
                 if {moment == "before"}:
@@ -172,7 +172,7 @@ def test_signals_around_the_rename(number, moment, folder):
                 os.kill(os.getpid(), {int(number)}); time.sleep(30)
             place(self, path, target)
 
-        files._Temporary.take_place = interrupted
+        files.Temporary.take_place = interrupted
         sys.argv = ["uqcli", "simulate", "posterior", "--rows", "9", "-o", "o.csv", "--report", "r.json"]
         main()
         """

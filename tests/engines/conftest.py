@@ -30,8 +30,8 @@ def engine(room, monkeypatch):
             monkeypatch.setattr(module, "ROWS_PER_PART", 3)
         monkeypatch.setattr(isotonic, "SORTED_ROWS", 4)
         monkeypatch.setattr(ranges, "COLLECTED_ROWS", 2)
-        monkeypatch.setattr(ranges, "_CELLS", 8)
-        monkeypatch.setattr(ranges, "_LEAST_RANGES", 4)
+        monkeypatch.setattr(ranges, "CELLS", 8)
+        monkeypatch.setattr(ranges, "LEAST_RANGES", 4)
         if room == AGAIN:
             monkeypatch.setattr(kept, "KEPT_BYTES", 40)
         return open_engine(EngineName.POLARS)

@@ -23,8 +23,8 @@ from uqcli.jobs.array_table import ArrayTable
 from uqcli.jobs.bin.run import bin_rows
 from uqcli.jobs.boundary.hold_out import HoldOutRows
 from uqcli.jobs.grids import grid_cells, uncertainty_edges
-from uqcli.methods.bin.edges import isotonic_counts
 from uqcli.methods.bin.grid import GridSpec
+from uqcli.methods.bin.isotonic_blocks import isotonic_counts
 from uqcli.methods.bin.isotonic_error import isotonic_errors
 from uqcli.methods.boundary.constraint import parse_constraint
 
@@ -184,8 +184,8 @@ def test_boundaries_are_those_of_all_scores_pooled(engine, source, tmp_path_fact
             ArrayTable(hold_out=as_hold_out(data)),
         ):
             rows = HoldOutRows(table=table, uncertain=True, spec=spec, constraint=constraint)
-            searches = [
-                rows.search(each, constraint)
+            optima = [
+                rows.optimum(each, constraint)
                 for each in dict.fromkeys([first, *Algorithm])
                 if rows.obstacle(each, kind) is None
             ]
@@ -195,7 +195,7 @@ def test_boundaries_are_those_of_all_scores_pooled(engine, source, tmp_path_fact
                         each.found and (each.found.thresholds, each.found.fit),
                         each.closest and each.closest.fit,
                     )
-                    for each in searches
+                    for each in optima
                 ]
             )
         assert found[0] == found[1]
@@ -265,7 +265,7 @@ def test_the_best_threshold_is_found_among_many_scores(engine, source, tmp_path,
         folder.mkdir()
         found = [
             HoldOutRows(table=table, uncertain=False, spec=SPECS[0], constraint=constraint)
-            .search(Algorithm.ST, constraint)
+            .optimum(Algorithm.ST, constraint)
             .found
             for table in (
                 table_with(engine, written(frame(data), folder, ending=source), data),

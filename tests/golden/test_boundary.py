@@ -10,7 +10,7 @@ from tests.properties.strategies import build_cells
 from uqcli.choices import Algorithm, Binning, ConstraintKind
 from uqcli.methods.bin.grid import GridSpec, HoldOut
 from uqcli.methods.boundary.constraint import parse_constraint
-from uqcli.methods.boundary.fit import search
+from uqcli.methods.boundary.optimum import optimise
 
 
 def lattice(rows):
@@ -48,7 +48,7 @@ def test_true_positives(algorithm, uncertainty_bins, score_bins):
     cells = build_cells(ROWS, spec)
     reached = {}
     for precision in PINNED[algorithm, uncertainty_bins, score_bins]:
-        found = search(cells, algorithm, parse_constraint(ConstraintKind.PRECISION, precision)).found
+        found = optimise(cells, algorithm, parse_constraint(ConstraintKind.PRECISION, precision)).found
         reached[precision] = found.fit.true_positives if found else 0
     assert reached == PINNED[algorithm, uncertainty_bins, score_bins]
 
@@ -59,5 +59,5 @@ def test_the_optimum_is_the_dense_tables(precision, score_bins):
     spec = GridSpec(binning=Binning.EQUI_WEIGHT, uncertainty_bins=3, score_bins=score_bins)
     cells = build_cells(ROWS, spec)
     rows = [list(zip(row.count.tolist(), row.positives.tolist(), strict=True)) for row in cells.rows]
-    found = search(cells, Algorithm.VW_DPMT, parse_constraint(ConstraintKind.PRECISION, precision)).found
+    found = optimise(cells, Algorithm.VW_DPMT, parse_constraint(ConstraintKind.PRECISION, precision)).found
     assert (found.fit.true_positives if found else 0) == dense_table(rows, Fraction(precision))

@@ -66,7 +66,7 @@ def summed(kernel):
 
 
 def load(kernel):
-    kernel._cached.compile((numba.typeof(np.arange(10)),) * 2)
+    kernel.cached.compile((numba.typeof(np.arange(10)),) * 2)
 
 
 def write(content):

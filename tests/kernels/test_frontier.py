@@ -31,7 +31,7 @@ def test_compiled_equals_plain():
         [np.zeros((3, 1), dtype=np.int64), random.integers(0, 9, (3, 20)).cumsum(1)], axis=1
     )
     results = []
-    for run in (frontier._convolve.compiled, frontier._convolve.python):
+    for run in (frontier.max_plus_convolution.compiled, frontier.max_plus_convolution.python):
         total, taken = np.zeros(61, dtype=np.int64), np.zeros((3, 61), dtype=np.int32)
         run(gains, total, taken)
         results.append((total.tolist(), taken.tolist()))

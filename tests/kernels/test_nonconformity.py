@@ -54,12 +54,12 @@ def test_scores_and_sets_are_those_of_the_scan_bit_by_bit(problem):
 def test_compiled_or_not_the_same(problem):
     probability, label, uniform, threshold = problem
     scores = [np.empty(len(label)) for _ in range(2)]
-    nonconformity._true_scores.python(probability, label, uniform, scores[0])
-    nonconformity._true_scores.compiled(probability, label, uniform, scores[1])
+    nonconformity.fill_true_label_scores.python(probability, label, uniform, scores[0])
+    nonconformity.fill_true_label_scores.compiled(probability, label, uniform, scores[1])
     assert scores[0].tolist() == scores[1].tolist()
     masks = [np.zeros(probability.shape, dtype=bool) for _ in range(2)]
-    nonconformity._sets.python(probability, threshold, uniform, masks[0])
-    nonconformity._sets.compiled(probability, threshold, uniform, masks[1])
+    nonconformity.fill_sets.python(probability, threshold, uniform, masks[0])
+    nonconformity.fill_sets.compiled(probability, threshold, uniform, masks[1])
     assert (masks[0] == masks[1]).all()
 
 
@@ -71,7 +71,10 @@ def test_many_near_flat_classes_take_no_time(how):
     label, uniform = random.integers(0, classes, rows), random.random(rows)
     scores, inside = np.empty(rows), np.zeros(probability.shape, dtype=bool)
     threshold = np.full((1, classes), 0.95)
-    run_scores, run_sets = getattr(nonconformity._true_scores, how), getattr(nonconformity._sets, how)
+    run_scores, run_sets = (
+        getattr(nonconformity.fill_true_label_scores, how),
+        getattr(nonconformity.fill_sets, how),
+    )
     run_scores(probability[:2], label[:2], uniform[:2], scores[:2])  # compiled before the clock starts
     run_sets(probability[:2], threshold, uniform[:2], inside[:2])
     start = time.perf_counter()

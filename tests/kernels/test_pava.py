@@ -66,15 +66,15 @@ def blocks_of(run):
 
 
 def test_compiled_equals_plain():
-    assert blocks_of(pava._pava.compiled) == blocks_of(pava._pava.python)
+    assert blocks_of(pava.fill_starts.compiled) == blocks_of(pava.fill_starts.python)
 
 
-@pytest.mark.parametrize("run", [pava._pava.compiled, pava._pava.python])
+@pytest.mark.parametrize("run", [pava.fill_starts.compiled, pava.fill_starts.python])
 def test_narrow_counts_are_added_up_wide(run):
     count = np.full(4, 720_000_000, dtype=np.int32)
     positives = np.array([500_000_000, 400_000_000, 300_000_000, 720_000_000], dtype=np.int32)
     stacks = [np.zeros(4, dtype=np.int64) for _ in range(3)]
-    counts = (positives, count) if run is pava._pava.compiled else (positives.tolist(), count.tolist())
+    counts = (positives, count) if run is pava.fill_starts.compiled else (positives.tolist(), count.tolist())
     assert run(*counts, *stacks) == 2
     assert stacks[2][:2].tolist() == [2_160_000_000, 720_000_000]
 
@@ -82,7 +82,7 @@ def test_narrow_counts_are_added_up_wide(run):
 def test_a_busy_process_turns_to_the_compiler():
     busy = Kernel(lambda values: values)
     compiled = []
-    busy.__dict__["_loaded"] = lambda args: lambda values: compiled.append(values) or values
+    busy.__dict__["loaded"] = lambda args: lambda values: compiled.append(values) or values
     assert [busy.run(SMALL_WORK // 2, step) for step in range(4)] == [0, 1, 2, 3]
     assert compiled == [2, 3]
 
@@ -91,7 +91,9 @@ def test_bounded_compiled_equals_plain():
     def bounds(run):
         return lambda positives, count, *stacks: run(positives, count, 40, 900, *stacks)
 
-    assert blocks_of(bounds(pava._pava_bc.compiled)) == blocks_of(bounds(pava._pava_bc.python))
+    assert blocks_of(bounds(pava.fill_bounded_starts.compiled)) == blocks_of(
+        bounds(pava.fill_bounded_starts.python)
+    )
 
 
 SCRIPT = """

@@ -10,11 +10,12 @@ from uqcli.counts import Cells, ValueCounts, binned_cells, distinct_cells
 from uqcli.jobs.compare import metrics_of
 from uqcli.jobs.tce.measure import MeasureOptions, errors_of_draws, measure
 from uqcli.kernels.pava import bounded_blocks, isotonic_blocks
-from uqcli.methods.bin.edges import equi_weight_edges, isotonic_counts
+from uqcli.methods.bin.isotonic_blocks import isotonic_counts
 from uqcli.methods.bin.isotonic_error import isotonic_errors
+from uqcli.methods.bin.rules.equi_weight import equi_weight_edges
 from uqcli.methods.boundary.constraint import parse_constraint
-from uqcli.methods.boundary.fit import search
-from uqcli.methods.boundary.registry import ALGORITHMS
+from uqcli.methods.boundary.optimum import optimise
+from uqcli.methods.boundary.registry import entry_of
 from uqcli.methods.calibrate.histogram import fit_histogram
 from uqcli.methods.calibrate.isotonic import fit_by_uncertainty, fit_isotonic
 from uqcli.methods.calibrate.parametric import fit_beta, fit_platt, fit_temperature
@@ -118,18 +119,18 @@ def test_results_are_those_of_wide_counts(name, values, rows):
     assert repr(plain(consume(narrow(counts)))) == repr(plain(consume(counts)))
 
 
-SEARCHES = [
+OPTIMA = [
     (algorithm, kind, text)
-    for algorithm, entry in ALGORITHMS.items()
+    for algorithm in Algorithm
     for kind, text in ((ConstraintKind.PRECISION, "0.6"), (ConstraintKind.RECALL, "0.7"))
-    if kind in entry.kinds and algorithm is not Algorithm.HR  # which pools rows of its own
+    if kind in entry_of(algorithm).kinds and algorithm is not Algorithm.HR  # which pools rows of its own
 ]
 
 
-@pytest.mark.parametrize(("algorithm", "kind", "text"), SEARCHES)
+@pytest.mark.parametrize(("algorithm", "kind", "text"), OPTIMA)
 def test_boundaries_are_those_of_wide_counts(algorithm, kind, text):
     counts = table(60, 2_900_000_000, seed=3)
     cells = scores_of if algorithm is Algorithm.ST else cells_of
     constraint = parse_constraint(kind, text)
-    found = [plain(search(cells(each), algorithm, constraint)) for each in (narrow(counts), counts)]
+    found = [plain(optimise(cells(each), algorithm, constraint)) for each in (narrow(counts), counts)]
     assert found[0] == found[1]

@@ -5,10 +5,12 @@ from fractions import Fraction
 import numpy as np
 from hypothesis import strategies as st
 
+from uqcli.choices import Algorithm, Binning, ConstraintKind
 from uqcli.counts import LOWEST, CellRow, Cells
 from uqcli.jobs.array_table import ArrayTable
 from uqcli.jobs.grids import grid_cells
 from uqcli.methods.bin.grid import HoldOut
+from uqcli.methods.boundary.constraint import Constraint
 
 PRECISIONS = st.one_of(
     st.sampled_from(
@@ -16,6 +18,14 @@ PRECISIONS = st.one_of(
     ),
     st.fractions(min_value=Fraction(1, 1000), max_value=1, max_denominator=10**12),
 )
+
+ON_CELLS = [algorithm for algorithm in Algorithm if algorithm is not Algorithm.HR]
+GRIDS = [each for each in Binning if each.cuts_uncertainty]
+
+
+def keep(precision):
+    """The constraint to keep an exact precision."""
+    return Constraint(kind=ConstraintKind.PRECISION, value=str(precision), amounts=(precision,))
 
 
 @st.composite

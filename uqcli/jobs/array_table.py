@@ -9,8 +9,8 @@ import numpy as np
 
 from uqcli.counts import Floats, Ints, RangeCounts, ValueCounts, merge, pool
 from uqcli.engines.protocol import LabelledRows, SourceFacts, Unsettled
-from uqcli.methods.bin.edges import isotonic_counts
 from uqcli.methods.bin.grid import HoldOut, pool_by
+from uqcli.methods.bin.isotonic_blocks import isotonic_counts
 
 
 @dataclass(frozen=True, kw_only=True)

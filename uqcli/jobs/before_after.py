@@ -8,7 +8,7 @@ from uqcli import defaults
 from uqcli.counts import Floats, Ints, pool
 from uqcli.jobs.compare import ComparedRows
 from uqcli.methods.bin.edges import even_edges
-from uqcli.methods.calibrate.maps import CalibrationMap, GroupsMap, TreesMap, UncertaintyMap
+from uqcli.methods.calibrate.maps import CalibrationMap
 from uqcli.methods.tce.calibration_error import in_bins
 from uqcli.methods.tce.diagram import Reliability, reliability
 from uqcli.reports.before_after import ReliabilityPanel
@@ -44,16 +44,11 @@ def panels(
 
 
 def _parts(map_: CalibrationMap, uncertainty: Floats | None, leaf: Ints | None) -> list[tuple[str, Ints]]:
-    """Uncertainty levels or leaves with the places of their rows."""
-    if isinstance(map_, UncertaintyMap) and uncertainty is not None:
-        number = np.searchsorted(np.array(map_.uncertainty_edges), uncertainty, side="right")
-        names = [f"uncertainty level {each}" for each in range(1, len(map_.maps) + 1)]
-    elif isinstance(map_, TreesMap | GroupsMap) and leaf is not None:
-        leaves = map_.leaves if isinstance(map_, GroupsMap) else map_.trees[0].leaves
-        number, names = leaf, [f"leaf {each}: {leaf.rule}" for each, leaf in enumerate(leaves)]
-    else:
+    """The map's parts with the places of their rows."""
+    found = map_.parts(uncertainty, leaf)
+    if found is None:
         return []
-    return [(name, np.flatnonzero(number == each)) for each, name in enumerate(names)]
+    return [(name, np.flatnonzero(found.number == each)) for each, name in enumerate(found.names)]
 
 
 def _reliability(probability: Floats, rows: ComparedRows, places: Ints) -> Reliability:

@@ -12,7 +12,7 @@ from uqcli.counts import Bools, Floats, Ints, ValueCounts
 from uqcli.document import Estimate, Metric
 from uqcli.draws import Purpose, generator
 from uqcli.jobs.intervals import ResamplingPlan
-from uqcli.methods.bin.registry import BINNINGS, BinSizes
+from uqcli.methods.bin.registry import BinSizes, rule_of
 from uqcli.methods.evaluate.paired import SIDES, PairedCounts
 from uqcli.methods.evaluate.ranking import auc, average_precision
 from uqcli.methods.resampling import LEAST_OF_A_CLASS, least_replicates, studentised_interval
@@ -105,7 +105,7 @@ def metrics_of(counts: ValueCounts) -> Values:
 
     def binned(binning: Binning) -> ScoreBins:
         sizes = BinSizes(bins=defaults.SINGLE_SCORE_BINS)
-        return in_bins(counts, BINNINGS[binning].edges(counts, sizes))
+        return in_bins(counts, rule_of(binning).edges(counts, sizes))
 
     tested = reject(counts, binned(Binning.PAVA_BC), CalibrationTest.BINOMIAL, defaults.ALPHA)
     return {

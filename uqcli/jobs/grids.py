@@ -9,12 +9,12 @@ import numpy as np
 from uqcli.counts import Bools, Cells, Floats, RangeCounts
 from uqcli.engines.protocol import Table, Unsettled
 from uqcli.methods.bin.grid import GridSpec, cells_from, unsettled_by_grid
-from uqcli.methods.bin.registry import BINNINGS, BinSizes
+from uqcli.methods.bin.registry import BinSizes, rule_of
 
 
 def uncertainty_edges(table: Table, spec: GridSpec) -> Floats:
     """Where the uncertainty is cut; float64 of shape (K-1,)."""
-    rule, bins = BINNINGS[spec.binning], spec.uncertainty_bins
+    rule, bins = rule_of(spec.binning), spec.uncertainty_bins
     if bins == 1:
         return np.empty(0)
     assert rule.ranks is not None  # rules that cut the uncertainty depend on ranks
@@ -32,7 +32,7 @@ def grid_parts(
     also
         Names ranges that must be opened besides.
     """
-    if spec.score_bins is None or BINNINGS[spec.binning].ranks is None:
+    if spec.score_bins is None or rule_of(spec.binning).ranks is None:
         return RangeCounts.of_parts(table.pooled(edges))
 
     def unsettled(counts: Sequence[RangeCounts]) -> list[Bools]:

@@ -53,7 +53,7 @@ class Kernel(Generic[*Ts, R]):
         self._work += work
         if self._work <= SMALL_WORK:
             return self._on_lists(*args)
-        return self._loaded(args)(*args)
+        return self.loaded(args)(*args)
 
     def _on_lists(self, *args: *Ts) -> R:
         """Run as Python; lines of numbers become lists, which Python reads several times faster."""
@@ -67,18 +67,18 @@ class Kernel(Generic[*Ts, R]):
                 value[:] = numbers
         return result
 
-    def _loaded(self, args: tuple[Any, ...]) -> Callable[[*Ts], R]:
+    def loaded(self, args: tuple[Any, ...]) -> Callable[[*Ts], R]:
         """The compiled function, from the cache unless that is in trouble.
 
         The cache is read and written here, before the kernel runs: what a kernel raises is never mistaken
         for trouble with the cache. A real error of the compiler comes again without the cache.
         """
         try:
-            self._cached.compile(tuple(map(self._cached.typeof_pyval, args)))
+            self.cached.compile(tuple(map(self.cached.typeof_pyval, args)))
         except CACHE_TROUBLE:
-            self.__dict__["_cached"] = self.compiled  # for good: the next call would meet the same
-        loaded: Callable[[*Ts], R] = self._cached
-        return loaded
+            self.__dict__["cached"] = self.compiled  # for good: the next call would meet the same
+        function: Callable[[*Ts], R] = self.cached
+        return function
 
     @cached_property
     def compiled(self) -> Any:
@@ -86,7 +86,8 @@ class Kernel(Generic[*Ts, R]):
         return self._compile(cache=False)
 
     @cached_property
-    def _cached(self) -> Any:
+    def cached(self) -> Any:
+        """The compiled function, with a cache on disk."""
         return self._compile(cache=True)
 
     def _compile(self, *, cache: bool) -> Any:

@@ -27,7 +27,7 @@ def bin_frontier(gains: Ints) -> Ints:
     total = np.zeros(rows * bins + 1, dtype=np.int64)
     taken = np.zeros((rows, rows * bins + 1), dtype=np.int32)
     work = width * (rows * (rows - 1) // 2 * bins + rows)  # turns of the inner loop
-    _convolve.run(work, np.ascontiguousarray(gains), total, taken)
+    max_plus_convolution.run(work, np.ascontiguousarray(gains), total, taken)
     chosen = np.empty((rows, rows * bins + 1), dtype=np.int32)
     left = np.arange(rows * bins + 1)
     for row in range(rows - 1, -1, -1):
@@ -37,7 +37,9 @@ def bin_frontier(gains: Ints) -> Ints:
 
 
 @kernel
-def _convolve(gains: Ints, total: Ints, taken: np.ndarray[tuple[int, int], np.dtype[np.int32]]) -> None:
+def max_plus_convolution(
+    gains: Ints, total: Ints, taken: np.ndarray[tuple[int, int], np.dtype[np.int32]]
+) -> None:
     """Fill, row by row, the best total for every number of bins and what the row takes for it."""
     rows, width = gains.shape
     bins = width - 1

@@ -32,14 +32,14 @@ def true_label_scores(probability: Matrix, label: Ints, uniform: Floats) -> Floa
     float64, shape (n,)
     """
     result = np.empty(len(label))
-    _true_scores.run(
+    fill_true_label_scores.run(
         _SCORE_STEPS * probability.size, np.ascontiguousarray(probability), label, uniform, result
     )
     return result
 
 
 @kernel
-def _true_scores(probability: Matrix, label: Ints, uniform: Floats, result: Floats) -> None:
+def fill_true_label_scores(probability: Matrix, label: Ints, uniform: Floats, result: Floats) -> None:
     """Fill the scores: likelier classes are added from the largest probability down, one by one."""
     rows, classes = probability.shape
     likelier = np.empty(classes)
@@ -82,7 +82,7 @@ def sets_below(probability: Matrix, threshold: Matrix, uniform: Floats) -> NDArr
     """
     inside = np.zeros(probability.shape, dtype=np.bool_)
     steps = _SET_STEPS if probability.shape[1] <= FEW_CLASSES else _SORTED_SET_STEPS
-    _sets.run(
+    fill_sets.run(
         steps * probability.size,
         np.ascontiguousarray(probability),
         np.ascontiguousarray(threshold),
@@ -93,7 +93,7 @@ def sets_below(probability: Matrix, threshold: Matrix, uniform: Floats) -> NDArr
 
 
 @kernel
-def _sets(probability: Matrix, threshold: Matrix, uniform: Floats, inside: Bools) -> None:
+def fill_sets(probability: Matrix, threshold: Matrix, uniform: Floats, inside: Bools) -> None:
     """Fill the sets, class by class from the largest probability down."""
     rows, classes = probability.shape
     descending = np.empty(classes, dtype=np.int64)

@@ -30,7 +30,9 @@ def isotonic_blocks(positives: Ints, count: Ints) -> Ints:
     """
     first, positives, count = _pooled_runs(positives, count)
     starts = np.empty(len(count), dtype=np.int64)
-    blocks = _pava.run(4 * len(count), positives, count, starts, np.empty_like(starts), np.empty_like(starts))
+    blocks = fill_starts.run(
+        4 * len(count), positives, count, starts, np.empty_like(starts), np.empty_like(starts)
+    )
     return first[starts[:blocks]]
 
 
@@ -68,7 +70,7 @@ def _pooled_runs(positives: Ints, count: Ints) -> tuple[Ints, Ints, Ints]:
 
 
 @kernel
-def _pava(positives: Ints, count: Ints, start: Ints, block_positives: Ints, block_count: Ints) -> int:
+def fill_starts(positives: Ints, count: Ints, start: Ints, block_positives: Ints, block_count: Ints) -> int:
     """Fill the block stacks and return how many blocks there are."""
     blocks = 0
     for i in range(len(count)):
@@ -105,12 +107,12 @@ def bounded_blocks(positives: Ints, count: Ints, n_min: int, n_max: int) -> Ints
     """
     starts = np.empty(len(count), dtype=np.int64)
     stacks = np.empty_like(starts), np.empty_like(starts)
-    blocks = _pava_bc.run(4 * len(count), positives, count, n_min, n_max, starts, *stacks)
+    blocks = fill_bounded_starts.run(4 * len(count), positives, count, n_min, n_max, starts, *stacks)
     return starts[:blocks].copy()
 
 
 @kernel
-def _pava_bc(
+def fill_bounded_starts(
     positives: Ints,
     count: Ints,
     n_min: int,

@@ -80,7 +80,7 @@ class ConstraintOptions:
 
 
 @dataclass(frozen=True, kw_only=True)
-class MethodOptions:
+class FindingOptions:
     """How the boundary is found."""
 
     algorithm: Annotated[
@@ -141,7 +141,7 @@ def boundary(
     ] = None,
     written: ArtifactOutput,
     constraint: ConstraintOptions,
-    method: MethodOptions,
+    method: FindingOptions,
     columns: FitColumns,
     reading: InputOptions,
     reporting: ReportOptions,
@@ -166,7 +166,7 @@ def boundary(
     deliver(run(request), reporting, files=files, output=written.output)
 
 
-def _refuse_options_of_rows(inputs: list[str] | None, method: MethodOptions) -> None:
+def _refuse_options_of_rows(inputs: list[str] | None, method: FindingOptions) -> None:
     """A saved grid has its bins, and stands in the place of rows."""
     if method.grid is None:
         return
@@ -184,7 +184,7 @@ def _refuse_options_of_rows(inputs: list[str] | None, method: MethodOptions) -> 
     refuse_typed(OF_ROWS, "beside --grid", "options of the boundary: the grid has its own rows")
 
 
-def _grid(method: MethodOptions) -> GridSpec:
+def _grid(method: FindingOptions) -> GridSpec:
     from uqcli.methods.bin.grid import GridSpec
 
     score_bins: int | None = defaults.SCORE_BINS

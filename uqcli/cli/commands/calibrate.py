@@ -33,7 +33,7 @@ _METHOD, _PARTS, _MEASURE = "Calibration", "Heterogeneous calibration", "Measuri
 
 
 @dataclass(frozen=True, kw_only=True)
-class MethodOptions:
+class MapOptions:
     """How scores become probabilities."""
 
     method: Annotated[
@@ -147,7 +147,7 @@ def calibrate(
         list[str] | None,
         typer.Argument(metavar="INPUT...", help="Labelled files, globs, directories, or -."),
     ] = None,
-    methods: MethodOptions,
+    methods: MapOptions,
     parts: PartOptions,
     test: Annotated[
         list[str] | None,
@@ -205,13 +205,13 @@ def _names(text: str | None, option: str) -> tuple[str, ...]:
     return names
 
 
-def _method(methods: MethodOptions) -> CalibrationMethod:
+def _method(methods: MapOptions) -> CalibrationMethod:
     alone = CalibrationMethod.PLATT if methods.undersampled is None else CalibrationMethod.PRIOR
     return methods.method or alone
 
 
 def _calibration(
-    method: CalibrationMethod, methods: MethodOptions, parts: PartOptions, resampling: OptionalResampling
+    method: CalibrationMethod, methods: MapOptions, parts: PartOptions, resampling: OptionalResampling
 ) -> CalibrationOptions:
     from uqcli.jobs.calibrate.fit import CalibrationOptions
     from uqcli.methods.calibrate.scale import Scale
@@ -236,7 +236,7 @@ def _calibration(
     )
 
 
-def _refuse_stray(method: CalibrationMethod, methods: MethodOptions, parts: PartOptions) -> None:
+def _refuse_stray(method: CalibrationMethod, methods: MapOptions, parts: PartOptions) -> None:
     """Refuse options that the method does not look at."""
     of_trees = {
         "--partitioner": parts.partitioner,

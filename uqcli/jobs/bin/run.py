@@ -23,7 +23,6 @@ from uqcli.jobs.result import Result
 from uqcli.methods.bin.block_sizes import size_notes
 from uqcli.methods.bin.grid import GridSpec, cells_from, cells_under, unsettled_by_edges
 from uqcli.methods.bin.isotonic_error import BinError, isotonic_errors, unsettled_by_blocks
-from uqcli.methods.bin.registry import BINNINGS
 from uqcli.reports.bin.report import BinReport
 
 BinResult = Result[BinReport, GridArtifact]
@@ -74,8 +73,7 @@ def bin_rows(data: DataRequest, spec: GridSpec) -> BinResult:
         See the parts.
     """
     spec.check()
-    rule = BINNINGS[spec.binning]
-    if not rule.two_dimensional and spec.uncertainty_bins > 1:
+    if not spec.binning.cuts_uncertainty and spec.uncertainty_bins > 1:
         raise UsageError(f"{spec.uncertainty_bins} uncertainty bins with {spec.binning}", expected="1")
     table = open_table(data, looks_at_uncertainty=spec.uncertainty_bins > 1)
     edges = uncertainty_edges(table, spec)

@@ -17,8 +17,8 @@ from uqcli.jobs.grids import grid_parts, uncertainty_edges
 from uqcli.methods.bin.grid import GridSpec, cells_from
 from uqcli.methods.boundary.algorithms.st import unsettled_by_threshold
 from uqcli.methods.boundary.constraint import Constraint
-from uqcli.methods.boundary.fit import Search, search, search_recalibrated
-from uqcli.methods.boundary.registry import ALGORITHMS, WorksOn
+from uqcli.methods.boundary.optimum import Optimum, optimise, optimise_recalibrated
+from uqcli.methods.boundary.registry import WorksOn, entry_of
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -43,7 +43,7 @@ class HoldOutRows:
 
     def obstacle(self, algorithm: Algorithm, kind: ConstraintKind) -> str | None:
         """Why an algorithm does not apply; None if it does."""
-        entry = ALGORITHMS[algorithm]
+        entry = entry_of(algorithm)
         if kind not in entry.kinds:
             return f"works for {' and '.join(sorted(entry.kinds))} only"
         if entry.equal_rows and self.spec.score_bins is None:
@@ -52,21 +52,21 @@ class HoldOutRows:
             return "needs the uncertainty"
         return None
 
-    def search(self, algorithm: Algorithm, constraint: Constraint) -> Search:
+    def optimum(self, algorithm: Algorithm, constraint: Constraint) -> Optimum:
         """The best boundary of an algorithm that applies."""
-        if ALGORITHMS[algorithm].works_on is WorksOn.RAISED_SCORES:
+        if entry_of(algorithm).works_on is WorksOn.RAISED_SCORES:
             rows = self.table.rows()
             assert rows.positive is not None  # labels are positive or not
             score, uncertainty = rows.numbers["score"], rows.numbers["uncertainty"]
-            return search_recalibrated(score, uncertainty, rows.positive, rows.weight, constraint)
-        found = search(self.cells(algorithm), algorithm, constraint)
-        if found.found is None and ALGORITHMS[algorithm].works_on is WorksOn.SCORES:
-            return search(self._every_score, algorithm, constraint)  # what comes closest may be anywhere
+            return optimise_recalibrated(score, uncertainty, rows.positive, rows.weight, constraint)
+        found = optimise(self.cells(algorithm), algorithm, constraint)
+        if found.found is None and entry_of(algorithm).works_on is WorksOn.SCORES:
+            return optimise(self._every_score, algorithm, constraint)  # what comes closest may be anywhere
         return found
 
     def cells(self, algorithm: Algorithm) -> Cells:
         """The cells an algorithm works on."""
-        return self._grid if ALGORITHMS[algorithm].works_on is WorksOn.GRID else self._scores
+        return self._grid if entry_of(algorithm).works_on is WorksOn.GRID else self._scores
 
     @cached_property
     def _edges(self) -> Floats:
@@ -117,7 +117,7 @@ class HoldOutGrid:
 
     def obstacle(self, algorithm: Algorithm, kind: ConstraintKind) -> str | None:
         """Why an algorithm does not apply; None if it does."""
-        entry = ALGORITHMS[algorithm]
+        entry = entry_of(algorithm)
         if kind not in entry.kinds:
             return f"works for {' and '.join(sorted(entry.kinds))} only"
         if entry.works_on is WorksOn.RAISED_SCORES:
@@ -126,9 +126,9 @@ class HoldOutGrid:
             return "needs a grid of one uncertainty bin"
         return None
 
-    def search(self, algorithm: Algorithm, constraint: Constraint) -> Search:
+    def optimum(self, algorithm: Algorithm, constraint: Constraint) -> Optimum:
         """The best boundary of an algorithm that applies."""
-        return search(self.saved, algorithm, constraint)
+        return optimise(self.saved, algorithm, constraint)
 
     def cells(self, algorithm: Algorithm) -> Cells:
         """The cells an algorithm works on."""
@@ -163,7 +163,7 @@ def require_applicable(hold_out: HoldOut, algorithm: Algorithm, constraint: Cons
 
 def oversize_of(hold_out: HoldOut, algorithm: Algorithm) -> str | None:
     """What an algorithm would need beyond all reason; None where it fits."""
-    needs = ALGORITHMS[algorithm].table_bytes
+    needs = entry_of(algorithm).table_bytes
     size = 0 if needs is None else needs(*hold_out.shape)
     if size <= defaults.MOST_TABLE_BYTES:
         return None

@@ -35,8 +35,8 @@ from uqcli.jobs.labelled import open_table, source_of
 from uqcli.jobs.result import Result
 from uqcli.methods.bin.grid import GridSpec
 from uqcli.methods.boundary.constraint import Constraint
-from uqcli.methods.boundary.fit import Search, search
-from uqcli.methods.boundary.registry import ALGORITHMS, WorksOn
+from uqcli.methods.boundary.optimum import Optimum, optimise
+from uqcli.methods.boundary.registry import WorksOn, entry_of
 from uqcli.methods.boundary.target import ClassMix
 from uqcli.reports.boundary.report import BoundaryReport, Candidate
 
@@ -99,17 +99,17 @@ def run(request: BoundaryRequest) -> Result[BoundaryReport, BoundaryArtifact | N
 def _try(hold_out: HoldOut, algorithm: Algorithm, constraint: Constraint) -> Candidate:
     obstacle = hold_out.obstacle(algorithm, constraint.kind) or oversize_of(hold_out, algorithm)
     if obstacle is not None:
-        return Candidate(algorithm=algorithm, search=None, obstacle=obstacle, seconds=0.0)
+        return Candidate(algorithm=algorithm, optimum=None, obstacle=obstacle, seconds=0.0)
     hold_out.cells(algorithm)  # counted once, for all algorithms
     start = perf_counter()
-    result = hold_out.search(algorithm, constraint)
-    return Candidate(algorithm=algorithm, search=result, obstacle=None, seconds=perf_counter() - start)
+    result = hold_out.optimum(algorithm, constraint)
+    return Candidate(algorithm=algorithm, optimum=result, obstacle=None, seconds=perf_counter() - start)
 
 
 def _outcome(
     problem: _Problem, candidates: tuple[Candidate, ...], constraint: Constraint, mix: ClassMix | None
 ) -> Result[BoundaryReport, BoundaryArtifact | None]:
-    applicable = [candidate for candidate in candidates if candidate.search is not None]
+    applicable = [candidate for candidate in candidates if candidate.optimum is not None]
     best = min(applicable, key=lambda candidate: _rank(candidate, constraint))
     cells = problem.hold_out.cells(best.algorithm)
     report = BoundaryReport(
@@ -124,27 +124,27 @@ def _outcome(
         positives=cells.positives,
         mix=mix,
     )
-    if best.search is None or best.search.found is None:
+    if best.optimum is None or best.optimum.found is None:
         failure = InfeasibleError(report.shortfall())
         return Result(report=report, artifact=None, failure=failure)
-    return Result(report=report, artifact=_artifact(report, best.search))
+    return Result(report=report, artifact=_artifact(report, best.optimum))
 
 
 def _rank(candidate: Candidate, constraint: Constraint) -> tuple[Fraction | int, ...]:
     """Order of candidates: the goal, then recall, then fewest selected; the first named wins ties."""
-    if candidate.search is None or candidate.search.found is None:
+    if candidate.optimum is None or candidate.optimum.found is None:
         return (1,)
-    fit = candidate.search.found.fit
+    fit = candidate.optimum.found.fit
     return (0, -constraint.objective(fit.true_positives, fit.selected), -fit.true_positives, fit.selected)
 
 
-def _score_only(hold_out: HoldOut, best: Candidate, constraint: Constraint) -> Search | None:
+def _score_only(hold_out: HoldOut, best: Candidate, constraint: Constraint) -> Optimum | None:
     """What a single score threshold reaches on the same rows, for comparison."""
     if best.algorithm is Algorithm.ST:
         return None
     if hold_out.obstacle(Algorithm.ST, constraint.kind) is not None:
         return None
-    return search(hold_out.cells(Algorithm.ST), Algorithm.ST, constraint)
+    return optimise(hold_out.cells(Algorithm.ST), Algorithm.ST, constraint)
 
 
 def _from_rows(request: BoundaryRequest, constraint: Constraint) -> _Problem:
@@ -194,13 +194,13 @@ def _looks_at_uncertainty(request: BoundaryRequest, uncertainty_bins: int) -> bo
     """Whether an algorithm uses the uncertainty column."""
     if request.algorithm is AlgorithmChoice.ALL:
         return uncertainty_bins > 1
-    works_on = ALGORITHMS[Algorithm(request.algorithm)].works_on
+    works_on = entry_of(Algorithm(request.algorithm)).works_on
     return works_on is WorksOn.RAISED_SCORES or (works_on is WorksOn.GRID and uncertainty_bins > 1)
 
 
 def _as_used(parameters: BoundaryParameters, algorithm: Algorithm) -> BoundaryParameters:
     """Without the grid where the algorithm does not use it."""
-    if ALGORITHMS[algorithm].works_on is WorksOn.GRID or parameters.algorithm is AlgorithmChoice.ALL:
+    if entry_of(algorithm).works_on is WorksOn.GRID or parameters.algorithm is AlgorithmChoice.ALL:
         return parameters
     return msgspec.structs.replace(parameters, binning=None, uncertainty_bins=1, score_bins="all")
 
@@ -209,7 +209,7 @@ def _saved(constraint: Constraint) -> SavedConstraint:
     return SavedConstraint(kind=constraint.kind, value=constraint.value)
 
 
-def _artifact(report: BoundaryReport, result: Search) -> BoundaryArtifact | None:
+def _artifact(report: BoundaryReport, result: Optimum) -> BoundaryArtifact | None:
     if result.found is None:
         return None
     fit, by = result.found.fit, result.recalibration

@@ -18,14 +18,15 @@ from uqcli.jobs.calibrate.scored_rows import ScoredRows, deal
 from uqcli.jobs.grids import uncertainty_edges
 from uqcli.jobs.intervals import check_confidence
 from uqcli.methods.bin.grid import GridSpec, HoldOut
-from uqcli.methods.bin.registry import BINNINGS, BinSizes
+from uqcli.methods.bin.registry import BinSizes, rule_of
 from uqcli.methods.calibrate.auc_tree import AucRows, learn_auc_tree
 from uqcli.methods.calibrate.heterogeneous import CalibrationRows, LeafOptions, fit_groups, fit_trees
 from uqcli.methods.calibrate.histogram import fit_histogram
 from uqcli.methods.calibrate.isotonic import fit_by_uncertainty, fit_isotonic
-from uqcli.methods.calibrate.maps import CalibrationMap, GroupsMap, IdentityMap, TreesMap
+from uqcli.methods.calibrate.maps import CalibrationMap
+from uqcli.methods.calibrate.maps.base import Calibrated
+from uqcli.methods.calibrate.maps.identity import IdentityMap
 from uqcli.methods.calibrate.parametric import FittedMap, fit_beta, fit_platt, fit_temperature
-from uqcli.methods.calibrate.predict import Calibrated, predict
 from uqcli.methods.calibrate.scale import Scale
 from uqcli.methods.calibrate.tree import (
     LearnedTrees,
@@ -102,12 +103,9 @@ class FittedCalibration:
 
     def predict(self, rows: ScoredRows) -> Calibrated:
         """Calibrate rows."""
-        return predict(self.map, rows.score, self.scale, rows.uncertainty, self._features(rows))
-
-    def _features(self, rows: ScoredRows) -> dict[str, Floats]:
-        if not isinstance(self.map, TreesMap | GroupsMap):
-            return {}
-        return {each.name: recoded(rows.features[each.name], each) for each in self.map.features}
+        corrected = self.scale.corrected(rows.score)
+        values = {each.name: recoded(rows.features[each.name], each) for each in self.map.features}
+        return self.map.predict(corrected, self.scale, rows.uncertainty, values)
 
 
 def fit(
@@ -128,11 +126,9 @@ def fit(
         An option is out of range, or trees cannot be learned.
     """
     options.check()
-    if options.method is CalibrationMethod.HETEROGENEOUS:
-        fitted = _heterogeneous(rows, options, tree_rows)
-        return FittedCalibration(map=fitted, scale=options.scale)
-    if options.method is CalibrationMethod.MIST:
-        return FittedCalibration(map=_by_uncertainty(rows, options), scale=options.scale)
+    if options.method in ROW_FITS:
+        found = ROW_FITS[options.method](rows, options, tree_rows)
+        return FittedCalibration(map=found, scale=options.scale)
     return _fit_scores(pool(options.scale.corrected(rows.score), rows.positive, rows.weight), options)
 
 
@@ -164,7 +160,7 @@ def _by_formula(fit_formula: Callable[[ValueCounts, Scale], FittedMap]) -> Score
 
 
 def _histogram(counts: ValueCounts, options: CalibrationOptions) -> tuple[CalibrationMap, tuple[str, ...]]:
-    edges = BINNINGS[Binning.QUANTILE].edges(counts, BinSizes(bins=options.n_bins))
+    edges = rule_of(Binning.QUANTILE).edges(counts, BinSizes(bins=options.n_bins))
     return fit_histogram(counts, edges, options.confidence), ()
 
 
@@ -176,9 +172,13 @@ SCORE_FITS: Mapping[CalibrationMethod, ScoreFit] = {
     CalibrationMethod.HISTOGRAM: _histogram,
     CalibrationMethod.PRIOR: lambda _, __: (IdentityMap(), ()),
 }
+"""Methods that look at the scores alone."""
 
 
-def _by_uncertainty(rows: ScoredRows, options: CalibrationOptions) -> CalibrationMap:
+def _by_uncertainty(
+    rows: ScoredRows, options: CalibrationOptions, tree_rows: ScoredRows | None
+) -> CalibrationMap:
+    del tree_rows
     spec = GridSpec(binning=Binning.EQUI_WEIGHT, uncertainty_bins=options.uncertainty_bins, score_bins=None)
     hold_out = HoldOut(
         score=options.scale.corrected(rows.score),
@@ -210,6 +210,15 @@ def _heterogeneous(
         leaf_options,
         boosted=options.partitioner is Partitioner.BOOSTED,
     )
+
+
+ROW_FITS: Mapping[
+    CalibrationMethod, Callable[[ScoredRows, CalibrationOptions, ScoredRows | None], CalibrationMap]
+] = {
+    CalibrationMethod.MIST: _by_uncertainty,
+    CalibrationMethod.HETEROGENEOUS: _heterogeneous,
+}
+"""Methods that look at more than the scores."""
 
 
 def _calibration_rows(rows: ScoredRows, scale: Scale) -> CalibrationRows:

@@ -22,7 +22,7 @@ from uqcli.jobs.class_mix import SavedShift, TargetMix, load_shift, mix_of
 from uqcli.jobs.intervals import check_bootstrap, check_confidence
 from uqcli.jobs.labelled import open_table, read_labelled, source_of
 from uqcli.methods.calibrate.histogram import target_bound
-from uqcli.methods.calibrate.maps import CalibrationMap, HistogramMap
+from uqcli.methods.calibrate.maps import CalibrationMap
 from uqcli.methods.calibrate.tree import require_trees
 
 
@@ -226,11 +226,10 @@ def shift_notes(target: TargetMix | None, map_: CalibrationMap) -> list[str]:
         f"Afterwards the odds are multiplied by {ratio} for the target's class mix, which labelled rows of "
         "the source cannot measure."
     ]
-    if isinstance(map_, HistogramMap) and shift.interval is not None:
+    if map_.largest_error is not None and shift.interval is not None:
         pairs = zip(shift.weights, shift.interval, strict=True)
         unsure = max(max(weight - low, high - weight) for weight, (low, high) in pairs)
-        largest = max(error for error in map_.error if error is not None)
-        bound = target_bound([mix.negative, mix.positive], 2 * largest, unsure)
+        bound = target_bound([mix.negative, mix.positive], 2 * map_.largest_error, unsure)
         notes.append(
             f"In the target every bin's probability is within {min(1.0, bound / 2):.3g} of the truth, if the "
             f"weights are within their intervals (bound of Theorem 4)."

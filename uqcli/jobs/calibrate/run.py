@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-import numpy as np
-
 from uqcli import defaults
 from uqcli.artifacts.calibrator import CalibratorArtifact
 from uqcli.choices import CalibrationMethod
@@ -30,7 +28,7 @@ from uqcli.jobs.compare import ComparedRows, compare
 from uqcli.jobs.intervals import ResamplingPlan
 from uqcli.jobs.result import Result
 from uqcli.methods.bin.isotonic_error import BinError, errors_of_rows
-from uqcli.methods.calibrate.maps import UncertaintyMap
+from uqcli.methods.calibrate.maps.base import Parts
 from uqcli.reports.before_after import ReliabilityPanel
 from uqcli.reports.calibrate.report import CalibrateReport, LevelErrors
 
@@ -125,7 +123,8 @@ def _panels(
 def _level_errors(measured: _Measured, made: MadeCalibrator, request: CalibrateRequest) -> LevelErrors | None:
     """ECE@j of one isotonic fit and of one in each uncertainty bin, both on rows not used for them."""
     how = request.calibration
-    if not isinstance(made.fitted.map, UncertaintyMap) or measured.rows.uncertainty is None:
+    levels = made.fitted.map.parts(measured.rows.uncertainty, None)  # of leaves there are none to tell
+    if levels is None:
         return None
     single_how = replace(how, method=CalibrationMethod.ISOTONIC)
     if request.test is None:
@@ -136,17 +135,16 @@ def _level_errors(measured: _Measured, made: MadeCalibrator, request: CalibrateR
     else:
         single = fit(made.rows, single_how).predict(measured.rows).probability
     return LevelErrors(
-        single=_errors(measured, single, made.fitted.map),
-        by_level=_errors(measured, measured.after, made.fitted.map),
+        single=_errors(measured, single, levels),
+        by_level=_errors(measured, measured.after, levels),
     )
 
 
-def _errors(measured: _Measured, probability: Floats, map_: UncertaintyMap) -> BinError:
+def _errors(measured: _Measured, probability: Floats, levels: Parts) -> BinError:
     rows = measured.rows
-    assert rows.uncertainty is not None  # mist looks at it
     return errors_of_rows(
-        np.searchsorted(np.array(map_.uncertainty_edges), rows.uncertainty, side="right"),
-        len(map_.maps),
+        levels.number,
+        len(levels.names),
         score=rows.score,
         probability=probability,
         positive=rows.positive,

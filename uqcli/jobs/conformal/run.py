@@ -26,9 +26,9 @@ from uqcli.jobs.shift.run import run as run_shift
 from uqcli.methods.conformal.scores import SCORES
 from uqcli.methods.conformal.thresholds import (
     EVERY_LABEL,
+    THRESHOLDS,
     LabelScores,
-    label_conditional_thresholds,
-    label_shift_thresholds,
+    Promise,
     marginal_threshold,
 )
 from uqcli.reports.conformal.report import ConformalReport
@@ -204,17 +204,14 @@ def _thresholds(
     alpha: Fraction,
     weights: Sequence[float] | None,
 ) -> list[float]:
-    if request.mode is ConformalMode.LABEL_SHIFT and weights is not None:
-        return label_shift_thresholds(scores, weights, alpha)
-    if request.mode is ConformalMode.LABEL_CONDITIONAL:
-        unknown = set(request.alpha_by_class) - set(classes)
-        if unknown:
-            raise UsageError(
-                f"alpha for class '{min(unknown)}'", expected=f"classes among {', '.join(list(classes)[:12])}"
-            )
-        given = {name: parse_alpha(text) for name, text in request.alpha_by_class.items()}
-        return label_conditional_thresholds(scores, [given.get(name, alpha) for name in classes])
-    return [marginal_threshold(scores.score, scores.weight, alpha)] * len(classes)
+    unknown = set(request.alpha_by_class) - set(classes)
+    if unknown:
+        raise UsageError(
+            f"alpha for class '{min(unknown)}'", expected=f"classes among {', '.join(list(classes)[:12])}"
+        )
+    given = {name: parse_alpha(text) for name, text in request.alpha_by_class.items()}
+    promise = Promise(alphas=[given.get(name, alpha) for name in classes], weights=weights)
+    return THRESHOLDS[request.mode](scores, promise)
 
 
 def _groups(calibration: _Calibration, request: ConformalRequest, alpha: Fraction) -> SavedGroups | None:

@@ -24,7 +24,7 @@ from uqcli.jobs.evaluate.request import EvaluateRequest
 from uqcli.jobs.intervals import proportion_estimate
 from uqcli.methods.boundary.constraint import Constraint, parse_constraint
 from uqcli.methods.shift.target import precision_interval
-from uqcli.reports.evaluate.boundaries import Confusion, EvaluateParameters, EvaluateReport
+from uqcli.reports.evaluate.boundaries import EvaluateParameters, EvaluateReport, MeasuredBoundary
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -54,8 +54,8 @@ def evaluate(
     tally, dropped = _count(data, models)
     if tally.rows == 0:
         raise DataError("every row has weight 0", expected="a positive weight in some row")
-    confusions = _confusions(tally, request, target)
-    results = tuple(zip(request.artifacts, models, confusions, strict=True))
+    measured = _measured(tally, request, target)
+    results = tuple(zip(request.artifacts, models, measured, strict=True))
     return EvaluateReport(
         source=Source(
             rows=tally.physical_rows,
@@ -105,10 +105,10 @@ def _total(rows: CheckedRows, mask: np.ndarray) -> int:
     return int(np.count_nonzero(mask)) if rows.weight is None else int(rows.weight[mask].sum())
 
 
-def _confusions(tally: _Tally, request: EvaluateRequest, target: TargetMix | None) -> list[Confusion]:
+def _measured(tally: _Tally, request: EvaluateRequest, target: TargetMix | None) -> list[MeasuredBoundary]:
     negatives, confidence = tally.rows - tally.positives, request.confidence
     return [
-        Confusion(
+        MeasuredBoundary(
             precision=proportion_estimate(true_positives, selected, confidence),
             recall=proportion_estimate(true_positives, tally.positives, confidence),
             fpr=proportion_estimate(selected - true_positives, negatives, confidence),
@@ -135,28 +135,28 @@ def _in_target(target: TargetMix, true_positives: int, selected: int, request: E
     return Estimate(value=value, low=low, high=high)
 
 
-def _verdict(name: str, artifact: BoundaryArtifact, confusion: Confusion) -> str:
+def _verdict(name: str, artifact: BoundaryArtifact, found: MeasuredBoundary) -> str:
     """Say whether the promise held, exactly, and whether chance can explain a miss."""
     constraint = parse_constraint(artifact.constraint.kind, artifact.constraint.value)
     (bound, *_) = constraint.amounts
     match constraint.kind:
         case ConstraintKind.PRECISION:
-            counts = (confusion.true_positives, confusion.selected)
-            if confusion.target_precision is not None:
-                return _kept_in_target(name, constraint, confusion.target_precision, bound)
-            return _kept(name, constraint, confusion.precision, counts, bound)
+            counts = (found.true_positives, found.selected)
+            if found.target_precision is not None:
+                return _kept_in_target(name, constraint, found.target_precision, bound)
+            return _kept(name, constraint, found.precision, counts, bound)
         case ConstraintKind.RECALL:
-            counts = (confusion.true_positives, confusion.positives)
-            return _kept(name, constraint, confusion.recall, counts, bound)
+            counts = (found.true_positives, found.positives)
+            return _kept(name, constraint, found.recall, counts, bound)
         case ConstraintKind.MAX_FPR:
-            counts = (confusion.selected - confusion.true_positives, confusion.rows - confusion.positives)
-            return _kept(name, constraint, confusion.fpr, counts, bound)
+            counts = (found.selected - found.true_positives, found.rows - found.positives)
+            return _kept(name, constraint, found.fpr, counts, bound)
         case ConstraintKind.MAX_SELECTED:
-            share = 100 * confusion.selected / confusion.rows
+            share = 100 * found.selected / found.rows
             promised = f"promised on the hold-out: {constraint.promise()}"
-            return f"{name}: {confusion.selected} selected here, {share:.2f}% of the rows; {promised}."
+            return f"{name}: {found.selected} selected here, {share:.2f}% of the rows; {promised}."
         case ConstraintKind.UTILITY:
-            value = float(constraint.objective(confusion.true_positives, confusion.selected))
+            value = float(constraint.objective(found.true_positives, found.selected))
             return f"{name}: utility {value:,.6g} here ({constraint.value})."
 
 

@@ -12,7 +12,7 @@ from uqcli.errors import UsageError
 from uqcli.exact import check_size
 from uqcli.kernels.pava import isotonic_sums
 from uqcli.methods.bin.block_sizes import BlockSizes
-from uqcli.methods.bin.registry import BINNINGS, BinSizes
+from uqcli.methods.bin.registry import BinSizes, rule_of
 from uqcli.methods.tce.calibration_error import (
     Rejected,
     ScoreBins,
@@ -107,7 +107,7 @@ class _Binned:
 
     def __getitem__(self, binning: Binning) -> ScoreBins:
         if binning not in self._bins:
-            edges = BINNINGS[binning].edges(self._counts, self._options.sizes)
+            edges = rule_of(binning).edges(self._counts, self._options.sizes)
             self._bins[binning] = in_bins(self._counts, edges)
         return self._bins[binning]
 

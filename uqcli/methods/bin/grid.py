@@ -26,7 +26,7 @@ from uqcli.defaults import MOST_CELLS, MOST_UNCERTAINTY_BINS
 from uqcli.errors import UsageError
 from uqcli.exact import check_size
 from uqcli.methods.bin.block_sizes import BlockSizes
-from uqcli.methods.bin.registry import BINNINGS, BinSizes
+from uqcli.methods.bin.registry import BinSizes, rule_of
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -102,7 +102,7 @@ def cells_from(uncertainty_edges: Floats, parts: Sequence[ValueCounts], spec: Gr
     """
     if spec.score_bins is None:
         return Cells(uncertainty_edges=uncertainty_edges, rows=tuple(distinct_cells(part) for part in parts))
-    rule = BINNINGS[spec.binning]
+    rule = rule_of(spec.binning)
     needs_pooled = rule.global_score_range or any(part.rows == 0 for part in parts)
     sizes = BinSizes(bins=spec.score_bins, blocks=spec.blocks)
     pooled_edges = rule.edges(merge(parts), sizes) if needs_pooled else None
@@ -131,7 +131,7 @@ def unsettled_by_grid(counts: Sequence[RangeCounts], spec: GridSpec) -> list[Boo
         With a number of score bins, under a rule that depends on ranks.
     """
     *parts, whole = counts
-    rule = BINNINGS[spec.binning]
+    rule = rule_of(spec.binning)
     assert rule.ranks is not None and spec.score_bins is not None  # noqa: PT018 - see above
     sizes = BinSizes(bins=spec.score_bins, blocks=spec.blocks)
     ends = whole.holding(rule.ranks(whole.rows, sizes.bins))

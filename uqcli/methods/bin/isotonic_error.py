@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from uqcli.counts import Bools, Cells, Floats, Ints, RangeCounts, ValueCounts, bin_of, pool
-from uqcli.methods.bin.edges import equi_weight_edges
+from uqcli.methods.bin.rules.equi_weight import equi_weight_edges
 from uqcli.parts import sums_from
 
 

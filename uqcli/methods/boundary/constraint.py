@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
+from types import MappingProxyType
 from typing import Final
 
 from uqcli.choices import ConstraintKind
@@ -40,43 +42,39 @@ class Constraint:
 
     def goal(self, cells: Cells) -> Goal:
         """The constraint on these cells."""
-        (amount, *rest) = self.amounts
-        match self.kind:
-            case ConstraintKind.PRECISION:
-                return KeepPrecision(bound=precision_bound(amount, cells.total))
-            case ConstraintKind.RECALL:
-                return KeepRecall(minimum=math.ceil(amount * cells.positives))
-            case ConstraintKind.MAX_SELECTED:
-                limit = amount * cells.total if self.relative else amount
-                return KeepBudget(limit=min(math.floor(limit), cells.total), false_only=False)
-            case ConstraintKind.MAX_FPR:
-                negatives = cells.total - cells.positives
-                return KeepBudget(limit=math.floor(amount * negatives), false_only=True)
-            case ConstraintKind.UTILITY:
-                scale = math.lcm(amount.denominator, rest[0].denominator)
-                gain, cost = int(amount * scale), int(rest[0] * scale)
-                common = math.gcd(gain, cost)
-                return MaximiseUtility(gain=gain // common, cost=cost // common)
+        return RULES[self.kind].goal(self, cells)
 
     def objective(self, true_positives: int, selected: int) -> Fraction:
         """What is maximised among boundaries that keep the constraint."""
-        if self.kind is ConstraintKind.RECALL:
-            return Fraction(true_positives, selected)
-        if self.kind is ConstraintKind.UTILITY:
-            gain, cost = self.amounts
-            return gain * true_positives - cost * (selected - true_positives)
-        return Fraction(true_positives)
+        return RULES[self.kind].objective(self, true_positives, selected)
 
     def promise(self) -> str:
         """The constraint in words."""
-        words = {
-            ConstraintKind.PRECISION: f"precision >= {self.value}",
-            ConstraintKind.RECALL: f"recall >= {self.value}",
-            ConstraintKind.MAX_SELECTED: f"at most {self.value} selected",
-            ConstraintKind.MAX_FPR: f"false-positive rate <= {self.value}",
-            ConstraintKind.UTILITY: f"highest utility ({self.value})",
-        }
-        return words[self.kind]
+        return RULES[self.kind].promise.format(self.value)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ConstraintRule:
+    """One kind of constraint.
+
+    Attributes
+    ----------
+    read
+        From the typed value to a constraint.
+    goal
+        The constraint on some cells.
+    promise
+        The constraint in words, with a place for the typed value.
+    objective
+        What is maximised under it, from true positives and selected rows.
+    """
+
+    read: Callable[[str], Constraint]
+    goal: Callable[[Constraint, Cells], Goal]
+    promise: str
+    objective: Callable[[Constraint, int, int], Fraction] = lambda _, true_positives, __: Fraction(
+        true_positives
+    )
 
 
 def parse_constraint(kind: ConstraintKind, text: str) -> Constraint:
@@ -92,17 +90,7 @@ def parse_constraint(kind: ConstraintKind, text: str) -> Constraint:
     >>> parse_constraint(ConstraintKind.PRECISION, "0.7").amounts
     (Fraction(7, 10),)
     """
-    match kind:
-        case ConstraintKind.PRECISION | ConstraintKind.RECALL:
-            amounts = (decimal(kind, text, above=0, at_most=1),)
-        case ConstraintKind.MAX_FPR:
-            amounts = (decimal(kind, text, at_most=1),)
-        case ConstraintKind.MAX_SELECTED:
-            return _max_selected(text)
-        case ConstraintKind.UTILITY:
-            gain, _, cost = text.removeprefix("gain=").partition(",cost=")
-            return utility(gain, cost)
-    return Constraint(kind=kind, value=text, amounts=amounts)
+    return RULES[kind].read(text)
 
 
 def the_constraint(
@@ -158,7 +146,16 @@ def utility(gain: str, cost: str) -> Constraint:
     return made
 
 
-def _max_selected(text: str) -> Constraint:
+def _read_share(kind: ConstraintKind, *, above: int | None = None) -> Callable[[str], Constraint]:
+    """A reader of shares up to 1."""
+
+    def read(text: str) -> Constraint:
+        return Constraint(kind=kind, value=text, amounts=(decimal(kind, text, above=above, at_most=1),))
+
+    return read
+
+
+def _read_max_selected(text: str) -> Constraint:
     kind = ConstraintKind.MAX_SELECTED
     if text.endswith("%"):
         share = decimal(f"{kind} %", text.removesuffix("%"), above=0, at_most=100) / 100
@@ -167,3 +164,71 @@ def _max_selected(text: str) -> Constraint:
     if rows.denominator != 1:
         raise UsageError(f"{kind} '{text}'", expected="a whole number of rows, or a share such as 5%")
     return Constraint(kind=kind, value=text, amounts=(rows,))
+
+
+def _read_utility(text: str) -> Constraint:
+    gain, _, cost = text.removeprefix("gain=").partition(",cost=")
+    return utility(gain, cost)
+
+
+def _keep_precision(asked: Constraint, cells: Cells) -> Goal:
+    return KeepPrecision(bound=precision_bound(asked.amounts[0], cells.total))
+
+
+def _keep_recall(asked: Constraint, cells: Cells) -> Goal:
+    return KeepRecall(minimum=math.ceil(asked.amounts[0] * cells.positives))
+
+
+def _keep_selected(asked: Constraint, cells: Cells) -> Goal:
+    (amount,) = asked.amounts
+    limit = amount * cells.total if asked.relative else amount
+    return KeepBudget(limit=min(math.floor(limit), cells.total), false_only=False)
+
+
+def _keep_fpr(asked: Constraint, cells: Cells) -> Goal:
+    negatives = cells.total - cells.positives
+    return KeepBudget(limit=math.floor(asked.amounts[0] * negatives), false_only=True)
+
+
+def _maximise_utility(asked: Constraint, cells: Cells) -> Goal:
+    del cells
+    scale = math.lcm(*(amount.denominator for amount in asked.amounts))
+    gain, cost = (int(amount * scale) for amount in asked.amounts)
+    common = math.gcd(gain, cost)
+    return MaximiseUtility(gain=gain // common, cost=cost // common)
+
+
+def _utility_of(asked: Constraint, true_positives: int, selected: int) -> Fraction:
+    gain, cost = asked.amounts
+    return gain * true_positives - cost * (selected - true_positives)
+
+
+RULES: Final[Mapping[ConstraintKind, ConstraintRule]] = MappingProxyType(
+    {
+        ConstraintKind.PRECISION: ConstraintRule(
+            read=_read_share(ConstraintKind.PRECISION, above=0),
+            goal=_keep_precision,
+            promise="precision >= {}",
+        ),
+        ConstraintKind.RECALL: ConstraintRule(
+            read=_read_share(ConstraintKind.RECALL, above=0),
+            goal=_keep_recall,
+            promise="recall >= {}",
+            objective=lambda _, true_positives, selected: Fraction(true_positives, selected),
+        ),
+        ConstraintKind.MAX_SELECTED: ConstraintRule(
+            read=_read_max_selected, goal=_keep_selected, promise="at most {} selected"
+        ),
+        ConstraintKind.MAX_FPR: ConstraintRule(
+            read=_read_share(ConstraintKind.MAX_FPR),
+            goal=_keep_fpr,
+            promise="false-positive rate <= {}",
+        ),
+        ConstraintKind.UTILITY: ConstraintRule(
+            read=_read_utility,
+            goal=_maximise_utility,
+            promise="highest utility ({})",
+            objective=_utility_of,
+        ),
+    }
+)

@@ -1,20 +1,14 @@
-"""Boundary algorithms by name."""
+"""What a boundary algorithm is, and finding one by its name."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
-from types import MappingProxyType
-from typing import Final
+from importlib import import_module
 
 from uqcli.choices import Algorithm, ConstraintKind
 from uqcli.counts import Cells
-from uqcli.methods.boundary.algorithms.ew_dpmt import equal_weight_frontier, frontier_bytes
-from uqcli.methods.boundary.algorithms.gmt import greedy_multiple_thresholds
-from uqcli.methods.boundary.algorithms.mist import isotonic_single_threshold
-from uqcli.methods.boundary.algorithms.st import single_threshold
-from uqcli.methods.boundary.algorithms.vw_dpmt import variable_weight_optimum
 from uqcli.methods.boundary.goals import Goal, Tops
 
 
@@ -44,33 +38,19 @@ class AlgorithmEntry:
 
     method: Callable[[Cells, Goal], Tops | None]
     works_on: WorksOn
-    kinds: frozenset[ConstraintKind]
+    kinds: frozenset[ConstraintKind] = frozenset(ConstraintKind)
     equal_rows: bool = False
     table_bytes: Callable[[int, int], int] | None = None
 
 
-_EVERY: Final = frozenset(ConstraintKind)
-_PRECISION: Final = frozenset({ConstraintKind.PRECISION})
+def entry_of(algorithm: Algorithm) -> AlgorithmEntry:
+    """The entry of an algorithm: ``ALGORITHM`` in the module of its name, loaded when first asked for.
 
-ALGORITHMS: Final[Mapping[Algorithm, AlgorithmEntry]] = MappingProxyType(
-    {
-        Algorithm.VW_DPMT: AlgorithmEntry(
-            method=variable_weight_optimum, works_on=WorksOn.GRID, kinds=_EVERY
-        ),
-        Algorithm.EW_DPMT: AlgorithmEntry(
-            method=equal_weight_frontier,
-            works_on=WorksOn.GRID,
-            kinds=_PRECISION,
-            equal_rows=True,
-            table_bytes=frontier_bytes,
-        ),
-        Algorithm.MIST: AlgorithmEntry(method=isotonic_single_threshold, works_on=WorksOn.GRID, kinds=_EVERY),
-        Algorithm.GMT: AlgorithmEntry(
-            method=greedy_multiple_thresholds, works_on=WorksOn.GRID, kinds=_PRECISION
-        ),
-        Algorithm.HR: AlgorithmEntry(
-            method=single_threshold, works_on=WorksOn.RAISED_SCORES, kinds=_PRECISION
-        ),
-        Algorithm.ST: AlgorithmEntry(method=single_threshold, works_on=WorksOn.SCORES, kinds=_EVERY),
-    }
-)
+    Examples
+    --------
+    >>> entry_of(Algorithm.GMT).works_on.value
+    'the score x uncertainty grid'
+    """
+    module = import_module(f"uqcli.methods.boundary.algorithms.{algorithm.name.lower()}")
+    entry: AlgorithmEntry = module.ALGORITHM
+    return entry

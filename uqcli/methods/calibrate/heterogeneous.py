@@ -10,18 +10,12 @@ import numpy as np
 from uqcli.choices import LeafMethod
 from uqcli.counts import Bools, Feature, Floats, Ints, ValueCounts, pool
 from uqcli.methods.calibrate.isotonic import fit_isotonic
-from uqcli.methods.calibrate.maps import (
-    FeatureColumn,
-    GroupsMap,
-    Leaf,
-    Node,
-    ScoreMap,
-    Tree,
-    TreesMap,
-)
+from uqcli.methods.calibrate.maps.groups import GroupsMap
+from uqcli.methods.calibrate.maps.leaves import FeatureColumn, Leaf
+from uqcli.methods.calibrate.maps.of_scores import ScoreMap
+from uqcli.methods.calibrate.maps.trees import Node, Tree, TreesMap
 from uqcli.methods.calibrate.parametric import fit_beta, fit_platt
-from uqcli.methods.calibrate.partition import rule_of
-from uqcli.methods.calibrate.predict import calibrated_in_leaves
+from uqcli.methods.calibrate.partition import calibrated_in_leaves, rule_of
 from uqcli.methods.calibrate.scale import Scale
 from uqcli.methods.calibrate.tree import LearnedTrees, leaves_of, recoded
 

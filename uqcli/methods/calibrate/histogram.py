@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from uqcli.counts import Floats, ValueCounts, binned_cells
-from uqcli.methods.calibrate.maps import HistogramMap
+from uqcli.methods.calibrate.maps.histogram import HistogramMap
 
 _CLASSES = 2
 

@@ -8,7 +8,8 @@ import numpy as np
 
 from uqcli.counts import Floats, ValueCounts, merge
 from uqcli.kernels.pava import isotonic_sums
-from uqcli.methods.calibrate.maps import IsotonicMap, UncertaintyMap
+from uqcli.methods.calibrate.maps.by_uncertainty import UncertaintyMap
+from uqcli.methods.calibrate.maps.isotonic import IsotonicMap
 
 
 def fit_isotonic(counts: ValueCounts) -> IsotonicMap:

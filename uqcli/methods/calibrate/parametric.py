@@ -18,7 +18,8 @@ from uqcli.kernels.logistic import (
     negative_log_likelihood,
     sigmoid,
 )
-from uqcli.methods.calibrate.maps import BetaMap, LogisticMap
+from uqcli.methods.calibrate.maps.beta import BetaMap
+from uqcli.methods.calibrate.maps.logistic import LogisticMap
 from uqcli.methods.calibrate.scale import CLIP, Scale
 
 PENALTY = 1.0

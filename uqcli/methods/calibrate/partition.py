@@ -1,4 +1,4 @@
-"""Rows by leaf: following a tree's questions, or looking groups up."""
+"""Rows by leaf: following a tree's questions, looking groups up, and calibrating each leaf's rows."""
 
 from __future__ import annotations
 
@@ -7,7 +7,9 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from uqcli.counts import Bools, Floats, Ints
-from uqcli.methods.calibrate.maps import FeatureColumn, GroupsMap, Node
+from uqcli.methods.calibrate.maps.leaves import FeatureColumn, Leaf
+from uqcli.methods.calibrate.maps.trees import Node
+from uqcli.methods.calibrate.scale import Scale
 
 _MOST_NAMED = 4
 
@@ -50,22 +52,42 @@ def goes_left(node: Node, levels: Sequence[str] | None, value: Floats) -> Bools:
     return table[value.astype(np.int64)]  # -1, missing, is the last
 
 
-def group_of(map_: GroupsMap, features: Mapping[str, Floats]) -> Ints:
-    """Leaf of each row: its combination of levels, or the last leaf for combinations never seen."""
-    of_group = np.zeros(len(map_.groups), dtype=np.int64)
+def group_of(
+    groups: Sequence[Sequence[str | None]], columns: Sequence[FeatureColumn], features: Mapping[str, Floats]
+) -> Ints:
+    """Leaf of each row: its combination of levels, or the last leaf for combinations never seen.
+
+    Parameters
+    ----------
+    groups
+        A level of each column, for every group.
+    columns, features
+        As for ``leaf_of``.
+    """
+    of_group = np.zeros(len(groups), dtype=np.int64)
     of_row = np.zeros(len(next(iter(features.values()))), dtype=np.int64)
-    for at, column in enumerate(map_.features):
+    for at, column in enumerate(columns):
         levels = column.levels or []
         place: dict[str | None, int] = {None: 0} | {text: n + 1 for n, text in enumerate(levels)}
-        codes = np.array([place[group[at]] for group in map_.groups], dtype=np.int64)
+        codes = np.array([place[group[at]] for group in groups], dtype=np.int64)
         size = len(levels) + 2  # a missing text, and a text never seen
         known, of_group = np.unique(of_group * size + codes, return_inverse=True)
         wanted = np.where(of_row < 0, -1, of_row * size + features[column.name].astype(np.int64) + 1)
         found = np.minimum(np.searchsorted(known, wanted), len(known) - 1)
         of_row = np.where(known[found] == wanted, found, -1)
-    leaf_of_code = np.zeros(len(map_.groups), dtype=np.int64)
-    leaf_of_code[of_group] = np.arange(len(map_.groups))
-    return np.where(of_row < 0, len(map_.groups), leaf_of_code[of_row])
+    leaf_of_code = np.zeros(len(groups), dtype=np.int64)
+    leaf_of_code[of_group] = np.arange(len(groups))
+    return np.where(of_row < 0, len(groups), leaf_of_code[of_row])
+
+
+def calibrated_in_leaves(leaves: Sequence[Leaf], leaf: Ints, corrected: Floats, scale: Scale) -> Floats:
+    """Each row's probability under the map of its leaf."""
+    result = np.empty(len(corrected))
+    for number, each in enumerate(leaves):
+        inside = leaf == number
+        if inside.any():
+            result[inside] = each.calibration.probability(corrected[inside], scale)
+    return result
 
 
 def rule_of(path: Sequence[tuple[Node, bool]], columns: Sequence[FeatureColumn]) -> str:

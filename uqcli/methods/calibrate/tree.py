@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,7 +13,8 @@ from uqcli.choices import Partitioner
 from uqcli.counts import Bools, Feature, Floats, Ints
 from uqcli.errors import MissingExtraError
 from uqcli.kernels.logistic import sigmoid
-from uqcli.methods.calibrate.maps import FeatureColumn, Node
+from uqcli.methods.calibrate.maps.leaves import FeatureColumn
+from uqcli.methods.calibrate.maps.trees import Node
 from uqcli.methods.calibrate.partition import leaf_of
 
 RARE = 20
@@ -75,7 +76,7 @@ def learn_trees(
     if 2 * options.min_leaf > int(weight.sum()):
         trees: list[tuple[Node, ...]] = [(Node(leaf=0),)]  # too few rows for any question
     else:
-        trees = _LEARNERS[options.partitioner](matrix, positive, weight, options)
+        trees = LEARNERS[options.partitioner](matrix, positive, weight, options)
     return LearnedTrees(columns=matrix.columns, trees=tuple(trees))
 
 
@@ -231,7 +232,7 @@ def _boosted(
     return trees
 
 
-_LEARNERS: Mapping[Partitioner, Any] = {
+LEARNERS: Mapping[Partitioner, Callable[[TreeMatrix, Bools, Ints, TreeOptions], list[tuple[Node, ...]]]] = {
     Partitioner.TREE: _single,
     Partitioner.FOREST: _forest,
     Partitioner.BOOSTED: _boosted,

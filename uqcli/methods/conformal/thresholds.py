@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from types import MappingProxyType
+from typing import Final
 
 import numpy as np
 
+from uqcli.choices import ConformalMode
 from uqcli.counts import Bools, Floats, Ints
 
 EVERY_LABEL = 1.0
@@ -129,3 +132,41 @@ def _as_integers(weights: Sequence[float]) -> list[int]:
     fractions = [Fraction(weight) for weight in weights]
     scale = max(fraction.denominator for fraction in fractions)  # powers of two
     return [int(fraction * scale) for fraction in fractions]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Promise:
+    """What coverage is promised to classes.
+
+    Attributes
+    ----------
+    alphas
+        Of each class; all the same but for mode label-conditional.
+    weights
+        q(y)/p(y) of each class, for mode label-shift.
+    """
+
+    alphas: Sequence[Fraction]
+    weights: Sequence[float] | None = None
+
+
+def _marginal(rows: LabelScores, promise: Promise) -> list[float]:
+    return [marginal_threshold(rows.score, rows.weight, promise.alphas[0])] * len(promise.alphas)
+
+
+def _label_conditional(rows: LabelScores, promise: Promise) -> list[float]:
+    return label_conditional_thresholds(rows, promise.alphas)
+
+
+def _label_shift(rows: LabelScores, promise: Promise) -> list[float]:
+    assert promise.weights is not None  # the mode goes with weights
+    return label_shift_thresholds(rows, promise.weights, promise.alphas[0])
+
+
+THRESHOLDS: Final[Mapping[ConformalMode, Callable[[LabelScores, Promise], list[float]]]] = MappingProxyType(
+    {
+        ConformalMode.MARGINAL: _marginal,
+        ConformalMode.LABEL_CONDITIONAL: _label_conditional,
+        ConformalMode.LABEL_SHIFT: _label_shift,
+    }
+)

@@ -14,7 +14,7 @@ from uqcli.choices import Algorithm, AlgorithmChoice, ConstraintKind
 from uqcli.defaults import VERSION
 from uqcli.document import Document, Metrics, Table, count, plain, share
 from uqcli.methods.boundary.constraint import Constraint
-from uqcli.methods.boundary.fit import Search
+from uqcli.methods.boundary.optimum import Optimum
 from uqcli.methods.boundary.result import FitCounts, FittedBoundary
 from uqcli.methods.boundary.target import ClassMix
 
@@ -32,14 +32,14 @@ class Candidate:
     """
 
     algorithm: Algorithm
-    search: Search | None
+    optimum: Optimum | None
     obstacle: str | None
     seconds: float
 
     @property
     def found(self) -> FittedBoundary | None:
         """The boundary, if there is one."""
-        return self.search.found if self.search else None
+        return self.optimum.found if self.optimum else None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -66,7 +66,7 @@ class BoundaryReport:
     constraint: Constraint
     chosen: Candidate
     candidates: tuple[Candidate, ...]
-    score_only: Search | None
+    score_only: Optimum | None
     empty_bins: tuple[int, ...]
     rows: int
     positives: int
@@ -163,7 +163,7 @@ class BoundaryReport:
 
     @property
     def _closest(self) -> FitCounts | None:
-        closest = self.chosen.search.closest if self.chosen.search else None
+        closest = self.chosen.optimum.closest if self.chosen.optimum else None
         return closest.fit if closest else None
 
     def _notes(self) -> list[str]:
@@ -179,9 +179,9 @@ class BoundaryReport:
             for each in self.candidates
             if each.obstacle
         ]
-        search = self.chosen.search
-        if search and search.recalibration:
-            by = search.recalibration
+        optimum = self.chosen.optimum
+        if optimum and optimum.recalibration:
+            by = optimum.recalibration
             notes.append(recalibration_in_words(by.coefficient, by.low, by.high))
         if self.chosen.found is None:
             return [*notes, f"Infeasible: {self.shortfall()}."]

@@ -25,7 +25,7 @@ class EvaluateParameters(msgspec.Struct, frozen=True, kw_only=True):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Confusion:
+class MeasuredBoundary:
     """What a boundary selects among labelled rows, by weight, with intervals of its rates."""
 
     precision: ExactEstimate
@@ -109,7 +109,7 @@ class EvaluateReport:
 
     source: Source
     parameters: EvaluateParameters
-    results: tuple[tuple[str, BoundaryArtifact, Confusion], ...]
+    results: tuple[tuple[str, BoundaryArtifact, MeasuredBoundary], ...]
     verdicts: tuple[str, ...]
 
     @property
@@ -123,9 +123,9 @@ class EvaluateReport:
 
     def document(self) -> Document:
         """The readable form."""
-        columns = [_column(artifact, confusion) for _, artifact, confusion in self.results]
+        columns = [_column(artifact, found) for _, artifact, found in self.results]
         rows = [(name, *cells) for name, *cells in zip(_ROWS, *columns, strict=True)]
-        targets = [confusion.target_precision for _, _, confusion in self.results]
+        targets = [found.target_precision for _, _, found in self.results]
         if any(targets):
             rows.append(("precision, target's classes", *(interval(each) for each in targets if each)))
         header = ("", *(name for name, _, _ in self.results))
@@ -138,14 +138,14 @@ class EvaluateReport:
 _ROWS = ("algorithm", "promised", "precision", "recall", "fpr", "selected", "true positives")
 
 
-def _column(artifact: BoundaryArtifact, confusion: Confusion) -> tuple[str, ...]:
+def _column(artifact: BoundaryArtifact, found: MeasuredBoundary) -> tuple[str, ...]:
     """The cells of one artifact, in the order of _ROWS."""
     return (
         str(artifact.algorithm),
         f"{artifact.constraint.kind} {artifact.constraint.value}",
-        interval(confusion.precision),
-        interval(confusion.recall),
-        interval(confusion.fpr),
-        count(confusion.selected),
-        count(confusion.true_positives),
+        interval(found.precision),
+        interval(found.recall),
+        interval(found.fpr),
+        count(found.selected),
+        count(found.true_positives),
     )

@@ -15,7 +15,7 @@ from uqcli.engines.local.check.columns import require_columns
 from uqcli.engines.local.check.rows import RowChecker
 from uqcli.engines.local.read.failures import reading
 from uqcli.engines.local.read.open import open_sources
-from uqcli.engines.local.read.source import Source
+from uqcli.engines.local.read.source import OpenedInput
 from uqcli.engines.protocol import CheckedRows, SourceFacts
 from uqcli.engines.request import DataRequest, Roles
 from uqcli.errors import DataError
@@ -117,7 +117,7 @@ class LocalBatches:
 
 
 @contextmanager
-def opened(request: DataRequest) -> Iterator[tuple[tuple[Source, ...], Roles]]:
+def opened(request: DataRequest) -> Iterator[tuple[tuple[OpenedInput, ...], Roles]]:
     """Open the inputs, and check that each has every needed column."""
     with ExitStack() as stack:
         sources = stack.enter_context(open_sources(_origins(request), request.read))

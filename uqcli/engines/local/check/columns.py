@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import difflib
 
-from uqcli.engines.local.read.source import Source
+from uqcli.engines.local.read.source import OpenedInput
 from uqcli.engines.request import Roles, listing
 from uqcli.errors import DataError
 
 
-def require_columns(source: Source, roles: Roles) -> None:
+def require_columns(source: OpenedInput, roles: Roles) -> None:
     """Check that every needed column is there, once.
 
     Raises
@@ -27,7 +27,7 @@ def require_columns(source: Source, roles: Roles) -> None:
             )
 
 
-def _missing(source: Source, role: str, name: str) -> DataError:
+def _missing(source: OpenedInput, role: str, name: str) -> DataError:
     folded = {column.casefold(): column for column in source.columns}
     near = difflib.get_close_matches(name.casefold(), folded, n=3)
     names = [folded[each] for each in near]

@@ -22,10 +22,10 @@ from uqcli.engines.local.count.part import Part
 from uqcli.engines.local.count.pooling import KeyCounts, KeyRows, keys_by_bin, merged, pooled, pooled_by
 from uqcli.engines.protocol import Unsettled
 
-_CELLS = 1 << 20
+CELLS = 1 << 20
 """Ranges of all bins together: their counts stay near the cache."""
 
-_LEAST_RANGES = 256
+LEAST_RANGES = 256
 """Ranges of a bin however many bins there are."""
 
 _OUTER = 1e-4
@@ -165,7 +165,7 @@ def count_ranges(rows: KeptRows, role: str, by: Floats, unsettled: Unsettled) ->
     if rows.size <= ROWS_PER_PART:
         return RangeCounts.of_parts(pooled_by(rows, role, by))
     column = rows.column(role)
-    ranges = Ranges.over(column, max(_LEAST_RANGES, _CELLS // max(4, bins)))
+    ranges = Ranges.over(column, max(LEAST_RANGES, CELLS // max(4, bins)))
     counter = _Counter(role=role, by=by, ranges=ranges)
     tables = _first(rows, counter)
     while True:

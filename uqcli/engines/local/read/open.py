@@ -13,19 +13,19 @@ from uqcli.engines.local.read.columnar import ColumnarSource
 from uqcli.engines.local.read.csv_source import CsvSource
 from uqcli.engines.local.read.failures import reading
 from uqcli.engines.local.read.frame import FrameSource
-from uqcli.engines.local.read.source import Source
+from uqcli.engines.local.read.source import OpenedInput
 from uqcli.engines.local.read.streams import copied, open_stream
 from uqcli.engines.request import ReadOptions
 
 
 @contextmanager
-def open_sources(origins: Sequence[Origin], options: ReadOptions) -> Iterator[tuple[Source, ...]]:
+def open_sources(origins: Sequence[Origin], options: ReadOptions) -> Iterator[tuple[OpenedInput, ...]]:
     """Open inputs for one reading; spooled copies go when the block ends."""
     with ExitStack() as stack:
         yield tuple(_open(each, options, stack) for each in origins)
 
 
-def _open(file: Origin, options: ReadOptions, stack: ExitStack) -> Source:
+def _open(file: Origin, options: ReadOptions, stack: ExitStack) -> OpenedInput:
     if isinstance(file, InputFrame):
         return FrameSource(file)
     if file.regular and file.format is FileFormat.CSV:

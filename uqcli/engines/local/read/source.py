@@ -53,7 +53,7 @@ class Batch:
         return self.origin.place(self.first_row + at)
 
 
-class Source(Protocol):
+class OpenedInput(Protocol):
     """One opened input."""
 
     @property

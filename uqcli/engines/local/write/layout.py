@@ -15,7 +15,7 @@ from uqcli.counts import Floats
 from uqcli.engines.local.read.columnar import ColumnarSource
 from uqcli.engines.local.read.csv_text import CsvBlock
 from uqcli.engines.local.read.frame import FrameSource
-from uqcli.engines.local.read.source import Source
+from uqcli.engines.local.read.source import OpenedInput
 from uqcli.engines.protocol import ApplyRequest, CheckedRows
 from uqcli.engines.request import Roles
 from uqcli.errors import DataError, UsageError
@@ -83,7 +83,7 @@ def _number(block: CsvBlock, name: str, value: Floats) -> pl.Series:
     return number.set(text.is_null() | (text == "").fill_null(value=False), None)
 
 
-def plan_layout(sources: Sequence[Source], request: ApplyRequest, output_format: FileFormat) -> Layout:
+def plan_layout(sources: Sequence[OpenedInput], request: ApplyRequest, output_format: FileFormat) -> Layout:
     """Bring the columns of all inputs together.
 
     Raises
@@ -115,7 +115,7 @@ def _with_added(schema: pa.Schema, field: pa.Field, *, overwrite: bool) -> pa.Sc
     return schema.set(schema.names.index(field.name), field)
 
 
-def _schema(source: Source, numbers: Roles | None) -> pa.Schema:
+def _schema(source: OpenedInput, numbers: Roles | None) -> pa.Schema:
     repeated = {name for name in source.columns if source.columns.count(name) > 1}
     if repeated:
         raise DataError(
@@ -130,7 +130,7 @@ def _schema(source: Source, numbers: Roles | None) -> pa.Schema:
 
 
 def _united(
-    schemas: Sequence[pa.Schema], sources: Sequence[Source], *, union: bool, typed: bool
+    schemas: Sequence[pa.Schema], sources: Sequence[OpenedInput], *, union: bool, typed: bool
 ) -> pa.Schema:
     first = schemas[0]
     if union:

@@ -18,14 +18,14 @@ from uqcli.engines.local.check.rows import RowChecker
 from uqcli.engines.local.read.csv_source import CsvSource
 from uqcli.engines.local.read.csv_text import CsvBlock
 from uqcli.engines.local.read.failures import reading, writing
-from uqcli.engines.local.read.source import Batch, Source
+from uqcli.engines.local.read.source import Batch, OpenedInput
 from uqcli.engines.local.write.layout import Layout, plan_layout
 from uqcli.engines.local.write.sinks import CsvForm, CsvSink, Sink, open_sink
 from uqcli.engines.protocol import ApplyFacts, ApplyRequest, CheckedRows, ColumnType
 from uqcli.files import STDIO
 
 
-def stream_through(sources: Sequence[Source], request: ApplyRequest) -> ApplyFacts:
+def stream_through(sources: Sequence[OpenedInput], request: ApplyRequest) -> ApplyFacts:
     """Read block by block, decide, write; memory does not grow with the input.
 
     Raises
@@ -105,7 +105,7 @@ def _column(values: np.ndarray, kind: ColumnType, labels: Sequence[str]) -> pl.S
     return cast(pl.Series, pl.from_arrow(pa.LargeListArray.from_arrays(pa.array(ends), texts)))
 
 
-def _needed(source: Source, block: CsvBlock | pa.RecordBatch, row: int, request: ApplyRequest) -> Batch:
+def _needed(source: OpenedInput, block: CsvBlock | pa.RecordBatch, row: int, request: ApplyRequest) -> Batch:
     """The columns the model reads, of one block."""
     columns = request.data.roles.columns()
     if isinstance(block, CsvBlock):
@@ -156,7 +156,7 @@ def _count_true(added: pl.DataFrame) -> int:
     return sum(int(column.sum()) for column in added if column.dtype == pl.Boolean)
 
 
-def _csv_form(sources: Sequence[Source], request: ApplyRequest, layout: Layout) -> CsvForm:
+def _csv_form(sources: Sequence[OpenedInput], request: ApplyRequest, layout: Layout) -> CsvForm:
     """As the first CSV input, but tabs for .tsv, and commas for .csv made from tabs."""
     named = facts_of_name(request.output)
     first = next((source.dialect for source in sources if isinstance(source, CsvSource)), None)

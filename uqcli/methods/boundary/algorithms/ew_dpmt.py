@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
+from uqcli.choices import ConstraintKind
 from uqcli.counts import Cells, Ints
 from uqcli.kernels.frontier import bin_frontier
 from uqcli.methods.boundary.goals import Goal, Tops
+from uqcli.methods.boundary.registry import AlgorithmEntry, WorksOn
 from uqcli.methods.boundary.runs import top_runs
 
 
@@ -43,3 +45,12 @@ def equal_weight_frontier(cells: Cells, goal: Goal) -> Tops | None:
         selected += run.selected[taken]
     best = goal.best_of(true_positives, selected)
     return None if best is None else tuple(int(top) for top in chosen[:, best])
+
+
+ALGORITHM = AlgorithmEntry(
+    method=equal_weight_frontier,
+    works_on=WorksOn.GRID,
+    kinds=frozenset({ConstraintKind.PRECISION}),
+    equal_rows=True,
+    table_bytes=frontier_bytes,
+)

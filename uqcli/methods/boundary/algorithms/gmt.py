@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from uqcli.choices import ConstraintKind
 from uqcli.counts import Cells
 from uqcli.methods.boundary.goals import Goal, Tops
+from uqcli.methods.boundary.registry import AlgorithmEntry, WorksOn
 from uqcli.methods.boundary.runs import top_runs
 
 
@@ -16,3 +18,8 @@ def greedy_multiple_thresholds(cells: Cells, goal: Goal) -> Tops | None:
     runs = [top_runs(row) for row in cells.rows]
     tops = tuple(goal.best_of(run.true_positives, run.selected) or 0 for run in runs)
     return tops if any(tops) else None
+
+
+ALGORITHM = AlgorithmEntry(
+    method=greedy_multiple_thresholds, works_on=WorksOn.GRID, kinds=frozenset({ConstraintKind.PRECISION})
+)

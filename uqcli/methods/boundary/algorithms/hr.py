@@ -10,10 +10,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from uqcli.choices import ConstraintKind
 from uqcli.counts import Bools, Cells, Floats, Ints, distinct_cells, pool
 from uqcli.errors import DataError
 from uqcli.methods.boundary.algorithms.st import single_threshold
 from uqcli.methods.boundary.constraint import Constraint
+from uqcli.methods.boundary.registry import AlgorithmEntry, WorksOn
 from uqcli.methods.boundary.result import FittedBoundary, boundary_at
 
 _STEPS = 100
@@ -88,3 +90,8 @@ def heuristic_recalibration(
 
 def _rank(found: FittedBoundary) -> tuple[int, int]:
     return -found.fit.true_positives, found.fit.selected
+
+
+ALGORITHM = AlgorithmEntry(
+    method=single_threshold, works_on=WorksOn.RAISED_SCORES, kinds=frozenset({ConstraintKind.PRECISION})
+)

@@ -10,6 +10,7 @@ import numpy as np
 from uqcli.counts import CellRow, Cells
 from uqcli.kernels.pava import isotonic_sums
 from uqcli.methods.boundary.goals import Goal, Tops
+from uqcli.methods.boundary.registry import AlgorithmEntry, WorksOn
 
 
 class _Block(NamedTuple):
@@ -59,3 +60,6 @@ def _blocks(number: int, row: CellRow) -> list[_Block]:
 def _by_falling_value(one: _Block, other: _Block) -> int:
     """Compare calibrated values exactly, the higher one first."""
     return other.positives * one.total - one.positives * other.total
+
+
+ALGORITHM = AlgorithmEntry(method=isotonic_single_threshold, works_on=WorksOn.GRID)

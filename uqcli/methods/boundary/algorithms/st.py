@@ -6,6 +6,7 @@ import numpy as np
 
 from uqcli.counts import Bools, Cells, RangeCounts
 from uqcli.methods.boundary.goals import Goal, Tops
+from uqcli.methods.boundary.registry import AlgorithmEntry, WorksOn
 
 
 def single_threshold(cells: Cells, goal: Goal) -> Tops | None:
@@ -44,3 +45,6 @@ def unsettled_by_threshold(counts: RangeCounts, goal: Goal) -> Bools:
     best = None if at is None else (int(true_positives[::-1][at]), int(selected[::-1][at]))
     start = true_positives - counts.positives, selected - counts.count
     return goal.within_reach(start, true_positives, best) & (counts.positives > 0) & ~counts.exact
+
+
+ALGORITHM = AlgorithmEntry(method=single_threshold, works_on=WorksOn.SCORES)

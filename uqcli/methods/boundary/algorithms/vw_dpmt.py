@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from uqcli.counts import Cells
 from uqcli.methods.boundary.goals import Goal, Tops
+from uqcli.methods.boundary.registry import AlgorithmEntry, WorksOn
 from uqcli.methods.boundary.runs import top_runs
 
 
@@ -15,3 +16,6 @@ def variable_weight_optimum(cells: Cells, goal: Goal) -> Tops | None:
     selected rows is taken, then the one with the lexicographically highest thresholds.
     """
     return goal.optimum([top_runs(row) for row in cells.rows])
+
+
+ALGORITHM = AlgorithmEntry(method=variable_weight_optimum, works_on=WorksOn.GRID)

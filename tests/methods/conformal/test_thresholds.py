@@ -1,17 +1,16 @@
-"""Conformal sets and class weights: against oracles, by their guarantees, at their edges."""
+"""Conformal sets: against oracles, by their guarantees, at their edges."""
 
 import sys
 from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
-from scipy import stats
 
 from tests.oracles import conformal as oracle
+from tests.properties.class_rows import SOURCE, TARGET, gaussian_mixture, posterior, problems
 from uqcli.choices import ConformalMethod
-from uqcli.errors import InfeasibleError
 from uqcli.kernels import nonconformity
 from uqcli.methods.conformal.scores import SCORES
 from uqcli.methods.conformal.thresholds import (
@@ -20,30 +19,11 @@ from uqcli.methods.conformal.thresholds import (
     label_shift_thresholds,
     marginal_threshold,
 )
-from uqcli.methods.shift.sums import exact_sums, mean_responsibilities
-from uqcli.methods.shift.weights import bbse, em, known, no_shift_p_value
+from uqcli.methods.shift.weights import bbse
 
 ALPHAS = st.sampled_from(
     [Fraction(1, 10), Fraction(1, 20), Fraction(1, 3), Fraction(9, 10), Fraction(1, 1000)]
 )
-
-
-@st.composite
-def problems(draw):
-    """Probabilities with ties, labels, uniforms."""
-    classes = draw(st.integers(2, 5))
-    rows = draw(st.integers(1, 12))
-    parts = draw(
-        st.lists(
-            st.lists(st.integers(0, 4), min_size=classes, max_size=classes).filter(any),
-            min_size=rows,
-            max_size=rows,
-        )
-    )
-    probability = np.array([[each / sum(line) for each in line] for line in parts])
-    label = np.array(draw(st.lists(st.integers(0, classes - 1), min_size=rows, max_size=rows)))
-    uniform = np.array(draw(st.lists(st.floats(0, 1), min_size=rows, max_size=rows)))
-    return probability, label, uniform
 
 
 @given(problems(), st.sampled_from(ConformalMethod), ALPHAS)
@@ -61,20 +41,6 @@ def test_scores_thresholds_and_sets_are_the_oracles(problem, method, alpha):
         inside = SCORES[method].sets(probability, lines, uniform)
         for row, line in enumerate(inside.tolist()):
             assert line == oracle.members(probability[row].tolist(), lines[0], uniform[row], method)
-
-
-@given(problems())
-def test_compiled_kernels_give_the_same(problem):
-    probability, label, uniform = problem
-    plain, compiled = np.empty(len(label)), np.empty(len(label))
-    nonconformity._true_scores.python(probability, label, uniform, plain)
-    nonconformity._true_scores.compiled(probability, label, uniform, compiled)
-    assert plain.tolist() == compiled.tolist()
-    threshold = np.linspace(0.2, 1, probability.shape[1])[None, :]
-    masks = [np.zeros(probability.shape, dtype=bool) for _ in range(2)]
-    nonconformity._sets.python(probability, threshold, uniform, masks[0])
-    nonconformity._sets.compiled(probability, threshold, uniform, masks[1])
-    assert (masks[0] == masks[1]).all()
 
 
 @given(problems(), ALPHAS, st.lists(st.sampled_from([0.0, 0.1, 1.0, 2.5]), min_size=5, max_size=5))
@@ -114,21 +80,6 @@ def test_too_few_rows_or_an_unseen_class_put_every_label_in():
     assert label_conditional_thresholds(rows, [Fraction(1, 10)] * 2) == [0.3, 1.0]
     everything = nonconformity.sets_below(np.array([[1.0, 0.0, 0.0]]), np.ones((1, 3)), np.ones(1))
     assert everything.all()
-
-
-def gaussian_mixture(random, rows, prior, classes=3):
-    """Labels and the exact class probabilities under the first prior."""
-    label = random.choice(classes, rows, p=prior)
-    x = random.normal(1.5 * label, 1.0)
-    return label, x
-
-
-def posterior(x, prior):
-    joint = np.stack([q * stats.norm.pdf(x, 1.5 * k, 1.0) for k, q in enumerate(prior)], axis=1)
-    return joint / joint.sum(axis=1, keepdims=True)
-
-
-SOURCE, TARGET = np.array([0.6, 0.3, 0.1]), np.array([0.1, 0.3, 0.6])
 
 
 @pytest.mark.parametrize("method", ConformalMethod)
@@ -191,62 +142,3 @@ def test_corrected_sets_hold_under_label_shift_where_others_fail(capsys):
     assert mean["uncorrected"] < 0.87
     assert mean["oracle"] >= 0.9 - error
     assert mean["estimated"] >= 0.9 - 0.01 - error
-
-
-@pytest.mark.parametrize("estimator", ["hard", "soft", "em"])
-def test_estimators_recover_a_known_prior(estimator):
-    random, found = np.random.default_rng(4), []
-    for _ in range(40):
-        label, x = gaussian_mixture(random, 4000, SOURCE)
-        source = posterior(x, SOURCE)
-        _, x = gaussian_mixture(random, 4000, TARGET)
-        target = posterior(x, SOURCE)
-        ones = np.ones(4000, dtype=np.int64)
-        prior = np.bincount(label, minlength=3) / 4000
-        if estimator == "em":
-            weights = em(mean_responsibilities(target, ones), prior, "abc").weights
-        else:
-            if estimator == "hard":
-                source, target = (np.eye(3)[each.argmax(axis=1)] for each in (source, target))
-            joint = np.stack([exact_sums(source, ones * (label == k)) for k in range(3)], axis=1) / 4000
-            weights = bbse(joint, exact_sums(target, ones) / 4000, "abc").weights
-        found.append(weights * prior)
-    error = 4 * np.std(found, axis=0) / np.sqrt(len(found))
-    assert (np.abs(np.mean(found, axis=0) - TARGET) <= error + 0.005).all()
-
-
-def test_singular_and_contradictory_inputs_name_the_reason():
-    with pytest.raises(InfeasibleError, match="class 'b'"):
-        bbse(np.array([[0.5, 0.0], [0.5, 0.0]]), np.array([0.5, 0.5]), "ab")
-    with pytest.raises(InfeasibleError, match="do not tell classes apart"):
-        bbse(np.array([[0.25, 0.25], [0.25, 0.25]]), np.array([0.5, 0.5]), "ab")
-    with pytest.raises(InfeasibleError, match="class 'b'"):
-        known(np.array([0.5, 0.5]), np.array([1.0, 0.0]), "ab")
-    with pytest.raises(InfeasibleError, match="class 'b'"):
-        em(lambda weights: weights, np.array([1.0, 0.0]), "ab")
-    with pytest.raises(InfeasibleError, match="does not converge"):
-        em(lambda w: np.array([0.9, 0.1] if w[0] <= 1 else [0.1, 0.9]), np.array([0.5, 0.5]), "ab")
-    clipped = bbse(np.array([[0.5, 0.2], [0.1, 0.2]]), np.array([0.95, 0.05]), "ab")
-    assert clipped.clipped == (1,)
-    assert clipped.weights[1] == 0
-
-
-def test_the_test_of_no_shift_holds_its_level():
-    random = np.random.default_rng(5)
-    values = [
-        no_shift_p_value(random.multinomial(800, SOURCE), random.multinomial(500, SOURCE))
-        for _ in range(2000)
-    ]
-    assert abs(np.mean(np.array(values) <= 0.05) - 0.05) < 0.02
-    assert no_shift_p_value(random.multinomial(800, SOURCE), random.multinomial(500, TARGET)) < 1e-9
-    assert no_shift_p_value(np.array([5.0, 0.0]), np.array([7.0, 0.0])) == 1.0
-
-
-@settings(max_examples=30)
-@given(problems(), st.randoms(use_true_random=False))
-def test_sums_do_not_depend_on_the_order_of_rows(problem, random):
-    probability, _, _ = problem
-    weight = np.arange(len(probability)) % 3
-    order = np.array(random.sample(range(len(probability)), len(probability)))
-    assert exact_sums(probability, weight).tolist() == exact_sums(probability[order], weight[order]).tolist()
-    np.testing.assert_allclose(exact_sums(probability, weight), weight @ probability, atol=1e-10)

@@ -11,8 +11,8 @@ from uqcli.choices import Binning
 from uqcli.counts import merge
 from uqcli.jobs.array_table import ArrayTable
 from uqcli.jobs.grids import uncertainty_edges
-from uqcli.methods.bin.edges import isotonic_counts
 from uqcli.methods.bin.grid import GridSpec, cells_from
+from uqcli.methods.bin.isotonic_blocks import isotonic_counts
 from uqcli.methods.bin.isotonic_error import isotonic_errors
 
 

@@ -9,23 +9,29 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.oracles import boundary as oracle
-from tests.properties.strategies import PRECISIONS, as_cells, as_hold_out, build_cells, cell_rows, data_sets
+from tests.properties.strategies import (
+    GRIDS,
+    ON_CELLS,
+    PRECISIONS,
+    as_cells,
+    as_hold_out,
+    build_cells,
+    cell_rows,
+    data_sets,
+    keep,
+)
 from uqcli.choices import Algorithm, Binning, ConstraintKind
 from uqcli.counts import bin_of
 from uqcli.methods.bin.grid import GridSpec
-from uqcli.methods.boundary.constraint import Constraint, parse_constraint, utility
-from uqcli.methods.boundary.fit import search, search_recalibrated
+from uqcli.methods.boundary.constraint import parse_constraint, utility
 from uqcli.methods.boundary.knapsack import Options, solve
+from uqcli.methods.boundary.optimum import optimise, optimise_recalibrated
 from uqcli.methods.boundary.precision import precision_bound
 from uqcli.methods.boundary.result import boundary_at
 
 
-def keep(precision):
-    return Constraint(kind=ConstraintKind.PRECISION, value=str(precision), amounts=(precision,))
-
-
 def found(cells, algorithm, constraint):
-    return search(cells, algorithm, constraint).found
+    return optimise(cells, algorithm, constraint).found
 
 
 def true_positives(cells, algorithm, precision):
@@ -71,9 +77,6 @@ def test_st_equals_trying_every_score(data, precision):
     assert true_positives(cells, Algorithm.ST, precision) == expected
 
 
-GRIDS = [Binning.EQUI_WEIGHT, Binning.EQUI_SPAN]
-
-
 @given(data_sets(), PRECISIONS, st.sampled_from(GRIDS), st.integers(1, 4), st.sampled_from([None, 1, 2, 5]))
 def test_vw_dpmt_is_never_below_mist_or_with_all_scores_below_st(data, precision, binning, k, score_bins):
     hold_out = as_hold_out(data)
@@ -83,9 +86,6 @@ def test_vw_dpmt_is_never_below_mist_or_with_all_scores_below_st(data, precision
     if score_bins is None:
         single = build_cells(hold_out, GridSpec(binning=binning, uncertainty_bins=1, score_bins=None))
         assert optimum >= true_positives(single, Algorithm.ST, precision)
-
-
-ON_CELLS = [algorithm for algorithm in Algorithm if algorithm is not Algorithm.HR]
 
 
 @given(cell_rows(), st.lists(PRECISIONS, min_size=2, max_size=4), st.sampled_from(ON_CELLS))
@@ -100,9 +100,9 @@ def test_the_best_precision_of_an_infeasible_search_is_the_best_of_all(rows):
     cells = as_cells(rows)
     expected, most = oracle.best_precision(rows)
     if expected == 0:
-        assert search(cells, Algorithm.VW_DPMT, keep(Fraction(1))).closest is None
+        assert optimise(cells, Algorithm.VW_DPMT, keep(Fraction(1))).closest is None
     elif expected < 1:
-        result = search(cells, Algorithm.VW_DPMT, keep(Fraction(1)))
+        result = optimise(cells, Algorithm.VW_DPMT, keep(Fraction(1)))
         assert result.found is None
         assert (result.closest.fit.precision, result.closest.fit.true_positives) == (float(expected), most)
 
@@ -268,7 +268,7 @@ def test_mist_is_the_best_isotonic_threshold_under_every_constraint(rows, rule):
 @given(data_sets(), PRECISIONS)
 def test_hr_is_the_best_of_all_coefficients_and_thresholds(data, precision):
     rows = as_hold_out(data)
-    result = search_recalibrated(rows.score, rows.uncertainty, rows.positive, rows.weight, keep(precision))
+    result = optimise_recalibrated(rows.score, rows.uncertainty, rows.positive, rows.weight, keep(precision))
     low, high = min(u for _, u, _, _ in data), max(u for _, u, _, _ in data)
     place = [(u - low) / (high - low) if high > low else 0.0 for _, u, _, _ in data]
     best = max(

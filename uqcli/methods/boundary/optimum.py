@@ -8,14 +8,14 @@ from uqcli.choices import Algorithm
 from uqcli.counts import Bools, Cells, Floats, Ints
 from uqcli.methods.boundary.algorithms.hr import Recalibration, heuristic_recalibration
 from uqcli.methods.boundary.constraint import Constraint
-from uqcli.methods.boundary.registry import ALGORITHMS
+from uqcli.methods.boundary.registry import entry_of
 from uqcli.methods.boundary.result import FittedBoundary, boundary_at
 from uqcli.methods.boundary.runs import top_runs
 
 
 @dataclass(frozen=True, kw_only=True)
-class Search:
-    """The outcome of a search.
+class Optimum:
+    """The best boundary that an algorithm reaches, or what comes closest.
 
     Attributes
     ----------
@@ -32,7 +32,7 @@ class Search:
     recalibration: Recalibration | None = None
 
 
-def search(cells: Cells, algorithm: Algorithm, constraint: Constraint) -> Search:
+def optimise(cells: Cells, algorithm: Algorithm, constraint: Constraint) -> Optimum:
     """Find the best boundary that an algorithm reaches under a constraint.
 
     Parameters
@@ -42,17 +42,17 @@ def search(cells: Cells, algorithm: Algorithm, constraint: Constraint) -> Search
         ``defaults.MOST_ROWS`` rows by weight.
     """
     goal = constraint.goal(cells)
-    tops = ALGORITHMS[algorithm].method(cells, goal)
+    tops = entry_of(algorithm).method(cells, goal)
     if tops is not None:
-        return Search(found=boundary_at(cells, tops))
+        return Optimum(found=boundary_at(cells, tops))
     closest = goal.closest([top_runs(row) for row in cells.rows])
     nearest = boundary_at(cells, closest, raised=False) if closest else None  # as judged: raised, it may pass
-    return Search(found=None, closest=nearest)
+    return Optimum(found=None, closest=nearest)
 
 
-def search_recalibrated(
+def optimise_recalibrated(
     score: Floats, uncertainty: Floats, positive: Bools, weight: Ints | None, constraint: Constraint
-) -> Search:
+) -> Optimum:
     """Find the best single threshold on recalibrated scores (hr); arrays of shape (n,)."""
     best = heuristic_recalibration(score, uncertainty, positive, weight, constraint)
-    return Search(found=None) if best is None else Search(found=best[0], recalibration=best[1])
+    return Optimum(found=None) if best is None else Optimum(found=best[0], recalibration=best[1])

@@ -5,12 +5,19 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.oracles import binning as oracle
-from tests.properties.strategies import PRECISIONS, as_hold_out, build_cells, data_sets
-from tests.properties.test_boundary_algorithms import GRIDS, ON_CELLS, keep
+from tests.properties.strategies import (
+    GRIDS,
+    ON_CELLS,
+    PRECISIONS,
+    as_hold_out,
+    build_cells,
+    data_sets,
+    keep,
+)
 from uqcli.choices import Algorithm, Binning
 from uqcli.methods.bin.grid import GridSpec, HoldOut
 from uqcli.methods.boundary.decide import decide
-from uqcli.methods.boundary.fit import search
+from uqcli.methods.boundary.optimum import optimise
 
 SPECS = st.builds(
     GridSpec,
@@ -62,7 +69,7 @@ def test_applying_a_boundary_to_its_own_rows_gives_its_own_counts(data, spec, pr
     hold_out = as_hold_out(data)
     if algorithm is Algorithm.ST or (algorithm is Algorithm.EW_DPMT and spec.score_bins is None):
         spec = GridSpec(binning=spec.binning, uncertainty_bins=1, score_bins=None)
-    found = search(build_cells(hold_out, spec), algorithm, keep(precision)).found
+    found = optimise(build_cells(hold_out, spec), algorithm, keep(precision)).found
     if found is None:
         return
     decided = decide(
@@ -81,8 +88,8 @@ def test_a_monotone_relabelling_of_scores_changes_no_decision(data, precision):
     hold_out = as_hold_out(data, weighted=False)
     ranks = np.unique(hold_out.score, return_inverse=True)[1].astype(np.float64)
     relabelled = HoldOut(score=ranks, uncertainty=hold_out.uncertainty, positive=hold_out.positive)
-    one = search(build_cells(hold_out, spec), Algorithm.VW_DPMT, keep(precision)).found
-    other = search(build_cells(relabelled, spec), Algorithm.VW_DPMT, keep(precision)).found
+    one = optimise(build_cells(hold_out, spec), Algorithm.VW_DPMT, keep(precision)).found
+    other = optimise(build_cells(relabelled, spec), Algorithm.VW_DPMT, keep(precision)).found
     assert (one is None) == (other is None)
     if one is not None:
         assert one.fit == other.fit

@@ -1,0 +1,75 @@
+"""Fits to rows, to counts, and to folds of rows."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.properties.calibration_rows import drawn, scored
+from tests.properties.strategies import data_sets
+from uqcli.choices import CalibrationMethod, Partitioner
+from uqcli.counts import Feature, pool
+from uqcli.jobs.calibrate.fit import CalibrationOptions, cross_fitted, fit, fit_counts
+from uqcli.jobs.calibrate.scored_rows import ScoredRows, rows_of
+from uqcli.methods.calibrate.scale import Scale
+
+
+def test_cross_fitting_never_shows_a_row_to_its_own_map():
+    data = drawn(6, rows=101).pooled()
+    options = CalibrationOptions(method=CalibrationMethod.ISOTONIC)
+
+    def held_out(positive):
+        found = cross_fitted(scored(data.score, positive).pooled(), options, None)
+        return dict(zip(found.rows.score.tolist(), found.probability.tolist(), strict=True))
+
+    before = held_out(data.positive)
+    for row in (0, 50, 100):
+        flipped = data.positive.copy()
+        flipped[row] = not flipped[row]
+        other = held_out(flipped)
+        assert other[data.score[row]] == before[data.score[row]]
+        assert other != before
+
+
+def test_folds_and_halves_do_not_see_the_order_of_the_rows():
+    data = drawn(3, rows=400)
+    features = {"g": Feature(levels=("a", "b"), value=np.arange(400.0) % 2)}
+    twice = np.concatenate([np.arange(400), np.arange(0, 400, 3)])
+    order = np.random.default_rng(1).permutation(len(twice))
+    weight = np.ones(400, dtype=np.int64)
+    weight[::3] = 2
+    rows = scored(data.score, data.positive, weight=weight, features=features)
+    shuffled = scored(
+        data.score[twice][order],
+        data.positive[twice][order],
+        features={"g": features["g"].only(twice[order])},
+    )
+    for partitioner in Partitioner:
+        options = CalibrationOptions(
+            method=CalibrationMethod.HETEROGENEOUS, min_leaf=20, partitioner=partitioner
+        )
+        assert fit(rows.pooled(), options) == fit(shuffled.pooled(), options)
+        one, other = (cross_fitted(each.pooled(), options, None) for each in (rows, shuffled))
+        assert one.probability.tolist() == other.probability.tolist()
+        assert one.rows.weight.tolist() == other.rows.weight.tolist()
+
+
+@given(data_sets(max_size=40), st.booleans())
+def test_counts_give_the_rows_and_the_map_of_rows(data, undersampled):
+    score, _, positive, weight = (np.array(column) for column in zip(*data, strict=True))
+    score = np.clip(score, 0, 1)
+    rows = ScoredRows(score=score, uncertainty=None, positive=positive, weight=weight, features={}).pooled()
+    counts = pool(score, positive, weight)
+    made = rows_of(counts)
+    for name in ("score", "positive", "weight"):
+        assert getattr(made, name).tolist() == getattr(rows, name).tolist()
+    scale = Scale(undersampled=3.0 if undersampled else 1.0)
+    how = CalibrationOptions(method=CalibrationMethod.ISOTONIC, scale=scale)
+    assert fit_counts(counts, how) == fit(rows, how)
+
+
+@pytest.mark.parametrize("method", CalibrationMethod)
+def test_the_map_is_one_of_its_method(method):
+    fitted = fit(drawn(10, rows=200), CalibrationOptions(method=method, min_leaf=30))
+    assert method in fitted.map.methods
+    assert fitted.map.contradiction() is None

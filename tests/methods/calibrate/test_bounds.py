@@ -1,0 +1,30 @@
+"""The bounds of histogram calibration hold at their level."""
+
+import numpy as np
+
+from uqcli.methods.calibrate.histogram import bound, target_bound
+from uqcli.methods.calibrate.scale import Scale
+
+
+def test_the_distribution_free_bound_holds_at_its_level():
+    """Theorem 3: all bins at once, in at least 95 % of draws; loose, so in nearly all."""
+    truth, sizes, broken = np.linspace(0.05, 0.95, 5), np.array([40, 80, 200, 400, 1000]), 0
+    random = np.random.default_rng(7)
+    for _ in range(2000):
+        gap = 2 * np.abs(random.binomial(sizes, truth) / sizes - truth)  # the 1-norm of two classes
+        broken += (gap > [bound(int(size), 5, 0.9) for size in sizes]).any()
+    assert broken / 2000 <= 0.1
+
+
+def test_the_bound_for_the_target_holds_at_its_level():
+    """Theorem 4: corrected frequencies under estimated weights, all bins at once."""
+    random, broken = np.random.default_rng(9), 0
+    truth, sizes, weights = np.array([0.1, 0.4, 0.8]), np.array([300, 500, 900]), np.array([0.5, 2.0])
+    for _ in range(1000):
+        rate = random.binomial(sizes, truth) / sizes
+        estimated = weights + random.uniform(-0.05, 0.05, 2)
+        corrected = Scale.in_target(rate, tuple(estimated))
+        right = Scale.in_target(truth, tuple(weights))
+        norm = max(bound(int(size), 3, 0.9) for size in sizes)
+        broken += (2 * np.abs(corrected - right) > target_bound(estimated.tolist(), norm, 0.05)).any()
+    assert broken / 1000 <= 0.1

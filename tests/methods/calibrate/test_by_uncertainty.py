@@ -1,0 +1,27 @@
+"""Isotonic maps of each uncertainty bin."""
+
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.properties.calibration_rows import PROBABILITY, ROWS, arrays, scored
+from uqcli.choices import CalibrationMethod
+from uqcli.counts import pool
+from uqcli.jobs.calibrate.fit import CalibrationOptions, fit
+from uqcli.methods.calibrate.isotonic import fit_isotonic
+
+
+@given(ROWS, st.integers(1, 3), st.randoms(use_true_random=False))
+def test_mist_is_isotonic_in_each_uncertainty_bin(rows, levels, random):
+    score, label = arrays(rows)
+    uncertainty = np.array([random.choice([0.0, 0.5, 1.0]) for _ in rows])
+    data = scored(score, label, uncertainty=uncertainty)
+    fitted = fit(data, CalibrationOptions(method=CalibrationMethod.MIST, uncertainty_bins=levels))
+    got = fitted.predict(data).probability
+    ordered = np.sort(uncertainty)
+    edges = [ordered[r * len(rows) // levels] for r in range(1, levels)]
+    level = np.array([sum(edge <= value for edge in edges) for value in uncertainty])
+    for number in np.unique(level):
+        inside = level == number
+        alone = fit_isotonic(pool(score[inside], label[inside]))
+        np.testing.assert_array_equal(got[inside], alone.probability(score[inside], PROBABILITY))

@@ -1,0 +1,106 @@
+"""What saved maps say of themselves: what contradicts them, their parts, their words."""
+
+import numpy as np
+import pytest
+from msgspec.structs import replace
+
+from uqcli.choices import CalibrationMethod
+from uqcli.methods.calibrate.maps.beta import BetaMap
+from uqcli.methods.calibrate.maps.by_uncertainty import UncertaintyMap
+from uqcli.methods.calibrate.maps.groups import GroupsMap
+from uqcli.methods.calibrate.maps.histogram import HistogramMap
+from uqcli.methods.calibrate.maps.identity import IdentityMap
+from uqcli.methods.calibrate.maps.isotonic import IsotonicMap
+from uqcli.methods.calibrate.maps.leaves import FeatureColumn, Leaf
+from uqcli.methods.calibrate.maps.logistic import LogisticMap
+from uqcli.methods.calibrate.maps.trees import Node, Tree, TreesMap
+
+LOGISTIC = LogisticMap(intercept=-0.5, slope=1.25)
+STEEP = replace(LOGISTIC, slope=1e300)
+BETA = BetaMap(a=1.0, b=0.5, c=0.0)
+ISOTONIC = IsotonicMap(x=[0.1, 0.4, 0.9], y=[0.0, 0.5, 0.5])
+HISTOGRAM = HistogramMap(edges=[0.5], rate=[0.2, 0.8], count=[10, 0], error=[0.25, None], confidence=0.95)
+IDENTITY = IdentityMap()
+LEVELS = UncertaintyMap(uncertainty_edges=[1.0], maps=[ISOTONIC, ISOTONIC], count=[3, 4])
+LEAVES = [
+    Leaf(rule=rule, rows=4, positives=1, own=True, calibration=LOGISTIC) for rule in ("a = x", "any other")
+]
+GROUPS = GroupsMap(features=[FeatureColumn(name="a", levels=["x"])], groups=[["x"]], leaves=LEAVES)
+NODES = [Node(feature="a", levels=["x"], left=1, right=2), Node(leaf=0), Node(leaf=1)]
+TREES = TreesMap(
+    features=[FeatureColumn(name="a", levels=["x"])],
+    combine="mean",
+    trees=[Tree(nodes=NODES, leaves=LEAVES)],
+)
+MAPS = [LOGISTIC, BETA, ISOTONIC, HISTOGRAM, IDENTITY, LEVELS, GROUPS, TREES]
+
+
+@pytest.mark.parametrize("fine", MAPS, ids=lambda each: type(each).__name__)
+def test_what_fits_together_has_no_contradiction(fine):
+    assert fine.contradiction() is None
+    assert fine.tables(1.0)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "said"),
+    [
+        (STEEP, "coefficients"),
+        (replace(BETA, a=-1.0), "negative"),
+        (replace(ISOTONIC, x=[0.1]), "x and y each"),
+        (replace(ISOTONIC, x=[0.4, 0.1, 0.9]), "its x"),
+        (replace(ISOTONIC, y=[0.0, 0.5, 2.0]), "no probability"),
+        (replace(HISTOGRAM, count=[1]), "a rate, a count"),
+        (replace(HISTOGRAM, rate=[0.2, 1.8]), "no probability"),
+        (replace(LEVELS, count=[1]), "a map each"),
+        (replace(LEVELS, maps=[ISOTONIC, replace(ISOTONIC, x=[0.1])]), "x and y each"),
+        (replace(GROUPS, features=GROUPS.features * 2), "feature is named twice"),
+        (replace(GROUPS, groups=[["x"], ["x"]]), "a leaf each"),
+        (replace(GROUPS, groups=[["y"]]), "'y' is no level"),
+        (
+            replace(GROUPS, leaves=[replace(LEAVES[0], calibration=replace(LOGISTIC, slope=1e300))] * 2),
+            "coeff",
+        ),
+        (replace(TREES, trees=[Tree(nodes=NODES[:2], leaves=LEAVES)]), "no nodes below"),
+        (replace(TREES, trees=[Tree(nodes=NODES, leaves=LEAVES[:1])]), "numbered one by one"),
+        (replace(TREES, features=[FeatureColumn(name="b")]), "which is no feature"),
+        (replace(TREES, features=[FeatureColumn(name="a")]), "no threshold or levels"),
+    ],
+)
+def test_what_does_not_fit_together_is_named(wrong, said):
+    assert said in wrong.contradiction()
+
+
+def test_what_maps_read_and_which_of_them_number_rows():
+    assert [each.needs_uncertainty for each in MAPS] == [each is LEVELS for each in MAPS]
+    assert [len(each.features) for each in MAPS] == [0] * 6 + [1, 1]
+    assert [each.has_leaves for each in MAPS] == [False] * 6 + [True, True]
+    assert not replace(TREES, combine="sequence").has_leaves
+    assert not replace(TREES, trees=TREES.trees * 2).has_leaves
+    assert [each.largest_error for each in MAPS] == [None] * 3 + [0.25] + [None] * 4
+    assert LOGISTIC.methods == {CalibrationMethod.PLATT, CalibrationMethod.TEMPERATURE}
+
+
+def test_parts_are_levels_or_leaves():
+    uncertainty, leaf = np.array([0.5, 1.0, 2.0]), np.array([1, 0, 1])
+    levels = LEVELS.parts(uncertainty, None)
+    assert levels.names == ("uncertainty level 1", "uncertainty level 2")
+    assert levels.number.tolist() == [0, 1, 1]
+    for each in (GROUPS, TREES):
+        parts = each.parts(uncertainty, leaf)
+        assert parts.names == ("leaf 0: a = x", "leaf 1: any other")
+        assert parts.number.tolist() == [1, 0, 1]
+        assert each.parts(uncertainty, None) is None
+    assert LEVELS.parts(None, leaf) is None
+    assert LOGISTIC.parts(uncertainty, leaf) is None
+
+
+def test_formulas():
+    maps = (LOGISTIC, BETA, ISOTONIC, HISTOGRAM, IDENTITY)
+    assert [each.formula() for each in maps] == [
+        "sigmoid(1.25 * log-odds -0.5)",
+        "sigmoid(1 ln s - 0.5 ln(1-s) +0)",
+        "isotonic, 2 levels from 0.0000 to 0.5000",
+        "histogram, 2 bins",
+        "the score itself",
+    ]
+    assert IDENTITY.tables(3.0)[0].rows == [("the odds divided by 3",)]

@@ -1,0 +1,27 @@
+"""How well scores rank: against every pair of rows, and against scikit-learn."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from sklearn.metrics import average_precision_score
+
+from tests.properties.strategies import data_sets
+from uqcli.counts import pool
+from uqcli.methods.evaluate.ranking import auc, average_precision
+
+
+@given(data_sets(max_size=20))
+def test_ranking_by_its_definition(data):
+    score, _, positive, weight = (np.array(column) for column in zip(*data, strict=True))
+    counts = pool(score, positive, weight)
+    rows = [(s, y) for s, y, w in zip(score, positive, weight, strict=True) for _ in range(w)]
+    pairs = [(above > below) + (above == below) / 2 for above, y in rows if y for below, z in rows if not z]
+    if pairs:
+        assert auc(counts) == pytest.approx(sum(pairs) / len(pairs))
+    else:
+        assert auc(counts) is None
+    if any(y for _, y in rows):
+        expected = average_precision_score([y for _, y in rows], [s for s, _ in rows])
+        assert average_precision(counts) == pytest.approx(expected)
+    else:
+        assert average_precision(counts) is None

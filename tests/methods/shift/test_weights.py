@@ -1,0 +1,70 @@
+"""Class weights: they recover a known prior, name what makes them impossible, and sum exactly."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tests.properties.class_rows import SOURCE, TARGET, gaussian_mixture, posterior, problems
+from uqcli.errors import InfeasibleError
+from uqcli.methods.shift.sums import exact_sums, mean_responsibilities
+from uqcli.methods.shift.weights import bbse, em, known, no_shift_p_value
+
+
+@pytest.mark.parametrize("estimator", ["hard", "soft", "em"])
+def test_estimators_recover_a_known_prior(estimator):
+    random, found = np.random.default_rng(4), []
+    for _ in range(40):
+        label, x = gaussian_mixture(random, 4000, SOURCE)
+        source = posterior(x, SOURCE)
+        _, x = gaussian_mixture(random, 4000, TARGET)
+        target = posterior(x, SOURCE)
+        ones = np.ones(4000, dtype=np.int64)
+        prior = np.bincount(label, minlength=3) / 4000
+        if estimator == "em":
+            weights = em(mean_responsibilities(target, ones), prior, "abc").weights
+        else:
+            if estimator == "hard":
+                source, target = (np.eye(3)[each.argmax(axis=1)] for each in (source, target))
+            joint = np.stack([exact_sums(source, ones * (label == k)) for k in range(3)], axis=1) / 4000
+            weights = bbse(joint, exact_sums(target, ones) / 4000, "abc").weights
+        found.append(weights * prior)
+    error = 4 * np.std(found, axis=0) / np.sqrt(len(found))
+    assert (np.abs(np.mean(found, axis=0) - TARGET) <= error + 0.005).all()
+
+
+def test_singular_and_contradictory_inputs_name_the_reason():
+    with pytest.raises(InfeasibleError, match="class 'b'"):
+        bbse(np.array([[0.5, 0.0], [0.5, 0.0]]), np.array([0.5, 0.5]), "ab")
+    with pytest.raises(InfeasibleError, match="do not tell classes apart"):
+        bbse(np.array([[0.25, 0.25], [0.25, 0.25]]), np.array([0.5, 0.5]), "ab")
+    with pytest.raises(InfeasibleError, match="class 'b'"):
+        known(np.array([0.5, 0.5]), np.array([1.0, 0.0]), "ab")
+    with pytest.raises(InfeasibleError, match="class 'b'"):
+        em(lambda weights: weights, np.array([1.0, 0.0]), "ab")
+    with pytest.raises(InfeasibleError, match="does not converge"):
+        em(lambda w: np.array([0.9, 0.1] if w[0] <= 1 else [0.1, 0.9]), np.array([0.5, 0.5]), "ab")
+    clipped = bbse(np.array([[0.5, 0.2], [0.1, 0.2]]), np.array([0.95, 0.05]), "ab")
+    assert clipped.clipped == (1,)
+    assert clipped.weights[1] == 0
+
+
+def test_the_test_of_no_shift_holds_its_level():
+    random = np.random.default_rng(5)
+    values = [
+        no_shift_p_value(random.multinomial(800, SOURCE), random.multinomial(500, SOURCE))
+        for _ in range(2000)
+    ]
+    assert abs(np.mean(np.array(values) <= 0.05) - 0.05) < 0.02
+    assert no_shift_p_value(random.multinomial(800, SOURCE), random.multinomial(500, TARGET)) < 1e-9
+    assert no_shift_p_value(np.array([5.0, 0.0]), np.array([7.0, 0.0])) == 1.0
+
+
+@settings(max_examples=30)
+@given(problems(), st.randoms(use_true_random=False))
+def test_sums_do_not_depend_on_the_order_of_rows(problem, random):
+    probability, _, _ = problem
+    weight = np.arange(len(probability)) % 3
+    order = np.array(random.sample(range(len(probability)), len(probability)))
+    assert exact_sums(probability, weight).tolist() == exact_sums(probability[order], weight[order]).tolist()
+    np.testing.assert_allclose(exact_sums(probability, weight), weight @ probability, atol=1e-10)

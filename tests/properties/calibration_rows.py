@@ -1,0 +1,53 @@
+"""Rows to calibrate on, and the methods that look at their scores alone."""
+
+import numpy as np
+from hypothesis import strategies as st
+
+from uqcli.choices import CalibrationMethod
+from uqcli.counts import Feature
+from uqcli.jobs.calibrate.scored_rows import ScoredRows
+from uqcli.methods.calibrate.scale import Scale
+
+PROBABILITY = Scale()
+
+
+ROWS = st.lists(
+    st.tuples(st.one_of(st.floats(0, 1), st.integers(0, 6).map(lambda v: v / 6)), st.booleans()),
+    min_size=1,
+    max_size=40,
+)
+
+
+SCORES_ALONE = [
+    method
+    for method in CalibrationMethod
+    if method not in (CalibrationMethod.HETEROGENEOUS, CalibrationMethod.MIST)
+]
+
+
+def arrays(rows):
+    return np.array([s + 0.0 for s, _ in rows]), np.array([y for _, y in rows])
+
+
+def scored(score, label, uncertainty=None, weight=None, features=None):
+    return ScoredRows(
+        score=np.asarray(score, dtype=float),
+        uncertainty=uncertainty,
+        positive=np.asarray(label, dtype=bool),
+        weight=np.ones(len(score), dtype=np.int64) if weight is None else weight,
+        features=features or {},
+    )
+
+
+def drawn(seed, rows=400):
+    """Scores that overestimate, with an uncertainty that matters and features of both kinds."""
+    random = np.random.default_rng(seed)
+    score = random.random(rows)
+    kind = random.integers(0, 3, rows)
+    age = np.where(random.random(rows) < 0.1, np.nan, random.normal(40, 10, rows))
+    label = random.random(rows) < score ** (1 + kind)
+    features = {
+        "kind": Feature(levels=("a", "b", "c"), value=kind.astype(float)),
+        "age": Feature(levels=None, value=age),
+    }
+    return scored(score, label, uncertainty=random.random(rows), features=features)

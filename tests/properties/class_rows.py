@@ -1,0 +1,38 @@
+"""Rows of several classes: with ties and corners, and drawn from a known mixture."""
+
+import numpy as np
+from hypothesis import strategies as st
+from scipy import stats
+
+
+@st.composite
+def problems(draw):
+    """Probabilities with ties, labels, uniforms."""
+    classes = draw(st.integers(2, 5))
+    rows = draw(st.integers(1, 12))
+    parts = draw(
+        st.lists(
+            st.lists(st.integers(0, 4), min_size=classes, max_size=classes).filter(any),
+            min_size=rows,
+            max_size=rows,
+        )
+    )
+    probability = np.array([[each / sum(line) for each in line] for line in parts])
+    label = np.array(draw(st.lists(st.integers(0, classes - 1), min_size=rows, max_size=rows)))
+    uniform = np.array(draw(st.lists(st.floats(0, 1), min_size=rows, max_size=rows)))
+    return probability, label, uniform
+
+
+def gaussian_mixture(random, rows, prior, classes=3):
+    """Labels and the exact class probabilities under the first prior."""
+    label = random.choice(classes, rows, p=prior)
+    x = random.normal(1.5 * label, 1.0)
+    return label, x
+
+
+def posterior(x, prior):
+    joint = np.stack([q * stats.norm.pdf(x, 1.5 * k, 1.0) for k, q in enumerate(prior)], axis=1)
+    return joint / joint.sum(axis=1, keepdims=True)
+
+
+SOURCE, TARGET = np.array([0.6, 0.3, 0.1]), np.array([0.1, 0.3, 0.6])

@@ -1,0 +1,39 @@
+"""Bins of equal width between the least and the largest value [UB sec. 5]."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from uqcli.counts import Floats, ValueCounts
+from uqcli.errors import DataError
+from uqcli.methods.bin.edges import outer_ranks
+from uqcli.methods.bin.registry import BinningRule
+
+
+def equi_span_edges(counts: ValueCounts, bins: int) -> Floats:
+    """Edges ``min + (max-min)*(r/bins)``.
+
+    Returns
+    -------
+    float64, shape (bins-1,)
+
+    Raises
+    ------
+    DataError
+        The range is wider than a double can hold.
+    """
+    low, high = float(counts.value[0]), float(counts.value[-1])
+    span = high - low
+    if not np.isfinite(span):
+        raise DataError(
+            f"values from {low} to {high} span more than a number can hold",
+            remedy="rescale the column or use --binning equi-weight",
+        )
+    return low + span * (np.arange(1, bins, dtype=np.float64) / bins)
+
+
+RULE = BinningRule(
+    edges=lambda counts, sizes: equi_span_edges(counts, sizes.bins),
+    ranks=outer_ranks,
+    global_score_range=True,
+)

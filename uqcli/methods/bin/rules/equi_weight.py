@@ -1,0 +1,32 @@
+"""Bins of equal weight [UB sec. 4]."""
+
+from __future__ import annotations
+
+from uqcli.counts import Floats, ValueCounts
+from uqcli.methods.bin.edges import equal_ranks
+from uqcli.methods.bin.registry import BinningRule
+from uqcli.parts import places_of
+
+
+def equi_weight_edges(counts: ValueCounts, bins: int) -> Floats:
+    """Edges that put equally many rows in every bin, as far as ties allow.
+
+    Edge r is the value of rank ``r*N//bins`` (0-based) of the N sorted rows; without ties bin sizes
+    differ by at most one. Duplicate edges stay: their bins are empty.
+
+    Returns
+    -------
+    float64, shape (bins-1,)
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from uqcli.counts import pool
+    >>> rows = pool(np.array([1.0, 2.0, 3.0, 4.0]), np.zeros(4, dtype=bool))
+    >>> equi_weight_edges(rows, 2).tolist()
+    [3.0]
+    """
+    return counts.value[places_of(counts.count, equal_ranks(counts.rows, bins))]
+
+
+RULE = BinningRule(edges=lambda counts, sizes: equi_weight_edges(counts, sizes.bins), ranks=equal_ranks)

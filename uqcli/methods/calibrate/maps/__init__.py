@@ -1,0 +1,34 @@
+"""Fitted calibration maps: plain numbers, saved in artifacts as they stand, that know what they do.
+
+A map reads scores on one of two scales: probabilities in [0, 1], or real scores such as logits. What every
+map can be asked is in ``base``; saved models are described without arrays, so numpy is loaded where it is
+needed.
+"""
+
+from __future__ import annotations
+
+from uqcli.methods.calibrate.maps.beta import BetaMap
+from uqcli.methods.calibrate.maps.by_uncertainty import UncertaintyMap
+from uqcli.methods.calibrate.maps.groups import GroupsMap
+from uqcli.methods.calibrate.maps.histogram import HistogramMap
+from uqcli.methods.calibrate.maps.identity import IdentityMap
+from uqcli.methods.calibrate.maps.isotonic import IsotonicMap
+from uqcli.methods.calibrate.maps.leaves import FeatureColumn
+from uqcli.methods.calibrate.maps.logistic import LogisticMap
+from uqcli.methods.calibrate.maps.of_scores import ScoreMap
+from uqcli.methods.calibrate.maps.trees import TreesMap
+
+__all__ = [
+    "BetaMap",
+    "CalibrationMap",
+    "FeatureColumn",
+    "GroupsMap",
+    "HistogramMap",
+    "IdentityMap",
+    "IsotonicMap",
+    "LogisticMap",
+    "TreesMap",
+    "UncertaintyMap",
+]
+
+CalibrationMap = ScoreMap | UncertaintyMap | TreesMap | GroupsMap

@@ -1,0 +1,43 @@
+"""Beta calibration."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, ClassVar
+
+from uqcli.choices import CalibrationMethod
+from uqcli.methods.calibrate.maps.base import BaseScoreMap
+from uqcli.methods.calibrate.maps.contradictions import finite
+
+if TYPE_CHECKING:
+    from uqcli.counts import Floats
+    from uqcli.methods.calibrate.scale import Scale
+
+
+class BetaMap(BaseScoreMap, frozen=True, kw_only=True, tag_field="map", tag="beta"):
+    """``sigmoid(a ln s - b ln(1-s) + c)``."""
+
+    methods: ClassVar[frozenset[CalibrationMethod]] = frozenset({CalibrationMethod.BETA})
+
+    a: float
+    b: float
+    c: float
+
+    def contradiction(self) -> str | None:
+        """See BaseMap."""
+        if not finite([self.a, self.b, self.c]) or min(self.a, self.b) < 0:
+            return "its coefficients are not finite, or a or b is negative"
+        return None
+
+    def probability(self, corrected: Floats, scale: Scale) -> Floats:
+        """See BaseScoreMap."""
+        import numpy as np
+
+        from uqcli.kernels.logistic import sigmoid
+        from uqcli.methods.calibrate.scale import CLIP
+
+        score = np.clip(scale.probability(corrected), CLIP, 1 - CLIP)
+        return sigmoid(self.a * np.log(score) - self.b * np.log1p(-score) + self.c)
+
+    def formula(self) -> str:
+        """See BaseScoreMap."""
+        return f"sigmoid({self.a:.6g} ln s - {self.b:.6g} ln(1-s) {self.c:+.6g})"

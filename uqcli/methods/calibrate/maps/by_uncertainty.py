@@ -1,0 +1,85 @@
+"""Isotonic regression within uncertainty bins (MIST)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Annotated, ClassVar
+
+from msgspec import Meta
+
+from uqcli.choices import CalibrationMethod
+from uqcli.document import Table, count, number
+from uqcli.methods.calibrate.maps.base import BaseMap, Calibrated, Count, Parts
+from uqcli.methods.calibrate.maps.contradictions import first, not_ascending
+from uqcli.methods.calibrate.maps.isotonic import IsotonicMap
+
+if TYPE_CHECKING:
+    from uqcli.counts import Floats, Ints
+    from uqcli.methods.calibrate.scale import Scale
+
+
+class UncertaintyMap(BaseMap, frozen=True, kw_only=True, tag_field="map", tag="by-uncertainty"):
+    """One isotonic map for each uncertainty bin [UB sec. 5]; an uncertainty v is in bin #{edges <= v}."""
+
+    methods: ClassVar[frozenset[CalibrationMethod]] = frozenset({CalibrationMethod.MIST})
+    needs_uncertainty: ClassVar[bool] = True
+
+    uncertainty_edges: list[float]
+    maps: Annotated[list[IsotonicMap], Meta(min_length=1)]
+    count: list[Count]
+
+    def contradiction(self) -> str | None:
+        """See BaseMap."""
+        if not len(self.maps) == len(self.uncertainty_edges) + 1 == len(self.count):
+            return "its uncertainty bins do not have a map each"
+        own = first(each.contradiction() for each in self.maps)
+        return not_ascending(self.uncertainty_edges, "edges") or own
+
+    def predict(
+        self,
+        corrected: Floats,
+        scale: Scale,
+        uncertainty: Floats | None = None,
+        features: Mapping[str, Floats] | None = None,
+    ) -> Calibrated:
+        """See BaseMap."""
+        import numpy as np
+
+        from uqcli.counts import bin_of
+
+        del features
+        assert uncertainty is not None  # the map says that it needs it
+        row = bin_of(uncertainty, np.array(self.uncertainty_edges, dtype=np.float64))
+        result = np.empty(len(corrected))
+        for level, each in enumerate(self.maps):
+            inside = row == level
+            result[inside] = each.probability(corrected[inside], scale)
+        return Calibrated(probability=result)
+
+    def parts(self, uncertainty: Floats | None, leaf: Ints | None) -> Parts | None:
+        """Uncertainty levels."""
+        import numpy as np
+
+        del leaf
+        if uncertainty is None:
+            return None
+        return Parts(
+            names=tuple(f"uncertainty level {each}" for each in range(1, len(self.maps) + 1)),
+            number=np.searchsorted(np.array(self.uncertainty_edges), uncertainty, side="right"),
+        )
+
+    def tables(self, undersampled: float) -> list[Table]:
+        """Its uncertainty levels."""
+        del undersampled
+        edges = [None, *self.uncertainty_edges, None]
+        rows = [
+            (
+                "-" if low is None else number(low),
+                "-" if high is None else number(high),
+                count(rows),
+                each.formula(),
+            )
+            for low, high, each, rows in zip(edges[:-1], edges[1:], self.maps, self.count, strict=True)
+        ]
+        header = ("uncertainty from", "to", "rows", "calibration")
+        return [Table(title="Uncertainty levels", header=header, rows=rows, left=0)]

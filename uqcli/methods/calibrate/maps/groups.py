@@ -1,0 +1,86 @@
+"""Heterogeneous calibration by given groups [HC]."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Annotated, ClassVar
+
+from msgspec import Meta
+
+from uqcli.choices import CalibrationMethod
+from uqcli.document import Table
+from uqcli.methods.calibrate.maps.base import BaseMap, Calibrated, Parts
+from uqcli.methods.calibrate.maps.leaves import (
+    FeatureColumn,
+    Leaf,
+    contradiction_in_features,
+    contradiction_in_leaves,
+    leaves_table,
+    names_of_leaves,
+)
+
+if TYPE_CHECKING:
+    from uqcli.counts import Floats, Ints
+    from uqcli.methods.calibrate.scale import Scale
+
+
+class GroupsMap(BaseMap, frozen=True, kw_only=True, tag_field="map", tag="groups"):
+    """One calibration for each combination of levels; others take the last leaf, fitted on all rows."""
+
+    methods: ClassVar[frozenset[CalibrationMethod]] = frozenset({CalibrationMethod.HETEROGENEOUS})
+
+    features: Annotated[list[FeatureColumn], Meta(min_length=1)]
+    groups: Annotated[list[list[str | None]], Meta(min_length=1)]
+    leaves: Annotated[list[Leaf], Meta(min_length=1)]
+
+    @property
+    def has_leaves(self) -> bool:
+        """See BaseMap."""
+        return True
+
+    def contradiction(self) -> str | None:
+        """See BaseMap."""
+        return (
+            contradiction_in_features(self.features)
+            or self._contradiction_in_groups()
+            or contradiction_in_leaves(self.leaves)
+        )
+
+    def _contradiction_in_groups(self) -> str | None:
+        if len(self.leaves) != len(self.groups) + 1:
+            return "its groups do not have a leaf each, with one for all others"
+        if any(each.levels is None for each in self.features):
+            return "a feature of groups has no levels"
+        if len(set(map(tuple, self.groups))) < len(self.groups):
+            return "a group is named twice"
+        for group in self.groups:
+            if len(group) != len(self.features):
+                return "a group does not name a level of each feature"
+            for text, column in zip(group, self.features, strict=True):
+                if text is not None and text not in (column.levels or ()):
+                    return f"'{text}' is no level of '{column.name}'"
+        return None
+
+    def predict(
+        self,
+        corrected: Floats,
+        scale: Scale,
+        uncertainty: Floats | None = None,
+        features: Mapping[str, Floats] | None = None,
+    ) -> Calibrated:
+        """See BaseMap."""
+        from uqcli.methods.calibrate.partition import calibrated_in_leaves, group_of
+
+        del uncertainty
+        leaf = group_of(self.groups, self.features, features or {})
+        return Calibrated(probability=calibrated_in_leaves(self.leaves, leaf, corrected, scale), leaf=leaf)
+
+    def parts(self, uncertainty: Floats | None, leaf: Ints | None) -> Parts | None:
+        """Groups."""
+        del uncertainty
+        return None if leaf is None else Parts(names=names_of_leaves(self.leaves), number=leaf)
+
+    def tables(self, undersampled: float) -> list[Table]:
+        """Its groups."""
+        del undersampled
+        return [leaves_table("Groups", self.leaves)]

@@ -1,0 +1,77 @@
+"""Histogram calibration."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, ClassVar
+
+from msgspec import Meta
+
+from uqcli.choices import CalibrationMethod
+from uqcli.document import Table, count, number, share
+from uqcli.methods.calibrate.maps.base import BaseScoreMap, Count
+from uqcli.methods.calibrate.maps.contradictions import not_ascending, not_probabilities
+
+if TYPE_CHECKING:
+    from uqcli.counts import Floats
+    from uqcli.methods.calibrate.scale import Scale
+
+
+class HistogramMap(BaseScoreMap, frozen=True, kw_only=True, tag_field="map", tag="histogram"):
+    """The rate of each bin; a score v is in bin #{edges <= v}.
+
+    An empty bin has the rate of the next bin above that holds rows, and no error. With the stated
+    confidence, all rates are within ``error`` of the truth at once [LS Theorem 3].
+    """
+
+    methods: ClassVar[frozenset[CalibrationMethod]] = frozenset({CalibrationMethod.HISTOGRAM})
+
+    edges: list[float]
+    rate: Annotated[list[float], Meta(min_length=1)]
+    count: list[Count]
+    error: list[Annotated[float, Meta(ge=0, le=1)] | None]
+    confidence: Annotated[float, Meta(gt=0, lt=1)]
+
+    @property
+    def largest_error(self) -> float | None:
+        """See BaseMap."""
+        return max((error for error in self.error if error is not None), default=None)
+
+    def contradiction(self) -> str | None:
+        """See BaseMap."""
+        if not len(self.rate) == len(self.edges) + 1 == len(self.count) == len(self.error):
+            return "its bins do not have a rate, a count and an error each"
+        return not_ascending(self.edges, "edges") or not_probabilities(self.rate)
+
+    def probability(self, corrected: Floats, scale: Scale) -> Floats:
+        """See BaseScoreMap."""
+        import numpy as np
+
+        from uqcli.counts import bin_of
+
+        del scale
+        rate = np.array(self.rate)
+        by_row: Floats = rate[bin_of(corrected, np.array(self.edges, dtype=np.float64))]
+        return by_row
+
+    def formula(self) -> str:
+        """See BaseScoreMap."""
+        return f"histogram, {len(self.rate)} bins"
+
+    def tables(self, undersampled: float) -> list[Table]:
+        """Its bins."""
+        del undersampled
+        edges = [None, *self.edges, None]
+        rows = [
+            (
+                "-" if low is None else number(low),
+                "-" if high is None else number(high),
+                count(rows),
+                share(rate),
+                "-" if error is None else f"{error:.4f}",
+            )
+            for low, high, rows, rate, error in zip(
+                edges[:-1], edges[1:], self.count, self.rate, self.error, strict=True
+            )
+        ]
+        header = ("from", "to", "rows", "calibrated", f"error, {100 * self.confidence:g} %")
+        return [Table(title="Bins", header=header, rows=rows, left=0)]

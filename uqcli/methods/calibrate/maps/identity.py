@@ -1,0 +1,40 @@
+"""No map but the correction of the scale."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, ClassVar
+
+from uqcli.choices import CalibrationMethod
+from uqcli.document import Table
+from uqcli.methods.calibrate.maps.base import BaseScoreMap, formula_table
+
+if TYPE_CHECKING:
+    from uqcli.counts import Floats
+    from uqcli.methods.calibrate.scale import Scale
+
+
+class IdentityMap(BaseScoreMap, frozen=True, kw_only=True, tag_field="map", tag="identity"):
+    """The score itself, as a probability."""
+
+    methods: ClassVar[frozenset[CalibrationMethod]] = frozenset({CalibrationMethod.PRIOR})
+
+    def contradiction(self) -> str | None:
+        """See BaseMap."""
+        return None
+
+    def probability(self, corrected: Floats, scale: Scale) -> Floats:
+        """See BaseScoreMap."""
+        return scale.probability(corrected)
+
+    def formula(self) -> str:
+        """See BaseScoreMap."""
+        return "the score itself"
+
+    def tables(self, undersampled: float) -> list[Table]:
+        """The correction, which is all that happens to a score."""
+        corrected = undersampled > 1
+        return [
+            formula_table(
+                f"the odds divided by {undersampled:g}" if corrected else self.formula(),
+            )
+        ]

@@ -1,0 +1,43 @@
+"""Isotonic regression on the score."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, ClassVar
+
+from msgspec import Meta
+
+from uqcli.choices import CalibrationMethod
+from uqcli.methods.calibrate.maps.base import BaseScoreMap
+from uqcli.methods.calibrate.maps.contradictions import not_ascending, not_probabilities
+
+if TYPE_CHECKING:
+    from uqcli.counts import Floats
+    from uqcli.methods.calibrate.scale import Scale
+
+
+class IsotonicMap(BaseScoreMap, frozen=True, kw_only=True, tag_field="map", tag="isotonic"):
+    """Linear between the points (x, y), flat outside; both ascend."""
+
+    methods: ClassVar[frozenset[CalibrationMethod]] = frozenset({CalibrationMethod.ISOTONIC})
+
+    x: Annotated[list[float], Meta(min_length=1)]
+    y: Annotated[list[float], Meta(min_length=1)]
+
+    def contradiction(self) -> str | None:
+        """See BaseMap."""
+        if len(self.x) != len(self.y):
+            return "its points have no x and y each"
+        ascending = not_ascending(self.x, "x") or not_ascending(self.y, "y")
+        return ascending or not_probabilities(self.y)
+
+    def probability(self, corrected: Floats, scale: Scale) -> Floats:
+        """See BaseScoreMap."""
+        import numpy as np
+
+        del scale
+        fitted: Floats = np.interp(corrected, np.array(self.x), np.array(self.y))
+        return fitted
+
+    def formula(self) -> str:
+        """See BaseScoreMap."""
+        return f"isotonic, {len(set(self.y))} levels from {self.y[0]:.4f} to {self.y[-1]:.4f}"

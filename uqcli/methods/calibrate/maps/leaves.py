@@ -1,0 +1,79 @@
+"""Leaves: parts of the rows told apart by their features, with a map of the score for each."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import msgspec
+
+from uqcli.document import Table, count, printable, share
+from uqcli.methods.calibrate.maps.base import Count
+from uqcli.methods.calibrate.maps.contradictions import first
+from uqcli.methods.calibrate.maps.of_scores import ScoreMap
+
+_MOST_ROWS = 40
+
+
+class FeatureColumn(msgspec.Struct, frozen=True, kw_only=True):
+    """A column that tells rows apart: numbers, or texts with their known levels; others are "other"."""
+
+    name: str
+    levels: list[str] | None = None
+
+
+class Leaf(msgspec.Struct, frozen=True, kw_only=True):
+    """Rows of one part, and their calibration.
+
+    Attributes
+    ----------
+    rule
+        Which rows, in words.
+    rows, positives
+        What the leaf holds of the rows it was calibrated on.
+    own
+        Whether the map was fitted on the leaf's own rows; if not, on those of a larger part around it.
+    """
+
+    rule: str
+    rows: Count
+    positives: Count
+    own: bool
+    calibration: ScoreMap
+
+
+def contradiction_in_features(features: Sequence[FeatureColumn]) -> str | None:
+    """The first contradiction in the columns that a map asks about, or None."""
+    if len({each.name for each in features}) < len(features):
+        return "a feature is named twice"
+    if any(len(set(each.levels or ())) < len(each.levels or ()) for each in features):
+        return "a level is named twice"
+    return None
+
+
+def contradiction_in_leaves(leaves: Sequence[Leaf]) -> str | None:
+    """The first contradiction in the leaves' maps, or None."""
+    return first(leaf.calibration.contradiction() for leaf in leaves)
+
+
+def names_of_leaves(leaves: Sequence[Leaf]) -> tuple[str, ...]:
+    """Number and rule of each leaf."""
+    return tuple(f"leaf {each}: {leaf.rule}" for each, leaf in enumerate(leaves))
+
+
+def leaves_table(title: str, leaves: Sequence[Leaf]) -> Table:
+    """The leaves, or the first of many."""
+    rows = [
+        (
+            str(at),
+            printable(leaf.rule, 160),
+            leaf.calibration.formula(),
+            count(leaf.rows),
+            share(leaf.positives / leaf.rows if leaf.rows else None),
+            "own" if leaf.own else "larger part",
+        )
+        for at, leaf in enumerate(leaves[:_MOST_ROWS])
+    ]
+    if len(leaves) > _MOST_ROWS:
+        rows.append(("...", f"and {len(leaves) - _MOST_ROWS} more", "", "", "", ""))
+    header = ("leaf", "rows where", "calibration", "rows", "positivity", "fitted on")
+    return Table(title=title, header=header, rows=rows, left=3)

@@ -1,0 +1,42 @@
+"""Platt and temperature scaling."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, ClassVar
+
+from uqcli.choices import CalibrationMethod
+from uqcli.methods.calibrate.maps.base import BaseScoreMap
+from uqcli.methods.calibrate.maps.contradictions import finite
+
+if TYPE_CHECKING:
+    from uqcli.counts import Floats
+    from uqcli.methods.calibrate.scale import Scale
+
+
+class LogisticMap(BaseScoreMap, frozen=True, kw_only=True, tag_field="map", tag="logistic"):
+    """``sigmoid(intercept + slope * log-odds)``: Platt scaling; temperature scaling where intercept is 0."""
+
+    methods: ClassVar[frozenset[CalibrationMethod]] = frozenset(
+        {CalibrationMethod.PLATT, CalibrationMethod.TEMPERATURE}
+    )
+
+    intercept: float
+    slope: float
+
+    def contradiction(self) -> str | None:
+        """See BaseMap."""
+        fine = finite([self.intercept, self.slope])
+        return None if fine else "its coefficients are not finite"
+
+    def probability(self, corrected: Floats, scale: Scale) -> Floats:
+        """See BaseScoreMap."""
+        import numpy as np
+
+        from uqcli.kernels.logistic import sigmoid
+
+        with np.errstate(over="ignore"):  # infinite log-odds are probabilities 0 and 1
+            return sigmoid(self.intercept + self.slope * scale.log_odds(corrected))
+
+    def formula(self) -> str:
+        """See BaseScoreMap."""
+        return f"sigmoid({self.slope:.6g} * log-odds {self.intercept:+.6g})"

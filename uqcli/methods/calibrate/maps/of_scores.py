@@ -1,0 +1,11 @@
+"""The maps that look at the score alone: the parts of other maps, too."""
+
+from __future__ import annotations
+
+from uqcli.methods.calibrate.maps.beta import BetaMap
+from uqcli.methods.calibrate.maps.histogram import HistogramMap
+from uqcli.methods.calibrate.maps.identity import IdentityMap
+from uqcli.methods.calibrate.maps.isotonic import IsotonicMap
+from uqcli.methods.calibrate.maps.logistic import LogisticMap
+
+ScoreMap = LogisticMap | BetaMap | IsotonicMap | HistogramMap | IdentityMap

@@ -1,0 +1,161 @@
+"""Heterogeneous calibration by trees [HC Alg. 1]."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
+
+import msgspec
+from msgspec import Meta
+
+from uqcli.choices import CalibrationMethod
+from uqcli.document import Table
+from uqcli.methods.calibrate.maps.base import BaseMap, Calibrated, Parts
+from uqcli.methods.calibrate.maps.contradictions import first
+from uqcli.methods.calibrate.maps.leaves import (
+    FeatureColumn,
+    Leaf,
+    contradiction_in_features,
+    contradiction_in_leaves,
+    leaves_table,
+    names_of_leaves,
+)
+
+if TYPE_CHECKING:
+    from uqcli.counts import Floats, Ints
+    from uqcli.methods.calibrate.scale import Scale
+
+_MOST_TREES = 3
+"""Trees that are shown."""
+
+
+class Node(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """A node of a tree: a leaf, or a question whose rows go left or right.
+
+    Attributes
+    ----------
+    leaf
+        Number of the leaf, or None for a question.
+    feature
+        Name of the column.
+    threshold
+        Numbers up to it go left.
+    levels
+        Texts that go left.
+    other_left, missing_left
+        Whether texts that are no level, and nulls, go left.
+    left, right
+        Positions of the nodes that follow.
+    """
+
+    leaf: int | None = None
+    feature: str | None = None
+    threshold: float | None = None
+    levels: list[str] | None = None
+    other_left: bool = False
+    missing_left: bool = False
+    left: int | None = None
+    right: int | None = None
+
+
+class Tree(msgspec.Struct, frozen=True, kw_only=True):
+    """A partition by questions, the first node first, with one calibration for each leaf."""
+
+    nodes: Annotated[list[Node], Meta(min_length=1)]
+    leaves: Annotated[list[Leaf], Meta(min_length=1)]
+
+
+class TreesMap(BaseMap, frozen=True, kw_only=True, tag_field="map", tag="trees"):
+    """Heterogeneous calibration [HC Alg. 1]: one tree, the mean of many, or one after the other."""
+
+    methods: ClassVar[frozenset[CalibrationMethod]] = frozenset({CalibrationMethod.HETEROGENEOUS})
+
+    features: Annotated[list[FeatureColumn], Meta(min_length=1)]
+    combine: Literal["mean", "sequence"]
+    trees: Annotated[list[Tree], Meta(min_length=1)]
+
+    @property
+    def has_leaves(self) -> bool:
+        """See BaseMap."""
+        return self.combine == "mean" and len(self.trees) == 1
+
+    def contradiction(self) -> str | None:
+        """See BaseMap."""
+        trees = first(_contradiction_in_tree(tree, self.features) for tree in self.trees)
+        return contradiction_in_features(self.features) or trees
+
+    def predict(
+        self,
+        corrected: Floats,
+        scale: Scale,
+        uncertainty: Floats | None = None,
+        features: Mapping[str, Floats] | None = None,
+    ) -> Calibrated:
+        """See BaseMap."""
+        import numpy as np
+
+        from uqcli.methods.calibrate.partition import calibrated_in_leaves, leaf_of
+
+        del uncertainty
+        leaves = [leaf_of(tree.nodes, self.features, features or {}) for tree in self.trees]
+        if self.combine == "sequence":
+            return Calibrated(probability=self._in_sequence(corrected, scale, leaves))
+        total = np.zeros(len(corrected))
+        for tree, leaf in zip(self.trees, leaves, strict=True):
+            total += calibrated_in_leaves(tree.leaves, leaf, corrected, scale)
+        return Calibrated(probability=total / len(leaves), leaf=leaves[0] if self.has_leaves else None)
+
+    def _in_sequence(self, corrected: Floats, scale: Scale, leaves: Sequence[Ints]) -> Floats:
+        """Each tree calibrates the log-odds that the one before gave."""
+        from uqcli.kernels.logistic import sigmoid
+        from uqcli.methods.calibrate.partition import calibrated_in_leaves
+        from uqcli.methods.calibrate.scale import Scale as Read
+
+        for tree, leaf in zip(self.trees, leaves, strict=True):
+            corrected = Read().log_odds(calibrated_in_leaves(tree.leaves, leaf, corrected, scale))
+            scale = Read(real=True)
+        return sigmoid(corrected)
+
+    def parts(self, uncertainty: Floats | None, leaf: Ints | None) -> Parts | None:
+        """Leaves."""
+        del uncertainty
+        return None if leaf is None else Parts(names=names_of_leaves(self.trees[0].leaves), number=leaf)
+
+    def tables(self, undersampled: float) -> list[Table]:
+        """The leaves of its first trees."""
+        del undersampled
+        several = len(self.trees) > 1
+        return [
+            leaves_table(f"Leaves of tree {at} of {len(self.trees)}" if several else "Leaves", tree.leaves)
+            for at, tree in enumerate(self.trees[:_MOST_TREES], start=1)
+        ]
+
+
+def _contradiction_in_tree(tree: Tree, features: Sequence[FeatureColumn]) -> str | None:
+    is_text = {each.name: each.levels is not None for each in features}
+    questions = [(place, node) for place, node in enumerate(tree.nodes) if node.leaf is None]
+    found = first(
+        _contradiction_in_question(place, node, is_text, len(tree.nodes)) for place, node in questions
+    )
+    if found is not None:
+        return found
+    below = [child for _, node in questions for child in (node.left, node.right)]
+    if sorted(child for child in below if child is not None) != list(range(1, len(tree.nodes))):
+        return "a node is not below exactly one question"
+    if {node.leaf for node in tree.nodes if node.leaf is not None} != set(range(len(tree.leaves))):
+        return "its leaves are not numbered one by one"
+    return contradiction_in_leaves(tree.leaves)
+
+
+def _contradiction_in_question(place: int, node: Node, is_text: Mapping[str, bool], nodes: int) -> str | None:
+    if node.feature is None or node.feature not in is_text:
+        return f"a question asks for '{node.feature}', which is no feature"
+    text = is_text[node.feature]
+    if (node.levels is not None) != text or (node.threshold is None) != text:
+        return f"a question about '{node.feature}' has no threshold or levels"
+    if any(child is None or not place < child < nodes for child in (node.left, node.right)):
+        return "a question has no nodes below it"
+    if node.threshold is not None and not math.isfinite(node.threshold):
+        return "a threshold is not finite"
+    return None
