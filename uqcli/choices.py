@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Self
 
 
 class Algorithm(StrEnum):
-    """How a boundary is found (methods/boundary/registry.py has one entry each)."""
+    """How a boundary is found (methods/boundary/algorithms, a module each)."""
 
     VW_DPMT = "vw-dpmt"
     EW_DPMT = "ew-dpmt"
@@ -19,7 +19,7 @@ class Algorithm(StrEnum):
 
 
 class Binning(StrEnum):
-    """How score and uncertainty are cut into bins (methods/binning/registry.py)."""
+    """How score and uncertainty are cut into bins (methods/bin/rules, a module each)."""
 
     cuts_uncertainty: bool
     """Whether it cuts both; if not, it cuts the score alone."""
@@ -145,7 +145,7 @@ class CalibrationTest(StrEnum):
 
 
 class CalibrationMethod(StrEnum):
-    """How scores become probabilities (methods/calibration/registry.py)."""
+    """How scores become probabilities (jobs/calibrate/fit.py)."""
 
     PLATT = "platt"
     TEMPERATURE = "temperature"
@@ -194,7 +194,7 @@ class EngineName(StrEnum):
 
 
 class ArtifactKind(StrEnum):
-    """Kinds of saved models."""
+    """Kinds of saved models (artifacts, a module each)."""
 
     GRID = "grid"
     BOUNDARY = "boundary"

@@ -11,10 +11,11 @@ from pathlib import Path
 from typing import get_args
 
 import pytest
-from uqcli.artifacts.models import MODELS
 
 import uqcli
 from uqcli import choices, errors
+from uqcli.artifacts.registry import model_of
+from uqcli.artifacts.saved import Saved
 from uqcli.choices import Algorithm, ArtifactKind, Binning
 from uqcli.engines.open import ENGINES
 from uqcli.jobs.calibrate.fit import ROW_FITS, SCORE_FITS
@@ -61,11 +62,19 @@ def test_every_choice_has_a_module_of_its_name(choices, folder, find, kind):
     assert all(isinstance(find(choice), kind) for choice in choices)
 
 
+def test_every_kind_of_artifact_has_a_module_of_its_name():
+    for kind in ArtifactKind:
+        assert kind.name in modules_of("artifacts")
+        model = model_of(kind)
+        assert issubclass(model, Saved)
+        for answer in ("contradiction", "adds", "document", "facts"):
+            assert getattr(model, answer) is not getattr(Saved, answer), f"{kind} does not say {answer}"
+
+
 @pytest.mark.parametrize(
     ("registry", "choices"),
     [
         (ENGINES, choices.EngineName),
-        (MODELS, choices.ArtifactKind),
         (RULES, choices.ConstraintKind),
         ({**SCORE_FITS, **ROW_FITS}, choices.CalibrationMethod),
         (LEAF_FITS, choices.LeafMethod),
