@@ -63,7 +63,7 @@ def bin_counts(
     *,
     uncertainty: Column | None = None,
     weight: Column | None = None,
-    binning: Binning | str = Binning.EQUI_WEIGHT,
+    binning: Binning | str = defaults.GRID_BINNING,
     uncertainty_bins: int | None = None,
     score_bins: int | None = None,
     n_min: int | None = None,

@@ -75,7 +75,7 @@ class Boundary(Fitted[BoundaryArtifact]):
         weight: Column | None = None,
         shift: Shift | None = None,
         confidence: float = defaults.CONFIDENCE,
-        seed: int = 0,
+        seed: int = defaults.SEED,
     ) -> Evaluation:
         """Precision, recall and false-positive rate on labelled rows, and whether the promise held.
 
@@ -116,8 +116,8 @@ def find_boundary(
     max_fpr: Decimal | None = None,
     gain: Decimal | None = None,
     cost: Decimal | None = None,
-    algorithm: AlgorithmChoice | str = Algorithm.VW_DPMT,
-    binning: Binning | str = Binning.EQUI_WEIGHT,
+    algorithm: AlgorithmChoice | str = defaults.ALGORITHM,
+    binning: Binning | str = defaults.GRID_BINNING,
     uncertainty_bins: int = defaults.UNCERTAINTY_BINS,
     score_bins: int | Literal["all"] = defaults.SCORE_BINS,
     shift: Shift | None = None,

@@ -147,7 +147,7 @@ class Calibrator(Fitted[CalibratorArtifact]):
         weight: Column | None = None,
         bootstrap: int = 0,
         confidence: float = defaults.CONFIDENCE,
-        seed: int = 0,
+        seed: int = defaults.SEED,
     ) -> Evaluation:
         """Calibration and ranking before and after the map, on labelled rows it was not fitted on.
 

@@ -76,7 +76,7 @@ class ConformalSets(Fitted[ConformalArtifact]):
         weight: Column | None = None,
         shift: Shift | None = None,
         confidence: float = defaults.CONFIDENCE,
-        seed: int = 0,
+        seed: int = defaults.SEED,
     ) -> Evaluation:
         """Coverage and size of the sets on labelled rows, and whether the promise is kept.
 
@@ -128,17 +128,17 @@ def conformal_sets(
     probability: Classes,
     label: Column,
     *,
-    alpha: Decimal = "0.1",
+    alpha: Decimal = defaults.MISS,
     classes: Sequence[str] | None = None,
     weight: Column | None = None,
     group: Column | None = None,
-    method: ConformalMethod | str = ConformalMethod.APS,
-    mode: ConformalMode | str = ConformalMode.MARGINAL,
+    method: ConformalMethod | str = defaults.CONFORMAL_METHOD,
+    mode: ConformalMode | str = defaults.CONFORMAL_MODE,
     alpha_by_class: Mapping[str, Decimal] | None = None,
     shift: Shift | None = None,
     target: Classes | None = None,
     randomize: bool = True,
-    seed: int = 0,
+    seed: int = defaults.SEED,
 ) -> ConformalSets:
     """Find thresholds of sets that hold the true class with probability 1 - alpha [LS sec. 3].
 

@@ -75,12 +75,12 @@ def shift_weights(
     *,
     classes: Sequence[str] | None = None,
     weight: Column | None = None,
-    estimator: ShiftEstimator | str = ShiftEstimator.BBSE,
+    estimator: ShiftEstimator | str = defaults.SHIFT_ESTIMATOR,
     confusion: str = "hard",
     prior: Sequence[float] | None = None,
     bootstrap: int | None = None,
     confidence: float = defaults.CONFIDENCE,
-    seed: int = 0,
+    seed: int = defaults.SEED,
 ) -> ShiftWeights:
     """Estimate class weights q/p from unlabelled rows of a target [LS sec. 4].
 

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from uqcli import defaults
 from uqcli.api.options import choice, options_of
 from uqcli.choices import Simulation
 from uqcli.jobs.stream.simulate import SimulateRequest, frames, simulated_by
@@ -15,7 +16,7 @@ from uqcli.methods.stream.posterior import PosteriorModel
 
 
 def simulate(
-    kind: Simulation | str, rows: int = 100_000, *, seed: int = 0, **model: Any
+    kind: Simulation | str, rows: int = 100_000, *, seed: int = defaults.SEED, **model: Any
 ) -> dict[str, np.ndarray]:
     """Draw data with known truth [UB sec. 6; LS sec. 6]; the same rows as ``uqcli simulate``.
 

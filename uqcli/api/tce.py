@@ -86,7 +86,7 @@ def calibration_error(
     group: Column | None = None,
     bootstrap: int = 0,
     confidence: float = defaults.CONFIDENCE,
-    seed: int = 0,
+    seed: int = defaults.SEED,
     **measured: Any,
 ) -> CalibrationErrors:
     """Test-based calibration error, ECE and relatives [TCE sec. 3].

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from uqcli import defaults
 from uqcli.artifacts.columns import ColumnOverrides
 from uqcli.artifacts.saved import Saved
 from uqcli.defaults import CONFIDENCE
@@ -38,5 +39,5 @@ class EvaluateRequest:
     columns: ColumnOverrides = ColumnOverrides()
     confidence: float = CONFIDENCE
     bootstrap: int = 0
-    seed: int = 0
+    seed: int = defaults.SEED
     shift: SavedShift | None = None
