@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -27,6 +27,7 @@ from uqcli.exact import size
 
 if TYPE_CHECKING:
     from uqcli.methods.bin.grid import GridSpec
+    from uqcli.methods.boundary.constraint import Constraint
 
 _CONSTRAINT, _METHOD = "Constraint: exactly one", "Boundary"
 
@@ -153,18 +154,31 @@ def boundary(
     reads = Reads.of(inputs, models=[method.grid, method.shift], reading=reading)
     files = check_outputs(reporting, written.output, reads=reads, running=running)
     from uqcli.jobs.boundary.run import BoundaryRequest, run
-    from uqcli.methods.boundary.constraint import the_constraint
 
     _refuse_options_of_rows(inputs, method)
     request = BoundaryRequest(
         data=labelled_data(inputs, columns, reading, running),
-        constraint=the_constraint(**asdict(constraint)),
+        constraint=_asked(constraint),
         algorithm=method.algorithm,
         grid=_grid(method),
         saved_grid=method.grid,
         shift=method.shift,
     )
-    deliver(run(request), reporting, files=files, output=written.output)
+    result = run(request)
+    deliver(result, reporting, files=files, output=written.output)
+
+
+def _asked(options: ConstraintOptions) -> Constraint:
+    from uqcli.methods.boundary.constraint import the_constraint
+
+    return the_constraint(
+        precision=options.precision,
+        recall=options.recall,
+        max_selected=options.max_selected,
+        max_fpr=options.max_fpr,
+        gain=options.gain,
+        cost=options.cost,
+    )
 
 
 def _refuse_options_of_rows(inputs: list[str] | None, method: FindingOptions) -> None:

@@ -69,7 +69,7 @@ class BoundaryRequest:
 
 @dataclass(frozen=True, kw_only=True)
 class _Problem:
-    """What to search, and the options to be saved with the result."""
+    """What boundaries are found on, and the options to be saved with the result."""
 
     hold_out: HoldOut
     source: Source
