@@ -103,8 +103,7 @@ def _write(request: SimulateRequest, frame: Draw) -> int:
             yield part
 
     empty = frame(0, next(blocks(1, 0, Purpose.SIMULATE))[1])
-    output = request.output
-    write_frames(frames(), empty, output.place, output.file_format, output.held)
+    write_frames(frames(), empty, request.output)
     return positives
 
 
