@@ -68,13 +68,13 @@ class _Group:
         None for all rows.
     counts
         Tie-pooled scores under each question: whether the label is positive, or whether it is each class.
-    rows
-        Those of class probabilities; None where counts are enough.
+    places
+        Of its rows; None for all rows.
     """
 
     name: str | None
     counts: list[ValueCounts]
-    rows: Rows | None = None
+    places: Ints | None = None
 
     @property
     def size(self) -> int:
@@ -94,9 +94,9 @@ def run(request: TceRequest) -> Result[TceReport, None]:
     read = _read(request.data.without("uncertainty").grouped_by(request.by), request.by)
     counts = read.whole.counts
     own = [_with_bounds(each, request.measure) for each in counts]
-    whole = _measured_part(read.whole, read.classes, [request.measure] * len(counts), request)
+    whole = _measured_part(read.whole, read, [request.measure] * len(counts), request)
     sized = _equal_sizes(read.groups, request.measure)
-    parts = tuple(_measured_group(each, read.classes, sized, request) for each in read.groups)
+    parts = tuple(_measured_group(each, read, sized, request) for each in read.groups)
     report = TceReport(
         source=read.source,
         parameters=_parameters(request, own, sized, read.classes),
@@ -114,10 +114,13 @@ class _Read:
 
     Attributes
     ----------
+    rows
+        Those of class probabilities; None where counts are enough.
     classes
         Empty where labels are positive or not.
     """
 
+    rows: Rows | None
     whole: _Group
     groups: list[_Group]
     source: Source
@@ -130,30 +133,38 @@ def _read(data: DataRequest, by: str | None) -> _Read:
         table = open_table(data, looks_at_uncertainty=False)
         counts = list(table.pooled(np.empty(0)))
         require_probabilities(counts[0].value, table.facts.columns["score"])
-        return _Read(whole=_Group(name=None, counts=counts), groups=[], source=source_of(table.facts))
+        whole = _Group(name=None, counts=counts)
+        return _Read(rows=None, whole=whole, groups=[], source=source_of(table.facts))
     read, source = read_labelled(data)
     if not read.classes:
         require_probabilities(read.rows.score, source.columns["score"])
     rows = replace(read.rows, groups={})
     return _Read(
-        whole=_group(None, rows, read.classes),
-        groups=[_group(name, rows, read.classes, places) for name, places in _places(read, by)],
+        rows=rows if read.classes else None,
+        whole=_Group(name=None, counts=_counts(rows, read.classes, None)),
+        groups=[
+            _Group(name=name, counts=_counts(rows, read.classes, places), places=places)
+            for name, places in _places(read, by)
+        ],
         source=source,
         classes=read.classes,
         unnormalised=read.unnormalised,
     )
 
 
-def _group(name: str | None, rows: Rows, classes: tuple[str, ...], places: Ints | None = None) -> _Group:
-    """The rows at some places, or all."""
+def _counts(rows: Rows, classes: tuple[str, ...], places: Ints | None) -> list[ValueCounts]:
+    """Tie-pooled scores under each question, of the rows at some places or of all."""
     if not classes:
-        return _Group(name=name, counts=[rows.counts(rows.score, places)])
-    part = rows if places is None else rows.only(places)
+        return [rows.counts(rows.score, places)]
+    part = _part_at(rows, places)
     label = label_numbers(part)
-    counts = [
-        pool(part.numbers[PROBA + each], label == number, part.weight) for number, each in enumerate(classes)
+    return [
+        pool(part.numbers[PROBA + name], label == number, part.weight) for number, name in enumerate(classes)
     ]
-    return _Group(name=name, counts=counts, rows=part)
+
+
+def _part_at(rows: Rows, places: Ints | None) -> Rows:
+    return rows if places is None else rows.only(places)
 
 
 def _check(request: TceRequest) -> None:
@@ -205,17 +216,17 @@ def _tce_under(counts: Sequence[ValueCounts], request: Sequence[MeasureOptions])
 
 
 def _measured_group(
-    group: _Group, classes: tuple[str, ...], sized: list[MeasureOptions] | None, request: TceRequest
+    group: _Group, read: _Read, sized: list[MeasureOptions] | None, request: TceRequest
 ) -> Part:
     if sized is not None and _is_tested(group, request.measure):
-        return _measured_part(group, classes, sized, request)
+        return _measured_part(group, read, sized, request)
     without = replace(request.measure, n_min=None, n_max=None)
-    return _measured_part(group, classes, [without] * len(group.counts), request, tested=False)
+    return _measured_part(group, read, [without] * len(group.counts), request, tested=False)
 
 
 def _measured_part(
     group: _Group,
-    classes: tuple[str, ...],
+    read: _Read,
     how: Sequence[MeasureOptions],
     request: TceRequest,
     *,
@@ -229,13 +240,13 @@ def _measured_part(
     means = mean_metrics(values)
     chances: Sequence[Chance | None] = [None] * len(values)
     chance: Chance | None = None
-    if request.bootstrap and group.rows is None:
+    if request.bootstrap and read.rows is None:
         chance = chance_of_scores(counts[0], values[0], how[0], request.plan, key_of(name))
         chances = [chance]
-    elif request.bootstrap and group.rows is not None:
-        drawn = _class_counts(group.rows, classes)
+    elif request.bootstrap and read.rows is not None:
+        drawn = _class_counts(_part_at(read.rows, group.places), read.classes)
         chances, chance = chance_of_classes(drawn, values, means, how, plan=request.plan, key=key_of(name))
-    problems = zip(classes or [None], counts, measured, values, chances, strict=True)
+    problems = zip(read.classes or [None], counts, measured, values, chances, strict=True)
     return Part(
         name=name,
         tested=tested,
