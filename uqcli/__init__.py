@@ -14,10 +14,13 @@ if TYPE_CHECKING:
     from uqcli.api.boundary import Boundary, find_boundary
     from uqcli.api.calibrate import Calibrator
     from uqcli.api.conformal import ConformalSets, conformal_sets
+    from uqcli.api.fitted import Evaluation, Fitted
     from uqcli.api.load import load
     from uqcli.api.shift import ShiftWeights, shift_weights
+    from uqcli.api.simulate import simulate
     from uqcli.api.tce import CalibrationErrors, calibration_error, classwise_calibration_error
     from uqcli.api.uncertainty import uncertainty_of
+    from uqcli.artifacts.schemas import schema_text
     from uqcli.choices import (
         Algorithm,
         Binning,
@@ -62,6 +65,8 @@ __all__ = [
     "ConformalMode",
     "ConformalSets",
     "DataError",
+    "Evaluation",
+    "Fitted",
     "Grid",
     "InfeasibleError",
     "LeafMethod",
@@ -83,7 +88,9 @@ __all__ = [
     "conformal_sets",
     "find_boundary",
     "load",
+    "schema_text",
     "shift_weights",
+    "simulate",
     "uncertainty_of",
 ]
 
@@ -92,10 +99,13 @@ _HOMES = {
     "api.boundary": ("Boundary", "find_boundary"),
     "api.calibrate": ("Calibrator",),
     "api.conformal": ("ConformalSets", "conformal_sets"),
+    "api.fitted": ("Evaluation", "Fitted"),
     "api.load": ("load",),
+    "api.simulate": ("simulate",),
     "api.shift": ("ShiftWeights", "shift_weights"),
     "api.tce": ("CalibrationErrors", "calibration_error", "classwise_calibration_error"),
     "api.uncertainty": ("uncertainty_of",),
+    "artifacts.schemas": ("schema_text",),
     "choices": (
         "Algorithm",
         "Binning",

@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Self
 
 
 class Algorithm(StrEnum):
-    """How a boundary is found (methods/boundary/registry.py has one entry each)."""
+    """How a boundary is found."""
+
+    # each has a module of its name in methods/boundary/algorithms
 
     VW_DPMT = "vw-dpmt"
     EW_DPMT = "ew-dpmt"
@@ -19,7 +21,9 @@ class Algorithm(StrEnum):
 
 
 class Binning(StrEnum):
-    """How score and uncertainty are cut into bins (methods/binning/registry.py)."""
+    """How score and uncertainty are cut into bins."""
+
+    # each has a module of its name in methods/bin/rules
 
     cuts_uncertainty: bool
     """Whether it cuts both; if not, it cuts the score alone."""
@@ -75,7 +79,9 @@ else:
 
 
 class BinSizing(StrEnum):
-    """How large the bins of pava-bc are where nobody says (methods/bin/block_sizes.py)."""
+    """How large the bins of pava-bc are where nobody says."""
+
+    # see methods/bin/block_sizes.py
 
     AUTO = "auto"
     PAPER = "paper"
@@ -108,7 +114,9 @@ class FileFormat(StrEnum):
 
 
 class ConformalMethod(StrEnum):
-    """Non-conformity scores (methods/conformal/scores.py)."""
+    """Non-conformity scores."""
+
+    # each has a line in methods/conformal/scores.py
 
     APS = "aps"
     LAC = "lac"
@@ -145,7 +153,9 @@ class CalibrationTest(StrEnum):
 
 
 class CalibrationMethod(StrEnum):
-    """How scores become probabilities (methods/calibration/registry.py)."""
+    """How scores become probabilities."""
+
+    # each has a line in jobs/calibrate/fit.py
 
     PLATT = "platt"
     TEMPERATURE = "temperature"
@@ -195,6 +205,8 @@ class EngineName(StrEnum):
 
 class ArtifactKind(StrEnum):
     """Kinds of saved models."""
+
+    # each has a module of its name in artifacts
 
     GRID = "grid"
     BOUNDARY = "boundary"

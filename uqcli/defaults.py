@@ -5,12 +5,52 @@ from __future__ import annotations
 import sys
 from typing import Final
 
+from uqcli.choices import (
+    AlgorithmChoice,
+    Binning,
+    BinSizing,
+    CalibrationMethod,
+    CalibrationTest,
+    ConformalMethod,
+    ConformalMode,
+    Confusion,
+    EngineName,
+    FileFormat,
+    LeafMethod,
+    OnInvalid,
+    Partitioner,
+    ScoreBinning,
+    ShiftEstimator,
+    SplitCriterion,
+)
+
 VERSION: Final = "0.2.0.dev0"
 FORMAT_VERSION: Final = 1
 
 SCORE: Final = "score"
 UNCERTAINTY: Final = "uncertainty"
 LABEL: Final = "label"
+
+ENGINE: Final = EngineName.POLARS
+FILE_FORMAT: Final = FileFormat.CSV
+ON_INVALID: Final = OnInvalid.ERROR
+ALGORITHM: Final = AlgorithmChoice.VW_DPMT
+GRID_BINNING: Final = Binning.EQUI_WEIGHT
+SCORE_BINNING: Final = ScoreBinning.PAVA_BC
+BIN_SIZES: Final = BinSizing.AUTO
+CALIBRATION_TEST: Final = CalibrationTest.BINOMIAL
+CALIBRATION_METHOD: Final = CalibrationMethod.PLATT
+LEAF_METHOD: Final = LeafMethod.PLATT
+PARTITIONER: Final = Partitioner.TREE
+SPLIT: Final = SplitCriterion.GINI
+CONFORMAL_METHOD: Final = ConformalMethod.APS
+CONFORMAL_MODE: Final = ConformalMode.MARGINAL
+MISS: Final = "0.1"
+"""Alpha of conformal sets: the share of rows whose set may miss the true class."""
+
+SHIFT_ESTIMATOR: Final = ShiftEstimator.BBSE
+CONFUSION: Final = Confusion.HARD
+SEED: Final = 0
 
 UNCERTAINTY_BINS: Final = 3
 SCORE_BINS: Final = 500
@@ -43,6 +83,18 @@ MEASURED_ROWS: Final = 1_000_000
 """Rows on which a map is measured under cross-fitting at most: their own noise is below a thousandth."""
 
 CONFIDENCE: Final = 0.95
+FOLDS: Final = 5
+"""Of cross-fitting."""
+
+SIMULATED_ROWS: Final = 100_000
+TAU, OMEGA, XI, PRIOR, NU = 3.0, 0.5, 0.25, 2.0, 4.0
+GAMMAS: Final = (0.01, 0.05, 0.25)
+"""Of simulated posterior networks, in the symbols of their paper."""
+
+PREVALENCE: Final = 0.5
+TRAIN_ROWS: Final = 14_000
+"""Of simulated Gaussian classes."""
+
 LEAST_GROUP: Final = 200
 """Rows by weight below which a group's calibration is not tested: nothing but a gross error would show."""
 

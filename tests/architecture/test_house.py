@@ -11,10 +11,11 @@ from pathlib import Path
 from typing import get_args
 
 import pytest
-from uqcli.artifacts.models import MODELS
 
 import uqcli
 from uqcli import choices, errors
+from uqcli.artifacts.registry import model_of
+from uqcli.artifacts.saved import Saved
 from uqcli.choices import Algorithm, ArtifactKind, Binning
 from uqcli.engines.open import ENGINES
 from uqcli.jobs.calibrate.fit import ROW_FITS, SCORE_FITS
@@ -31,6 +32,8 @@ from uqcli.methods.tce.calibration_error import TESTS
 ROOT = Path(__file__).parents[2]
 PACKAGE = Path(uqcli.__file__).parent
 FILES = sorted(PACKAGE.rglob("*.py"))
+MOST_MODULES = 13
+SUBJECTS = {"boundary", "bin", "tce", "calibrate", "conformal", "shift", "evaluate", "stream"}
 
 
 def test_every_error_has_its_own_exit_code():
@@ -61,11 +64,19 @@ def test_every_choice_has_a_module_of_its_name(choices, folder, find, kind):
     assert all(isinstance(find(choice), kind) for choice in choices)
 
 
+def test_every_kind_of_artifact_has_a_module_of_its_name():
+    for kind in ArtifactKind:
+        assert kind.name in modules_of("artifacts")
+        model = model_of(kind)
+        assert issubclass(model, Saved)
+        for answer in ("contradiction", "adds", "document", "facts"):
+            assert getattr(model, answer) is not getattr(Saved, answer), f"{kind} does not say {answer}"
+
+
 @pytest.mark.parametrize(
     ("registry", "choices"),
     [
         (ENGINES, choices.EngineName),
-        (MODELS, choices.ArtifactKind),
         (RULES, choices.ConstraintKind),
         ({**SCORE_FITS, **ROW_FITS}, choices.CalibrationMethod),
         (LEAF_FITS, choices.LeafMethod),
@@ -169,6 +180,18 @@ def test_files_and_functions_stay_small():
                 assert body <= 50, f"{path}:{node.name} has {body} lines"
 
 
+def test_folders_stay_small():
+    for folder in {path.parent for path in FILES}:
+        modules = [path.name for path in folder.glob("*.py") if path.name != "__init__.py"]
+        assert len(modules) <= MOST_MODULES, f"{folder} has {len(modules)} modules: {sorted(modules)}"
+
+
+def test_subjects_have_one_name_on_every_floor():
+    for floor in ("jobs", "reports", "methods"):
+        folders = {path.name for path in (PACKAGE / floor).iterdir() if (path / "__init__.py").exists()}
+        assert folders == SUBJECTS, floor
+
+
 def test_no_room_is_a_drawer():
     assert not [path for path in FILES if path.stem in ("utils", "helpers", "misc", "common")]
 
@@ -188,7 +211,7 @@ def test_top_level_holds_what_it_should():
         pytest.fail("the tests need the git checkout")
     top = {line.split("/")[0] for line in listed.stdout.splitlines()}
     assert top == {
-        ".ci", ".gitignore", "CHANGELOG.md", "LICENSE", "Makefile", "README.md",
+        ".ci", ".gitignore", "CHANGELOG.md", "CONTRIBUTING.md", "LICENSE", "Makefile", "README.md",
         "pyproject.toml", "sample_data", "tests", "uqcli",
     }  # fmt: skip
 

@@ -2,9 +2,11 @@
 
 import io
 import json
+import shutil
 import subprocess
 import sys
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 import polars as pl
@@ -65,34 +67,51 @@ def frame():
     return sample_frame()
 
 
+@pytest.fixture(scope="session")
+def made(tmp_path_factory):
+    """What many tests start from, made once: rows in both formats, boundaries, and a large file."""
+    folder = tmp_path_factory.mktemp("made")
+    frame = sample_frame()
+    frame.write_parquet(folder / "data.parquet")
+    frame.write_csv(folder / "data.csv")
+    (folder / "fit.csv").write_text("score,label\n0.9,1\n0.1,0\n")
+    for line in (
+        "boundary data.parquet --precision 0.7 --score-bins 20 -o boundary.json -q",
+        "boundary fit.csv --precision 1 --algorithm st -q -o single.json",
+    ):
+        subprocess.run([*PROGRAM, *line.split()], cwd=folder, check=True)
+    return folder
+
+
+@pytest.fixture(scope="session")
+def large(tmp_path_factory):
+    """A file large enough that a signal or a closed pipe meets the program at work; only to be read."""
+    path = tmp_path_factory.mktemp("large") / "large.csv"
+    score = np.random.default_rng(1).random(4_000_000)
+    pl.DataFrame({"score": score, "pad": "x" * 20}).write_csv(path)
+    return path
+
+
 @pytest.fixture
-def data(tmp_path, frame):
+def data(tmp_path, made):
     """A good Parquet file."""
-    path = tmp_path / "data.parquet"
-    frame.write_parquet(path)
-    return path
+    return Path(shutil.copy(made / "data.parquet", tmp_path))
 
 
 @pytest.fixture
-def data_csv(tmp_path, frame):
+def data_csv(tmp_path, made):
     """The same rows as CSV."""
-    path = tmp_path / "data.csv"
-    frame.write_csv(path)
-    return path
+    return Path(shutil.copy(made / "data.csv", tmp_path))
 
 
 @pytest.fixture
-def artifact(tmp_path, data, uqcli):
+def artifact(tmp_path, made):
     """A good boundary artifact."""
-    path = tmp_path / "boundary.json"
-    assert uqcli("boundary", data, "--precision", "0.7", "--score-bins", 20, "-o", path, "-q").code == 0
-    return path
+    return Path(shutil.copy(made / "boundary.json", tmp_path))
 
 
 @pytest.fixture
-def single(tmp_path):
-    """A boundary on the score alone."""
-    (tmp_path / "fit.csv").write_text("score,label\n0.9,1\n0.1,0\n")
-    arguments = ["boundary", "fit.csv", "--precision", "1", "--algorithm", "st", "-q", "-o", "b.json"]
-    subprocess.run([*PROGRAM, *arguments], check=True)
-    return tmp_path / "b.json"
+def single(tmp_path, made):
+    """A boundary on the score alone, beside the rows it was found on."""
+    shutil.copy(made / "fit.csv", tmp_path)
+    return Path(shutil.copy(made / "single.json", tmp_path / "b.json"))

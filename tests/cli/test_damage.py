@@ -20,7 +20,6 @@ from uqcli.defaults import MOST_SEED
 from uqcli.draws import Purpose, uniforms
 from uqcli.errors import DataError, UsageError
 from uqcli.jobs.calibrate.fit import CalibrationOptions
-from uqcli.methods.boundary.constraint import parse_constraint
 
 
 def one_line(outcome, code):
@@ -177,7 +176,7 @@ def test_a_span_that_no_number_holds(uqcli, tmp_path):
     assert "span" in message
     with pytest.raises(DataError, match="span"):
         find_boundary(
-            [0.9, 0.8], [1, 0], uncertainty=[-1e308, 1e308], constraint=parse_constraint("precision", "0.5"),
+            [0.9, 0.8], [1, 0], uncertainty=[-1e308, 1e308], precision="0.5",
             algorithm="hr",
         )  # fmt: skip
 

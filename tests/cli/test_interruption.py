@@ -45,14 +45,6 @@ def folder(tmp_path):
     return place
 
 
-@pytest.fixture
-def large(tmp_path):
-    """Rows that take the program a second."""
-    path = tmp_path / "large.csv"
-    pl.DataFrame({"score": np.random.default_rng(1).random(3_000_000), "pad": "x" * 20}).write_csv(path)
-    return path
-
-
 def test_what_a_killed_run_left_goes_with_the_next(single, large, folder, uqcli):
     output = folder / ("ж" * 100)
     output.write_text("old")

@@ -36,7 +36,7 @@ EXACT_NUMBERS = {
 }
 
 
-@pytest.mark.usefixtures("artifact")
+@pytest.mark.usefixtures("artifact", "data")
 @pytest.mark.parametrize("number", EXACT_NUMBERS)
 def test_no_exact_number_is_expanded_before_it_is_bounded(uqcli, number):
     start = time.perf_counter()

@@ -7,7 +7,6 @@ import subprocess
 import sys
 import time
 
-import numpy as np
 import polars as pl
 import pytest
 
@@ -16,15 +15,6 @@ from tests.cli.conftest import PROGRAM
 
 def start(*arguments, **options):
     return subprocess.Popen([*PROGRAM, *map(str, arguments)], stderr=subprocess.PIPE, **options)
-
-
-@pytest.fixture
-def large(tmp_path):
-    """A file large enough that a signal or a closed pipe meets the program at work."""
-    random = np.random.default_rng(1)
-    path = tmp_path / "large.csv"
-    pl.DataFrame({"score": random.random(4_000_000), "pad": "x" * 20}).write_csv(path)
-    return path
 
 
 def test_a_closed_pipe_is_silent(single, large):

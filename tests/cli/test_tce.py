@@ -1,5 +1,7 @@
 """``uqcli tce``: what the report says of a file."""
 
+import re
+
 import numpy as np
 import polars as pl
 import pytest
@@ -33,20 +35,30 @@ def test_scores_must_be_probabilities(uqcli, tmp_path):
     assert "probabilities" in outcome.err
 
 
-def test_plain_words(uqcli, tmp_path):
+@pytest.mark.parametrize(
+    ("truth", "said", "unsaid"),
+    [
+        (lambda score: score, "0.0 % of predictions deviate .*; nothing here speaks against", "too "),
+        (lambda score: score**2, r": 100.0 % are too high", "too low|nothing here"),
+        (np.sqrt, r": [89]\d.\d % are too low", "too high|nothing here"),
+        (
+            lambda score: np.where(score < 0.5, score, score**3),
+            r": 4\d.\d % are too high, mostly .* 0.5",
+            "too low",
+        ),
+    ],
+    ids=["good", "high", "low", "high above a half"],
+)
+def test_the_first_note_says_what_is_wrong_and_where(uqcli, tmp_path, truth, said, unsaid):
     random = np.random.default_rng(3)
-    score = random.random(20_000)
-    for name, truth, said in (
-        ("good", score, "deviate significantly"),
-        ("high", score**2, "too high"),
-        ("low", np.sqrt(score), "too low"),
-    ):
-        label = random.random(20_000) < truth
-        pl.DataFrame({"score": score, "label": label}).write_parquet(tmp_path / f"{name}.parquet")
-        report = uqcli("tce", f"{name}.parquet", "--alpha", "1e-6", "--json").json
-        assert said in report["notes"][0]
-    assert uqcli("tce", "high.parquet", "-q", "--fail-if", "tce > 20").code == 6
-    assert uqcli("tce", "good.parquet", "-q", "--alpha", "1e-6", "--fail-if", "tce > 20").code == 0
+    score = random.uniform(0.1, 0.9, 20_000)
+    label = random.random(20_000) < truth(score)
+    pl.DataFrame({"score": score, "label": label}).write_parquet(tmp_path / "rows.parquet")
+    note = uqcli("tce", "rows.parquet", "--alpha", "1e-6", "--json").json["notes"][0]
+    assert re.search(said, note), note
+    assert not re.search(unsaid, note), note
+    gate = uqcli("tce", "rows.parquet", "-q", "--alpha", "1e-6", "--fail-if", "tce > 20")
+    assert gate.code == (0 if "nothing" in said else 6)
 
 
 def test_weights_are_repeated_rows(uqcli, tmp_path):

@@ -10,6 +10,7 @@ import numpy as np
 from uqcli import defaults
 from uqcli.api.columns import Column, Labelled
 from uqcli.api.fitted import Fitted
+from uqcli.api.options import choice
 from uqcli.artifacts.grid import GridArtifact
 from uqcli.choices import Binning
 from uqcli.counts import Floats, Ints
@@ -52,11 +53,7 @@ class Grid(Fitted[GridArtifact]):
         DataError
             A value is not finite, or uncertainty is missing.
         """
-        columns = self.artifact.source.columns
-        given = {columns["score"]: score}
-        if self.artifact.needs_uncertainty and uncertainty is not None:
-            given[columns["uncertainty"]] = uncertainty
-        added = self._added(given)
+        added = self._added(self._given(score, uncertainty))
         return added["uncertainty_bin"], added["score_bin"]
 
 
@@ -66,7 +63,7 @@ def bin_counts(
     *,
     uncertainty: Column | None = None,
     weight: Column | None = None,
-    binning: Binning | str = Binning.EQUI_WEIGHT,
+    binning: Binning | str = defaults.GRID_BINNING,
     uncertainty_bins: int | None = None,
     score_bins: int | None = None,
     n_min: int | None = None,
@@ -96,7 +93,7 @@ def bin_counts(
     >>> bin_counts([0.1, 0.4, 0.6, 0.9], [0, 1, 0, 1], score_bins=2).positives.tolist()
     [[1, 1]]
     """
-    rule = Binning(binning)
+    rule = choice("binning", Binning, binning)
     both = rule.cuts_uncertainty
     if uncertainty_bins is None:
         uncertainty_bins = defaults.UNCERTAINTY_BINS if both and uncertainty is not None else 1

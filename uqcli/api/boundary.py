@@ -10,7 +10,8 @@ import numpy as np
 from uqcli import defaults
 from uqcli.api.columns import Column, Labelled
 from uqcli.api.decimals import Decimal, decimal_text
-from uqcli.api.fitted import Fitted
+from uqcli.api.fitted import Evaluation, Fitted
+from uqcli.api.options import choice
 from uqcli.api.shift import Shift, shift_artifact
 from uqcli.artifacts.boundary import BoundaryArtifact, Fit
 from uqcli.choices import Algorithm, AlgorithmChoice, Binning
@@ -63,11 +64,44 @@ class Boundary(Fitted[BoundaryArtifact]):
         DataError
             A value is not finite, or uncertainty is missing.
         """
-        columns = self.artifact.source.columns
-        given = {columns["score"]: score}
-        if self.artifact.needs_uncertainty and uncertainty is not None:
-            given[columns["uncertainty"]] = uncertainty
-        return self._added(given)["decision"].astype(np.bool_)
+        return self._added(self._given(score, uncertainty))["decision"].astype(np.bool_)
+
+    def evaluate(
+        self,
+        score: Column,
+        label: Column,
+        *,
+        uncertainty: Column | None = None,
+        weight: Column | None = None,
+        shift: Shift | None = None,
+        confidence: float = defaults.CONFIDENCE,
+        seed: int = defaults.SEED,
+    ) -> Evaluation:
+        """Precision, recall and false-positive rate on labelled rows, and whether the promise held.
+
+        The same work as ``uqcli evaluate``.
+
+        Parameters
+        ----------
+        score, uncertainty : finite numbers, shape (n,)
+        label : 0 and 1, or bool, shape (n,)
+        weight : non-negative integers, shape (n,), optional
+        shift
+            Class weights of a target: precision there is measured, too.
+
+        Raises
+        ------
+        UsageError, DataError
+            An option or a value is out of range.
+        """
+        return self._measured(
+            self._given(score, uncertainty),
+            label,
+            weight,
+            shift=None if shift is None else shift_artifact(shift),
+            confidence=confidence,
+            seed=seed,
+        )
 
 
 def find_boundary(
@@ -82,8 +116,8 @@ def find_boundary(
     max_fpr: Decimal | None = None,
     gain: Decimal | None = None,
     cost: Decimal | None = None,
-    algorithm: AlgorithmChoice | str = Algorithm.VW_DPMT,
-    binning: Binning | str = Binning.EQUI_WEIGHT,
+    algorithm: AlgorithmChoice | str = defaults.ALGORITHM,
+    binning: Binning | str = defaults.GRID_BINNING,
     uncertainty_bins: int = defaults.UNCERTAINTY_BINS,
     score_bins: int | Literal["all"] = defaults.SCORE_BINS,
     shift: Shift | None = None,
@@ -132,9 +166,9 @@ def find_boundary(
             constraint=the_constraint(
                 **{name: decimal_text(name, value) for name, value in bounds.items() if value is not None}
             ),
-            algorithm=AlgorithmChoice(algorithm),
+            algorithm=choice("algorithm", AlgorithmChoice, algorithm),
             grid=GridSpec(
-                binning=Binning(binning),
+                binning=choice("binning", Binning, binning),
                 uncertainty_bins=1 if uncertainty is None else uncertainty_bins,
                 score_bins=None if score_bins == "all" else score_bins,
             ),

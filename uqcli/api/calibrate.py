@@ -8,8 +8,10 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from uqcli import defaults
 from uqcli.api.columns import Column, Labelled
-from uqcli.api.fitted import Fitted
+from uqcli.api.fitted import Evaluation, Fitted
+from uqcli.api.options import options_of
 from uqcli.api.shift import Shift, shift_artifact
 from uqcli.artifacts.calibrator import CalibratorArtifact
 from uqcli.choices import CalibrationMethod
@@ -86,8 +88,10 @@ class Calibrator(Fitted[CalibratorArtifact]):
         if options is not None and (fitted or logit or undersampled != 1):
             raise UsageError("options and its attributes together", expected="one of them")
         scale = Scale(real=logit, undersampled=undersampled)
-        how = options or CalibrationOptions(scale=scale, trees=partition is None, **fitted)
-        if how.trees is False and partition is None:
+        how = options or options_of(
+            CalibrationOptions, {"scale": scale, "trees": partition is None, **fitted}
+        )
+        if not how.trees and partition is None:
             features, partition = None, features
         if how.method is CalibrationMethod.MIST and uncertainty is None:
             raise UsageError("method mist without uncertainty", expected="a column of uncertainties")
@@ -130,8 +134,39 @@ class Calibrator(Fitted[CalibratorArtifact]):
         DataError
             A value cannot be used, or a column that the map looks at is missing.
         """
-        columns = self.artifact.source.columns
-        given: dict[str, Column | None] = {columns["score"]: score, **(features or {})}
-        if self.artifact.needs_uncertainty:
-            given[columns["uncertainty"]] = uncertainty
+        given = {**self._given(score, uncertainty), **(features or {})}
         return self._added(given)["calibrated"].astype(np.float64)
+
+    def evaluate(
+        self,
+        score: Column,
+        label: Column,
+        *,
+        uncertainty: Column | None = None,
+        features: Mapping[str, Column] | None = None,
+        weight: Column | None = None,
+        bootstrap: int = 0,
+        confidence: float = defaults.CONFIDENCE,
+        seed: int = defaults.SEED,
+    ) -> Evaluation:
+        """Calibration and ranking before and after the map, on labelled rows it was not fitted on.
+
+        The same work as ``uqcli evaluate``.
+
+        Parameters
+        ----------
+        score, uncertainty, features
+            As for ``predict``.
+        label : 0 and 1, or bool, shape (n,)
+        weight : non-negative integers, shape (n,), optional
+        bootstrap
+            Resamplings of the intervals; 0 for none.
+
+        Raises
+        ------
+        UsageError, DataError
+            An option or a value is out of range.
+        """
+        given = {**self._given(score, uncertainty), **(features or {})}
+        how = {"bootstrap": bootstrap, "confidence": confidence, "seed": seed}
+        return self._measured(given, label, weight, **how)

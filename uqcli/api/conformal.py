@@ -8,9 +8,11 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from uqcli import defaults
 from uqcli.api.columns import Classes, Column, class_rows
 from uqcli.api.decimals import Decimal, decimal_text
-from uqcli.api.fitted import Fitted
+from uqcli.api.fitted import Evaluation, Fitted
+from uqcli.api.options import choice
 from uqcli.api.shift import Shift, shift_artifact
 from uqcli.artifacts.conformal import ConformalArtifact
 from uqcli.choices import ConformalMethod, ConformalMode
@@ -62,13 +64,59 @@ class ConformalSets(Fitted[ConformalArtifact]):
         DataError
             A value cannot be used, or a column is missing.
         """
-        columns = self.artifact.source.columns
-        rows = class_rows(probability, classes=None if "score" in columns else self.classes)
-        frame = rows.frame
+        given = self._columns_given(probability, group)
+        return self._added(given, no_empty=no_empty)["set"].astype(np.bool_)
+
+    def evaluate(
+        self,
+        probability: Classes,
+        label: Column,
+        *,
+        group: Column | None = None,
+        weight: Column | None = None,
+        shift: Shift | None = None,
+        confidence: float = defaults.CONFIDENCE,
+        seed: int = defaults.SEED,
+    ) -> Evaluation:
+        """Coverage and size of the sets on labelled rows, and whether the promise is kept.
+
+        The same work as ``uqcli evaluate``.
+
+        Parameters
+        ----------
+        probability, group
+            As for ``sets``.
+        label : shape (n,)
+            Names of the classes, or their numbers.
+        weight : non-negative integers, shape (n,), optional
+        shift
+            Class weights of a target: coverage there is measured, too.
+
+        Raises
+        ------
+        UsageError, DataError
+            An option or a value is out of range.
+        """
+        return self._measured(
+            self._columns_given(probability, group),
+            label,
+            weight,
+            shift=None if shift is None else shift_artifact(shift),
+            confidence=confidence,
+            seed=seed,
+        )
+
+    def _columns_given(self, probability: Classes, group: Column | None) -> dict[str, Column | None]:
+        """The columns that the artifact knows, by their names there."""
+        single = "score" in self.artifact.source.columns
+        frame = class_rows(probability, classes=None if single else self.classes).frame
         assert frame is not None  # made of columns
-        named = dict(zip(self._probability_columns(), frame.iter_columns(), strict=True))
-        more = {} if self.artifact.groups is None else {self.artifact.groups.column: group}
-        return self._added({**named, **more}, no_empty=no_empty)["set"].astype(np.bool_)
+        given: dict[str, Column | None] = dict(
+            zip(self._probability_columns(), frame.iter_columns(), strict=True)
+        )
+        if self.artifact.groups is not None:
+            given[self.artifact.groups.column] = group
+        return given
 
     def _probability_columns(self) -> list[str]:
         columns = self.artifact.source.columns
@@ -80,17 +128,17 @@ def conformal_sets(
     probability: Classes,
     label: Column,
     *,
-    alpha: Decimal = "0.1",
+    alpha: Decimal = defaults.MISS,
     classes: Sequence[str] | None = None,
     weight: Column | None = None,
     group: Column | None = None,
-    method: ConformalMethod | str = ConformalMethod.APS,
-    mode: ConformalMode | str = ConformalMode.MARGINAL,
+    method: ConformalMethod | str = defaults.CONFORMAL_METHOD,
+    mode: ConformalMode | str = defaults.CONFORMAL_MODE,
     alpha_by_class: Mapping[str, Decimal] | None = None,
     shift: Shift | None = None,
     target: Classes | None = None,
     randomize: bool = True,
-    seed: int = 0,
+    seed: int = defaults.SEED,
 ) -> ConformalSets:
     """Find thresholds of sets that hold the true class with probability 1 - alpha [LS sec. 3].
 
@@ -131,8 +179,8 @@ def conformal_sets(
                 weight=weight,
                 more={} if group is None else {_GROUP: group},
             ),
-            method=ConformalMethod(method),
-            mode=ConformalMode(mode),
+            method=choice("method", ConformalMethod, method),
+            mode=choice("mode", ConformalMode, mode),
             alpha=decimal_text("alpha", alpha),
             alpha_by_class={
                 name: decimal_text("alpha", each) for name, each in (alpha_by_class or {}).items()

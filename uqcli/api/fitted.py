@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Generic, Self, TypeVar
 
 import numpy as np
 
-from uqcli.api.columns import Column, table_of
+from uqcli.api.columns import WEIGHT, Column, table_of
 from uqcli.artifacts.codec import encode, load_kind
 from uqcli.artifacts.columns import ColumnOverrides, NewColumns
 from uqcli.artifacts.saved import Saved
+from uqcli.defaults import LABEL
+from uqcli.document import Metrics, Report
 from uqcli.engines.open import open_engine
 from uqcli.engines.request import DataRequest
 from uqcli.errors import DataError
 from uqcli.files import write_bytes
+from uqcli.jobs.evaluate.request import EvaluateRequest
+from uqcli.jobs.evaluate.run import run
 from uqcli.reports.render import to_markdown
 
 ModelT = TypeVar("ModelT", bound=Saved)
@@ -63,6 +67,14 @@ class Fitted(Generic[ModelT]):
         """The model in words and tables, as ``uqcli show`` says it; Markdown."""
         return to_markdown(self.artifact.document())
 
+    def _given(self, score: Column, uncertainty: Column | None) -> dict[str, Column | None]:
+        """Score and uncertainty by the names that the artifact knows."""
+        columns = self.artifact.source.columns
+        given: dict[str, Column | None] = {columns["score"]: score}
+        if self.artifact.needs_uncertainty:
+            given[columns["uncertainty"]] = uncertainty
+        return given
+
     def _added(self, given: Mapping[str, Column | None], **form: Any) -> dict[str, np.ndarray]:
         """The columns that the model adds to rows.
 
@@ -81,6 +93,53 @@ class Fitted(Generic[ModelT]):
         parts = [added.compute(rows) for rows in open_engine(data.engine).batches(data)]
         return {name: np.concatenate([np.asarray(part[name]) for part in parts]) for name in added.types}
 
-    def _columns(self) -> Mapping[str, str]:
-        """Role to column name."""
-        return self.artifact.source.columns
+    def _measured(
+        self, given: Mapping[str, Column | None], label: Column, weight: Column | None, **how: Any
+    ) -> Evaluation:
+        """How the model does on labelled rows.
+
+        Parameters
+        ----------
+        given
+            As for ``_added``.
+        **how
+            Attributes of ``EvaluateRequest``.
+        """
+        columns = self.artifact.source.columns
+        labelled = {columns.get("label", LABEL): label, columns.get("weight", WEIGHT): weight}
+        there = {name: values for name, values in ({**given, **labelled}).items() if values is not None}
+        named = ColumnOverrides(weight=WEIGHT if weight is not None else None, weighted=weight is not None)
+        if "weight" in columns:
+            named = replace(named, weight=None)
+        request = EvaluateRequest(
+            data=DataRequest(inputs=(), frame=table_of(there)),
+            artifacts=(str(self.artifact.kind),),
+            models=(self.artifact,),
+            columns=named,
+            **how,
+        )
+        return Evaluation(report=run(request).report)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Evaluation:
+    """How a model does on labelled rows.
+
+    Attributes
+    ----------
+    report
+        What ``uqcli evaluate`` prints: ``payload()`` is its JSON.
+    """
+
+    report: Report
+
+    @property
+    def metrics(self) -> Metrics:
+        """By the names of ``uqcli evaluate --json``."""
+        (metrics,) = self.report.gated.values()
+        return metrics
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """The verdict, in words."""
+        return tuple(self.report.payload()["notes"])

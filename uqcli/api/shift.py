@@ -11,6 +11,7 @@ import numpy as np
 from uqcli import defaults
 from uqcli.api.columns import Classes, Column, class_rows
 from uqcli.api.fitted import Fitted
+from uqcli.api.options import choice
 from uqcli.artifacts.codec import load_kind
 from uqcli.artifacts.shift import ShiftArtifact
 from uqcli.choices import Confusion, ShiftEstimator
@@ -74,12 +75,12 @@ def shift_weights(
     *,
     classes: Sequence[str] | None = None,
     weight: Column | None = None,
-    estimator: ShiftEstimator | str = ShiftEstimator.BBSE,
+    estimator: ShiftEstimator | str = defaults.SHIFT_ESTIMATOR,
     confusion: str = "hard",
     prior: Sequence[float] | None = None,
     bootstrap: int | None = None,
     confidence: float = defaults.CONFIDENCE,
-    seed: int = 0,
+    seed: int = defaults.SEED,
 ) -> ShiftWeights:
     """Estimate class weights q/p from unlabelled rows of a target [LS sec. 4].
 
@@ -117,8 +118,8 @@ def shift_weights(
         ShiftRequest(
             data=class_rows(probability, label, classes=classes, weight=weight),
             target=None if target is None else class_rows(target, classes=classes).frame,
-            estimator=ShiftEstimator(estimator),
-            confusion=Confusion(confusion),
+            estimator=choice("estimator", ShiftEstimator, estimator),
+            confusion=choice("confusion", Confusion, confusion),
             prior=None if prior is None else tuple(float(each) for each in prior),
             bootstrap=bootstrap,
             confidence=confidence,

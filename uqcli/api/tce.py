@@ -8,6 +8,7 @@ from typing import Any
 
 from uqcli import defaults
 from uqcli.api.columns import Classes, Column, class_rows
+from uqcli.api.options import options_of
 from uqcli.document import Metrics
 from uqcli.errors import UsageError
 from uqcli.jobs.tce.measure import MeasureOptions
@@ -85,7 +86,7 @@ def calibration_error(
     group: Column | None = None,
     bootstrap: int = 0,
     confidence: float = defaults.CONFIDENCE,
-    seed: int = 0,
+    seed: int = defaults.SEED,
     **measured: Any,
 ) -> CalibrationErrors:
     """Test-based calibration error, ECE and relatives [TCE sec. 3].
@@ -129,7 +130,7 @@ def calibration_error(
             data=class_rows(
                 score, label, classes=classes, weight=weight, more={} if group is None else {_GROUP: group}
             ),
-            measure=options or MeasureOptions(**measured),
+            measure=options or options_of(MeasureOptions, measured),
             by=None if group is None else _GROUP,
             bootstrap=bootstrap,
             seed=seed,

@@ -54,7 +54,7 @@ class InputOptions:
             "or keep (apply only: the added column is null).",
             rich_help_panel=_INPUT,
         ),
-    ] = OnInvalid.ERROR
+    ] = defaults.ON_INVALID
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -157,7 +157,7 @@ class Intervals:
             help="Seed of the draws.",
             rich_help_panel=_RESAMPLING,
         ),
-    ] = 0
+    ] = defaults.SEED
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -371,7 +371,7 @@ class RunOptions:
         ),
     ] = None
     engine: Annotated[EngineName, typer.Option(help="What reads and counts.", rich_help_panel=_RUN)] = (
-        EngineName.POLARS
+        defaults.ENGINE
     )
     debug: Annotated[
         bool, typer.Option("--debug", help="Show a traceback on errors.", rich_help_panel=_RUN)

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import AbstractContextManager
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from uqcli.choices import EngineName
-from uqcli.counts import Feature
 from uqcli.engines.protocol import Destination, Engine
 
 if TYPE_CHECKING:
-    import numpy as np
     import polars as pl
 
 
@@ -42,19 +40,3 @@ def write_frames(frames: Iterable[pl.DataFrame], empty: pl.DataFrame, output: De
     from uqcli.engines.local.write.generated import write_frames
 
     write_frames(frames, empty, output)
-
-
-def feature_of(name: str, values: Sequence[Any] | np.ndarray, *, text: bool | None) -> Feature:
-    """A feature that is at hand; numbers if every value is one, unless texts are asked for.
-
-    Raises
-    ------
-    DataError
-        An infinite number.
-    """
-    import polars as pl
-
-    from uqcli.engines.local.check.features import whole_feature
-
-    series = pl.Series(name, values, strict=False)
-    return whole_feature([series], text=text or series.dtype == pl.String)

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from typing import TYPE_CHECKING, TypeAlias
 
+from uqcli import defaults
 from uqcli.choices import EngineName, FileFormat, OnInvalid
 from uqcli.errors import DataError, UsageError
 
@@ -35,7 +36,7 @@ class ReadOptions:
         Texts in CSV that mean null, beside the empty field.
     """
 
-    format: FileFormat = FileFormat.CSV
+    format: FileFormat = defaults.FILE_FORMAT
     format_given: bool = False
     delimiter: str | None = None
     null_values: tuple[str, ...] = ()
@@ -246,9 +247,9 @@ class DataRequest:  # noqa: PLW1641 (mappings in it cannot be hashed)
     inputs: tuple[str, ...]
     roles: Roles = field(default_factory=lambda: Roles(numbers={}))
     read: ReadOptions = ReadOptions()
-    on_invalid: OnInvalid = OnInvalid.ERROR
+    on_invalid: OnInvalid = defaults.ON_INVALID
     positive_value: str | None = None
-    engine: EngineName = EngineName.POLARS
+    engine: EngineName = defaults.ENGINE
     frame: pl.DataFrame | None = field(default=None, compare=False)
 
     def without(self, role: str) -> DataRequest:

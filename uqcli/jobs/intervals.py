@@ -15,7 +15,7 @@ class ResamplingPlan:
     """How intervals are made: replicates (0 for none), seed, confidence."""
 
     replicates: int = 0
-    seed: int = 0
+    seed: int = defaults.SEED
     confidence: float = defaults.CONFIDENCE
 
 

@@ -1,6 +1,9 @@
 """The bounds of histogram calibration hold at their level."""
 
+import itertools
+
 import numpy as np
+import pytest
 
 from uqcli.methods.calibrate.histogram import bound, target_bound
 from uqcli.methods.calibrate.scale import Scale
@@ -28,3 +31,20 @@ def test_the_bound_for_the_target_holds_at_its_level():
         norm = max(bound(int(size), 3, 0.9) for size in sizes)
         broken += (2 * np.abs(corrected - right) > target_bound(estimated.tolist(), norm, 0.05)).any()
     assert broken / 1000 <= 0.1
+
+
+@pytest.mark.parametrize("weights", [(0.5, 2.0), (1.0, 1.0), (0.2, 1.0), (3.0, 0.7)])
+@pytest.mark.parametrize("norm", [0.01, 0.1, 0.2])
+@pytest.mark.parametrize("unsure", [0.0, 0.01, 0.05])
+def test_the_bound_for_the_target_holds_in_the_worst_case_and_is_not_idle(weights, norm, unsure):
+    """Frequencies and weights as wrong as they may be: below the bound, and above a quarter of it."""
+    truth = np.linspace(0, 1, 101)
+    right = Scale.in_target(truth, weights)
+    worst = 0.0
+    for error in (-norm / 2, norm / 2):
+        rate = np.clip(truth + error, 0, 1)
+        for signs in itertools.product((-1, 0, 1), repeat=2):
+            estimated = tuple(w + sign * unsure for w, sign in zip(weights, signs, strict=True))
+            worst = max(worst, float(2 * np.abs(Scale.in_target(rate, estimated) - right).max()))
+    allowed = target_bound(weights, norm, unsure)
+    assert allowed / 4 < worst <= allowed

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from uqcli import defaults
-from uqcli.choices import Binning, GridBinning
+from uqcli.choices import Binning
 from uqcli.cli.deliver import check_outputs, deliver
 from uqcli.cli.inputs import labelled_data
 from uqcli.cli.options import (
@@ -43,7 +43,7 @@ def bin_(
         Binning | None,
         typer.Option(
             help="equi-weight and equi-span cut score and uncertainty; quantile, pava, pava-bc and "
-            "equispaced cut the score alone. (default: equi-weight)",
+            f"equispaced cut the score alone. (default: {defaults.GRID_BINNING})",
             rich_help_panel=_BINS,
         ),
     ] = None,
@@ -107,7 +107,7 @@ def bin_(
         request = BinRequest(data=data, edges=edges)
     else:
         given = {name: str(value) for name, value in shape.items() if value}
-        request = BinRequest(data=data, grid=_spec(binning or Binning.EQUI_WEIGHT, given))
+        request = BinRequest(data=data, grid=_spec(binning or defaults.GRID_BINNING, given))
     deliver(run(request), reporting, files=files, output=written.output)
 
 
@@ -121,7 +121,7 @@ def _spec(binning: Binning, given: dict[str, str]) -> GridSpec:
     from uqcli.methods.bin.block_sizes import BlockSizes
     from uqcli.methods.bin.grid import GridSpec
 
-    both = binning.value in [each.value for each in GridBinning]
+    both = binning.cuts_uncertainty
     if binning is not Binning.PAVA_BC and ("--n-min" in given or "--n-max" in given):
         raise UsageError(f"--n-min and --n-max with {binning}", expected="--binning pava-bc")
     numbers = {name: size(name, value) for name, value in given.items() if name != "--binning"}

@@ -91,11 +91,12 @@ class FindingOptions:
             "with the uncertainty; st: one score threshold; all: side by side, the best is written.",
             rich_help_panel=_METHOD,
         ),
-    ] = AlgorithmChoice.VW_DPMT
+    ] = defaults.ALGORITHM
     binning: Annotated[
         GridBinning | None,
         typer.Option(
-            help="Bins of equal weight or of equal width. (default: equi-weight)", rich_help_panel=_METHOD
+            help=f"Bins of equal weight or of equal width. (default: {defaults.GRID_BINNING})",
+            rich_help_panel=_METHOD,
         ),
     ] = None
     uncertainty_bins: Annotated[
@@ -192,7 +193,7 @@ def _grid(method: FindingOptions) -> GridSpec:
         score_bins = None if method.score_bins == "all" else size("--score-bins", method.score_bins)
     uncertainty_bins = method.uncertainty_bins or str(defaults.UNCERTAINTY_BINS)
     return GridSpec(
-        binning=Binning(method.binning or GridBinning.EQUI_WEIGHT),
+        binning=Binning(method.binning or defaults.GRID_BINNING),
         uncertainty_bins=size("--uncertainty-bins", uncertainty_bins),
         score_bins=score_bins,
     )

@@ -42,7 +42,8 @@ class MapOptions:
             help="platt, temperature, beta: by a formula; isotonic: any rising shape; histogram: a rate for "
             "each bin, with a bound; mist: isotonic for each uncertainty level; heterogeneous: one "
             "calibration for each part of the rows; prior: the correction of --undersampled alone. "
-            "(default: platt, or prior with --undersampled)",
+            "(default: "
+            f"{defaults.CALIBRATION_METHOD}, or prior with --undersampled)",
             rich_help_panel=_METHOD,
         ),
     ] = None
@@ -99,7 +100,8 @@ class PartOptions:
     partitioner: Annotated[
         Partitioner | None,
         typer.Option(
-            help="One tree, the mean over a forest, or trees one after the other. (default: tree)",
+            help="One tree, the mean over a forest, or trees one after the other. "
+            f"(default: {defaults.PARTITIONER})",
             rich_help_panel=_PARTS,
         ),
     ] = None
@@ -123,13 +125,16 @@ class PartOptions:
     split: Annotated[
         SplitCriterion | None,
         typer.Option(
-            help="What trees split for: purity, or AUC after calibration. (default: gini)",
+            help=f"What trees split for: purity, or AUC after calibration. (default: {defaults.SPLIT})",
             rich_help_panel=_PARTS,
         ),
     ] = None
     leaf_method: Annotated[
         LeafMethod | None,
-        typer.Option(help="Calibration of each part. (default: platt)", rich_help_panel=_PARTS),
+        typer.Option(
+            help=f"Calibration of each part. (default: {defaults.LEAF_METHOD})",
+            rich_help_panel=_PARTS,
+        ),
     ] = None
     tree_data: Annotated[
         list[str] | None,
@@ -206,7 +211,7 @@ def _names(text: str | None, option: str) -> tuple[str, ...]:
 
 
 def _method(methods: MapOptions) -> CalibrationMethod:
-    alone = CalibrationMethod.PLATT if methods.undersampled is None else CalibrationMethod.PRIOR
+    alone = defaults.CALIBRATION_METHOD if methods.undersampled is None else CalibrationMethod.PRIOR
     return methods.method or alone
 
 
@@ -225,11 +230,11 @@ def _calibration(
         uncertainty_bins=size(
             "--uncertainty-bins", methods.uncertainty_bins or str(defaults.UNCERTAINTY_BINS)
         ),
-        leaf_method=parts.leaf_method or LeafMethod.PLATT,
+        leaf_method=parts.leaf_method or defaults.LEAF_METHOD,
         min_leaf=size("--min-leaf", parts.min_leaf or str(defaults.MIN_LEAF)),
-        partitioner=parts.partitioner or Partitioner.TREE,
+        partitioner=parts.partitioner or defaults.PARTITIONER,
         max_depth=size("--max-depth", parts.max_depth or str(defaults.MAX_DEPTH)),
-        split=parts.split or SplitCriterion.GINI,
+        split=parts.split or defaults.SPLIT,
         trees=parts.partition is None,
         confidence=resampling.confidence,
         seed=resampling.seed,

@@ -37,21 +37,21 @@ def conformal(
         typer.Option(
             metavar="A", help="Sets miss the true class in at most this share of rows.", rich_help_panel=_SETS
         ),
-    ] = "0.1",
+    ] = defaults.MISS,
     method: Annotated[
         ConformalMethod,
         typer.Option(
             help="aps: classes by cumulated probability; lac: classes above a probability.",
             rich_help_panel=_SETS,
         ),
-    ] = ConformalMethod.APS,
+    ] = defaults.CONFORMAL_METHOD,
     mode: Annotated[
         ConformalMode,
         typer.Option(
             help="Coverage over all rows, in each class, or in a target with another class mix.",
             rich_help_panel=_SETS,
         ),
-    ] = ConformalMode.MARGINAL,
+    ] = defaults.CONFORMAL_MODE,
     alpha_by_class: Annotated[
         str | None,
         typer.Option(
@@ -91,7 +91,7 @@ def conformal(
         typer.Option(
             metavar="S", min=0, max=defaults.MOST_SEED, help="Seed of the draws.", rich_help_panel=_SETS
         ),
-    ] = 0,
+    ] = defaults.SEED,
     written: ArtifactOutput,
     probabilities: ClassProbabilities,
     columns: FitColumns,

@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from uqcli import defaults
 from uqcli.choices import Confusion, ShiftEstimator
 from uqcli.cli.deliver import check_outputs, deliver
 from uqcli.cli.inputs import labelled_data
@@ -47,13 +48,13 @@ def shift(
             "probabilities; known: from --prior.",
             rich_help_panel=_ESTIMATE,
         ),
-    ] = ShiftEstimator.BBSE,
+    ] = defaults.SHIFT_ESTIMATOR,
     confusion: Annotated[
         Confusion,
         typer.Option(
             help="bbse: count predicted classes, or add up their probabilities.", rich_help_panel=_ESTIMATE
         ),
-    ] = Confusion.HARD,
+    ] = defaults.CONFUSION,
     prior: Annotated[
         str | None,
         typer.Option(

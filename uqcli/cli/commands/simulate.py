@@ -32,7 +32,8 @@ class PosteriorOptions:
         float | None,
         typer.Option(
             metavar="X",
-            help="How many times rarer negatives are in training; 1 is no undersampling. (default: 3)",
+            help="How many times rarer negatives are in training; 1 is no undersampling. "
+            f"(default: {defaults.TAU:g})",
             rich_help_panel=_POSTERIOR,
         ),
     ] = None
@@ -40,7 +41,7 @@ class PosteriorOptions:
         float | None,
         typer.Option(
             metavar="X",
-            help="Positive share of the model's prior. (default: 0.5)",
+            help=f"Positive share of the model's prior. (default: {defaults.OMEGA:g})",
             rich_help_panel=_POSTERIOR,
         ),
     ] = None
@@ -48,21 +49,23 @@ class PosteriorOptions:
         float | None,
         typer.Option(
             metavar="X",
-            help="Positive share of the true prior. (default: 0.25)",
+            help=f"Positive share of the true prior. (default: {defaults.XI:g})",
             rich_help_panel=_POSTERIOR,
         ),
     ] = None
     prior: Annotated[
         float | None,
         typer.Option(
-            metavar="X", help="Strength of the model's prior. (default: 2)", rich_help_panel=_POSTERIOR
+            metavar="X",
+            help=f"Strength of the model's prior. (default: {defaults.PRIOR:g})",
+            rich_help_panel=_POSTERIOR,
         ),
     ] = None
     nu: Annotated[
         float | None,
         typer.Option(
             metavar="X",
-            help="Strength of the true prior relative to it. (default: 4)",
+            help=f"Strength of the true prior relative to it. (default: {defaults.NU:g})",
             rich_help_panel=_POSTERIOR,
         ),
     ] = None
@@ -71,7 +74,7 @@ class PosteriorOptions:
         typer.Option(
             metavar="G,...",
             help="Levels of prior to evidence; a region has prior/gamma training rows. "
-            "(default: 0.01,0.05,0.25)",
+            f"(default: {','.join(map(str, defaults.GAMMAS))})",
             rich_help_panel=_POSTERIOR,
         ),
     ] = None
@@ -84,21 +87,25 @@ class GaussianOptions:
     prevalence: Annotated[
         float | None,
         typer.Option(
-            metavar="P", help="Share of positives among the rows. (default: 0.5)", rich_help_panel=_GAUSSIAN
+            metavar="P",
+            help=f"Share of positives among the rows. (default: {defaults.PREVALENCE:g})",
+            rich_help_panel=_GAUSSIAN,
         ),
     ] = None
     train_prevalence: Annotated[
         float | None,
         typer.Option(
             metavar="P",
-            help="Share of positives where the model learned. (default: 0.5)",
+            help=f"Share of positives where the model learned. (default: {defaults.PREVALENCE:g})",
             rich_help_panel=_GAUSSIAN,
         ),
     ] = None
     train_rows: Annotated[
         int | None,
         typer.Option(
-            metavar="N", help="Rows the model learned from. (default: 14000)", rich_help_panel=_GAUSSIAN
+            metavar="N",
+            help=f"Rows the model learned from. (default: {defaults.TRAIN_ROWS})",
+            rich_help_panel=_GAUSSIAN,
         ),
     ] = None
 
@@ -110,10 +117,10 @@ def simulate(
     ],
     rows: Annotated[
         int, typer.Option(metavar="N", min=0, max=defaults.MOST_ROWS, help="Rows to draw.")
-    ] = 100_000,
+    ] = defaults.SIMULATED_ROWS,
     seed: Annotated[
         int, typer.Option(metavar="S", min=0, max=defaults.MOST_SEED, help="Seed of the draws.")
-    ] = 0,
+    ] = defaults.SEED,
     posterior: PosteriorOptions,
     gaussian: GaussianOptions,
     written: RowsFile,

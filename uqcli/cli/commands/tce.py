@@ -39,7 +39,7 @@ def tce(
         typer.Option(
             "--binning", "--bins", help="Bins of tce and of the two errors.", rich_help_panel=_MEASURE
         ),
-    ] = ScoreBinning.PAVA_BC,
+    ] = defaults.SCORE_BINNING,
     n_bins: Annotated[
         str, typer.Option(metavar="B", help="Quantile and equispaced bins.", rich_help_panel=_MEASURE)
     ] = str(defaults.SINGLE_SCORE_BINS),
@@ -48,7 +48,7 @@ def tce(
     ] = defaults.ALPHA,
     test: Annotated[
         CalibrationTest, typer.Option(help="Exact binomial test, or t-test.", rich_help_panel=_MEASURE)
-    ] = CalibrationTest.BINOMIAL,
+    ] = defaults.CALIBRATION_TEST,
     bin_sizes: Annotated[
         BinSizing,
         typer.Option(
@@ -56,7 +56,7 @@ def tce(
             "or the paper's twentieth of the rows.",
             rich_help_panel=_MEASURE,
         ),
-    ] = BinSizing.AUTO,
+    ] = defaults.BIN_SIZES,
     by: Annotated[
         str | None,
         typer.Option(metavar="COL", help="Measure the groups of a column, too.", rich_help_panel=_MEASURE),

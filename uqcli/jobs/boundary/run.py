@@ -8,6 +8,7 @@ from time import perf_counter
 
 import msgspec
 
+from uqcli import defaults
 from uqcli.artifacts.boundary import (
     BoundaryArtifact,
     BoundaryParameters,
@@ -19,8 +20,7 @@ from uqcli.artifacts.boundary import (
 from uqcli.artifacts.codec import load_kind
 from uqcli.artifacts.grid import GridArtifact
 from uqcli.artifacts.saved import Source
-from uqcli.choices import Algorithm, AlgorithmChoice, ArtifactKind, Binning
-from uqcli.defaults import SCORE_BINS, UNCERTAINTY_BINS
+from uqcli.choices import Algorithm, AlgorithmChoice, ArtifactKind
 from uqcli.engines.request import DataRequest
 from uqcli.errors import InfeasibleError
 from uqcli.jobs.boundary.hold_out import (
@@ -40,7 +40,9 @@ from uqcli.methods.boundary.registry import WorksOn, entry_of
 from uqcli.methods.boundary.target import ClassMix
 from uqcli.reports.boundary.report import BoundaryReport, Candidate
 
-_GRID = GridSpec(binning=Binning.EQUI_WEIGHT, uncertainty_bins=UNCERTAINTY_BINS, score_bins=SCORE_BINS)
+_GRID = GridSpec(
+    binning=defaults.GRID_BINNING, uncertainty_bins=defaults.UNCERTAINTY_BINS, score_bins=defaults.SCORE_BINS
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -59,7 +61,7 @@ class BoundaryRequest:
 
     data: DataRequest
     constraint: Constraint
-    algorithm: AlgorithmChoice = AlgorithmChoice.VW_DPMT
+    algorithm: AlgorithmChoice = defaults.ALGORITHM
     grid: GridSpec = _GRID
     saved_grid: str | None = None
     shift: SavedShift | None = None

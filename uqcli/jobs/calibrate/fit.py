@@ -58,18 +58,18 @@ class CalibrationOptions:
         Whether heterogeneous calibration learns trees; if not, the features' texts are the groups.
     """
 
-    method: CalibrationMethod = CalibrationMethod.PLATT
+    method: CalibrationMethod = defaults.CALIBRATION_METHOD
     scale: Scale = field(default_factory=Scale)
     n_bins: int = defaults.SINGLE_SCORE_BINS
     uncertainty_bins: int = defaults.UNCERTAINTY_BINS
     confidence: float = defaults.CONFIDENCE
-    leaf_method: LeafMethod = LeafMethod.PLATT
+    leaf_method: LeafMethod = defaults.LEAF_METHOD
     min_leaf: int = defaults.MIN_LEAF
-    partitioner: Partitioner = Partitioner.TREE
+    partitioner: Partitioner = defaults.PARTITIONER
     max_depth: int = defaults.MAX_DEPTH
-    split: SplitCriterion = SplitCriterion.GINI
+    split: SplitCriterion = defaults.SPLIT
     trees: bool = True
-    seed: int = 0
+    seed: int = defaults.SEED
 
     def check(self) -> None:
         """Refuse what is out of range.
@@ -221,9 +221,6 @@ def _learn(rows: Rows, options: CalibrationOptions) -> LearnedTrees:
     return LearnedTrees(columns=matrix.columns, trees=(learn_auc_tree(part, matrix, shape),))
 
 
-FOLDS = 5
-
-
 @dataclass(frozen=True, kw_only=True)
 class CrossFitted:
     """Rows with the probabilities of maps that were fitted without them.
@@ -250,7 +247,7 @@ def cross_fitted(rows: Rows, options: CalibrationOptions, tree_rows: Rows | None
     if rows.size < 2:
         return None
     weight = rows.counted()
-    folds = deal(weight, min(FOLDS, rows.size), generator(options.seed, Purpose.SPLIT, 1))
+    folds = deal(weight, min(defaults.FOLDS, rows.size), generator(options.seed, Purpose.SPLIT, 1))
     parts = []
     for fold in folds:
         held_out = rows.weighing(fold)

@@ -8,6 +8,7 @@ from fractions import Fraction
 
 import numpy as np
 
+from uqcli import defaults
 from uqcli.artifacts.conformal import ConformalArtifact, ConformalParameters, SavedGroups
 from uqcli.artifacts.shift import ShiftArtifact
 from uqcli.choices import ArtifactKind, ConformalMethod, ConformalMode
@@ -53,12 +54,12 @@ class ConformalRequest:
     """
 
     data: DataRequest
-    method: ConformalMethod = ConformalMethod.APS
-    mode: ConformalMode = ConformalMode.MARGINAL
-    alpha: str = "0.1"
+    method: ConformalMethod = defaults.CONFORMAL_METHOD
+    mode: ConformalMode = defaults.CONFORMAL_MODE
+    alpha: str = defaults.MISS
     alpha_by_class: Mapping[str, str] = field(default_factory=dict)
     randomize: bool = True
-    seed: int = 0
+    seed: int = defaults.SEED
     by: str | None = None
     shift: SavedShift | None = None
     target: Inputs | None = None

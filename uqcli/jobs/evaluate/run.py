@@ -8,13 +8,13 @@ from importlib import import_module
 from types import MappingProxyType
 from typing import Any, Final
 
-from uqcli.artifacts.codec import load, load_kind
+from uqcli.artifacts.codec import load
 from uqcli.artifacts.saved import Saved
-from uqcli.artifacts.shift import ShiftArtifact
 from uqcli.choices import ArtifactKind
 from uqcli.document import Report
 from uqcli.engines.open import streams_kept
 from uqcli.errors import ArtifactError, UsageError
+from uqcli.jobs.class_mix import load_shift
 from uqcli.jobs.evaluate.request import EvaluateRequest
 from uqcli.jobs.intervals import check_confidence
 from uqcli.jobs.labelled import refuse_keep
@@ -42,8 +42,8 @@ def run(request: EvaluateRequest) -> Result[Report, None]:
     refuse_keep(request.data.on_invalid)
     if not request.artifacts:
         raise UsageError("no artifact given", expected="at least one argument that ends in .json")
-    models = [load(name) for name in request.artifacts]
-    shift = None if request.shift is None else load_kind(request.shift, ShiftArtifact)
+    models = request.models or tuple(map(load, request.artifacts))
+    shift = None if request.shift is None else load_shift(request.shift)
     kind = _common_kind(request.artifacts, models)
     if kind is not ArtifactKind.CALIBRATOR:
         # nothing asked for is nothing refused, and measures in a target are drawn

@@ -56,12 +56,12 @@ class ShiftRequest:
 
     data: DataRequest
     target: Inputs | None = None
-    estimator: ShiftEstimator = ShiftEstimator.BBSE
-    confusion: Confusion = Confusion.HARD
+    estimator: ShiftEstimator = defaults.SHIFT_ESTIMATOR
+    confusion: Confusion = defaults.CONFUSION
     prior: tuple[float, ...] | None = None
     bootstrap: int | None = None
     confidence: float = defaults.CONFIDENCE
-    seed: int = 0
+    seed: int = defaults.SEED
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -33,6 +33,22 @@ class SimulateRequest:
     model: PosteriorModel | GaussianModel = PosteriorModel()
 
 
+@dataclass(frozen=True, kw_only=True)
+class Simulated:
+    """How data are drawn.
+
+    Attributes
+    ----------
+    parameters
+        Of the model, learned ones included.
+    draw
+        From a number of rows and random numbers to a frame.
+    """
+
+    parameters: PosteriorParameters | GaussianParameters
+    draw: Draw
+
+
 def run(request: SimulateRequest) -> Result[SimulateReport, None]:
     """Draw rows block by block and write them.
 
@@ -41,20 +57,44 @@ def run(request: SimulateRequest) -> Result[SimulateReport, None]:
     UsageError, DataError
         A parameter makes no sense, or the output cannot be written.
     """
+    simulated, positives = simulated_by(request), 0
+
+    def counted() -> Iterator[pl.DataFrame]:
+        nonlocal positives
+        for part in frames(request, simulated):
+            positives += int(part["label"].sum())
+            yield part
+
+    empty = simulated.draw(0, next(blocks(1, 0, Purpose.SIMULATE))[1])
+    write_frames(counted(), empty, request.output)
+    return Result(report=SimulateReport(parameters=simulated.parameters, positives=positives), artifact=None)
+
+
+def simulated_by(request: SimulateRequest) -> Simulated:
+    """The model at work.
+
+    Raises
+    ------
+    UsageError
+        A parameter makes no sense.
+    """
     if not 0 <= request.rows <= MOST_ROWS:
         raise UsageError(f"{request.rows} rows", expected=f"0 to {MOST_ROWS}")
     check_seed(request.seed)
     request.model.check()
     if isinstance(request.model, PosteriorModel):
-        report = _posterior(request, request.model)
-    else:
-        report = _gaussian(request, request.model)
-    return Result(report=report, artifact=None)
+        return _posterior(request, request.model)
+    return _gaussian(request, request.model)
 
 
-def _posterior(request: SimulateRequest, model: PosteriorModel) -> SimulateReport:
-    positives = _write(request, lambda rows, random: _posterior_frame(draw(model, rows, random)))
-    return SimulateReport(
+def frames(request: SimulateRequest, simulated: Simulated) -> Iterator[pl.DataFrame]:
+    """All rows, block by block."""
+    for rows, random in blocks(request.rows, request.seed, Purpose.SIMULATE):
+        yield simulated.draw(rows, random)
+
+
+def _posterior(request: SimulateRequest, model: PosteriorModel) -> Simulated:
+    return Simulated(
         parameters=PosteriorParameters(
             kind=Simulation.POSTERIOR,
             rows=request.rows,
@@ -66,17 +106,13 @@ def _posterior(request: SimulateRequest, model: PosteriorModel) -> SimulateRepor
             nu=model.nu,
             gamma=list(model.gammas),
         ),
-        positives=positives,
+        draw=lambda rows, random: _posterior_frame(draw(model, rows, random)),
     )
 
 
-def _gaussian(request: SimulateRequest, model: GaussianModel) -> SimulateReport:
-    fitted = train(model, request.seed)
-    positives = _write(
-        request, lambda rows, random: pl.DataFrame(_columns(draw_gaussian(model, fitted, rows, random)))
-    )
-    intercept, slope = fitted
-    return SimulateReport(
+def _gaussian(request: SimulateRequest, model: GaussianModel) -> Simulated:
+    intercept, slope = train(model, request.seed)
+    return Simulated(
         parameters=GaussianParameters(
             kind=Simulation.GAUSSIAN,
             rows=request.rows,
@@ -87,24 +123,10 @@ def _gaussian(request: SimulateRequest, model: GaussianModel) -> SimulateReport:
             intercept=intercept,
             slope=slope,
         ),
-        positives=positives,
+        draw=lambda rows, random: pl.DataFrame(
+            _columns(draw_gaussian(model, (intercept, slope), rows, random))
+        ),
     )
-
-
-def _write(request: SimulateRequest, frame: Draw) -> int:
-    """Write all rows; the number of positive ones."""
-    positives = 0
-
-    def frames() -> Iterator[pl.DataFrame]:
-        nonlocal positives
-        for rows, random in blocks(request.rows, request.seed, Purpose.SIMULATE):
-            part = frame(rows, random)
-            positives += int(part["label"].sum())
-            yield part
-
-    empty = frame(0, next(blocks(1, 0, Purpose.SIMULATE))[1])
-    write_frames(frames(), empty, request.output)
-    return positives
 
 
 def _posterior_frame(rows: PosteriorRows) -> pl.DataFrame:

@@ -45,13 +45,13 @@ class MeasureOptions:
         Level of the tests, in (0, 1].
     """
 
-    binning: ScoreBinning = ScoreBinning.PAVA_BC
+    binning: ScoreBinning = defaults.SCORE_BINNING
     n_min: int | None = None
     n_max: int | None = None
-    bin_sizes: BinSizing = BinSizing.AUTO
+    bin_sizes: BinSizing = defaults.BIN_SIZES
     n_bins: int = defaults.SINGLE_SCORE_BINS
     alpha: float = defaults.ALPHA
-    test: CalibrationTest = CalibrationTest.BINOMIAL
+    test: CalibrationTest = defaults.CALIBRATION_TEST
 
     @property
     def blocks(self) -> BlockSizes:

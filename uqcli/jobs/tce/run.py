@@ -49,7 +49,7 @@ class TceRequest:
     measure: MeasureOptions = MeasureOptions()
     by: str | None = None
     bootstrap: int = 0
-    seed: int = 0
+    seed: int = defaults.SEED
     confidence: float = defaults.CONFIDENCE
 
     @property

@@ -11,6 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from math import isqrt
 
+from uqcli import defaults
 from uqcli.choices import BinSizing
 from uqcli.counts import Ints, ValueCounts
 
@@ -30,7 +31,7 @@ class BlockSizes:
 
     n_min: int | None = None
     n_max: int | None = None
-    sizing: BinSizing = BinSizing.AUTO
+    sizing: BinSizing = defaults.BIN_SIZES
 
     def bounds(self, counts: ValueCounts) -> tuple[int, int]:
         """n_min and n_max for these rows."""

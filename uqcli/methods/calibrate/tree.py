@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from uqcli import defaults
 from uqcli.choices import Partitioner
 from uqcli.counts import Bools, Feature, Floats, Ints
 from uqcli.errors import MissingExtraError
@@ -39,10 +40,10 @@ class TreeOptions:
         Rows in a leaf at least, where the tree is learned.
     """
 
-    partitioner: Partitioner = Partitioner.TREE
+    partitioner: Partitioner = defaults.PARTITIONER
     max_depth: int = 3
     min_leaf: int = 500
-    seed: int = 0
+    seed: int = defaults.SEED
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from uqcli import defaults
 from uqcli.counts import Bools, Floats
 from uqcli.draws import Purpose, blocks
 from uqcli.errors import UsageError
@@ -29,9 +30,9 @@ class GaussianModel:
         Rows the model learned from.
     """
 
-    prevalence: float = 0.5
-    train_prevalence: float = 0.5
-    train_rows: int = 14_000
+    prevalence: float = defaults.PREVALENCE
+    train_prevalence: float = defaults.PREVALENCE
+    train_rows: int = defaults.TRAIN_ROWS
 
     def check(self) -> None:
         """Refuse values that make no sense.

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from uqcli import defaults
 from uqcli.counts import Bools, Floats, Ints
 from uqcli.errors import UsageError
 
@@ -31,12 +32,12 @@ class PosteriorModel:
         rounded, at least 1; a higher gamma is a higher uncertainty.
     """
 
-    tau: float = 3.0
-    omega: float = 0.5
-    xi: float = 0.25
-    prior: float = 2.0
-    nu: float = 4.0
-    gammas: tuple[float, ...] = (0.01, 0.05, 0.25)
+    tau: float = defaults.TAU
+    omega: float = defaults.OMEGA
+    xi: float = defaults.XI
+    prior: float = defaults.PRIOR
+    nu: float = defaults.NU
+    gammas: tuple[float, ...] = defaults.GAMMAS
 
     def check(self) -> None:
         """Refuse values that make no sense.

@@ -22,6 +22,7 @@ import pyarrow as pa
 
 from uqcli.counts import Bools, Ints
 from uqcli.defaults import CSV_BLOCK_BYTES
+from uqcli.engines.local.arrow import arrow_of
 from uqcli.errors import DataError
 
 _NEWLINE, _RETURN, _QUOTE = 10, 13, 34
@@ -162,10 +163,10 @@ def _slices(text: bytes, begins: Ints, stops: Ints) -> pa.LargeBinaryArray:
     bounds = np.empty(2 * len(begins), dtype=np.int64)
     bounds[0::2], bounds[1::2] = begins, stops
     if len(begins) == 0:
-        return pa.array([], pa.large_binary())
+        return pa.nulls(0, pa.large_binary())
     buffers = [None, pa.py_buffer(bounds), pa.py_buffer(text)]
     pieces = pa.LargeBinaryArray.from_buffers(pa.large_binary(), 2 * len(begins) - 1, buffers)
-    return pieces.take(pa.array(np.arange(0, 2 * len(begins) - 1, 2)))
+    return pieces.take(arrow_of(np.arange(0, 2 * len(begins) - 1, 2)))
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -21,6 +21,7 @@ from uqcli.choices import FileFormat
 from uqcli.counts import Bools
 from uqcli.defaults import ROWS_PER_BATCH
 from uqcli.engines.inputs import facts_of_name
+from uqcli.engines.local.arrow import arrow_of, bytes_of
 from uqcli.engines.local.read.csv_text import CsvBlock
 from uqcli.errors import DataError
 from uqcli.files import Held, open_output
@@ -59,7 +60,7 @@ class CsvSink:
         self._names = tuple(names)
         self._form = form
         self.delimiter = form.delimiter
-        self._between = pa.scalar(form.delimiter.encode(), pa.large_binary())
+        self._between = bytes_of(form.delimiter.encode())
         if form.header is None:
             stream.write(self._record(self._names))
         else:
@@ -88,11 +89,11 @@ class CsvSink:
             fields = [block.records(), *new.values()]
         else:
             old = dict(zip(block.dialect.columns, block.raw_fields(), strict=True))
-            empty = pa.array([b""] * block.rows, pa.large_binary())
+            empty = arrow_of(pl.repeat(b"", block.rows, dtype=pl.Binary, eager=True))
             fields = [(old | new).get(name, empty) for name in self._names]
         lines = pc.binary_join_element_wise(*fields, self._between)
-        lines = pc.binary_join_element_wise(lines, block.line_ends(), pa.scalar(b"", pa.large_binary()))
-        _write_bytes(self._stream, lines if kept is None else lines.filter(pa.array(kept)))
+        lines = pc.binary_join_element_wise(lines, block.line_ends(), bytes_of(b""))
+        _write_bytes(self._stream, lines if kept is None else lines.filter(arrow_of(kept)))
 
     def _record(self, names: Sequence[str]) -> bytes:
         text = io.StringIO(newline="")

@@ -14,6 +14,7 @@ from uqcli.choices import FileFormat, OnInvalid
 from uqcli.counts import Bools
 from uqcli.engines.inputs import facts_of_name, format_of
 from uqcli.engines.local.ahead import ahead
+from uqcli.engines.local.arrow import arrow_of
 from uqcli.engines.local.check.rows import RowChecker
 from uqcli.engines.local.read.csv_source import CsvSource
 from uqcli.engines.local.read.csv_text import CsvBlock
@@ -102,9 +103,9 @@ def _column(values: np.ndarray, kind: ColumnType, labels: Sequence[str]) -> pl.S
     if kind != "labels":
         return values
     _, chosen = np.nonzero(values)
-    texts = pa.array(labels, pa.large_string()).take(pa.array(chosen))
+    texts = arrow_of(pl.Series(labels, dtype=pl.String)).take(arrow_of(chosen))
     ends = np.concatenate([[0], np.cumsum(values.sum(axis=1))])
-    return cast(pl.Series, pl.from_arrow(pa.LargeListArray.from_arrays(pa.array(ends), texts)))
+    return cast(pl.Series, pl.from_arrow(pa.LargeListArray.from_arrays(arrow_of(ends), texts)))
 
 
 def _needed(source: OpenedInput, block: CsvBlock | pa.RecordBatch, row: int, request: StreamRequest) -> Batch:
@@ -132,7 +133,7 @@ def _write(sink: Sink, block: CsvBlock | pa.RecordBatch, part: _Computed, layout
 
 def _kept_rows(table: pa.Table, kept: Bools) -> pa.Table:
     """Some rows of a table; texts seen through views are filtered as plain ones."""
-    mask = pa.array(kept)
+    mask = arrow_of(kept)
     columns = []
     for column in table.columns:
         plain = {pa.string_view(): pa.large_string(), pa.binary_view(): pa.large_binary()}.get(column.type)

@@ -1,0 +1,51 @@
+"""Rows at hand as arrays, and the same rows as files."""
+
+import numpy as np
+import polars as pl
+import pytest
+
+
+@pytest.fixture(scope="session")
+def rows():
+    """Scores whose meaning depends on the uncertainty, with labels, weights, features and groups."""
+    random = np.random.default_rng(3)
+    size = 900
+    score, uncertainty = random.random(size).round(3), random.normal(size=size).round(3)
+    label = random.random(size) < np.clip(score - 0.25 * (uncertainty > 0), 0, 1)
+    return {
+        "score": score,
+        "uncertainty": uncertainty,
+        "label": label.astype(np.int64),
+        "weight": random.integers(0, 4, size),
+        "age": random.integers(18, 80, size).astype(np.float64),
+        "city": random.choice(["A", "B", "é"], size),
+        "group": random.choice(["x", "y"], size),
+        "alpha1": 1 + 9 * score,
+        "alpha0": 10 - 9 * score,
+    }
+
+
+@pytest.fixture(scope="session")
+def classes():
+    """Probabilities of four classes, columns ``p_a`` to ``p_d``, with labels by name and groups."""
+    random = np.random.default_rng(4)
+    probability = random.dirichlet(np.ones(4), 800)
+    number = (probability.cumsum(axis=1) < random.random((800, 1))).sum(axis=1).clip(0, 3)
+    columns = {f"p_{name}": probability[:, at] for at, name in enumerate("abcd")}
+    return {**columns, "label": np.array(list("abcd"))[number], "group": random.choice(["x", "y"], 800)}
+
+
+@pytest.fixture(scope="session")
+def folder(tmp_path_factory, rows, classes):
+    """Both as Parquet: rows.parquet, classes.parquet, and later rows of the classes in target.parquet."""
+    made = tmp_path_factory.mktemp("api")
+    pl.DataFrame(rows).write_parquet(made / "rows.parquet")
+    pl.DataFrame(classes).write_parquet(made / "classes.parquet")
+    pl.DataFrame(classes).tail(300).write_parquet(made / "target.parquet")
+    return made
+
+
+@pytest.fixture(scope="session")
+def probability(classes):
+    """The probabilities alone, shape (n, 4)."""
+    return np.stack([classes[f"p_{name}"] for name in "abcd"], axis=1)

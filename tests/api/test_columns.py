@@ -1,0 +1,187 @@
+"""What the library reads as columns, and what it refuses."""
+
+import subprocess
+import sys
+from fractions import Fraction
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+
+import uqcli
+from uqcli import Calibrator, DataError, InfeasibleError, UsageError, find_boundary
+
+HOLDERS = {
+    "list": list,
+    "numpy": np.asarray,
+    "numpy float32": lambda values: np.asarray(values, dtype=np.float32),
+    "polars": pl.Series,
+    "pandas": pd.Series,
+    "pyarrow": pa.array,
+    "pyarrow chunked": lambda values: pa.chunked_array([values[:3], values[3:]]),
+}
+SCORE, LABEL = [0.125, 0.25, 0.5, 0.625, 0.75, 0.875], [0, 0, 1, 0, 1, 1]
+
+
+@pytest.mark.parametrize("holder", HOLDERS)
+def test_every_kind_of_column_gives_the_same(holder):
+    held = HOLDERS[holder]
+    label = LABEL if "float" in holder else held(LABEL)
+    found = find_boundary(held(SCORE), label, precision="0.75", score_bins="all")
+    assert found.artifact == find_boundary(SCORE, LABEL, precision="0.75", score_bins="all").artifact
+    assert found.decide(held(SCORE)).tolist() == [False, False, True, True, True, True]
+
+
+@pytest.mark.parametrize("frame", [pl.DataFrame, pd.DataFrame, pa.table])
+def test_every_kind_of_frame_of_classes_gives_the_same(frame):
+    random = np.random.default_rng(0)
+    probability = random.dirichlet(np.ones(3), 200)
+    label = random.integers(0, 3, 200)
+    columns = {str(at): probability[:, at] for at in range(3)}
+    ours = uqcli.conformal_sets(frame(columns), label)
+    plain = uqcli.conformal_sets(probability, label)
+    assert ours.classes == plain.classes == ("0", "1", "2")
+    np.testing.assert_array_equal(ours.thresholds, plain.thresholds)
+    np.testing.assert_array_equal(ours.sets(frame(columns)), plain.sets(probability))
+
+
+@pytest.mark.parametrize(
+    ("bound", "text"),
+    [(0.7, "0.7"), ("0.70", "0.70"), (Fraction(7, 10), "0.7"), (Fraction(1, 8), "0.125"), (1, "1")],
+)
+def test_decimals_are_read_as_they_are_written(bound, text):
+    found = find_boundary(SCORE, LABEL, precision=bound, score_bins="all")
+    assert found.artifact.constraint.value == text
+
+
+def test_fractions_that_are_no_decimals_are_refused():
+    with pytest.raises(UsageError, match="2/3 is no decimal"):
+        find_boundary(SCORE, LABEL, precision=Fraction(2, 3))
+
+
+def test_constraints_exclude_each_other():
+    for bounds in ({}, {"precision": 0.5, "recall": 0.5}, {"gain": 1}):
+        with pytest.raises(UsageError):
+            find_boundary(SCORE, LABEL, **bounds)
+    with pytest.raises(InfeasibleError, match="no row is positive"):
+        find_boundary([0.9, 0.1], [0, 0], precision="0.5")
+    with pytest.raises(InfeasibleError, match="no boundary reaches"):
+        find_boundary([0.9, 0.1], [0, 1], precision="0.9", score_bins=1)
+
+
+@pytest.mark.parametrize(
+    ("score", "label", "said"),
+    [
+        ([0.5, float("nan")], [0, 1], "'score'"),
+        ([0.5, None], [0, 1], "'score'"),
+        ([0.5, float("inf")], [0, 1], "'score'"),
+        ([0.5, 0.2], [0, 2], "'label'"),
+        ([0.5, 0.2], [0, 1, 1], "label has 3 values; expected 2, as score has"),
+        ([[0.5], [0.2]], [0, 1], "score has shape"),
+        ([0.5, "x"], [0, 1], "score cannot be read"),
+        ([], [], "no rows to work on"),
+        (["a", "b"], [0, 1], "'score'"),
+        (np.array([1 + 1j, 2]), [0, 1], "score"),
+        (7.0, [0, 1], "score has shape"),
+    ],
+)
+def test_unusable_columns_are_named(score, label, said):
+    with pytest.raises(DataError) as raised:
+        find_boundary(score, label, precision="0.5")
+    assert said in str(raised.value)
+
+
+def test_unusable_rows_of_a_calibrator(rows):
+    with pytest.raises(DataError, match="between 0 and 1"):
+        Calibrator.fit([1.5, 0.2], [0, 1])
+    with pytest.raises(UsageError, match="without uncertainty"):
+        Calibrator.fit([0.5, 0.2], [0, 1], method="mist")
+    with pytest.raises(UsageError, match="needs columns"):
+        Calibrator.fit([0.5, 0.2], [0, 1], method="heterogeneous")
+    with pytest.raises(UsageError, match="one of them"):
+        Calibrator.fit([0.5, 0.2], [0, 1], options=uqcli.CalibrationOptions(), method="beta")
+    fitted = Calibrator.fit(
+        rows["score"], rows["label"], features={"city": rows["city"]}, method="heterogeneous", min_leaf=40
+    )
+    with pytest.raises(DataError, match="no city given"):
+        fitted.predict([0.5])
+    assert 0 < fitted.predict([0.5], features={"city": ["never seen"]})[0] < 1
+    with pytest.raises(DataError, match="city has 2 values; expected 1, as score has"):
+        fitted.predict([0.5], features={"city": ["A", "B"]})
+    aged = Calibrator.fit(
+        rows["score"], rows["label"], features={"age": rows["age"]}, method="heterogeneous", min_leaf=40
+    )
+    with pytest.raises(DataError, match="'age'"):
+        aged.predict([0.5], features={"age": ["old"]})
+
+
+def test_a_model_of_other_columns_takes_plain_arguments(tmp_path, rows):
+    """A model that a command fitted to columns of other names is used without knowing these."""
+    from uqcli.cli.app import run
+
+    frame = pl.DataFrame({"s": rows["score"], "u": rows["uncertainty"], "y": rows["label"]})
+    frame.write_csv(tmp_path / "rows.csv")
+    line = "boundary rows.csv --score s --uncertainty u --label y --precision 0.6 -q -o m.json"
+    assert run(line.split()) == 0
+    ours = find_boundary(rows["score"], rows["label"], uncertainty=rows["uncertainty"], precision="0.6")
+    model = uqcli.Boundary.load("m.json")
+    np.testing.assert_array_equal(
+        model.decide(rows["score"], rows["uncertainty"]), ours.decide(rows["score"], rows["uncertainty"])
+    )
+    with pytest.raises(DataError, match="no u given"):
+        model.decide(rows["score"])
+    with pytest.raises(uqcli.ArtifactError, match="is a boundary artifact"):
+        uqcli.Grid.load("m.json")
+
+
+def test_options_that_do_not_exist_are_named():
+    for call, said in (
+        (
+            lambda: find_boundary(SCORE, LABEL, precision="0.5", algorithm="best"),
+            "algorithm 'best'; expected one",
+        ),
+        (lambda: Calibrator.fit(SCORE, LABEL, method="plat"), "method 'plat'; expected one of platt"),
+        (lambda: Calibrator.fit(SCORE, LABEL, n_bin=3), "unknown option 'n_bin'; expected one of n_bins"),
+        (lambda: uqcli.calibration_error(SCORE, LABEL, binning="equi-weight"), "binning 'equi-weight'"),
+        (lambda: uqcli.simulate("posterior", 5, prevalence=0.2), "unknown option 'prevalence'"),
+        (
+            lambda: uqcli.bin_counts(SCORE, LABEL, binning="pava-bc", n_min=3, n_max=2),
+            "n_max 2 is below n_min 3",
+        ),
+    ):
+        with pytest.raises(UsageError) as raised:
+            call()
+        assert said in str(raised.value)
+
+
+def test_groups_and_target_of_conformal_sets(classes, probability):
+    by = uqcli.conformal_sets(probability, classes["label"], classes=list("abcd"), group=classes["group"])
+    with pytest.raises(DataError, match="no group given"):
+        by.sets(probability)
+    assert by.sets(probability, group=classes["group"]).shape == probability.shape
+    moved = uqcli.conformal_sets(
+        probability, classes["label"], classes=list("abcd"), mode="label-shift", target=probability[:200]
+    )
+    weights = uqcli.shift_weights(
+        probability, classes["label"], probability[:200], classes=list("abcd"), bootstrap=0
+    )
+    given = uqcli.conformal_sets(
+        probability, classes["label"], classes=list("abcd"), mode="label-shift", shift=weights
+    )
+    assert moved.artifact == given.artifact
+
+
+def test_what_there_is():
+    assert set(uqcli.__all__) == set(dir(uqcli))
+    for name in uqcli.__all__:
+        assert getattr(uqcli, name) is not None
+    with pytest.raises(AttributeError, match="no attribute 'nothing'"):
+        _ = uqcli.nothing
+
+
+def test_looking_around_loads_nothing():
+    code = "import sys, uqcli; dir(uqcli); print(sorted({'numpy', 'polars', 'narwhals'} & set(sys.modules)))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "[]\n"

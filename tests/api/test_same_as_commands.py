@@ -1,0 +1,288 @@
+"""The library and the command line are one program: the same artifact, report or rows, byte for byte."""
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+
+import uqcli
+from uqcli.choices import Algorithm, Binning, CalibrationMethod
+from uqcli.cli.app import run
+from uqcli.cli.config import COMMANDS
+from uqcli.reports.render import to_json
+
+ABCD = list("abcd")
+
+
+@dataclass(frozen=True)
+class Given:
+    """What both sides are given."""
+
+    rows: dict
+    classes: dict
+    probability: np.ndarray
+
+    @property
+    def labelled(self):
+        return self.rows["score"], self.rows["label"]
+
+    @property
+    def of_classes(self):
+        return {"classes": ABCD}
+
+
+SAVED, REPORTED, ADDED = "an artifact", "a report", "columns"
+
+
+def boundary(*options, **arguments):
+    return (
+        f"boundary {' '.join(options)}",
+        "rows.parquet --score-bins 30",
+        SAVED,
+        lambda g: uqcli.find_boundary(
+            *g.labelled, uncertainty=g.rows["uncertainty"], score_bins=30, **arguments
+        ),
+    )
+
+
+def binned(binning):
+    both = binning.cuts_uncertainty
+    return (
+        f"bin --binning {binning}",
+        f"rows.parquet --score-bins 7 --uncertainty-bins {2 if both else 1}",
+        SAVED,
+        lambda g: uqcli.bin_counts(
+            *g.labelled,
+            uncertainty=g.rows["uncertainty"] if both else None,
+            binning=binning,
+            score_bins=7,
+            uncertainty_bins=2 if both else 1,
+        ),
+    )
+
+
+def calibrated(method, more="", **arguments):
+    def fitted(g):
+        columns = {name: {each: g.rows[each] for each in names} for name, names in arguments.items()}
+        return uqcli.Calibrator.fit(
+            *g.labelled,
+            method=method,
+            uncertainty=g.rows["uncertainty"],
+            undersampled=3.0 if method == "prior" else 1.0,
+            min_leaf=80,
+            **columns,
+        )
+
+    options = f"{more} --min-leaf 80" if more else "--undersampled 3" if method == "prior" else ""
+    return f"calibrate --method {method}", f"rows.parquet --bootstrap 0 {options}", SAVED, fitted
+
+
+def of_classes(function, command, more="", **arguments):
+    return (
+        f"{command} {more}",
+        "classes.parquet --proba p_*",
+        SAVED,
+        lambda g: function(g.probability, g.classes["label"], classes=ABCD, **arguments),
+    )
+
+
+def conformal(more="", **arguments):
+    return of_classes(uqcli.conformal_sets, "conformal", more, **arguments)
+
+
+def shift(more="", **arguments):
+    return (
+        f"shift {more}",
+        "classes.parquet --proba p_* --target target.parquet",
+        SAVED,
+        lambda g: uqcli.shift_weights(
+            g.probability, g.classes["label"], g.probability[-300:], classes=ABCD, **arguments
+        ),
+    )
+
+
+def tce(more="", **arguments):
+    names = ("group", "weight")
+
+    def measured(g):
+        columns = {name: g.rows[name] for name in names if arguments.get(name)}
+        others = {name: value for name, value in arguments.items() if name not in names}
+        return uqcli.calibration_error(*g.labelled, **columns, **others)
+
+    return f"tce {more}", "rows.parquet", REPORTED, measured
+
+
+def loaded(call):
+    return lambda g: call(uqcli.load("model.json"), g)
+
+
+CASES = [
+    boundary("--precision 0.6", precision=0.6),
+    boundary("--recall 0.5", recall="0.5"),
+    boundary("--max-selected 5%", max_selected="5%"),
+    boundary("--max-selected 40", max_selected=40),
+    boundary("--max-fpr 0.1", max_fpr=0.1),
+    boundary("--gain 3 --cost 1", gain=3, cost=1),
+    *(boundary(f"--precision 0.6 --algorithm {each}", precision="0.6", algorithm=each) for each in Algorithm),
+    *map(binned, Binning),
+    *(calibrated(each) for each in CalibrationMethod if each is not CalibrationMethod.HETEROGENEOUS),
+    calibrated("heterogeneous", "--features age,city", features=("age", "city")),
+    calibrated("heterogeneous", "--partition city,group", partition=("city", "group")),
+    conformal(),
+    conformal("--method lac --alpha 0.2", method="lac", alpha=0.2),
+    conformal("--mode label-conditional --alpha-by-class a=0.3", mode="label-conditional",
+              alpha_by_class={"a": "0.3"}),
+    shift(),
+    shift("--estimator em --bootstrap 5 --seed 2", estimator="em", bootstrap=5, seed=2),
+    shift("--confusion soft --bootstrap 0", confusion="soft", bootstrap=0),
+    tce(),
+    tce("--bins quantile --n-bins 5 --test t", binning="quantile", n_bins=5, test="t"),
+    tce("--by group --bootstrap 5 --seed 1", group=True, bootstrap=5, seed=1),
+    tce("--weight weight", weight=True),
+    ("tce", "classes.parquet --proba p_*", REPORTED,
+     lambda g: uqcli.calibration_error(g.probability, g.classes["label"], classes=ABCD)),
+    ("uncertainty", "rows.parquet --alpha1 alpha1 --alpha0 alpha0 --overwrite", ADDED,
+     lambda g: uncertainty_columns(uqcli.uncertainty_of(alpha1=g.rows["alpha1"], alpha0=g.rows["alpha0"]))),
+    ("simulate gaussian", "--rows 500 --seed 4", ADDED, lambda g: uqcli.simulate("gaussian", 500, seed=4)),
+    ("simulate posterior", "--rows 500 --tau 2", ADDED, lambda g: uqcli.simulate("posterior", 500, tau=2.0)),
+]  # fmt: skip
+
+OF_MODELS = {
+    "boundary": (
+        "boundary rows.parquet --precision 0.6",
+        "rows.parquet",
+        lambda m, g: {"decision": m.decide(g.rows["score"], g.rows["uncertainty"])},
+        lambda m, g: m.evaluate(*g.labelled, uncertainty=g.rows["uncertainty"]),
+    ),
+    "boundary with weights": (
+        "boundary rows.parquet --precision 0.6 --weight weight --algorithm hr",
+        "rows.parquet",
+        lambda m, g: {"decision": m.decide(g.rows["score"], g.rows["uncertainty"])},
+        lambda m, g: m.evaluate(*g.labelled, uncertainty=g.rows["uncertainty"], weight=g.rows["weight"]),
+    ),
+    "grid": (
+        "bin rows.parquet --score-bins 5",
+        "rows.parquet",
+        lambda m, g: dict(
+            zip(
+                ("uncertainty_bin", "score_bin"),
+                m.bins_of(g.rows["score"], g.rows["uncertainty"]),
+                strict=True,
+            )
+        ),
+        None,
+    ),
+    "calibrator": (
+        "calibrate rows.parquet --method mist --bootstrap 0",
+        "rows.parquet",
+        lambda m, g: {"calibrated": m.predict(g.rows["score"], uncertainty=g.rows["uncertainty"])},
+        lambda m, g: m.evaluate(*g.labelled, uncertainty=g.rows["uncertainty"]),
+    ),
+    "calibrator of parts": (
+        "calibrate rows.parquet --method heterogeneous --features age,city --min-leaf 80 --bootstrap 0",
+        "rows.parquet",
+        lambda m, g: {"calibrated": m.predict(g.rows["score"], features=features(g))},
+        lambda m, g: m.evaluate(*g.labelled, features=features(g)),
+    ),
+    "conformal": (
+        "conformal classes.parquet --proba p_* --by group",
+        "classes.parquet",
+        lambda m, g: {"set": labels(m.sets(g.probability, group=g.classes["group"]))},
+        lambda m, g: m.evaluate(g.probability, g.classes["label"], group=g.classes["group"]),
+    ),
+    "conformal of one score": (
+        "conformal rows.parquet --no-randomize",
+        "rows.parquet",
+        lambda m, g: {"set": labels(m.sets(g.rows["score"]), "01")},
+        lambda m, g: m.evaluate(*g.labelled),
+    ),
+}
+
+
+def features(given):
+    return {name: given.rows[name] for name in ("age", "city")}
+
+
+def labels(inside, names="abcd"):
+    return [[name for name, there in zip(names, row, strict=True) if there] for row in inside.tolist()]
+
+
+def uncertainty_columns(found):
+    return {
+        "score": found.score,
+        "uncertainty": found.beta_entropy,
+        "uncertainty_std": found.std,
+        "uncertainty_entropy": found.entropy,
+        "uncertainty_mutual_information": found.mutual_information,
+    }
+
+
+@pytest.fixture
+def given(rows, classes, probability, folder, tmp_path):
+    """The rows; the files of them are in the working directory."""
+    for name in ("rows", "classes", "target"):
+        (tmp_path / f"{name}.parquet").symlink_to(folder / f"{name}.parquet")
+    return Given(rows, classes, probability)
+
+
+def command(line, capfd):
+    """Run a command line; what it prints."""
+    capfd.readouterr()
+    code = run(line.split())
+    out, err = capfd.readouterr()
+    assert code == 0, err
+    return out
+
+
+@pytest.mark.parametrize(("name", "arguments", "gives", "library"), CASES, ids=[case[0] for case in CASES])
+def test_the_library_gives_what_the_command_gives(given, capfd, tmp_path, name, arguments, gives, library):
+    line = f"{name} {arguments}"
+    if gives == SAVED:
+        command(f"{line} -q -o cli.json", capfd)
+        found = library(given)
+        found.save("library.json")
+        assert (tmp_path / "library.json").read_bytes() == (tmp_path / "cli.json").read_bytes()
+        assert uqcli.load("cli.json").artifact == found.artifact
+    elif gives == REPORTED:
+        assert to_json(library(given).report) == command(f"{line} --json", capfd)
+    else:
+        command(f"{line} -q -o out.parquet", capfd)
+        same_columns(library(given), pl.read_parquet("out.parquet"))
+
+
+def same_columns(ours, written):
+    for name, values in ours.items():
+        theirs = written[name].to_list()
+        assert (values.tolist() if isinstance(values, np.ndarray) else values) == theirs, name
+
+
+@pytest.mark.parametrize("kind", OF_MODELS)
+def test_models_do_what_apply_evaluate_and_show_do(given, capfd, kind):
+    fit, inputs, applied, evaluated = OF_MODELS[kind]
+    command(f"{fit} -q -o model.json", capfd)
+    model = uqcli.load("model.json")
+    command(f"apply model.json {inputs} -q -o out.parquet", capfd)
+    same_columns(applied(model, given), pl.read_parquet("out.parquet"))
+    if evaluated is not None:
+        theirs = json.loads(command(f"evaluate model.json {inputs} --json", capfd))
+        ours = evaluated(model, given).report.payload()
+        for result in (*theirs["results"], *ours["results"]):
+            result.pop("artifact")
+        theirs["notes"] = [note.partition(": ")[2] for note in theirs["notes"]]
+        ours["notes"] = [note.partition(": ")[2] for note in ours["notes"]]
+        assert json.loads(json.dumps(ours)) == theirs
+    command("show model.json -q --report shown.md", capfd)
+    assert model.describe() == Path("shown.md").read_text("utf-8")
+
+
+def test_schemas_are_those_of_the_command(capfd):
+    for kind in ("grid", "boundary", "calibrator", "conformal", "shift"):
+        assert uqcli.schema_text(kind) == command(f"schema {kind}", capfd)
+
+
+def test_every_command_is_compared():
+    compared = {case[0].split()[0] for case in CASES} | {"apply", "evaluate", "show", "schema"}
+    assert compared == set(COMMANDS)
