@@ -17,12 +17,13 @@ from uqcli.defaults import SMALL_WORK
 from uqcli.kernels.nonconformity import true_label_scores
 from uqcli.methods.boundary.constraint import parse_constraint
 from uqcli.methods.boundary.optimum import optimise
-from uqcli.methods.calibrate.heterogeneous import CalibrationRows, LeafOptions, fit_trees
+from uqcli.methods.calibrate.heterogeneous import LeafOptions, fit_trees
 from uqcli.methods.calibrate.isotonic import fit_isotonic
 from uqcli.methods.calibrate.scale import Scale
 from uqcli.methods.calibrate.tree import TreeOptions, learn_trees
 from uqcli.methods.conformal.scores import SCORES
 from uqcli.methods.conformal.thresholds import marginal_threshold
+from uqcli.rows import Rows
 
 SINGLE_TESTS = 400
 """Rows that scipy tests one by one; the others would take as long."""
@@ -105,8 +106,8 @@ def heterogeneous_seconds(rows):
     start = time.perf_counter()
     learned = learn_trees(first, label[:half], weight[:half], TreeOptions(max_depth=4))
     middle = time.perf_counter()
-    calibration = CalibrationRows(
-        score=score[half:], positive=label[half:], weight=weight[half:], features=second
+    calibration = Rows(
+        numbers={"score": score[half:]}, positive=label[half:], weight=weight[half:], features=second
     )
     how = LeafOptions(method=LeafMethod.PLATT, scale=Scale(), min_leaf=min(500, rows // 20))
     fitted = fit_trees(learned, calibration, how, boosted=False)

@@ -12,7 +12,7 @@ from polars.testing import assert_frame_equal
 
 from uqcli.choices import EngineName, OnInvalid
 from uqcli.engines.open import open_engine
-from uqcli.engines.protocol import AddedColumns, ApplyRequest
+from uqcli.engines.protocol import AddedColumns, Destination, StreamRequest
 from uqcli.engines.request import ClassColumns, DataRequest, FeatureRequest, Roles
 from uqcli.errors import DataError
 
@@ -120,7 +120,7 @@ def of_batches(engine):
     def ask(request):
         batches = engine.batches(request)
         found = list(batches)
-        assert all(rows.valid.all() for rows in found)
+        assert all(rows.valid is None for rows in found)
         joined = {role: np.concatenate([rows.numbers[role] for rows in found]) for role in found[0].numbers}
         position = np.concatenate([rows.position for rows in found])
         return [joined, batches.dropped, batches.levels, batches.unnormalised, position]
@@ -199,7 +199,7 @@ def test_no_row_is_too_few(engine, tmp_path):
 def test_columns_are_found_by_their_names_only(whole):
     frame = rows_with().rename({"score": "^.*$", "uncertainty": "*"})
     roles = replace(ROLES, numbers={"score": "^.*$", "uncertainty": "*"})
-    rows = whole.rows(DataRequest(inputs=(), frame=frame, roles=roles))
+    rows = whole.rows(DataRequest(inputs=(), frame=frame, roles=roles)).rows
     assert rows.numbers["uncertainty"].tolist() == frame["*"].to_list()
 
 
@@ -257,7 +257,9 @@ def test_a_streamed_frame_is_written_as_its_file_would_be(whole, tmp_path, endin
     written, facts = [], []
     for each in (request, of_file(request, tmp_path)):
         output = tmp_path / f"out.{ending}"
-        facts.append(whole.stream(ApplyRequest(data=each, added=added, output=str(output))))
+        facts.append(
+            whole.stream(StreamRequest(data=each, added=added, output=Destination(place=str(output))))
+        )
         written.append(READERS[ending](output))
     assert facts[0] == facts[1]
     if ending == "csv":

@@ -14,16 +14,16 @@ from hypothesis import strategies as st
 
 from tests.engines.conftest import AGAIN, FRAME
 from tests.oracles import counting
-from tests.properties.strategies import as_hold_out, data_sets
+from tests.properties.array_table import ArrayTable
+from tests.properties.strategies import as_hold_out, build_cells, data_sets
 from uqcli.choices import Algorithm, Binning, ConstraintKind, OnInvalid
 from uqcli.counts import merge
 from uqcli.engines.request import DataRequest, Roles
 from uqcli.errors import DataError
-from uqcli.jobs.array_table import ArrayTable
 from uqcli.jobs.bin.run import bin_rows
 from uqcli.jobs.boundary.hold_out import HoldOutRows
 from uqcli.jobs.grids import grid_cells, uncertainty_edges
-from uqcli.methods.bin.grid import GridSpec
+from uqcli.methods.bin.grid import GridSpec, pool_by
 from uqcli.methods.bin.isotonic_blocks import isotonic_counts
 from uqcli.methods.bin.isotonic_error import isotonic_errors
 from uqcli.methods.boundary.constraint import parse_constraint
@@ -160,7 +160,7 @@ def test_cells_are_those_by_hand(engine, source, tmp_path_factory, data, dtype, 
     data = narrow(data) if dtype == pl.Float32 else data
     inputs = written(frame(data, dtype), tmp_path_factory.mktemp("rows"), ending=source)
     table = table_with(engine, inputs, data)
-    found, whole = grid_cells(table, spec), grid_cells(ArrayTable(hold_out=as_hold_out(data)), spec)
+    found, whole = grid_cells(table, spec), build_cells(as_hold_out(data), spec)
     assert found.uncertainty_edges.tolist() == whole.uncertainty_edges.tolist()
     assert found.uncertainty_edges.tolist() == uncertainty_edges(table, spec).tolist()
     parts = counting.rows_by_bin(data, found.uncertainty_edges.tolist())
@@ -177,13 +177,13 @@ def test_boundaries_are_those_of_all_scores_pooled(engine, source, tmp_path_fact
     inputs = written(frame(data), tmp_path_factory.mktemp("rows"), ending=source)
     constraint = parse_constraint(kind, text)
     spec = GridSpec(binning=Binning.EQUI_WEIGHT, uncertainty_bins=2, score_bins=3)
-    for first in (Algorithm.VW_DPMT, Algorithm.ST):
+    for gridded, first in ((True, Algorithm.VW_DPMT), (True, Algorithm.ST), (False, Algorithm.ST)):
         found = []
         for table in (
             table_with(engine, inputs, data),
-            ArrayTable(hold_out=as_hold_out(data)),
+            ArrayTable(as_hold_out(data)),
         ):
-            rows = HoldOutRows(table=table, uncertain=True, spec=spec, constraint=constraint)
+            rows = HoldOutRows(table=table, uncertain=True, gridded=gridded, spec=spec, constraint=constraint)
             optima = [
                 rows.optimum(each, constraint)
                 for each in dict.fromkeys([first, *Algorithm])
@@ -264,12 +264,12 @@ def test_the_best_threshold_is_found_among_many_scores(engine, source, tmp_path,
         folder = tmp_path / str(seed)
         folder.mkdir()
         found = [
-            HoldOutRows(table=table, uncertain=False, spec=SPECS[0], constraint=constraint)
+            HoldOutRows(table=table, uncertain=False, gridded=False, spec=SPECS[0], constraint=constraint)
             .optimum(Algorithm.ST, constraint)
             .found
             for table in (
                 table_with(engine, written(frame(data), folder, ending=source), data),
-                ArrayTable(hold_out=as_hold_out(data)),
+                ArrayTable(as_hold_out(data)),
             )
         ]
         assert (found[0] and (found[0].thresholds, found[0].fit)) == (
@@ -283,7 +283,7 @@ def test_isotonic_blocks_are_those_of_all_rows_at_once(engine, source, tmp_path_
     inputs = written(frame(data), tmp_path_factory.mktemp("rows"), ending=source)
     table = table_with(engine, inputs, data)
     edges = np.array([0.0, 1.0])
-    whole = ArrayTable(hold_out=as_hold_out(data)).isotonic(edges)
+    whole = ArrayTable(as_hold_out(data)).isotonic(edges)
     assert [triples(each) for each in table.isotonic(edges)] == [triples(each) for each in whole]
 
 
@@ -295,11 +295,10 @@ def test_errors_by_score_bin_are_those_of_all_scores_pooled(engine, source, tmp_
     request = DataRequest(**inputs, roles=roles)
     spec = GridSpec(binning=Binning.EQUI_WEIGHT, uncertainty_bins=2, score_bins=3)
     found = bin_rows(request, spec).report.errors
-    parts = ArrayTable(hold_out=as_hold_out(data)).pooled(
-        uncertainty_edges(table_with(engine, inputs, data), spec)
-    )
+    edges = uncertainty_edges(table_with(engine, inputs, data), spec)
+    parts = pool_by(as_hold_out(data), edges)
     blocks = [isotonic_counts(each) for each in (*parts, merge(parts))]
-    expected = isotonic_errors(parts, blocks, grid_cells(ArrayTable(hold_out=as_hold_out(data)), spec))
+    expected = isotonic_errors(parts, blocks, build_cells(as_hold_out(data), spec))
     for one, other in zip(found, expected, strict=True):
         np.testing.assert_array_equal(one.ece, other.ece)
 

@@ -8,9 +8,10 @@ import pytest
 from tests.oracles.boundary import dense_table
 from tests.properties.strategies import build_cells
 from uqcli.choices import Algorithm, Binning, ConstraintKind
-from uqcli.methods.bin.grid import GridSpec, HoldOut
+from uqcli.methods.bin.grid import GridSpec
 from uqcli.methods.boundary.constraint import parse_constraint
 from uqcli.methods.boundary.optimum import optimise
+from uqcli.rows import Rows
 
 
 def lattice(rows):
@@ -22,9 +23,8 @@ def lattice(rows):
         drawn.append(state >> 40)
     a, b, c = (np.array(drawn[start::3]) for start in range(3))
     score, uncertainty = a % 1009 / 1009, b % 997 / 997
-    return HoldOut(
-        score=score,
-        uncertainty=uncertainty,
+    return Rows(
+        numbers={"score": score, "uncertainty": uncertainty},
         positive=(c % 1000) / 1000 < score * (1.1 - 0.7 * uncertainty),
     )
 

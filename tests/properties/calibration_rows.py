@@ -5,8 +5,8 @@ from hypothesis import strategies as st
 
 from uqcli.choices import CalibrationMethod
 from uqcli.counts import Feature
-from uqcli.jobs.calibrate.scored_rows import ScoredRows
 from uqcli.methods.calibrate.scale import Scale
+from uqcli.rows import Rows
 
 PROBABILITY = Scale()
 
@@ -30,11 +30,11 @@ def arrays(rows):
 
 
 def scored(score, label, uncertainty=None, weight=None, features=None):
-    return ScoredRows(
-        score=np.asarray(score, dtype=float),
-        uncertainty=uncertainty,
+    score = np.asarray(score, dtype=float)
+    return Rows(
+        numbers={"score": score} if uncertainty is None else {"score": score, "uncertainty": uncertainty},
         positive=np.asarray(label, dtype=bool),
-        weight=np.ones(len(score), dtype=np.int64) if weight is None else weight,
+        weight=weight,
         features=features or {},
     )
 

@@ -7,10 +7,9 @@ from hypothesis import strategies as st
 
 from uqcli.choices import Algorithm, Binning, ConstraintKind
 from uqcli.counts import LOWEST, CellRow, Cells
-from uqcli.jobs.array_table import ArrayTable
-from uqcli.jobs.grids import grid_cells
-from uqcli.methods.bin.grid import HoldOut
+from uqcli.methods.bin.grid import cells_from, pool_by, uncertainty_edges_of
 from uqcli.methods.boundary.constraint import Constraint
+from uqcli.rows import Rows
 
 PRECISIONS = st.one_of(
     st.sampled_from(
@@ -69,9 +68,11 @@ def data_sets(draw, weighted=True, max_size=24):
 
 def as_hold_out(data, weighted=True):
     """The same rows as the library's arrays."""
-    return HoldOut(
-        score=np.array([row[0] for row in data]),
-        uncertainty=np.array([row[1] for row in data]),
+    return Rows(
+        numbers={
+            "score": np.array([row[0] for row in data]),
+            "uncertainty": np.array([row[1] for row in data]),
+        },
         positive=np.array([row[2] for row in data]),
         weight=np.array([row[3] for row in data], dtype=np.int64) if weighted else None,
     )
@@ -79,4 +80,5 @@ def as_hold_out(data, weighted=True):
 
 def build_cells(hold_out, spec):
     """The cells of a grid over rows at hand."""
-    return grid_cells(ArrayTable(hold_out=hold_out), spec)
+    edges = uncertainty_edges_of(hold_out, spec)
+    return cells_from(edges, pool_by(hold_out, edges), spec)

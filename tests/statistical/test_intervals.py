@@ -7,15 +7,16 @@ from scipy import stats
 from uqcli.counts import pool
 from uqcli.draws import Purpose, generator
 from uqcli.errors import InfeasibleError
-from uqcli.jobs.compare import ComparedRows, compare
+from uqcli.jobs.compare import compare
 from uqcli.jobs.intervals import ResamplingPlan
 from uqcli.jobs.shift.evidence import Likelihood, MeanProbabilities, PredictedClasses
 from uqcli.jobs.shift.run import intervals_of_weights
 from uqcli.jobs.tce.chance import chance_of_scores, intervals_of_scores
 from uqcli.jobs.tce.measure import MeasureOptions, measure
+from uqcli.methods.evaluate.paired import PairedCounts
 from uqcli.methods.resampling import resample, resample_counts, tail_of
 from uqcli.methods.shift.target import coverage_draws, percentiles, precision_interval
-from uqcli.methods.tce.calibrated_labels import ClassRows
+from uqcli.methods.tce.calibrated_labels import ClassCounts
 
 RUNS = 100
 
@@ -92,10 +93,8 @@ def test_paired_intervals_of_a_calibrator_on_new_rows():
     for run in range(RUNS):
         random = np.random.default_rng([3, run])
         score = random.uniform(0.05, 0.95, 300)
-        rows = ComparedRows(
-            before=score**2, after=0.9 * score + 0.05, positive=random.random(300) < score, weight=None
-        )
-        found = compare(rows, ResamplingPlan(replicates=60, seed=run))
+        pairs = PairedCounts.of(score**2, 0.9 * score + 0.05, random.random(300) < score, None)
+        found = compare(pairs, ResamplingPlan(replicates=60, seed=run))
         for name, value in expected.items():
             held[name] += found.difference[name].low <= value <= found.difference[name].high
         held["auc"] += found.before["auc"].low <= auc <= found.before["auc"].high
@@ -109,8 +108,8 @@ def test_calibration_of_true_probabilities_is_not_called_a_help():
         random = np.random.default_rng([4, run])
         score = random.uniform(0.02, 0.98, 300)
         after = np.clip(score + random.normal(0, 0.03, 300), 0.01, 0.99)
-        rows = ComparedRows(before=score, after=after, positive=random.random(300) < score, weight=None)
-        helped += compare(rows, ResamplingPlan(replicates=60, seed=run)).difference["log_loss"].high < 0
+        pairs = PairedCounts.of(score, after, random.random(300) < score, None)
+        helped += compare(pairs, ResamplingPlan(replicates=60, seed=run)).difference["log_loss"].high < 0
     assert stats.binomtest(helped, RUNS, 0.025, alternative="greater").pvalue > 0.01
 
 
@@ -129,13 +128,13 @@ def evidence_of(kind, random, rows):
     probability, label = classes(random, rows, SOURCE)
     target, _ = classes(random, rows, TARGET)
     names = ("0", "1", "2")
-    unlabelled = ClassRows.of(target, np.zeros(rows, dtype=np.int64), None)
+    unlabelled = ClassCounts.of(target, np.zeros(rows, dtype=np.int64), None)
     if kind == "hard":
         cells = np.bincount(probability.argmax(axis=1) * 3 + label, minlength=9).reshape(3, 3)
         predicted = np.bincount(target.argmax(axis=1), minlength=3)
         return PredictedClasses(joint=cells, target=predicted, classes=names)
     if kind == "soft":
-        source = ClassRows.of(probability, label, None)
+        source = ClassCounts.of(probability, label, None)
         return MeanProbabilities(source=source, target=unlabelled, classes=names)
     return Likelihood(labels=np.bincount(label, minlength=3), target=unlabelled, classes=names)
 

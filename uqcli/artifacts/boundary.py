@@ -15,12 +15,13 @@ from uqcli.choices import Algorithm, AlgorithmChoice, Binning, ConstraintKind, O
 from uqcli.counts import Bools
 from uqcli.defaults import LOWEST
 from uqcli.document import Document, Metrics, Table, count, number, share
-from uqcli.engines.protocol import AddedColumns, CheckedRows
+from uqcli.engines.protocol import AddedColumns
 from uqcli.engines.request import Roles
 from uqcli.errors import DataError, UsageError
 from uqcli.methods.boundary.algorithms.hr import Recalibration, recalibrated
 from uqcli.methods.boundary.constraint import parse_constraint
 from uqcli.methods.boundary.decide import decide
+from uqcli.rows import Rows
 
 
 class SavedConstraint(msgspec.Struct, frozen=True, kw_only=True):
@@ -107,7 +108,7 @@ class BoundaryArtifact(Saved, frozen=True, kw_only=True):
             return str(error)
         return self.missing_columns()
 
-    def decide(self, rows: CheckedRows) -> Bools:
+    def decide(self, rows: Rows) -> Bools:
         """Which rows are positive."""
         by, score = self.recalibration, rows.score
         if not isinstance(by, msgspec.UnsetType):

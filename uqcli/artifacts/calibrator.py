@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from dataclasses import replace
 from typing import Annotated
 
 import msgspec
-import numpy as np
 from msgspec import Meta
 
 from uqcli.artifacts.columns import NewColumns
@@ -23,11 +21,12 @@ from uqcli.choices import (
 from uqcli.counts import Floats, Ints
 from uqcli.document import Document, Metrics, Table, count
 from uqcli.engines.probabilities import require_probabilities
-from uqcli.engines.protocol import AddedColumns, CheckedRows, ColumnType
+from uqcli.engines.protocol import AddedColumns, ColumnType
 from uqcli.engines.request import FeatureRequest, Roles
 from uqcli.methods.calibrate.maps import CalibrationMap
 from uqcli.methods.calibrate.maps.base import Calibrated
 from uqcli.methods.calibrate.scale import Scale
+from uqcli.rows import Rows
 
 
 class CalibratorParameters(msgspec.Struct, frozen=True, kw_only=True):
@@ -92,18 +91,11 @@ class CalibratorArtifact(Saved, frozen=True, kw_only=True):
             for column in self.calibration.features
         )
 
-    def calibrated(
-        self, score: Floats, uncertainty: Floats | None, features: Mapping[str, Floats]
-    ) -> Calibrated:
-        """Probabilities, for the target's class mix where there is one.
-
-        Parameters
-        ----------
-        score, uncertainty : float64, shape (n,)
-        features
-            Values under the map's own levels, by column name; each of shape (n,).
-        """
-        found = self.calibration.predict(self.scale.corrected(score), self.scale, uncertainty, features)
+    def calibrated(self, rows: Rows) -> Calibrated:
+        """Probabilities of rows whose features have the map's levels; in the target, where there is one."""
+        features = {name: each.value for name, each in rows.features.items()}
+        corrected = self.scale.corrected(rows.score)
+        found = self.calibration.predict(corrected, self.scale, rows.uncertainty, features)
         if self.weights is None:
             return found
         negative, positive = self.weights
@@ -117,11 +109,11 @@ class CalibratorArtifact(Saved, frozen=True, kw_only=True):
         if self.calibration.has_leaves:
             types[leaf] = "int64"
 
-        def compute(rows: CheckedRows) -> dict[str, Ints | Floats]:
-            score = np.where(rows.valid, rows.score, 0.5)
+        def compute(rows: Rows) -> dict[str, Ints | Floats]:
+            score = rows.filled(rows.score, 0.5)
             if not self.logit:
                 require_probabilities(score, column, remedy="calibrate with --logit to read such scores")
-            found = self.calibrated(score, rows.uncertainty, rows.features)
+            found = self.calibrated(rows.scored(score))
             added: dict[str, Ints | Floats] = {calibrated: found.probability}
             if found.leaf is not None:
                 added[leaf] = found.leaf

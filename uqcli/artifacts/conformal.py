@@ -17,12 +17,13 @@ from uqcli.counts import Bools, Floats, Ints
 from uqcli.document import Document, Metrics, Table, count, printable
 from uqcli.draws import Purpose, uniforms
 from uqcli.engines.probabilities import probabilities
-from uqcli.engines.protocol import AddedColumns, CheckedRows, ColumnType
+from uqcli.engines.protocol import AddedColumns, ColumnType
 from uqcli.engines.request import PROBA, FeatureRequest, Roles
 from uqcli.errors import DataError, UsageError
 from uqcli.exact import decimal
 from uqcli.kernels.nonconformity import Matrix
 from uqcli.methods.conformal.scores import SCORES
+from uqcli.rows import Rows
 
 _MOST_ROWS = 60
 
@@ -139,7 +140,7 @@ class ConformalArtifact(Saved, frozen=True, kw_only=True):
             classes = named.proba.renaming(self.classes)
         return Roles(numbers={}, classes=classes, features=self.features())
 
-    def sets(self, roles: Roles, *, no_empty: bool = False) -> Callable[[CheckedRows], np.ndarray]:
+    def sets(self, roles: Roles, *, no_empty: bool = False) -> Callable[[Rows], np.ndarray]:
         """Sets of checked rows as masks of shape (rows, C).
 
         Parameters
@@ -150,10 +151,11 @@ class ConformalArtifact(Saved, frozen=True, kw_only=True):
         lines = np.array([*(self.groups.thresholds if self.groups is not None else ()), self.thresholds])
         randomised = self.parameters.randomize and self.method is ConformalMethod.APS
 
-        def sets(rows: CheckedRows) -> np.ndarray:
+        def sets(rows: Rows) -> np.ndarray:
             probability = _usable_probabilities(rows, roles)
-            uniform: Floats = np.ones(len(rows.valid))
+            uniform: Floats = np.ones(len(rows))
             if randomised:
+                assert rows.position is not None  # see AddedColumns
                 uniform = uniforms(rows.position, self.parameters.seed, Purpose.APPLY)
             group = self.group_of(rows)
             threshold = lines if group is None else lines[group]
@@ -165,11 +167,11 @@ class ConformalArtifact(Saved, frozen=True, kw_only=True):
 
         return sets
 
-    def group_of(self, rows: CheckedRows) -> Ints | None:
+    def group_of(self, rows: Rows) -> Ints | None:
         """Number of each row's group, the last one for groups never seen; None where there are none."""
         if self.groups is None:
             return None
-        number = rows.features[self.groups.column].astype(np.int64)
+        number = rows.features[self.groups.column].value.astype(np.int64)
         return np.where(number < 0, len(self.groups.names), number)
 
     def adds(self, roles: Roles, form: NewColumns) -> AddedColumns:
@@ -179,7 +181,7 @@ class ConformalArtifact(Saved, frozen=True, kw_only=True):
         if form.lists:
             name = f"{form.prefix}set"
 
-            def listed(rows: CheckedRows) -> dict[str, Bools | Ints]:
+            def listed(rows: Rows) -> dict[str, Bools | Ints]:
                 inside = sets(rows)
                 return {name: inside, size: inside.sum(axis=1)}
 
@@ -189,7 +191,7 @@ class ConformalArtifact(Saved, frozen=True, kw_only=True):
         if len({*names, size}) < len(names) + 1:
             raise DataError("two classes give one column", expected="other names of the classes")
 
-        def flagged(rows: CheckedRows) -> dict[str, Bools | Ints]:
+        def flagged(rows: Rows) -> dict[str, Bools | Ints]:
             inside = sets(rows)
             return {**dict(zip(names, inside.T, strict=True)), size: inside.sum(axis=1)}
 
@@ -261,7 +263,6 @@ class ConformalArtifact(Saved, frozen=True, kw_only=True):
         return tables
 
 
-def _usable_probabilities(rows: CheckedRows, roles: Roles) -> Matrix:
+def _usable_probabilities(rows: Rows, roles: Roles) -> Matrix:
     """Class probabilities, with 0 in rows that are not valid."""
-    probability = probabilities(rows, roles)
-    return probability if rows.valid.all() else np.where(rows.valid[:, None], probability, 0.0)
+    return rows.filled(probabilities(rows, roles), 0.0)

@@ -17,8 +17,9 @@ from uqcli.choices import ArtifactKind, Binning, OnInvalid
 from uqcli.counts import LOWEST_EDGE, CellRow, Cells, Ints, bin_of
 from uqcli.defaults import MOST_ROWS, VERSION
 from uqcli.document import Document, Metrics, Table, count, number
-from uqcli.engines.protocol import AddedColumns, CheckedRows
+from uqcli.engines.protocol import AddedColumns
 from uqcli.engines.request import Roles
+from uqcli.rows import Rows
 
 _SHOWN_BINS = 20
 
@@ -92,7 +93,7 @@ class GridArtifact(Saved, frozen=True, kw_only=True):
         uncertainty_bin, score_bin = f"{form.prefix}uncertainty_bin", f"{form.prefix}score_bin"
         cells = self.cells()
 
-        def binned(rows: CheckedRows) -> dict[str, Ints]:
+        def binned(rows: Rows) -> dict[str, Ints]:
             row, column = _place_in(cells, rows)
             return {uncertainty_bin: row, score_bin: column}
 
@@ -181,7 +182,7 @@ def grid_artifact(cells: Cells, source: Source, parameters: GridParameters) -> G
     )
 
 
-def _place_in(cells: Cells, rows: CheckedRows) -> tuple[Ints, Ints]:
+def _place_in(cells: Cells, rows: Rows) -> tuple[Ints, Ints]:
     """Uncertainty bin and score bin of each row."""
     column = np.zeros(len(rows.score), dtype=np.int64)
     if rows.uncertainty is None:

@@ -7,9 +7,8 @@ from contextlib import AbstractContextManager
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
-from uqcli.choices import EngineName, FileFormat
-from uqcli.engines.protocol import Engine
-from uqcli.files import Held
+from uqcli.choices import EngineName
+from uqcli.engines.protocol import Destination, Engine
 
 if TYPE_CHECKING:
     import polars as pl
@@ -36,14 +35,8 @@ def streams_kept() -> AbstractContextManager[None]:
     return streams_kept()
 
 
-def write_frames(
-    frames: Iterable[pl.DataFrame],
-    empty: pl.DataFrame,
-    output: str,
-    output_format: FileFormat | None,
-    held: Held | None = None,
-) -> None:
+def write_frames(frames: Iterable[pl.DataFrame], empty: pl.DataFrame, output: Destination) -> None:
     """Write frames one after the other (see uqcli.engines.local.write.generated)."""
     from uqcli.engines.local.write.generated import write_frames
 
-    write_frames(frames, empty, output, output_format, held)
+    write_frames(frames, empty, output)

@@ -7,10 +7,10 @@ from typing import Final
 import numpy as np
 
 from uqcli.counts import Floats, Ints
-from uqcli.engines.protocol import CheckedRows
 from uqcli.engines.request import PROBA, Roles
 from uqcli.errors import DataError
 from uqcli.kernels.nonconformity import Matrix
+from uqcli.rows import Rows
 
 BINARY: Final = ("0", "1")
 """Classes where one score is the probability of the positive label."""
@@ -21,7 +21,7 @@ def classes_of(roles: Roles) -> tuple[str, ...]:
     return tuple(roles.classes) or BINARY
 
 
-def probabilities(rows: CheckedRows, roles: Roles) -> Matrix:
+def probabilities(rows: Rows, roles: Roles) -> Matrix:
     """Class probabilities of rows, shape (n, C).
 
     Raises
@@ -31,17 +31,16 @@ def probabilities(rows: CheckedRows, roles: Roles) -> Matrix:
     """
     if roles.classes:
         return np.stack([rows.numbers[PROBA + name] for name in roles.classes], axis=1)
-    score = rows.numbers["score"]
-    if rows.valid.any():
-        require_probabilities(score[rows.valid], roles.numbers["score"])
+    score = rows.score
+    known = score if rows.valid is None else score[rows.valid]
+    if len(known):
+        require_probabilities(known, roles.numbers["score"])
     return np.stack([1 - score, score], axis=1)
 
 
-def label_numbers(rows: CheckedRows) -> Ints | None:
-    """Class number of each label; None where labels were not asked for."""
-    if rows.label_class is not None:
-        return rows.label_class
-    return None if rows.positive is None else rows.positive.astype(np.int64)
+def label_numbers(rows: Rows) -> Ints:
+    """Class number of each label, of rows with labels."""
+    return rows.labels.astype(np.int64) if rows.label_class is None else rows.label_class
 
 
 def require_probabilities(score: Floats, column: str, remedy: str = "calibrate the scores first") -> None:

@@ -9,17 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal, Protocol
-
-import numpy as np
+from typing import Literal, Protocol
 
 from uqcli.choices import FileFormat
-from uqcli.counts import Bools, Feature, Floats, Ints, RangeCounts, ValueCounts
+from uqcli.counts import Bools, Floats, Ints, RangeCounts, ValueCounts
 from uqcli.engines.request import DataRequest, Roles
-from uqcli.files import Held
-
-if TYPE_CHECKING:
-    import polars as pl
+from uqcli.files import STDIO, Held
+from uqcli.rows import Rows
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -45,125 +41,30 @@ class SourceFacts:
 
 
 @dataclass(frozen=True, kw_only=True)
-class CheckedRows:
-    """Checked values of one batch; every array has a value for every row.
+class ReadRows:
+    """All usable rows of the inputs, and what there is to know of them.
 
     Attributes
     ----------
-    valid : bool, shape (rows,)
-        Rows whose needed values can be used; values in other rows mean nothing.
-    numbers : float64, by role
-    positive : bool; label_class, weight : int64
-        None where the role was not asked for; labels are positive or not, or name a class.
-    keys : int64, by column
-        Number of each row's group, in the order of the checker's ``levels``.
-    features : float64, by column
-        As in ``Feature``, of features whose levels are known.
-    raw
-        Columns of the other features.
-    first_row
-        Position of the batch's first row over all inputs.
-    kept : int64, shape (rows,), or None
-        Positions in the batch of rows that were not left out; None for all.
-    """
-
-    valid: Bools
-    numbers: Mapping[str, Floats]
-    positive: Bools | None
-    label_class: Ints | None
-    weight: Ints | None
-    keys: Mapping[str, Ints]
-    features: Mapping[str, Floats]
-    raw: Mapping[str, pl.Series]
-    first_row: int
-    kept: Ints | None = None
-
-    @property
-    def position(self) -> Ints:
-        """Positions of the rows over all inputs."""
-        return self.first_row + (np.arange(len(self.valid)) if self.kept is None else self.kept)
-
-    @property
-    def score(self) -> Floats:
-        """The score of every row."""
-        return self.numbers["score"]
-
-    @property
-    def uncertainty(self) -> Floats | None:
-        """The uncertainty of every row, where it was asked for."""
-        return self.numbers.get("uncertainty")
-
-    def usable(self) -> CheckedRows:
-        """The valid rows only."""
-        mask = self.valid
-        if mask.all():
-            return self
-        return CheckedRows(
-            valid=mask[mask],
-            numbers={role: value[mask] for role, value in self.numbers.items()},
-            positive=None if self.positive is None else self.positive[mask],
-            label_class=None if self.label_class is None else self.label_class[mask],
-            weight=None if self.weight is None else self.weight[mask],
-            keys={column: value[mask] for column, value in self.keys.items()},
-            features={column: value[mask] for column, value in self.features.items()},
-            raw=_only(self.raw, mask),
-            first_row=self.first_row,
-            kept=np.flatnonzero(mask) if self.kept is None else self.kept[mask],
-        )
-
-
-def _only(columns: Mapping[str, pl.Series], mask: Bools) -> Mapping[str, pl.Series]:
-    import polars as pl
-
-    return {name: column.filter(pl.Series(mask)) for name, column in columns.items()}
-
-
-ColumnType = Literal["bool", "int64", "float64", "labels"]
-"""``labels`` is a list of texts: computed as a mask of shape (rows, number of ``AddedColumns.labels``)."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class Groups:
-    """Rows told apart by the text of a column.
-
-    Attributes
-    ----------
-    names
-        The texts, sorted.
-    number : int64, shape (n,)
-        Position of each row's text among them.
-    """
-
-    names: tuple[str, ...]
-    number: Ints
-
-
-@dataclass(frozen=True, kw_only=True)
-class LabelledRows:
-    """All rows of the inputs as arrays: checked, finite, without negative zeros.
-
-    Attributes
-    ----------
-    numbers : float64, shape (n,), by role
-    positive : bool, shape (n,), or None where labels name classes
-    label_class : int64, shape (n,), or None where labels are positive or not
-        Position among ``classes``.
-    weight : int64, shape (n,), or None for 1 each
-    groups, features
-        By column.
+    rows
+        With the groups numbered by name.
+    classes
+        Names of the classes that labels name.
+    group_names
+        Column to the sorted texts of its groups.
     unnormalised
         The farthest from 1 that the class probabilities of a row add up to.
     """
 
-    numbers: Mapping[str, Floats]
-    positive: Bools | None
-    weight: Ints | None
+    rows: Rows
     facts: SourceFacts
-    label_class: Ints | None = None
     classes: tuple[str, ...] = ()
-    groups: Mapping[str, Groups] = field(default_factory=dict)
-    features: Mapping[str, Feature] = field(default_factory=dict)
+    group_names: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     unnormalised: float = 0.0
+
+
+ColumnType = Literal["bool", "int64", "float64", "labels"]
+"""``labels`` is a list of texts: computed as a mask of shape (rows, number of ``AddedColumns.labels``)."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -177,17 +78,36 @@ class AddedColumns:
     labels
         The texts that lists are made of.
     compute
-        From checked rows to arrays of shape (rows,) by name; what it gives for rows that are not valid
-        means nothing.
+        From rows with features whose levels are known, and their positions, to arrays of shape (rows,) by
+        name; what it gives for rows that are not valid means nothing.
     """
 
     types: Mapping[str, ColumnType]
     labels: tuple[str, ...] = ()
-    compute: Callable[[CheckedRows], Mapping[str, Bools | Ints | Floats]]
+    compute: Callable[[Rows], Mapping[str, Bools | Ints | Floats]]
 
 
 @dataclass(frozen=True, kw_only=True)
-class ApplyRequest:
+class Destination:
+    """Where rows go.
+
+    Attributes
+    ----------
+    place
+        Path, or ``-`` for standard output.
+    file_format
+        None means what the place's name says.
+    held
+        Where a regular file waits for its commit; None lets it take its place at once.
+    """
+
+    place: str = STDIO
+    file_format: FileFormat | None = None
+    held: Held | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class StreamRequest:
     """Files to stream through a model.
 
     Attributes
@@ -196,29 +116,21 @@ class ApplyRequest:
         Rows to read; no label is needed.
     added
         The columns to add.
-    output
-        Path, or ``-`` for standard output.
-    output_format
-        None means what the output's name says.
     overwrite
         Whether existing columns of those names are replaced.
     union
         Whether inputs may differ in other columns.
-    held
-        Where a regular file waits for its commit; None lets it take its place at once.
     """
 
     data: DataRequest
     added: AddedColumns
-    output: str
-    output_format: FileFormat | None = None
+    output: Destination
     overwrite: bool = False
     union: bool = False
-    held: Held | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
-class ApplyFacts:
+class StreamFacts:
     """What was written: rows, true values added, rows dropped, and rows kept with nulls added."""
 
     rows: int
@@ -268,12 +180,12 @@ class Table(Protocol):
         Each block stands at its first score.
         """
 
-    def rows(self) -> LabelledRows:
+    def rows(self) -> Rows:
         """Every row of positive weight, in any order, for what cannot do with counts."""
 
 
 class CheckedBatches(Protocol):
-    """Usable rows in order; all attributes are known once the iteration is over.
+    """Usable rows in order, with their positions; all attributes are known once the iteration is over.
 
     Attributes
     ----------
@@ -284,7 +196,7 @@ class CheckedBatches(Protocol):
     levels
         Column to the numbers of its groups' texts.
     unnormalised
-        See ``LabelledRows``.
+        See ``ReadRows``.
     """
 
     roles: Roles
@@ -292,7 +204,7 @@ class CheckedBatches(Protocol):
     levels: Mapping[str, Mapping[str, int]]
     unnormalised: float
 
-    def __iter__(self) -> Iterator[CheckedRows]:
+    def __iter__(self) -> Iterator[Rows]:
         """Read batch by batch."""
 
 
@@ -302,11 +214,11 @@ class Engine(Protocol):
     def table(self, request: DataRequest) -> Table:
         """Rows to be counted; nothing is read before the first question."""
 
-    def rows(self, request: DataRequest) -> LabelledRows:
+    def rows(self, request: DataRequest) -> ReadRows:
         """Read everything that a fit needs."""
 
     def batches(self, request: DataRequest) -> CheckedBatches:
         """Stream checked rows in order, for counting."""
 
-    def stream(self, request: ApplyRequest) -> ApplyFacts:
+    def stream(self, request: StreamRequest) -> StreamFacts:
         """Stream files through a model, keeping order and other columns."""

@@ -5,29 +5,30 @@ from __future__ import annotations
 import numpy as np
 
 from uqcli import defaults
-from uqcli.counts import Floats, Ints, pool
-from uqcli.jobs.compare import ComparedRows
+from uqcli.counts import Floats, Ints, ValueCounts
 from uqcli.methods.bin.edges import even_edges
 from uqcli.methods.calibrate.maps import CalibrationMap
 from uqcli.methods.tce.calibration_error import in_bins
 from uqcli.methods.tce.diagram import Reliability, reliability
 from uqcli.reports.before_after import ReliabilityPanel
+from uqcli.rows import Rows
 
 _MOST_PANELS = 9
 
 
 def panels(
-    rows: ComparedRows, map_: CalibrationMap, uncertainty: Floats | None, leaf: Ints | None
+    rows: Rows, before: Floats, after: Floats, map_: CalibrationMap, leaf: Ints | None
 ) -> tuple[ReliabilityPanel, ...]:
     """One panel for all rows, and one for each part of the map that has rows.
 
     Parameters
     ----------
-    uncertainty : float64, shape (n,), or None
+    before, after : float64, shape (n,)
+        Probabilities.
     leaf : int64, shape (n,), or None
         Leaf of each row, where one partition tells rows apart.
     """
-    parts = [("All rows", np.arange(len(rows.after))), *_parts(map_, uncertainty, leaf)]
+    parts = [("All rows", np.arange(len(rows))), *_parts(map_, rows.uncertainty, leaf)]
     weighty = [
         (name, places)
         for name, places in parts
@@ -36,8 +37,8 @@ def panels(
     return tuple(
         ReliabilityPanel(
             title=name,
-            before=_reliability(rows.before, rows, places),
-            after=_reliability(rows.after, rows, places),
+            before=_reliability(rows.counts(before, places)),
+            after=_reliability(rows.counts(after, places)),
         )
         for name, places in weighty[:_MOST_PANELS]
     )
@@ -51,7 +52,5 @@ def _parts(map_: CalibrationMap, uncertainty: Floats | None, leaf: Ints | None) 
     return [(name, np.flatnonzero(found.number == each)) for each, name in enumerate(found.names)]
 
 
-def _reliability(probability: Floats, rows: ComparedRows, places: Ints) -> Reliability:
-    weight = None if rows.weight is None else rows.weight[places]
-    counts = pool(probability[places], rows.positive[places], weight)
+def _reliability(counts: ValueCounts) -> Reliability:
     return reliability(in_bins(counts, even_edges(defaults.SINGLE_SCORE_BINS)))

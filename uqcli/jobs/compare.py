@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from uqcli import defaults
 from uqcli.choices import Binning, CalibrationTest
-from uqcli.counts import Bools, Floats, Ints, ValueCounts
+from uqcli.counts import ValueCounts
 from uqcli.document import Estimate, Metric
 from uqcli.draws import Purpose, generator
 from uqcli.jobs.intervals import ResamplingPlan
@@ -32,19 +31,8 @@ _WITH_INTERVALS = ("auc", "log_loss", "brier")
 """Metrics that noise does not lift; the others have no interval that holds its level."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class ComparedRows:
-    """Labelled rows with probabilities before and after, each of shape (n,)."""
-
-    before: Floats
-    after: Floats
-    positive: Bools
-    weight: Ints | None
-
-
-def compare(rows: ComparedRows, plan: ResamplingPlan) -> Comparison:
+def compare(pairs: PairedCounts, plan: ResamplingPlan) -> Comparison:
     """Measure both probabilities; the same resampled rows serve both."""
-    pairs = PairedCounts.of(rows.before, rows.after, rows.positive, rows.weight)
     before, after = map(metrics_of, pairs.counts())
     difference = {name: _minus(after[name], before[name]) for name in before}
     values = dict(zip(SIDES, (before, after, difference), strict=True))

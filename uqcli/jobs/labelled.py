@@ -6,7 +6,7 @@ from uqcli.artifacts.saved import Source
 from uqcli.choices import OnInvalid
 from uqcli.counts import Ints
 from uqcli.engines.open import open_engine
-from uqcli.engines.protocol import LabelledRows, SourceFacts, Table
+from uqcli.engines.protocol import ReadRows, SourceFacts, Table
 from uqcli.engines.request import DataRequest
 from uqcli.errors import DataError, UsageError
 
@@ -31,7 +31,7 @@ def source_of(facts: SourceFacts) -> Source:
     return Source(rows=facts.rows, positives=facts.positives, dropped=facts.dropped, columns=facts.columns)
 
 
-def read_labelled(data: DataRequest) -> tuple[LabelledRows, Source]:
+def read_labelled(data: DataRequest) -> tuple[ReadRows, Source]:
     """Read every row.
 
     Raises
@@ -40,9 +40,9 @@ def read_labelled(data: DataRequest) -> tuple[LabelledRows, Source]:
         Rows are to be kept that cannot be used, or see the engine, or every weight is 0.
     """
     refuse_keep(data.on_invalid)
-    rows = open_engine(data.engine).rows(data)
-    refuse_weightless(rows.weight)
-    return rows, source_of(rows.facts)
+    read = open_engine(data.engine).rows(data)
+    refuse_weightless(read.rows.weight)
+    return read, source_of(read.facts)
 
 
 def refuse_keep(on_invalid: OnInvalid) -> None:

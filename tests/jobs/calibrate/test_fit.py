@@ -9,8 +9,8 @@ from tests.properties.calibration_rows import drawn, scored
 from tests.properties.strategies import data_sets
 from uqcli.choices import CalibrationMethod, Partitioner
 from uqcli.counts import Feature, pool
+from uqcli.jobs.calibrate.drawn_rows import rows_of
 from uqcli.jobs.calibrate.fit import CalibrationOptions, cross_fitted, fit, fit_counts
-from uqcli.jobs.calibrate.scored_rows import ScoredRows, rows_of
 from uqcli.methods.calibrate.scale import Scale
 
 
@@ -58,7 +58,7 @@ def test_folds_and_halves_do_not_see_the_order_of_the_rows():
 def test_counts_give_the_rows_and_the_map_of_rows(data, undersampled):
     score, _, positive, weight = (np.array(column) for column in zip(*data, strict=True))
     score = np.clip(score, 0, 1)
-    rows = ScoredRows(score=score, uncertainty=None, positive=positive, weight=weight, features={}).pooled()
+    rows = scored(score, positive, weight=weight).pooled()
     counts = pool(score, positive, weight)
     made = rows_of(counts)
     for name in ("score", "positive", "weight"):

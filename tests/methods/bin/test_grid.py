@@ -15,7 +15,7 @@ from tests.properties.strategies import (
     keep,
 )
 from uqcli.choices import Algorithm, Binning
-from uqcli.methods.bin.grid import GridSpec, HoldOut
+from uqcli.methods.bin.grid import GridSpec
 from uqcli.methods.boundary.decide import decide
 from uqcli.methods.boundary.optimum import optimise
 
@@ -87,7 +87,7 @@ def test_a_monotone_relabelling_of_scores_changes_no_decision(data, precision):
     spec = GridSpec(binning=Binning.EQUI_WEIGHT, uncertainty_bins=2, score_bins=3)
     hold_out = as_hold_out(data, weighted=False)
     ranks = np.unique(hold_out.score, return_inverse=True)[1].astype(np.float64)
-    relabelled = HoldOut(score=ranks, uncertainty=hold_out.uncertainty, positive=hold_out.positive)
+    relabelled = hold_out.scored(ranks)
     one = optimise(build_cells(hold_out, spec), Algorithm.VW_DPMT, keep(precision)).found
     other = optimise(build_cells(relabelled, spec), Algorithm.VW_DPMT, keep(precision)).found
     assert (one is None) == (other is None)

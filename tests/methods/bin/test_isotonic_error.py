@@ -9,9 +9,7 @@ from tests.oracles.boundary import isotonic_values
 from tests.properties.strategies import as_hold_out, data_sets
 from uqcli.choices import Binning
 from uqcli.counts import merge
-from uqcli.jobs.array_table import ArrayTable
-from uqcli.jobs.grids import uncertainty_edges
-from uqcli.methods.bin.grid import GridSpec, cells_from
+from uqcli.methods.bin.grid import GridSpec, cells_from, pool_by, uncertainty_edges_of
 from uqcli.methods.bin.isotonic_blocks import isotonic_counts
 from uqcli.methods.bin.isotonic_error import isotonic_errors
 
@@ -45,9 +43,9 @@ def oracle(rows, k, width, fit_in_each_bin):
 def test_errors_by_score_bin(data, k, width):
     rows = bins.expand(data)
     spec = GridSpec(binning=Binning.EQUI_WEIGHT, uncertainty_bins=k, score_bins=width)
-    table = ArrayTable(hold_out=as_hold_out(data))
-    edges = uncertainty_edges(table, spec)
-    parts = table.pooled(edges)
+    hold_out = as_hold_out(data)
+    edges = uncertainty_edges_of(hold_out, spec)
+    parts = pool_by(hold_out, edges)
     blocks = [isotonic_counts(each) for each in (*parts, merge(parts))]
     for fit_in_each_bin, error in enumerate(isotonic_errors(parts, blocks, cells_from(edges, parts, spec))):
         expected = np.array(oracle(rows, k, width, fit_in_each_bin))

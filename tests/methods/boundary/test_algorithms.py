@@ -268,7 +268,7 @@ def test_mist_is_the_best_isotonic_threshold_under_every_constraint(rows, rule):
 @given(data_sets(), PRECISIONS)
 def test_hr_is_the_best_of_all_coefficients_and_thresholds(data, precision):
     rows = as_hold_out(data)
-    result = optimise_recalibrated(rows.score, rows.uncertainty, rows.positive, rows.weight, keep(precision))
+    result = optimise_recalibrated(rows, keep(precision))
     low, high = min(u for _, u, _, _ in data), max(u for _, u, _, _ in data)
     place = [(u - low) / (high - low) if high > low else 0.0 for _, u, _, _ in data]
     best = max(

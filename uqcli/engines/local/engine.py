@@ -7,7 +7,7 @@ from dataclasses import replace
 from uqcli.engines.local.check.batches import LocalBatches, opened
 from uqcli.engines.local.check.labelled import all_rows
 from uqcli.engines.local.count.table import LocalTable
-from uqcli.engines.protocol import ApplyFacts, ApplyRequest, LabelledRows
+from uqcli.engines.protocol import ReadRows, StreamFacts, StreamRequest
 from uqcli.engines.request import DataRequest
 
 
@@ -18,7 +18,7 @@ class LocalEngine:
         """Rows to be counted."""
         return LocalTable(request)
 
-    def rows(self, request: DataRequest) -> LabelledRows:
+    def rows(self, request: DataRequest) -> ReadRows:
         """Read the score, uncertainty, label and weight of every row.
 
         Raises
@@ -32,7 +32,7 @@ class LocalEngine:
         """Stream checked rows; unusable ones are left out."""
         return LocalBatches(request)
 
-    def stream(self, request: ApplyRequest) -> ApplyFacts:
+    def stream(self, request: StreamRequest) -> StreamFacts:
         """Stream files through a model (see uqcli.engines.local.write.streaming)."""
         from uqcli.engines.local.write.streaming import stream_through
 

@@ -29,10 +29,13 @@ class HoldOutRows:
     ----------
     uncertain
         Whether there is an uncertainty.
+    gridded
+        Whether the grid is looked at, too: the scores are then counted with it.
     """
 
     table: Table
     uncertain: bool
+    gridded: bool
     spec: GridSpec
     constraint: Constraint
 
@@ -55,10 +58,7 @@ class HoldOutRows:
     def optimum(self, algorithm: Algorithm, constraint: Constraint) -> Optimum:
         """The best boundary of an algorithm that applies."""
         if entry_of(algorithm).works_on is WorksOn.RAISED_SCORES:
-            rows = self.table.rows()
-            assert rows.positive is not None  # labels are positive or not
-            score, uncertainty = rows.numbers["score"], rows.numbers["uncertainty"]
-            return optimise_recalibrated(score, uncertainty, rows.positive, rows.weight, constraint)
+            return optimise_recalibrated(self.table.rows(), constraint)
         found = optimise(self.cells(algorithm), algorithm, constraint)
         if found.found is None and entry_of(algorithm).works_on is WorksOn.SCORES:
             return optimise(self._every_score, algorithm, constraint)  # what comes closest may be anywhere
@@ -84,7 +84,7 @@ class HoldOutRows:
     @cached_property
     def _scores(self) -> Cells:
         """All scores among which the best single threshold is."""
-        if "_parts" in self.__dict__:  # counted with the grid
+        if self.gridded:
             return single_row(self._parts[-1].counts)
         whole = self.table.counted(np.empty(0), self._unsettled)[-1]
         return single_row(whole.counts)

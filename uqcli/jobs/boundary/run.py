@@ -158,6 +158,7 @@ def _from_rows(request: BoundaryRequest, constraint: Constraint) -> _Problem:
         hold_out=HoldOutRows(
             table=table,
             uncertain=uncertain,
+            gridded=_looks_at_grid(request.algorithm),
             spec=spec,
             constraint=constraint,
         ),
@@ -198,6 +199,11 @@ def _looks_at_uncertainty(request: BoundaryRequest, uncertainty_bins: int) -> bo
         return uncertainty_bins > 1
     works_on = entry_of(Algorithm(request.algorithm)).works_on
     return works_on is WorksOn.RAISED_SCORES or (works_on is WorksOn.GRID and uncertainty_bins > 1)
+
+
+def _looks_at_grid(algorithm: AlgorithmChoice) -> bool:
+    """Whether an algorithm works on the grid; of all of them mist always does."""
+    return algorithm is AlgorithmChoice.ALL or entry_of(Algorithm(algorithm)).works_on is WorksOn.GRID
 
 
 def _as_used(parameters: BoundaryParameters, algorithm: Algorithm) -> BoundaryParameters:

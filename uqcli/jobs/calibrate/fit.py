@@ -9,18 +9,16 @@ import numpy as np
 
 from uqcli import defaults
 from uqcli.choices import Binning, CalibrationMethod, LeafMethod, Partitioner, SplitCriterion
-from uqcli.counts import Floats, ValueCounts, merge, pool
+from uqcli.counts import Floats, ValueCounts, merge
 from uqcli.draws import Purpose, check_seed, generator
 from uqcli.errors import UsageError
 from uqcli.exact import check_size
-from uqcli.jobs.array_table import ArrayTable
-from uqcli.jobs.calibrate.scored_rows import ScoredRows, deal
-from uqcli.jobs.grids import uncertainty_edges
+from uqcli.jobs.calibrate.drawn_rows import deal
 from uqcli.jobs.intervals import check_confidence
-from uqcli.methods.bin.grid import GridSpec, HoldOut
+from uqcli.methods.bin.grid import GridSpec, pool_by, uncertainty_edges_of
 from uqcli.methods.bin.registry import BinSizes, rule_of
-from uqcli.methods.calibrate.auc_tree import AucRows, learn_auc_tree
-from uqcli.methods.calibrate.heterogeneous import CalibrationRows, LeafOptions, fit_groups, fit_trees
+from uqcli.methods.calibrate.auc_tree import learn_auc_tree
+from uqcli.methods.calibrate.heterogeneous import LeafOptions, fit_groups, fit_trees
 from uqcli.methods.calibrate.histogram import fit_histogram
 from uqcli.methods.calibrate.isotonic import fit_by_uncertainty, fit_isotonic
 from uqcli.methods.calibrate.maps import CalibrationMap
@@ -35,6 +33,7 @@ from uqcli.methods.calibrate.tree import (
     learn_trees,
     recoded,
 )
+from uqcli.rows import Rows
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -101,16 +100,14 @@ class FittedCalibration:
     scale: Scale
     notes: tuple[str, ...] = ()
 
-    def predict(self, rows: ScoredRows) -> Calibrated:
+    def predict(self, rows: Rows) -> Calibrated:
         """Calibrate rows."""
         corrected = self.scale.corrected(rows.score)
         values = {each.name: recoded(rows.features[each.name], each) for each in self.map.features}
         return self.map.predict(corrected, self.scale, rows.uncertainty, values)
 
 
-def fit(
-    rows: ScoredRows, options: CalibrationOptions, tree_rows: ScoredRows | None = None
-) -> FittedCalibration:
+def fit(rows: Rows, options: CalibrationOptions, tree_rows: Rows | None = None) -> FittedCalibration:
     """Fit a map.
 
     Parameters
@@ -129,7 +126,7 @@ def fit(
     if options.method in ROW_FITS:
         found = ROW_FITS[options.method](rows, options, tree_rows)
         return FittedCalibration(map=found, scale=options.scale)
-    return _fit_scores(pool(options.scale.corrected(rows.score), rows.positive, rows.weight), options)
+    return _fit_scores(rows.counts(options.scale.corrected(rows.score)), options)
 
 
 def fit_counts(counts: ValueCounts, options: CalibrationOptions) -> FittedCalibration:
@@ -175,78 +172,52 @@ SCORE_FITS: Mapping[CalibrationMethod, ScoreFit] = {
 """Methods that look at the scores alone."""
 
 
-def _by_uncertainty(
-    rows: ScoredRows, options: CalibrationOptions, tree_rows: ScoredRows | None
-) -> CalibrationMap:
+def _by_uncertainty(rows: Rows, options: CalibrationOptions, tree_rows: Rows | None) -> CalibrationMap:
     del tree_rows
     spec = GridSpec(binning=Binning.EQUI_WEIGHT, uncertainty_bins=options.uncertainty_bins, score_bins=None)
-    hold_out = HoldOut(
-        score=options.scale.corrected(rows.score),
-        uncertainty=rows.uncertainty,
-        positive=rows.positive,
-        weight=rows.weight,
-    )
-    table = ArrayTable(hold_out=hold_out)
-    edges = uncertainty_edges(table, spec)
-    return fit_by_uncertainty(table.pooled(edges), edges)
+    edges = uncertainty_edges_of(rows, spec)
+    return fit_by_uncertainty(pool_by(_corrected(rows, options), edges), edges)
 
 
-def _heterogeneous(
-    rows: ScoredRows, options: CalibrationOptions, tree_rows: ScoredRows | None
-) -> CalibrationMap:
+def _heterogeneous(rows: Rows, options: CalibrationOptions, tree_rows: Rows | None) -> CalibrationMap:
     leaf_options = LeafOptions(method=options.leaf_method, scale=options.scale, min_leaf=options.min_leaf)
     if not options.trees:
-        return fit_groups(_calibration_rows(rows, options.scale), leaf_options)
+        return fit_groups(_corrected(rows, options), leaf_options)
     if tree_rows is None:
         if rows.size == 1:
             tree_rows = rows  # nothing to split
         else:
-            halves = deal(rows.weight, 2, generator(options.seed, Purpose.SPLIT, 0))
+            halves = deal(rows.counted(), 2, generator(options.seed, Purpose.SPLIT, 0))
             tree_rows, rows = (rows.weighing(half) for half in halves)
     learned = _learn(tree_rows, options)
-    return fit_trees(
-        learned,
-        _calibration_rows(rows, options.scale),
-        leaf_options,
-        boosted=options.partitioner is Partitioner.BOOSTED,
-    )
+    boosted = options.partitioner is Partitioner.BOOSTED
+    return fit_trees(learned, _corrected(rows, options), leaf_options, boosted=boosted)
 
 
-ROW_FITS: Mapping[
-    CalibrationMethod, Callable[[ScoredRows, CalibrationOptions, ScoredRows | None], CalibrationMap]
-] = {
+ROW_FITS: Mapping[CalibrationMethod, Callable[[Rows, CalibrationOptions, Rows | None], CalibrationMap]] = {
     CalibrationMethod.MIST: _by_uncertainty,
     CalibrationMethod.HETEROGENEOUS: _heterogeneous,
 }
 """Methods that look at more than the scores."""
 
 
-def _calibration_rows(rows: ScoredRows, scale: Scale) -> CalibrationRows:
-    return CalibrationRows(
-        score=scale.corrected(rows.score),
-        positive=rows.positive,
-        weight=rows.weight,
-        features=rows.features,
-    )
+def _corrected(rows: Rows, options: CalibrationOptions) -> Rows:
+    """With scores after the correction of their scale."""
+    return rows.scored(options.scale.corrected(rows.score))
 
 
-def _learn(rows: ScoredRows, options: CalibrationOptions) -> LearnedTrees:
+def _learn(rows: Rows, options: CalibrationOptions) -> LearnedTrees:
     shape = TreeOptions(
         partitioner=options.partitioner,
         max_depth=options.max_depth,
         min_leaf=options.min_leaf,
         seed=options.seed,
     )
-    weight = rows.weight
     if options.split is SplitCriterion.GINI:
-        return learn_trees(rows.features, rows.positive, weight, shape)
-    matrix = TreeMatrix.of(rows.features, rows.positive, weight)
-    part = AucRows(
-        log_odds=options.scale.log_odds(options.scale.corrected(rows.score)),
-        positive=rows.positive,
-        weight=weight,
-        rank=matrix.rank,
-    )
+        return learn_trees(rows.features, rows.labels, rows.counted(), shape)
+    matrix = TreeMatrix.of(rows.features, rows.labels, rows.counted())
+    log_odds = options.scale.log_odds(options.scale.corrected(rows.score))
+    part = Rows(numbers={"score": log_odds}, positive=rows.positive, weight=rows.weight)
     return LearnedTrees(columns=matrix.columns, trees=(learn_auc_tree(part, matrix, shape),))
 
 
@@ -261,13 +232,11 @@ class CrossFitted:
     probability : float64, shape (n,)
     """
 
-    rows: ScoredRows
+    rows: Rows
     probability: Floats
 
 
-def cross_fitted(
-    rows: ScoredRows, options: CalibrationOptions, tree_rows: ScoredRows | None
-) -> CrossFitted | None:
+def cross_fitted(rows: Rows, options: CalibrationOptions, tree_rows: Rows | None) -> CrossFitted | None:
     """Calibrate each row under a map fitted without it; None where there is only one.
 
     Parameters
@@ -277,18 +246,19 @@ def cross_fitted(
     """
     if rows.size < 2:
         return None
-    folds = deal(rows.weight, min(defaults.FOLDS, rows.size), generator(options.seed, Purpose.SPLIT, 1))
+    weight = rows.counted()
+    folds = deal(weight, min(defaults.FOLDS, rows.size), generator(options.seed, Purpose.SPLIT, 1))
     parts = []
     for fold in folds:
         held_out = rows.weighing(fold)
-        fitted = fit(rows.weighing(rows.weight - fold), options, tree_rows)
+        fitted = fit(rows.weighing(weight - fold), options, tree_rows)
         parts.append((held_out, fitted.predict(held_out).probability))
     return CrossFitted(
-        rows=ScoredRows.joined([part for part, _ in parts]),
+        rows=Rows.joined([part for part, _ in parts]),
         probability=np.concatenate([probability for _, probability in parts]),
     )
 
 
-def before(rows: ScoredRows, scale: Scale) -> Floats:
+def before(rows: Rows, scale: Scale) -> Floats:
     """The probabilities as they were given, before any correction."""
     return replace(scale, undersampled=1.0).probability(rows.score)

@@ -12,18 +12,18 @@ from uqcli.artifacts.saved import Source
 from uqcli.choices import ArtifactKind, CalibrationMethod
 from uqcli.counts import Floats
 from uqcli.engines.probabilities import require_probabilities
-from uqcli.engines.protocol import LabelledRows
 from uqcli.engines.request import DataRequest, FeatureRequest, Inputs
 from uqcli.errors import UsageError
+from uqcli.jobs.calibrate.drawn_rows import drawn_from, rows_of
 from uqcli.jobs.calibrate.fit import SCORE_FITS, CalibrationOptions, FittedCalibration, fit, fit_counts
 from uqcli.jobs.calibrate.parameters import parameters_of
-from uqcli.jobs.calibrate.scored_rows import ScoredRows, drawn_from, rows_of
 from uqcli.jobs.class_mix import SavedShift, TargetMix, load_shift, mix_of
 from uqcli.jobs.intervals import check_bootstrap, check_confidence
 from uqcli.jobs.labelled import open_table, read_labelled, source_of
 from uqcli.methods.calibrate.histogram import target_bound
 from uqcli.methods.calibrate.maps import CalibrationMap
 from uqcli.methods.calibrate.tree import require_trees
+from uqcli.rows import Rows
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -72,9 +72,9 @@ class MadeCalibrator:
     artifact: CalibratorArtifact
     fitted: FittedCalibration
     data: DataRequest
-    rows: ScoredRows
+    rows: Rows
     fitted_rows: int
-    tree_rows: ScoredRows | None
+    tree_rows: Rows | None
     target: TargetMix | None
 
     @property
@@ -89,9 +89,9 @@ class _Fit:
 
     fitted: FittedCalibration
     source: Source
-    rows: ScoredRows
+    rows: Rows
     fitted_rows: int
-    tree_rows: ScoredRows | None = None
+    tree_rows: Rows | None = None
 
 
 def make_calibrator(request: CalibrateRequest) -> MadeCalibrator:
@@ -182,10 +182,11 @@ def _fitted_on_counts(data: DataRequest, request: CalibrateRequest) -> _Fit:
     return _Fit(fitted=fit_counts(counts, how), source=source, rows=rows, fitted_rows=counts.rows)
 
 
-def _read(data: DataRequest, request: CalibrateRequest) -> tuple[ScoredRows, Source]:
-    labelled, source = read_labelled(data)
-    _require_scores(labelled.numbers["score"], request, source)
-    return _pooled(labelled), source
+def _read(data: DataRequest, request: CalibrateRequest) -> tuple[Rows, Source]:
+    """Distinct rows in sorted order, those of weight 0 left out."""
+    read, source = read_labelled(data)
+    _require_scores(read.rows.score, request, source)
+    return read.rows.pooled(), source
 
 
 def _require_scores(score: Floats, request: CalibrateRequest, source: Source) -> None:
@@ -195,20 +196,7 @@ def _require_scores(score: Floats, request: CalibrateRequest, source: Source) ->
         )
 
 
-def _pooled(labelled: LabelledRows) -> ScoredRows:
-    """Distinct rows in sorted order, those of weight 0 left out."""
-    assert labelled.positive is not None  # the roles name a label of two classes
-    size = len(labelled.positive)
-    return ScoredRows(
-        score=labelled.numbers["score"],
-        uncertainty=labelled.numbers.get("uncertainty"),
-        positive=labelled.positive,
-        weight=np.ones(size, dtype=np.int64) if labelled.weight is None else labelled.weight,
-        features=labelled.features,
-    ).pooled()
-
-
-def read_like(rows: ScoredRows, data: DataRequest, request: CalibrateRequest) -> ScoredRows:
+def read_like(rows: Rows, data: DataRequest, request: CalibrateRequest) -> Rows:
     """Rows of other inputs, whose features are read as numbers or texts as those of the first."""
     features = tuple(
         replace(each, text=rows.features[each.name].levels is not None) for each in data.roles.features

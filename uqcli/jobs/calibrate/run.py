@@ -23,21 +23,22 @@ from uqcli.jobs.calibrate.made import (
     read_like,
     shift_notes,
 )
-from uqcli.jobs.calibrate.scored_rows import ScoredRows
-from uqcli.jobs.compare import ComparedRows, compare
+from uqcli.jobs.compare import compare
 from uqcli.jobs.intervals import ResamplingPlan
 from uqcli.jobs.result import Result
 from uqcli.methods.bin.isotonic_error import BinError, errors_of_rows
 from uqcli.methods.calibrate.maps.base import Parts
+from uqcli.methods.evaluate.paired import PairedCounts
 from uqcli.reports.before_after import ReliabilityPanel
 from uqcli.reports.calibrate.report import CalibrateReport, LevelErrors
+from uqcli.rows import Rows
 
 
 @dataclass(frozen=True, kw_only=True)
 class _Measured:
     """Rows that were not used for the probabilities ``after``, and what to say of them."""
 
-    rows: ScoredRows
+    rows: Rows
     after: Floats
     where: str
 
@@ -57,7 +58,7 @@ def run(request: CalibrateRequest) -> Result[CalibrateReport, CalibratorArtifact
         artifact=made.artifact,
         resampling=(plan.replicates, plan.confidence),
         tested=request.test is not None,
-        compared=None if measured is None else compare(_compared_rows(measured, how), plan),
+        compared=None if measured is None else compare(_paired(measured, how), plan),
         where=None if measured is None else measured.where,
         panels=() if measured is None else _panels(measured, made.fitted, how),
         errors=None if measured is None else _level_errors(measured, made, request),
@@ -103,21 +104,17 @@ def _plan_note(request: CalibrateRequest, plan: ResamplingPlan, measured: _Measu
     return []
 
 
-def _compared_rows(measured: _Measured, how: CalibrationOptions) -> ComparedRows:
+def _paired(measured: _Measured, how: CalibrationOptions) -> PairedCounts:
     rows = measured.rows
-    return ComparedRows(
-        before=before(rows, how.scale),
-        after=measured.after,
-        positive=rows.positive,
-        weight=rows.weight,
-    )
+    return PairedCounts.of(before(rows, how.scale), measured.after, rows.labels, rows.weight)
 
 
 def _panels(
     measured: _Measured, fitted: FittedCalibration, how: CalibrationOptions
 ) -> tuple[ReliabilityPanel, ...]:
-    leaf = fitted.predict(measured.rows).leaf
-    return panels(_compared_rows(measured, how), fitted.map, measured.rows.uncertainty, leaf)
+    rows = measured.rows
+    leaf = fitted.predict(rows).leaf
+    return panels(rows, before(rows, how.scale), measured.after, fitted.map, leaf)
 
 
 def _level_errors(measured: _Measured, made: MadeCalibrator, request: CalibrateRequest) -> LevelErrors | None:
@@ -141,13 +138,10 @@ def _level_errors(measured: _Measured, made: MadeCalibrator, request: CalibrateR
 
 
 def _errors(measured: _Measured, probability: Floats, levels: Parts) -> BinError:
-    rows = measured.rows
     return errors_of_rows(
-        levels.number,
-        len(levels.names),
-        score=rows.score,
-        probability=probability,
-        positive=rows.positive,
-        weight=rows.weight,
+        measured.rows,
+        probability,
+        level=levels.number,
+        levels=len(levels.names),
         score_bins=defaults.SINGLE_SCORE_BINS,
     )

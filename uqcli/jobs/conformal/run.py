@@ -15,6 +15,7 @@ from uqcli.choices import ArtifactKind, ConformalMethod, ConformalMode
 from uqcli.counts import Floats, Ints
 from uqcli.draws import Purpose, uniforms
 from uqcli.engines.open import streams_kept
+from uqcli.engines.probabilities import label_numbers
 from uqcli.engines.request import DataRequest, Inputs
 from uqcli.errors import UsageError
 from uqcli.exact import decimal
@@ -169,20 +170,21 @@ def _calibration(reader: ClassReader, request: ConformalRequest) -> _Calibration
     labels: list[Ints] = []
     weights: list[Ints] = []
     groups: list[Ints] = []
-    for batch in reader:
-        assert batch.label is not None  # the roles name a label
+    for rows in reader:
+        label = label_numbers(rows)
         # a row that weighs nothing is absent: its score is no step, either
-        there = slice(None) if batch.weight is None else batch.weight > 0
-        uniform = np.ones(len(batch.label))
+        there = slice(None) if rows.weight is None else rows.weight > 0
+        uniform = np.ones(len(rows))
         if request.randomize and request.method is ConformalMethod.APS:
-            uniform = uniforms(batch.position, request.seed, Purpose.FIT)
-        of_labels = SCORES[request.method].of_labels(batch.probability, batch.label, uniform)
+            assert rows.position is not None  # see CheckedBatches
+            uniform = uniforms(rows.position, request.seed, Purpose.FIT)
+        of_labels = SCORES[request.method].of_labels(reader.probabilities(rows), label, uniform)
         scores.append(of_labels[there])
-        labels.append(batch.label[there].astype(np.min_scalar_type(len(reader.classes))))
-        if batch.weight is not None:
-            weights.append(batch.weight[there])
+        labels.append(label[there].astype(np.min_scalar_type(len(reader.classes))))
+        if rows.weight is not None:
+            weights.append(rows.weight[there])
         if request.by is not None:
-            groups.append(batch.rows.keys[request.by][there])
+            groups.append(rows.groups[request.by][there])
     weight = np.concatenate(weights) if weights else None
     known = {} if request.by is None else dict(reader.levels[request.by])
     return _Calibration(

@@ -15,7 +15,6 @@ from uqcli.choices import ConstraintKind
 from uqcli.document import Estimate, ExactEstimate
 from uqcli.draws import Purpose, generator
 from uqcli.engines.open import open_engine
-from uqcli.engines.protocol import CheckedRows
 from uqcli.engines.request import DataRequest
 from uqcli.errors import DataError
 from uqcli.jobs.class_mix import TargetMix, mix_of
@@ -25,6 +24,7 @@ from uqcli.jobs.intervals import proportion_estimate
 from uqcli.methods.boundary.constraint import Constraint, parse_constraint
 from uqcli.methods.shift.target import precision_interval
 from uqcli.reports.evaluate.boundaries import EvaluateParameters, EvaluateReport, MeasuredBoundary
+from uqcli.rows import Rows
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -86,12 +86,12 @@ def _count(data: DataRequest, models: Sequence[BoundaryArtifact]) -> tuple[_Tall
     )
     batches = open_engine(data.engine).batches(data)
     for rows in batches:
-        positive = rows.positive if rows.positive is not None else np.zeros(len(rows.score), dtype=np.bool_)
+        positive = rows.labels
         decided = [model.decide(rows) for model in models]
         tally = _Tally(
-            rows=tally.rows + _total(rows, np.ones(len(rows.score), dtype=np.bool_)),
+            rows=tally.rows + rows.size,
             positives=tally.positives + _total(rows, positive),
-            physical_rows=tally.physical_rows + len(rows.score),
+            physical_rows=tally.physical_rows + len(rows),
             physical_positives=tally.physical_positives + int(np.count_nonzero(positive)),
             selected=tuple(s + _total(rows, d) for s, d in zip(tally.selected, decided, strict=True)),
             true_positives=tuple(
@@ -101,7 +101,7 @@ def _count(data: DataRequest, models: Sequence[BoundaryArtifact]) -> tuple[_Tall
     return tally, batches.dropped
 
 
-def _total(rows: CheckedRows, mask: np.ndarray) -> int:
+def _total(rows: Rows, mask: np.ndarray) -> int:
     return int(np.count_nonzero(mask)) if rows.weight is None else int(rows.weight[mask].sum())
 
 

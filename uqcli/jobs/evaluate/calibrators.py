@@ -8,18 +8,18 @@ from dataclasses import replace
 from uqcli.artifacts.calibrator import CalibratorArtifact
 from uqcli.artifacts.saved import Source
 from uqcli.artifacts.shift import ShiftArtifact
-from uqcli.counts import Ints
 from uqcli.engines.probabilities import require_probabilities
-from uqcli.engines.protocol import LabelledRows
+from uqcli.engines.protocol import ReadRows
 from uqcli.engines.request import DataRequest
 from uqcli.errors import UsageError
 from uqcli.jobs.before_after import panels
-from uqcli.jobs.compare import ComparedRows, compare
+from uqcli.jobs.compare import compare
 from uqcli.jobs.evaluate.columns import labelled_rows
 from uqcli.jobs.evaluate.request import EvaluateRequest
 from uqcli.jobs.intervals import ResamplingPlan, check_bootstrap
 from uqcli.jobs.labelled import read_labelled
 from uqcli.methods.calibrate.scale import Scale
+from uqcli.methods.evaluate.paired import PairedCounts
 from uqcli.reports.before_after import ReliabilityPanel
 from uqcli.reports.evaluate.boundaries import EvaluateParameters
 from uqcli.reports.evaluate.calibrators import EvaluateCalibratorReport
@@ -44,17 +44,18 @@ def evaluate(
     plan = ResamplingPlan(replicates=request.bootstrap, seed=request.seed, confidence=request.confidence)
     results = []
     shown: list[ReliabilityPanel] = []
-    read: tuple[DataRequest, LabelledRows, Source] | None = None
+    read: tuple[DataRequest, ReadRows, Source] | None = None
     for name, artifact, data in zip(request.artifacts, models, requests, strict=True):
         if read is None or read[0] != data:
             read = (data, *read_labelled(data))
-        _, rows, source = read
+        rows, source = read[1].rows, read[2]
         if not artifact.logit:
-            require_probabilities(rows.numbers["score"], source.columns["score"])
-        compared, leaf = _compared(rows, artifact)
-        parts = panels(compared, artifact.calibration, rows.numbers.get("uncertainty"), leaf)
+            require_probabilities(rows.score, source.columns["score"])
+        before, found = Scale(real=artifact.logit).probability(rows.score), artifact.calibrated(rows)
+        parts = panels(rows, before, found.probability, artifact.calibration, found.leaf)
         shown += parts if len(models) == 1 else [replace(parts[0], title=name)]
-        results.append((name, artifact, compare(compared, plan)))
+        pairs = PairedCounts.of(before, found.probability, rows.labels, rows.weight)
+        results.append((name, artifact, compare(pairs, plan)))
     assert read is not None  # there is an artifact
     return EvaluateCalibratorReport(
         source=read[2],
@@ -65,18 +66,3 @@ def evaluate(
         panels=tuple(shown),
         results=tuple(results),
     )
-
-
-def _compared(rows: LabelledRows, artifact: CalibratorArtifact) -> tuple[ComparedRows, Ints | None]:
-    """Probabilities before and after, and the rows' leaves where there are any."""
-    score, uncertainty = rows.numbers["score"], rows.numbers.get("uncertainty")
-    features = {name: feature.value for name, feature in rows.features.items()}
-    found = artifact.calibrated(score, uncertainty, features)
-    assert rows.positive is not None  # the roles name a label of two classes
-    compared = ComparedRows(
-        before=Scale(real=artifact.logit).probability(score),
-        after=found.probability,
-        positive=rows.positive,
-        weight=rows.weight,
-    )
-    return compared, found.leaf

@@ -14,6 +14,7 @@ from uqcli.counts import Bools, Floats, Ints
 from uqcli.defaults import LABEL
 from uqcli.document import Estimate, ExactEstimate
 from uqcli.draws import Purpose, generator
+from uqcli.engines.probabilities import label_numbers
 from uqcli.engines.request import DataRequest
 from uqcli.errors import UsageError
 from uqcli.jobs.class_rows import ClassReader
@@ -103,9 +104,8 @@ def _counted(artifact: ConformalArtifact, data: DataRequest) -> tuple[_Tally, So
     tally = _Tally(len(artifact.classes), len(groups) + 1)
     sets = artifact.sets(data.roles)
     reader = ClassReader(data)
-    for batch in reader:
-        assert batch.label is not None  # the roles name a label
-        tally.add(batch.label, sets(batch.rows), batch.counted(), artifact.group_of(batch.rows))
+    for rows in reader:
+        tally.add(label_numbers(rows), sets(rows), rows.counted(), artifact.group_of(rows))
     return tally, reader.source
 
 

@@ -13,7 +13,7 @@ from uqcli.methods.resampling import resample
 from uqcli.methods.shift.identifiability import require_identified
 from uqcli.methods.shift.sums import exact_sums, mean_responsibilities
 from uqcli.methods.shift.weights import ClassWeights, bbse, em, known, solve_weights
-from uqcli.methods.tce.calibrated_labels import ClassRows
+from uqcli.methods.tce.calibrated_labels import ClassCounts
 
 _LEAST_START = 1e-3
 """EM never leaves a weight of 0 again: a resampling starts above it."""
@@ -78,8 +78,8 @@ class PredictedClasses:
 class MeanProbabilities:
     """Distinct rows of both sides, whose probabilities take the place of predicted classes."""
 
-    source: ClassRows
-    target: ClassRows
+    source: ClassCounts
+    target: ClassCounts
     classes: Sequence[str]
 
     def estimate(self) -> ClassWeights:
@@ -104,7 +104,7 @@ class Likelihood:
     """Rows of the source by class, and distinct rows of the target, of calibrated probabilities."""
 
     labels: Ints
-    target: ClassRows
+    target: ClassCounts
     classes: Sequence[str]
 
     def estimate(self) -> ClassWeights:

@@ -13,7 +13,8 @@ from uqcli.artifacts.shift import ShiftArtifact, ShiftParameters
 from uqcli.choices import ArtifactKind, Confusion, ShiftEstimator
 from uqcli.counts import Floats, Ints, pool
 from uqcli.draws import Purpose, generator
-from uqcli.engines.request import DataRequest, Inputs
+from uqcli.engines.probabilities import label_numbers
+from uqcli.engines.request import PROBA, DataRequest, Inputs
 from uqcli.errors import InfeasibleError, UsageError
 from uqcli.jobs.class_rows import ClassReader
 from uqcli.jobs.intervals import check_bootstrap, check_confidence
@@ -25,13 +26,13 @@ from uqcli.jobs.shift.evidence import (
     MeanProbabilities,
     PredictedClasses,
 )
-from uqcli.kernels.nonconformity import Matrix
 from uqcli.methods.bin.edges import even_edges
 from uqcli.methods.resampling import least_replicates, percentile_interval, tail_of
 from uqcli.methods.shift.weights import ClassWeights, no_shift_p_value
-from uqcli.methods.tce.calibrated_labels import ClassRows
+from uqcli.methods.tce.calibrated_labels import ClassCounts
 from uqcli.methods.tce.calibration_error import expected_error, in_bins
 from uqcli.reports.shift.report import ShiftReport
+from uqcli.rows import Rows
 
 _NOTHING = 1e-6
 """A weight below it is 0, which EM only comes near to."""
@@ -64,55 +65,53 @@ class ShiftRequest:
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Rows:
-    """All rows of one side.
+class _Side:
+    """What was read of source or target.
 
     Attributes
     ----------
-    probability : float64, shape (n, C)
-    label : int64, shape (n,)
-        0 on the target's side.
-    weight : int64, shape (n,)
+    rows
+        With a probability of each class, and classes as labels: of the target, where none are known, all 0.
     predicted : int64, shape (n,)
         Likeliest class, the first of equals.
     """
 
-    probability: Matrix
-    label: Ints
-    weight: Ints
+    rows: Rows
     predicted: Ints
     classes: tuple[str, ...]
     source: Source
 
     @property
-    def size(self) -> int:
-        """Rows by weight."""
-        return int(self.weight.sum())
-
     def labels(self) -> Ints:
         """Rows by class."""
-        return _counts(self.label, self.weight, len(self.classes))
+        return self.counted(label_numbers(self.rows), len(self.classes))
 
+    @property
     def predictions(self) -> Ints:
         """Rows by predicted class."""
-        return _counts(self.predicted, self.weight, len(self.classes))
+        return self.counted(self.predicted, len(self.classes))
 
-    def distinct(self) -> ClassRows:
+    def counted(self, number: Ints, size: int) -> Ints:
+        """Rows by a number below some size, by weight; exact, as weights add up to less than 2**53."""
+        return np.bincount(number, weights=self.rows.weight, minlength=size).astype(np.int64)
+
+    def distinct(self) -> ClassCounts:
         """Equal rows as one, in sorted order."""
-        return ClassRows.of(self.probability, self.label, self.weight)
+        probability = np.stack([self.rows.numbers[PROBA + name] for name in self.classes], axis=1)
+        return ClassCounts.of(probability, label_numbers(self.rows), self.rows.weight)
 
 
 @dataclass(frozen=True, kw_only=True)
 class _Sides:
     """Source and target; no target where the prior is known."""
 
-    source: _Rows
-    target: _Rows | None
+    source: _Side
+    target: _Side | None
 
     @property
     def size(self) -> int:
         """Rows of both, by weight."""
-        return self.source.size + (0 if self.target is None else self.target.size)
+        return self.source.rows.size + (0 if self.target is None else self.target.rows.size)
 
 
 def run(request: ShiftRequest) -> Result[ShiftReport, ShiftArtifact | None]:
@@ -161,17 +160,19 @@ def _check(request: ShiftRequest) -> None:
     check_bootstrap(request.bootstrap)
 
 
-def _read(data: DataRequest) -> _Rows:
+def _read(data: DataRequest) -> _Side:
     reader = ClassReader(data.without("uncertainty"))
-    batches = list(reader)
-    probability = np.concatenate([batch.probability for batch in batches])
-    labels = [batch.label for batch in batches if batch.label is not None]
-    label = np.concatenate(labels) if labels else np.zeros(len(probability), dtype=np.int64)
-    return _Rows(
-        probability=probability,
-        label=label,
-        weight=np.concatenate([batch.counted() for batch in batches]),
-        predicted=probability.argmax(axis=1),
+    batches, predicted = [], []
+    for rows in reader:
+        probability = reader.probabilities(rows)
+        columns = dict(zip((PROBA + name for name in reader.classes), probability.T, strict=True))
+        unlabelled = data.roles.label is None
+        label = np.zeros(len(rows), dtype=np.int64) if unlabelled else label_numbers(rows)
+        batches.append(Rows(numbers=columns, label_class=label, weight=rows.weight))
+        predicted.append(probability.argmax(axis=1))
+    return _Side(
+        rows=Rows.joined(batches),
+        predicted=np.concatenate(predicted),
         classes=reader.classes,
         source=reader.source,
     )
@@ -194,21 +195,16 @@ def _same_classes(sides: _Sides, request: ShiftRequest) -> None:
 def _evidence(sides: _Sides, request: ShiftRequest) -> Evidence:
     """What the estimator rests on."""
     source, target = sides.source, sides.target
-    classes, labels = source.classes, source.labels()
+    classes, labels = source.classes, source.labels
     if target is None or request.prior is not None:
         return KnownPrior(target_prior=np.array(request.prior), labels=labels, classes=classes)
     if request.estimator is ShiftEstimator.EM:
         return Likelihood(labels=labels, target=target.distinct(), classes=classes)
     if request.confusion is Confusion.SOFT:
         return MeanProbabilities(source=source.distinct(), target=target.distinct(), classes=classes)
-    cell = source.predicted * len(classes) + source.label
-    joint = _counts(cell, source.weight, len(classes) ** 2).reshape(len(classes), len(classes))
-    return PredictedClasses(joint=joint, target=target.predictions(), classes=classes)
-
-
-def _counts(number: Ints, weight: Ints, size: int) -> Ints:
-    """Weights added up by number; exact, as they stay below 2**53."""
-    return np.bincount(number, weights=weight, minlength=size).astype(np.int64)
+    cell = source.predicted * len(classes) + label_numbers(source.rows)
+    joint = source.counted(cell, len(classes) ** 2).reshape(len(classes), len(classes))
+    return PredictedClasses(joint=joint, target=target.predictions, classes=classes)
 
 
 def _replicates(sides: _Sides, request: ShiftRequest) -> int:
@@ -259,9 +255,7 @@ def _report(
     p_value = (
         None
         if target is None
-        else no_shift_p_value(
-            source.predictions().astype(np.float64), target.predictions().astype(np.float64)
-        )
+        else no_shift_p_value(source.predictions.astype(np.float64), target.predictions.astype(np.float64))
     )
     parameters = ShiftParameters(
         estimator=request.estimator,
@@ -275,7 +269,7 @@ def _report(
     )
     artifact = None
     if found is not None:
-        prior = source.labels() / source.size
+        prior = source.labels / source.rows.size
         artifact = ShiftArtifact(
             kind=ArtifactKind.SHIFT,
             source=source.source,
@@ -303,11 +297,12 @@ def _report(
     )
 
 
-def _calibration_error(source: _Rows) -> float:
+def _calibration_error(source: _Side) -> float:
     """Mean over the classes of the ECE on the source: what EM takes for 0."""
     edges = even_edges(defaults.SINGLE_SCORE_BINS)
+    rows, label = source.rows, label_numbers(source.rows)
     errors = [
-        expected_error(in_bins(pool(column, source.label == number, source.weight), edges))
-        for number, column in enumerate(source.probability.T)
+        expected_error(in_bins(pool(rows.numbers[PROBA + name], label == number, rows.weight), edges))
+        for number, name in enumerate(source.classes)
     ]
     return sum(errors) / len(errors)

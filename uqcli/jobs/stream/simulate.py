@@ -57,7 +57,7 @@ def run(request: SimulateRequest) -> Result[SimulateReport, None]:
     UsageError, DataError
         A parameter makes no sense, or the output cannot be written.
     """
-    simulated, output, positives = simulated_by(request), request.output, 0
+    simulated, positives = simulated_by(request), 0
 
     def counted() -> Iterator[pl.DataFrame]:
         nonlocal positives
@@ -66,7 +66,7 @@ def run(request: SimulateRequest) -> Result[SimulateReport, None]:
             yield part
 
     empty = simulated.draw(0, next(blocks(1, 0, Purpose.SIMULATE))[1])
-    write_frames(counted(), empty, output.place, output.file_format, output.held)
+    write_frames(counted(), empty, request.output)
     return Result(report=SimulateReport(parameters=simulated.parameters, positives=positives), artifact=None)
 
 

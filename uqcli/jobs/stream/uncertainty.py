@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-import numpy as np
-
 from uqcli.counts import Bools, Floats, Ints
-from uqcli.engines.protocol import AddedColumns, CheckedRows
+from uqcli.engines.protocol import AddedColumns
 from uqcli.engines.request import DataRequest, Roles
 from uqcli.errors import DataError, UsageError
 from uqcli.jobs.result import Result
@@ -15,6 +13,7 @@ from uqcli.jobs.stream.output import RowsOutput, stream
 from uqcli.methods.stream.beta import Uncertainties, of_beta
 from uqcli.methods.stream.members import of_members
 from uqcli.reports.stream.apply import ApplyParameters, ApplyReport, ApplySource
+from uqcli.rows import Rows
 
 _LEAST_ALPHA = 1e-100
 _NAMES = {
@@ -56,7 +55,7 @@ def run(request: UncertaintyRequest) -> Result[ApplyReport, None]:
     roles = uncertainty_roles(alpha1=request.alpha1, alpha0=request.alpha0, members=request.members)
     names = {f"{request.output.prefix}{name}": part for name, part in _NAMES.items()}
 
-    def compute(rows: CheckedRows) -> dict[str, Bools | Ints | Floats]:
+    def compute(rows: Rows) -> dict[str, Bools | Ints | Floats]:
         made = uncertainties(rows, of_members=request.members is not None)
         return {name: getattr(made, part) for name, part in names.items()}
 
@@ -91,7 +90,7 @@ def uncertainty_roles(*, alpha1: str | None, alpha0: str | None, members: str | 
     return Roles(numbers={"alpha1": alpha1 or "", "alpha0": alpha0 or ""})
 
 
-def uncertainties(rows: CheckedRows, *, of_members: bool) -> Uncertainties:
+def uncertainties(rows: Rows, *, of_members: bool) -> Uncertainties:
     """Score and uncertainties of checked rows.
 
     Raises
@@ -102,7 +101,7 @@ def uncertainties(rows: CheckedRows, *, of_members: bool) -> Uncertainties:
     return _of_members(rows) if of_members else _of_beta(rows)
 
 
-def _of_beta(rows: CheckedRows) -> Uncertainties:
+def _of_beta(rows: Rows) -> Uncertainties:
     numbers = _usable(rows)
     for role, value in numbers.items():
         if ((value < _LEAST_ALPHA) | (value > 1 / _LEAST_ALPHA)).any():
@@ -114,7 +113,7 @@ def _of_beta(rows: CheckedRows) -> Uncertainties:
     return of_beta(numbers["alpha1"], numbers["alpha0"])
 
 
-def _of_members(rows: CheckedRows) -> Uncertainties:
+def _of_members(rows: Rows) -> Uncertainties:
     numbers = _usable(rows)
     for name, value in numbers.items():
         if ((value < 0) | (value > 1)).any():
@@ -125,6 +124,6 @@ def _of_members(rows: CheckedRows) -> Uncertainties:
     return of_members(list(numbers.values()))
 
 
-def _usable(rows: CheckedRows) -> dict[str, Floats]:
+def _usable(rows: Rows) -> dict[str, Floats]:
     """The columns, with a stand-in where a row is not valid."""
-    return {role: np.where(rows.valid, value, 0.5) for role, value in rows.numbers.items()}
+    return {role: rows.filled(value, 0.5) for role, value in rows.numbers.items()}

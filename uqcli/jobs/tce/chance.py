@@ -24,7 +24,7 @@ from uqcli.methods.resampling import (
     studentised_interval,
 )
 from uqcli.methods.tce.calibrated_labels import (
-    ClassRows,
+    ClassCounts,
     IfCalibrated,
     compare_with_draws,
     draw_positives,
@@ -89,7 +89,7 @@ def chance_of_scores(
 
 
 def chance_of_classes(
-    rows: ClassRows,
+    rows: ClassCounts,
     values: Sequence[Values],
     means: Values,
     options: Sequence[MeasureOptions],
@@ -161,7 +161,7 @@ def _with_errors(counts: ValueCounts, line: CalibrationLine) -> dict[str, WithEr
     }
 
 
-def _intervals_of_means(rows: ClassRows, plan: ResamplingPlan, key: tuple[int, ...]) -> dict[str, Interval]:
+def _intervals_of_means(rows: ClassCounts, plan: ResamplingPlan, key: tuple[int, ...]) -> dict[str, Interval]:
     """Of the mean losses; a mean of slopes has none."""
     losses = {
         name: _row_losses(rows, loss) for name, loss in LOSSES.items() if is_bounded(name, rows.probability)
@@ -180,7 +180,7 @@ def _intervals_of_means(rows: ClassRows, plan: ResamplingPlan, key: tuple[int, .
     return intervals
 
 
-def _row_losses(rows: ClassRows, loss: Loss) -> Floats:
+def _row_losses(rows: ClassCounts, loss: Loss) -> Floats:
     """What each distinct row loses on average over the classes."""
     total = np.zeros(len(rows.label))
     for number, column in enumerate(rows.probability.T):

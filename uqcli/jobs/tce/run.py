@@ -10,10 +10,10 @@ import numpy as np
 from uqcli import defaults
 from uqcli.artifacts.saved import Source
 from uqcli.choices import ScoreBinning
-from uqcli.counts import Bools, Floats, Ints, ValueCounts, pool
+from uqcli.counts import Ints, ValueCounts, pool
 from uqcli.document import Metrics
-from uqcli.engines.probabilities import require_probabilities
-from uqcli.engines.protocol import LabelledRows
+from uqcli.engines.probabilities import label_numbers, require_probabilities
+from uqcli.engines.protocol import ReadRows
 from uqcli.engines.request import PROBA, DataRequest
 from uqcli.jobs.intervals import ResamplingPlan, check_bootstrap, check_confidence
 from uqcli.jobs.labelled import open_table, read_labelled, source_of, sum_notes
@@ -21,10 +21,11 @@ from uqcli.jobs.result import Result
 from uqcli.jobs.tce.chance import Chance, chance_of_classes, chance_of_scores, key_of
 from uqcli.jobs.tce.measure import Measured, MeasureOptions, mean_metrics, measure, test_based_error
 from uqcli.methods.bin.block_sizes import size_notes
-from uqcli.methods.tce.calibrated_labels import ClassRows
+from uqcli.methods.tce.calibrated_labels import ClassCounts
 from uqcli.methods.tce.diagram import diagram
 from uqcli.reports.tce.parts import ClassPart, Part
 from uqcli.reports.tce.report import TceParameters, TceReport
+from uqcli.rows import Rows
 
 _OF_BINS = ("tce", "tce_q", "tce_v", "estimation_error", "within_bin_error")
 """Metrics that say nothing of a group too small to be tested."""
@@ -58,54 +59,22 @@ class TceRequest:
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Problem:
-    """Rows under one question: whether the label is this class.
+class _Group:
+    """All rows, or one group's.
 
     Attributes
     ----------
     name
-        The class, or None where labels are positive or not.
-    score : float64, positive : bool, shape (n,)
+        None for all rows.
+    counts
+        Tie-pooled scores under each question: whether the label is positive, or whether it is each class.
+    places
+        Of its rows; None for all rows.
     """
 
     name: str | None
-    score: Floats
-    positive: Bools
-
-
-@dataclass(frozen=True, kw_only=True)
-class _Rows:
-    """All rows, or one group's: every problem has the same ones."""
-
-    problems: tuple[_Problem, ...]
-    weight: Ints | None
-
-    def only(self, rows: Ints) -> _Rows:
-        """Some of the rows, by their places."""
-        return _Rows(
-            problems=tuple(
-                replace(each, score=each.score[rows], positive=each.positive[rows]) for each in self.problems
-            ),
-            weight=None if self.weight is None else self.weight[rows],
-        )
-
-    def counts(self) -> list[ValueCounts]:
-        """Tie-pooled scores of each problem."""
-        return [pool(each.score, each.positive, self.weight) for each in self.problems]
-
-    def class_rows(self) -> ClassRows:
-        """The rows of class probabilities that the problems are columns of."""
-        label = np.stack([each.positive for each in self.problems], axis=1).argmax(axis=1)
-        return ClassRows.of(np.stack([each.score for each in self.problems], axis=1), label, self.weight)
-
-
-@dataclass(frozen=True, kw_only=True)
-class _Group:
-    """One group's rows, with their counts for each problem."""
-
-    name: str
-    rows: _Rows
     counts: list[ValueCounts]
+    places: Ints | None = None
 
     @property
     def size(self) -> int:
@@ -123,11 +92,11 @@ def run(request: TceRequest) -> Result[TceReport, None]:
     """
     _check(request)
     read = _read(request.data.without("uncertainty").grouped_by(request.by), request.by)
-    rows, counts, groups = read.rows, read.counts, read.groups
+    counts = read.whole.counts
     own = [_with_bounds(each, request.measure) for each in counts]
-    whole = _measured_part(None, rows, counts, [request.measure] * len(counts), request)
-    sized = _equal_sizes(groups, request.measure)
-    parts = tuple(_measured_group(each, sized, request) for each in groups)
+    whole = _measured_part(read.whole, read, [request.measure] * len(counts), request)
+    sized = _equal_sizes(read.groups, request.measure)
+    parts = tuple(_measured_group(each, read, sized, request) for each in read.groups)
     report = TceReport(
         source=read.source,
         parameters=_parameters(request, own, sized, read.classes),
@@ -146,11 +115,13 @@ class _Read:
     Attributes
     ----------
     rows
-        None where counts are enough: no classes, no groups.
+        Those of class probabilities; None where counts are enough.
+    classes
+        Empty where labels are positive or not.
     """
 
-    rows: _Rows | None
-    counts: list[ValueCounts]
+    rows: Rows | None
+    whole: _Group
     groups: list[_Group]
     source: Source
     classes: tuple[str, ...] = ()
@@ -162,22 +133,38 @@ def _read(data: DataRequest, by: str | None) -> _Read:
         table = open_table(data, looks_at_uncertainty=False)
         counts = list(table.pooled(np.empty(0)))
         require_probabilities(counts[0].value, table.facts.columns["score"])
-        return _Read(rows=None, counts=counts, groups=[], source=source_of(table.facts))
-    labelled, source = read_labelled(data)
-    rows = _rows(labelled)
-    groups = [
-        _Group(name=name, rows=part, counts=part.counts())
-        for name, places in _places(labelled, by)
-        for part in (rows.only(places),)
-    ]
+        whole = _Group(name=None, counts=counts)
+        return _Read(rows=None, whole=whole, groups=[], source=source_of(table.facts))
+    read, source = read_labelled(data)
+    if not read.classes:
+        require_probabilities(read.rows.score, source.columns["score"])
+    rows = replace(read.rows, groups={})
     return _Read(
-        rows=rows,
-        counts=rows.counts(),
-        groups=groups,
+        rows=rows if read.classes else None,
+        whole=_Group(name=None, counts=_counts(rows, read.classes, None)),
+        groups=[
+            _Group(name=name, counts=_counts(rows, read.classes, places), places=places)
+            for name, places in _places(read, by)
+        ],
         source=source,
-        classes=labelled.classes,
-        unnormalised=labelled.unnormalised,
+        classes=read.classes,
+        unnormalised=read.unnormalised,
     )
+
+
+def _counts(rows: Rows, classes: tuple[str, ...], places: Ints | None) -> list[ValueCounts]:
+    """Tie-pooled scores under each question, of the rows at some places or of all."""
+    if not classes:
+        return [rows.counts(rows.score, places)]
+    part = _part_at(rows, places)
+    label = label_numbers(part)
+    return [
+        pool(part.numbers[PROBA + name], label == number, part.weight) for number, name in enumerate(classes)
+    ]
+
+
+def _part_at(rows: Rows, places: Ints | None) -> Rows:
+    return rows if places is None else rows.only(places)
 
 
 def _check(request: TceRequest) -> None:
@@ -186,30 +173,16 @@ def _check(request: TceRequest) -> None:
     check_bootstrap(request.bootstrap)
 
 
-def _rows(labelled: LabelledRows) -> _Rows:
-    if labelled.label_class is not None:
-        problems = tuple(
-            _Problem(name=name, score=labelled.numbers[PROBA + name], positive=labelled.label_class == number)
-            for number, name in enumerate(labelled.classes)
-        )
-    else:
-        assert labelled.positive is not None  # the roles name a label
-        score = labelled.numbers["score"]
-        require_probabilities(score, labelled.facts.columns["score"])
-        problems = (_Problem(name=None, score=score, positive=labelled.positive),)
-    return _Rows(problems=problems, weight=labelled.weight)
-
-
-def _places(labelled: LabelledRows, by: str | None) -> Iterator[tuple[str, Ints]]:
+def _places(read: ReadRows, by: str | None) -> Iterator[tuple[str, Ints]]:
     """Names of the groups whose rows weigh something, with the places of their rows."""
     if by is None:
         return
-    groups = labelled.groups[by]
-    order = np.argsort(groups.number, kind="stable")
-    cuts = np.searchsorted(groups.number[order], np.arange(len(groups.names) + 1))
-    for number, name in enumerate(groups.names):
-        places = order[cuts[number] : cuts[number + 1]]
-        if labelled.weight is None or labelled.weight[places].any():
+    number, names, weight = read.rows.groups[by], read.group_names[by], read.rows.weight
+    order = np.argsort(number, kind="stable")
+    cuts = np.searchsorted(number[order], np.arange(len(names) + 1))
+    for each, name in enumerate(names):
+        places = order[cuts[each] : cuts[each + 1]]
+        if weight is None or weight[places].any():
             yield name, places
 
 
@@ -242,24 +215,24 @@ def _tce_under(counts: Sequence[ValueCounts], request: Sequence[MeasureOptions])
     return sum(values) / len(values)
 
 
-def _measured_group(group: _Group, sized: list[MeasureOptions] | None, request: TceRequest) -> Part:
+def _measured_group(
+    group: _Group, read: _Read, sized: list[MeasureOptions] | None, request: TceRequest
+) -> Part:
     if sized is not None and _is_tested(group, request.measure):
-        return _measured_part(group.name, group.rows, group.counts, sized, request)
+        return _measured_part(group, read, sized, request)
     without = replace(request.measure, n_min=None, n_max=None)
-    return _measured_part(
-        group.name, group.rows, group.counts, [without] * len(group.counts), request, tested=False
-    )
+    return _measured_part(group, read, [without] * len(group.counts), request, tested=False)
 
 
 def _measured_part(
-    name: str | None,
-    rows: _Rows | None,
-    counts: Sequence[ValueCounts],
+    group: _Group,
+    read: _Read,
     how: Sequence[MeasureOptions],
     request: TceRequest,
     *,
     tested: bool = True,
 ) -> Part:
+    name, counts = group.name, group.counts
     measured = [measure(each, sizes) for each, sizes in zip(counts, how, strict=True)]
     values = [dict(each.metrics) for each in measured]
     if not tested:
@@ -267,14 +240,13 @@ def _measured_part(
     means = mean_metrics(values)
     chances: Sequence[Chance | None] = [None] * len(values)
     chance: Chance | None = None
-    names = [None] if rows is None else [each.name for each in rows.problems]
-    if request.bootstrap and names == [None]:
+    if request.bootstrap and read.rows is None:
         chance = chance_of_scores(counts[0], values[0], how[0], request.plan, key_of(name))
         chances = [chance]
-    elif request.bootstrap and rows is not None:
-        drawn = rows.class_rows()
+    elif request.bootstrap and read.rows is not None:
+        drawn = _class_counts(_part_at(read.rows, group.places), read.classes)
         chances, chance = chance_of_classes(drawn, values, means, how, plan=request.plan, key=key_of(name))
-    problems = zip(names, counts, measured, values, chances, strict=True)
+    problems = zip(read.classes or [None], counts, measured, values, chances, strict=True)
     return Part(
         name=name,
         tested=tested,
@@ -286,6 +258,11 @@ def _measured_part(
             for of_class, pooled, result, value, of_it in problems
         ),
     )
+
+
+def _class_counts(rows: Rows, classes: tuple[str, ...]) -> ClassCounts:
+    probability = np.stack([rows.numbers[PROBA + name] for name in classes], axis=1)
+    return ClassCounts.of(probability, label_numbers(rows), rows.weight)
 
 
 def _class_part(name: str | None, counts: ValueCounts, result: Measured, metrics: Metrics) -> ClassPart:

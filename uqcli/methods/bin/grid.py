@@ -12,7 +12,6 @@ from uqcli.counts import (
     Bools,
     Cells,
     Floats,
-    Ints,
     RangeCounts,
     ValueCounts,
     binned_cells,
@@ -20,13 +19,13 @@ from uqcli.counts import (
     merge,
     narrow_bins,
     places_by_bin,
-    pool,
 )
 from uqcli.defaults import MOST_CELLS, MOST_UNCERTAINTY_BINS
 from uqcli.errors import UsageError
 from uqcli.exact import check_size
 from uqcli.methods.bin.block_sizes import BlockSizes
 from uqcli.methods.bin.registry import BinSizes, rule_of
+from uqcli.rows import Rows
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -66,24 +65,6 @@ class GridSpec:
                 f"{self.uncertainty_bins} uncertainty bins x {self.score_bins} score bins",
                 expected=f"at most {MOST_CELLS} cells",
             )
-
-
-@dataclass(frozen=True, kw_only=True)
-class HoldOut:
-    """Labelled rows, checked: finite values, no negative zeros.
-
-    Attributes
-    ----------
-    score : float64, shape (n,)
-    uncertainty : float64, shape (n,), or None where a single uncertainty bin is asked for
-    positive : bool, shape (n,)
-    weight : int64, shape (n,), or None for 1 each
-    """
-
-    score: Floats
-    uncertainty: Floats | None
-    positive: Bools
-    weight: Ints | None = None
 
 
 def cells_from(uncertainty_edges: Floats, parts: Sequence[ValueCounts], spec: GridSpec) -> Cells:
@@ -167,12 +148,17 @@ def unsettled_by_edges(counts: RangeCounts, edges: Floats) -> Bools:
     return named & ~counts.exact
 
 
-def pool_by(rows: HoldOut, edges: Floats) -> tuple[ValueCounts, ...]:
+def uncertainty_edges_of(rows: Rows, spec: GridSpec) -> Floats:
+    """Where the uncertainty of rows at hand is cut; float64 of shape (K-1,)."""
+    if spec.uncertainty_bins == 1:
+        return np.empty(0)
+    counts = rows.counts(rows.numbers["uncertainty"])
+    return rule_of(spec.binning).edges(counts, BinSizes(bins=spec.uncertainty_bins))
+
+
+def pool_by(rows: Rows, edges: Floats) -> tuple[ValueCounts, ...]:
     """Tie-pooled scores of each uncertainty bin."""
     if len(edges) == 0 or rows.uncertainty is None:
-        return (pool(rows.score, rows.positive, rows.weight),)
-    parts = []
-    for inside in places_by_bin(narrow_bins(rows.uncertainty, edges), len(edges) + 1):
-        weight = None if rows.weight is None else rows.weight[inside]
-        parts.append(pool(rows.score[inside], rows.positive[inside], weight))
-    return tuple(parts)
+        return (rows.counts(rows.score),)
+    number = narrow_bins(rows.uncertainty, edges)
+    return tuple(rows.counts(rows.score, inside) for inside in places_by_bin(number, len(edges) + 1))

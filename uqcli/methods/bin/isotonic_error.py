@@ -7,9 +7,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from uqcli.counts import Bools, Cells, Floats, Ints, RangeCounts, ValueCounts, bin_of, pool
+from uqcli.counts import Bools, Cells, Floats, Ints, RangeCounts, ValueCounts, bin_of
 from uqcli.methods.bin.rules.equi_weight import equi_weight_edges
 from uqcli.parts import sums_from
+from uqcli.rows import Rows
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -86,32 +87,22 @@ def _errors(parts: Sequence[ValueCounts], cells: Cells, fitted: Sequence[ValueCo
     return BinError(ece=_mean(error), cumulative=_mean_from(_mean(error)))
 
 
-def errors_of_rows(
-    row: Ints,
-    rows: int,
-    *,
-    score: Floats,
-    probability: Floats,
-    positive: Bools,
-    weight: Ints | None,
-    score_bins: int,
-) -> BinError:
+def errors_of_rows(rows: Rows, probability: Floats, *, level: Ints, levels: int, score_bins: int) -> BinError:
     """Errors by score bin of given probabilities; bins of equal weight in each uncertainty bin.
 
     Parameters
     ----------
-    row : int64, shape (n,)
-        Uncertainty bin of each row, below ``rows``.
-    score, probability : float64; positive : bool; weight : int64; shape (n,)
+    probability : float64, shape (n,)
+    level : int64, shape (n,)
+        Uncertainty bin of each row, below ``levels``.
     """
-    error = np.full((rows, score_bins), np.nan)
-    for number in range(rows):
-        inside = np.flatnonzero(row == number)
+    error = np.full((levels, score_bins), np.nan)
+    for number in range(levels):
+        inside = np.flatnonzero(level == number)
         if len(inside):
-            times = np.ones(len(inside), dtype=np.int64) if weight is None else weight[inside]
-            counts = pool(score[inside], positive[inside], times)
-            cell = bin_of(score[inside], equi_weight_edges(counts, score_bins))
-            surplus = times * (probability[inside] - positive[inside])
+            times, score = rows.counted()[inside], rows.score[inside]
+            cell = bin_of(score, equi_weight_edges(rows.counts(rows.score, inside), score_bins))
+            surplus = times * (probability[inside] - rows.labels[inside])
             size = np.bincount(cell, weights=times, minlength=score_bins)
             total = np.bincount(cell, weights=surplus, minlength=score_bins)
             filled = size > 0

@@ -5,12 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from uqcli.choices import Algorithm
-from uqcli.counts import Bools, Cells, Floats, Ints
+from uqcli.counts import Cells
 from uqcli.methods.boundary.algorithms.hr import Recalibration, heuristic_recalibration
 from uqcli.methods.boundary.constraint import Constraint
 from uqcli.methods.boundary.registry import entry_of
 from uqcli.methods.boundary.result import FittedBoundary, boundary_at
 from uqcli.methods.boundary.runs import top_runs
+from uqcli.rows import Rows
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -50,9 +51,7 @@ def optimise(cells: Cells, algorithm: Algorithm, constraint: Constraint) -> Opti
     return Optimum(found=None, closest=nearest)
 
 
-def optimise_recalibrated(
-    score: Floats, uncertainty: Floats, positive: Bools, weight: Ints | None, constraint: Constraint
-) -> Optimum:
-    """Find the best single threshold on recalibrated scores (hr); arrays of shape (n,)."""
-    best = heuristic_recalibration(score, uncertainty, positive, weight, constraint)
+def optimise_recalibrated(rows: Rows, constraint: Constraint) -> Optimum:
+    """Find the best single threshold on recalibrated scores (hr)."""
+    best = heuristic_recalibration(rows, constraint)
     return Optimum(found=None) if best is None else Optimum(found=best[0], recalibration=best[1])

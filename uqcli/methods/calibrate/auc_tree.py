@@ -15,30 +15,12 @@ from uqcli.counts import Bools, Floats, Ints
 from uqcli.kernels.logistic import logistic_fit
 from uqcli.methods.calibrate.maps.trees import Node
 from uqcli.methods.calibrate.tree import TreeMatrix, TreeOptions
+from uqcli.rows import Rows
 
 _CANDIDATES = 32
 _LEAST_GAIN = 1e-4
 _LEAST_VARIANCE = 1e-6
 _NODES, _WEIGHTS = np.polynomial.hermite_e.hermegauss(15)
-
-
-@dataclass(frozen=True, kw_only=True)
-class AucRows:
-    """Rows of a node: log-odds, labels, weights of shape (n,), and ranks of features of shape (n, d)."""
-
-    log_odds: Floats
-    positive: Bools
-    weight: Ints
-    rank: Floats
-
-    def only(self, rows: Bools) -> AucRows:
-        """Some of the rows."""
-        return AucRows(
-            log_odds=self.log_odds[rows],
-            positive=self.positive[rows],
-            weight=self.weight[rows],
-            rank=self.rank[rows],
-        )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -59,43 +41,52 @@ class _Split:
     threshold: float
 
 
-def learn_auc_tree(rows: AucRows, matrix: TreeMatrix, options: TreeOptions) -> tuple[Node, ...]:
-    """Split as long as a split raises the calibrated AUC of a node; missing values go right."""
+def learn_auc_tree(rows: Rows, matrix: TreeMatrix, options: TreeOptions) -> tuple[Node, ...]:
+    """Split as long as a split raises the calibrated AUC of a node; missing values go right.
+
+    Parameters
+    ----------
+    rows
+        With log-odds as their scores.
+    matrix
+        Of the same rows.
+    """
     nodes: list[Node] = []
     leaves = 0
 
-    def grow(part: AucRows, depth: int) -> int:
+    def grow(part: Rows, rank: Floats, depth: int) -> int:
         nonlocal leaves
         place = len(nodes)
-        split = _best_split(part, options.min_leaf) if depth < options.max_depth else None
+        split = _best_split(part, rank, options.min_leaf) if depth < options.max_depth else None
         if split is None:
             nodes.append(Node(leaf=leaves))
             leaves += 1
             return place
         nodes.append(Node())  # takes its number before the nodes below it
         with np.errstate(invalid="ignore"):
-            left = part.rank[:, split.column] <= split.threshold
-        below = grow(part.only(left), depth + 1), grow(part.only(~left), depth + 1)
+            left = rank[:, split.column] <= split.threshold
+        below = [grow(part.only(side), rank[side], depth + 1) for side in (left, ~left)]
         nodes[place] = matrix.question(
             split.column, split.threshold, missing_left=False, left=below[0], right=below[1]
         )
         return place
 
-    grow(rows, 0)
+    grow(rows, matrix.rank, 0)
     return tuple(nodes)
 
 
-def _best_split(rows: AucRows, min_leaf: int) -> _Split | None:
-    whole = [_side(rows, np.ones(len(rows.weight), dtype=np.bool_))]
+def _best_split(rows: Rows, rank: Floats, min_leaf: int) -> _Split | None:
+    weight = rows.counted()
+    whole = [_side(rows, np.ones(len(rows), dtype=np.bool_))]
     if whole[0] is None:
         return None
     best = _Split(auc=calibrated_auc([whole[0]]) + _LEAST_GAIN, column=-1, threshold=0.0)
-    for column in range(rows.rank.shape[1]):
-        value = rows.rank[:, column]
-        for threshold in _candidates(value, rows.weight):
+    for column in range(rank.shape[1]):
+        value = rank[:, column]
+        for threshold in _candidates(value, weight):
             with np.errstate(invalid="ignore"):
                 left = value <= threshold
-            if min(rows.weight[left].sum(), rows.weight[~left].sum()) < min_leaf:
+            if min(weight[left].sum(), weight[~left].sum()) < min_leaf:
                 continue
             sides = [_side(rows, left), _side(rows, ~left)]
             found = [side for side in sides if side is not None]
@@ -117,11 +108,11 @@ def _candidates(rank: Floats, weight: Ints) -> Floats:
     return chosen
 
 
-def _side(rows: AucRows, inside: Bools) -> tuple[_Normal, _Normal] | None:
+def _side(rows: Rows, inside: Bools) -> tuple[_Normal, _Normal] | None:
     """Positives and negatives of one side; None where a class is missing."""
     normals = []
-    for chosen in (inside & rows.positive, inside & ~rows.positive):
-        weight, log_odds = rows.weight[chosen], rows.log_odds[chosen]
+    for chosen in (inside & rows.labels, inside & ~rows.labels):
+        weight, log_odds = rows.counted()[chosen], rows.score[chosen]
         size = float(weight.sum())
         if size == 0:
             return None

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from uqcli.choices import LeafMethod
-from uqcli.counts import Bools, Feature, Floats, Ints, ValueCounts, pool
+from uqcli.counts import Ints, ValueCounts
 from uqcli.methods.calibrate.isotonic import fit_isotonic
 from uqcli.methods.calibrate.maps.groups import GroupsMap
 from uqcli.methods.calibrate.maps.leaves import FeatureColumn, Leaf
@@ -18,26 +18,13 @@ from uqcli.methods.calibrate.parametric import fit_beta, fit_platt
 from uqcli.methods.calibrate.partition import calibrated_in_leaves, rule_of
 from uqcli.methods.calibrate.scale import Scale
 from uqcli.methods.calibrate.tree import LearnedTrees, leaves_of, recoded
+from uqcli.rows import Rows
 
 LEAF_FITS: Mapping[LeafMethod, Callable[[ValueCounts, Scale], ScoreMap]] = {
     LeafMethod.PLATT: lambda counts, scale: fit_platt(counts, scale).map,
     LeafMethod.BETA: lambda counts, scale: fit_beta(counts, scale).map,
     LeafMethod.ISOTONIC: lambda counts, _: fit_isotonic(counts),
 }
-
-
-@dataclass(frozen=True, kw_only=True)
-class CalibrationRows:
-    """Rows to calibrate on, each of shape (n,); scores are corrected."""
-
-    score: Floats
-    positive: Bools
-    weight: Ints
-    features: Mapping[str, Feature]
-
-    def counts(self, rows: Bools) -> ValueCounts:
-        """Pool some of the rows."""
-        return pool(self.score[rows], self.positive[rows], self.weight[rows])
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -49,13 +36,16 @@ class LeafOptions:
     min_leaf: int
 
 
-def fit_trees(
-    learned: LearnedTrees, rows: CalibrationRows, options: LeafOptions, *, boosted: bool
-) -> TreesMap:
+def fit_trees(learned: LearnedTrees, rows: Rows, options: LeafOptions, *, boosted: bool) -> TreesMap:
     """Calibrate the leaves of trees on rows the trees were not learned on.
 
     The trees of a forest are calibrated one by one and averaged. Boosted trees follow one another: each
     calibrates, leaf by leaf, the log-odds that the trees before it gave.
+
+    Parameters
+    ----------
+    rows
+        With corrected scores, and all features that the trees ask about.
     """
     trees = []
     for number, nodes in enumerate(learned.trees):
@@ -64,7 +54,7 @@ def fit_trees(
         trees.append(tree)
         if boosted:
             probability = calibrated_in_leaves(tree.leaves, leaf, rows.score, options.scale)
-            rows = replace(rows, score=Scale().log_odds(probability))
+            rows = rows.scored(Scale().log_odds(probability))
             options = replace(options, scale=Scale(real=True))
     return TreesMap(features=list(learned.columns), combine="sequence" if boosted else "mean", trees=trees)
 
@@ -73,7 +63,7 @@ def _calibrated_tree(
     nodes: Sequence[Node],
     columns: Sequence[FeatureColumn],
     leaf: Ints,
-    rows: CalibrationRows,
+    rows: Rows,
     options: LeafOptions,
 ) -> Tree:
     leaves: dict[int, Leaf] = {}
@@ -81,7 +71,7 @@ def _calibrated_tree(
     def visit(at: int, path: list[tuple[Node, bool]], around: ScoreMap) -> None:
         node = nodes[at]
         members = np.isin(leaf, _leaves_below(nodes, at))
-        counts = rows.counts(members)
+        counts = rows.counts(rows.score, members)
         enough = _is_enough(counts, options.min_leaf)
         own = _fit(counts, options) if enough else around
         if node.leaf is not None:
@@ -96,7 +86,7 @@ def _calibrated_tree(
             visit(node.left, [*path, (node, True)], own)
             visit(node.right, [*path, (node, False)], own)
 
-    everything = _fit(rows.counts(np.ones(len(leaf), dtype=np.bool_)), options)
+    everything = _fit(rows.counts(rows.score), options)
     visit(0, [], everything)
     return Tree(nodes=list(nodes), leaves=[leaves[number] for number in range(len(leaves))])
 
@@ -118,18 +108,24 @@ def _fit(counts: ValueCounts, options: LeafOptions) -> ScoreMap:
     return LEAF_FITS[options.method](counts, options.scale)
 
 
-def fit_groups(rows: CalibrationRows, options: LeafOptions) -> GroupsMap:
-    """Calibrate each combination of the texts of given columns, and all rows for the others."""
+def fit_groups(rows: Rows, options: LeafOptions) -> GroupsMap:
+    """Calibrate each combination of the texts of all features, and all rows for the others.
+
+    Parameters
+    ----------
+    rows
+        With corrected scores.
+    """
     columns = [
         FeatureColumn(name=name, levels=list(feature.levels or ())) for name, feature in rows.features.items()
     ]
     codes = np.stack([recoded(rows.features[each.name], each).astype(np.int64) for each in columns], axis=1)
     combinations, group = np.unique(codes, axis=0, return_inverse=True)
-    everything = rows.counts(np.ones(len(group), dtype=np.bool_))
+    everything = rows.counts(rows.score)
     around = _fit(everything, options)
     leaves, groups = [], []
     for number, combination in enumerate(combinations.tolist()):
-        counts = rows.counts(group == number)
+        counts = rows.counts(rows.score, group == number)
         texts = [
             None if code < 0 else (each.levels or [])[code]
             for each, code in zip(columns, combination, strict=True)

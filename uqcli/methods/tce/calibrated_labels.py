@@ -23,7 +23,7 @@ def draw_positives(counts: ValueCounts, random: np.random.Generator) -> ValueCou
 
 
 @dataclass(frozen=True, kw_only=True)
-class ClassRows:
+class ClassCounts:
     """Distinct rows of class probabilities, in an order that the rows' own order does not change.
 
     Attributes
@@ -39,7 +39,7 @@ class ClassRows:
     count: Ints
 
     @classmethod
-    def of(cls, probability: np.ndarray, label: Ints, weight: Ints | None) -> ClassRows:
+    def of(cls, probability: np.ndarray, label: Ints, weight: Ints | None) -> ClassCounts:
         """Pool equal rows.
 
         Parameters

@@ -11,14 +11,16 @@ from uqcli.choices import OnInvalid
 from uqcli.defaults import ROWS_PER_BATCH
 from uqcli.engines.inputs import InputFrame, Origin, resolve_inputs
 from uqcli.engines.local.ahead import ahead
+from uqcli.engines.local.check.checked import CheckedRows
 from uqcli.engines.local.check.columns import require_columns
 from uqcli.engines.local.check.rows import RowChecker
 from uqcli.engines.local.read.failures import reading
 from uqcli.engines.local.read.open import open_sources
 from uqcli.engines.local.read.source import OpenedInput
-from uqcli.engines.protocol import CheckedRows, SourceFacts
+from uqcli.engines.protocol import SourceFacts
 from uqcli.engines.request import DataRequest, Roles
 from uqcli.errors import DataError
+from uqcli.rows import Rows
 
 
 class LocalBatches:
@@ -59,10 +61,10 @@ class LocalBatches:
             columns=self.roles.named(),
         )
 
-    def __iter__(self) -> Iterator[CheckedRows]:
+    def __iter__(self) -> Iterator[Rows]:
         """Read batch by batch (see with_ends)."""
-        for rows, _ in self.with_ends():
-            yield rows
+        for checked, _ in self.with_ends():
+            yield checked.placed()
 
     def with_ends(self) -> Iterator[tuple[CheckedRows, int]]:
         """Read batch by batch, each with the position over all inputs at which it ends.
@@ -81,10 +83,11 @@ class LocalBatches:
                 before = checker.rows
                 for batch in ahead(source.batches(columns, most=self._most)):
                     with reading(source.origin):
-                        rows = checker.check(batch).usable()
-                    self._used += len(rows.valid)
-                    self._positives += 0 if rows.positive is None else int(np.count_nonzero(rows.positive))
-                    yield rows, checker.rows
+                        checked = checker.check(batch).usable()
+                    positive = checked.rows.positive
+                    self._used += len(checked.rows)
+                    self._positives += 0 if positive is None else int(np.count_nonzero(positive))
+                    yield checked, checker.rows
                 self._rows_of.append(checker.rows - before)
         checker.finish()
         self.dropped = checker.invalid
@@ -103,8 +106,8 @@ class LocalBatches:
                 if start < rows:
                     for batch in ahead(source.batches(columns, start, self._most)):
                         with reading(source.origin):
-                            rows_again = checker.check(batch).usable()
-                        yield rows_again, begin + checker.rows
+                            checked = checker.check(batch).usable()
+                        yield checked, begin + checker.rows
                 start = max(0, start - rows)
 
     def _checker(self, on_invalid: OnInvalid) -> RowChecker:

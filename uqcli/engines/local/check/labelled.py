@@ -3,60 +3,47 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, TypeVar
+from dataclasses import replace
 
 import numpy as np
 
-from uqcli.counts import Feature
+from uqcli.counts import Feature, Ints
 from uqcli.engines.local.check.batches import LocalBatches
+from uqcli.engines.local.check.checked import CheckedRows
 from uqcli.engines.local.check.features import whole_feature
-from uqcli.engines.protocol import CheckedRows, Groups, LabelledRows
+from uqcli.engines.protocol import ReadRows
 from uqcli.engines.request import FeatureRequest
+from uqcli.rows import Rows
 
-Value = TypeVar("Value", np.bool_, np.int64)
 
-
-def all_rows(reader: LocalBatches) -> LabelledRows:
+def all_rows(reader: LocalBatches) -> ReadRows:
     """Read everything that was asked for; memory grows with the rows."""
-    batches = list(reader)
-    roles = reader.roles
-    return LabelledRows(
-        numbers={
-            role: np.concatenate([rows.numbers[role] for rows in batches]) for role in roles.all_numbers()
-        },
-        positive=_join([rows.positive for rows in batches]),
-        label_class=_join([rows.label_class for rows in batches]),
+    batches = [checked for checked, _ in reader.with_ends()]
+    rows, roles = Rows.joined([each.rows for each in batches]), reader.roles
+    groups = {name: _groups(number, reader.levels[name]) for name, number in rows.groups.items()}
+    return ReadRows(
+        rows=replace(
+            rows,
+            groups={name: number for name, (_, number) in groups.items()},
+            features={each.name: _feature(each, rows, batches) for each in roles.features},
+        ),
         classes=tuple(roles.classes),
-        weight=_join([rows.weight for rows in batches]),
-        groups={column: _groups(batches, column, reader.levels[column]) for column in roles.keys},
-        features={
-            each.name: _known_feature(batches, each)
-            if each.known
-            else whole_feature([rows.raw[each.name] for rows in batches], text=each.text)
-            for each in roles.features
-        },
+        group_names={name: names for name, (names, _) in groups.items()},
         unnormalised=reader.unnormalised,
         facts=reader.facts,
     )
 
 
-def _join(
-    parts: Sequence[np.ndarray[Any, np.dtype[Value]] | None],
-) -> np.ndarray[Any, np.dtype[Value]] | None:
-    given = [part for part in parts if part is not None]
-    return np.concatenate(given) if given else None
+def _feature(request: FeatureRequest, rows: Rows, batches: Sequence[CheckedRows]) -> Feature:
+    if request.known:
+        return rows.features[request.name]
+    return whole_feature([each.raw[request.name] for each in batches], text=request.text)
 
 
-def _known_feature(batches: Sequence[CheckedRows], request: FeatureRequest) -> Feature:
-    value = np.concatenate([rows.features[request.name] for rows in batches])
-    return Feature(levels=request.levels, value=value)
-
-
-def _groups(batches: Sequence[CheckedRows], column: str, levels: Mapping[str, int]) -> Groups:
-    """Rows by group, the groups sorted by name, without those that only dropped rows had."""
-    number = np.concatenate([rows.keys[column] for rows in batches])
+def _groups(number: Ints, levels: Mapping[str, int]) -> tuple[tuple[str, ...], Ints]:
+    """The groups sorted by name, without those that only dropped rows had; and each row's among them."""
     used = np.bincount(number, minlength=len(levels)) > 0
     names = sorted(name for name, level in levels.items() if used[level])
     rank = np.zeros(len(levels), dtype=np.int64)
     rank[[levels[name] for name in names]] = np.arange(len(names))
-    return Groups(names=tuple(names), number=rank[number])
+    return tuple(names), rank[number]

@@ -9,8 +9,9 @@ import numpy as np
 import polars as pl
 
 from uqcli.choices import OnInvalid
-from uqcli.counts import Bools, Floats, Ints
+from uqcli.counts import Bools, Feature, Floats, Ints
 from uqcli.defaults import MOST_ROWS
+from uqcli.engines.local.check.checked import CheckedRows
 from uqcli.engines.local.check.classes import (
     ROUNDING,
     SUM_TOLERANCE,
@@ -20,9 +21,9 @@ from uqcli.engines.local.check.classes import (
 from uqcli.engines.local.check.features import encoded, infinite_numbers, texts_of
 from uqcli.engines.local.check.values import labels_of, numbers_of, unreadable
 from uqcli.engines.local.read.source import Batch
-from uqcli.engines.protocol import CheckedRows
 from uqcli.engines.request import PROBA, Roles
 from uqcli.errors import DataError
+from uqcli.rows import Rows
 
 _NULL, _NAN, _INFINITE = "null", "NaN", "infinite"
 
@@ -89,7 +90,7 @@ class RowChecker:
             label_class = self._classes(batch, roles.label, valid)
         elif roles.label:
             positive = self._labels(batch, roles.label, valid)
-        keys = {column: self._keys(batch, column, valid) for column in roles.keys}
+        groups = {column: self._groups(batch, column, valid) for column in roles.keys}
         weight = self._weights(batch, roles.weight, valid) if roles.weight else None
         for each in roles.features:
             infinite = infinite_numbers(batch.frame[each.name])
@@ -104,17 +105,25 @@ class RowChecker:
             self._probabilities(batch, numbers, valid)
             # rounding is taken off once, where probabilities are read: nothing below 0 or above 1 comes of it
             numbers |= {role: np.clip(each, 0, 1) for role, each in numbers.items() if role.startswith(PROBA)}
+        features = {
+            each.name: Feature(levels=each.levels, value=encoded(batch, each, valid))
+            for each in roles.features
+            if each.known
+        }
         first_row = self.first_row + self.rows
+        invalid = len(valid) - int(np.count_nonzero(valid))
         self.rows += len(valid)
-        self.invalid += int(len(valid) - valid.sum())
+        self.invalid += invalid
         return CheckedRows(
-            valid=valid,
-            numbers=numbers,
-            positive=positive,
-            label_class=label_class,
-            weight=weight,
-            keys=keys,
-            features={each.name: encoded(batch, each, valid) for each in roles.features if each.known},
+            rows=Rows(
+                numbers=numbers,
+                positive=positive,
+                label_class=label_class,
+                weight=weight,
+                groups=groups,
+                features=features,
+                valid=valid if invalid else None,
+            ),
             raw={each.name: batch.frame[each.name] for each in roles.features if not each.known},
             first_row=first_row,
         )
@@ -178,7 +187,7 @@ class RowChecker:
             valid &= ~null
         return number
 
-    def _keys(self, batch: Batch, column: str, valid: Bools) -> Ints:
+    def _groups(self, batch: Batch, column: str, valid: Bools) -> Ints:
         text = texts_of(batch.frame[column])
         null = text.is_null().to_numpy()
         if null.any():

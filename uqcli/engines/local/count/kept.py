@@ -13,9 +13,10 @@ from uqcli.counts import Floats
 from uqcli.defaults import KEPT_BYTES, ROWS_PER_PART
 from uqcli.engines.local.ahead import side_by_side
 from uqcli.engines.local.check.batches import LocalBatches
+from uqcli.engines.local.check.checked import CheckedRows
 from uqcli.engines.local.count.keys import Keys, least_keys, values_of, widened
 from uqcli.engines.local.count.part import Part, divided, joined, part_of
-from uqcli.engines.protocol import CheckedRows, SourceFacts
+from uqcli.engines.protocol import SourceFacts
 from uqcli.engines.request import DataRequest
 from uqcli.errors import DataError
 
@@ -205,7 +206,7 @@ class KeptRows:
         roles = tuple(self.request.roles.numbers)
         waiting: list[Part] = []
         end = 0
-        for part, end in side_by_side(lambda each: (part_of(each[0], roles), each[1]), batches):
+        for part, end in side_by_side(lambda each: (part_of(each[0].rows, roles), each[1]), batches):
             waiting.append(part)
             if sum(each.rows for each in waiting) >= ROWS_PER_PART // 2:
                 yield joined(waiting), end

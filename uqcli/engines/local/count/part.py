@@ -11,7 +11,7 @@ import numpy as np
 
 from uqcli.counts import Ints, narrow_bins, places_by_bin
 from uqcli.engines.local.count.keys import Keys, keys_of, widened
-from uqcli.engines.protocol import CheckedRows
+from uqcli.rows import Rows
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -71,9 +71,9 @@ class Part:
         return Part(keys=self.keys, cuts=self.cuts[[0, self.bins, -1]], weight=self.weight)
 
 
-def part_of(rows: CheckedRows, roles: Sequence[str]) -> Part:
+def part_of(rows: Rows, roles: Sequence[str]) -> Part:
     """The rows that weigh something."""
-    positive = np.zeros(len(rows.valid), dtype=np.bool_) if rows.positive is None else rows.positive
+    positive = np.zeros(len(rows), dtype=np.bool_) if rows.positive is None else rows.positive
     negative, weight = ~positive, rows.weight
     if weight is not None:
         there = weight > 0

@@ -12,8 +12,9 @@ from uqcli.engines.local.count.kept import KeptRows
 from uqcli.engines.local.count.keys import values_of
 from uqcli.engines.local.count.pooling import pooled_by
 from uqcli.engines.local.count.ranges import count_ranges
-from uqcli.engines.protocol import LabelledRows, SourceFacts, Unsettled
+from uqcli.engines.protocol import SourceFacts, Unsettled
 from uqcli.engines.request import DataRequest
+from uqcli.rows import Rows
 
 
 class LocalTable:
@@ -47,16 +48,15 @@ class LocalTable:
         """Blocks of the isotonic fit to the scores of each uncertainty bin, and last of all rows."""
         return isotonic_by(self._rows, "score", by)
 
-    def rows(self) -> LabelledRows:
+    def rows(self) -> Rows:
         """Every row of positive weight, in any order."""
         parts = list(self._rows.each(lambda part: part, ("score", "uncertainty")))
         weight = [part.weight for part in parts if part.weight is not None]
         positive = [np.arange(part.rows) >= part.negatives for part in parts]
-        return LabelledRows(
+        return Rows(
             numbers={
                 role: np.concatenate([values_of(part.keys[role]) for part in parts]) for role in parts[0].keys
             },
             positive=np.concatenate(positive),
             weight=np.concatenate(weight) if weight else None,
-            facts=self.facts,
         )

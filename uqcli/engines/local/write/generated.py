@@ -7,39 +7,31 @@ from collections.abc import Iterable
 import polars as pl
 import pyarrow as pa
 
-from uqcli.choices import FileFormat
 from uqcli.engines.inputs import facts_of_name, format_of
 from uqcli.engines.local.write.sinks import CsvForm, open_sink
-from uqcli.files import Held
+from uqcli.engines.protocol import Destination
 
 
-def write_frames(
-    frames: Iterable[pl.DataFrame],
-    empty: pl.DataFrame,
-    output: str,
-    output_format: FileFormat | None,
-    held: Held | None = None,
-) -> None:
+def write_frames(frames: Iterable[pl.DataFrame], empty: pl.DataFrame, output: Destination) -> None:
     """Write frames one after the other; a regular file appears only when all are written.
 
     Parameters
     ----------
     empty
         A frame of the same columns without rows.
-    output_format
-        None means what the output's name says, CSV by default.
-    held
-        Where a regular file waits for its commit.
+    output
+        CSV where neither it nor its name says another format.
 
     Raises
     ------
     DataError
         The place cannot be written.
     """
-    named = facts_of_name(output)
+    named = facts_of_name(output.place)
     schema = _table(empty).schema
     form = CsvForm(delimiter=named.delimiter, line_end=b"\n", header=None, added=0)
-    with open_sink(output, format_of(output, output_format), schema, form, held) as sink:
+    output_format = format_of(output.place, output.file_format)
+    with open_sink(output.place, output_format, schema, form, output.held) as sink:
         for frame in frames:
             sink.write(_table(frame))
 

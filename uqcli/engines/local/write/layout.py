@@ -16,9 +16,10 @@ from uqcli.engines.local.read.columnar import ColumnarSource
 from uqcli.engines.local.read.csv_text import CsvBlock
 from uqcli.engines.local.read.frame import FrameSource
 from uqcli.engines.local.read.source import OpenedInput
-from uqcli.engines.protocol import ApplyRequest, CheckedRows
+from uqcli.engines.protocol import StreamRequest
 from uqcli.engines.request import Roles
 from uqcli.errors import DataError, UsageError
+from uqcli.rows import Rows
 
 _TYPES: Final = {
     "bool": pa.bool_(),
@@ -47,7 +48,7 @@ class Layout:
     added: tuple[str, ...]
     numbers: Roles | None
 
-    def table(self, block: CsvBlock | pa.RecordBatch, rows: CheckedRows, added: pl.DataFrame) -> pa.Table:
+    def table(self, block: CsvBlock | pa.RecordBatch, rows: Rows, added: pl.DataFrame) -> pa.Table:
         """One block in the output's columns and types."""
         part = self._arrow(block, rows)
         place = {name: at for at, name in enumerate(part.schema.names)}
@@ -64,7 +65,7 @@ class Layout:
             return pa.Table.from_arrays(columns, names=self.schema.names)
         return pa.Table.from_arrays(columns, schema=self.schema)
 
-    def _arrow(self, block: CsvBlock | pa.RecordBatch, rows: CheckedRows) -> pa.Table | pa.RecordBatch:
+    def _arrow(self, block: CsvBlock | pa.RecordBatch, rows: Rows) -> pa.Table | pa.RecordBatch:
         if not isinstance(block, CsvBlock):
             return block
         frame = block.texts()
@@ -83,7 +84,7 @@ def _number(block: CsvBlock, name: str, value: Floats) -> pl.Series:
     return number.set(text.is_null() | (text == "").fill_null(value=False), None)
 
 
-def plan_layout(sources: Sequence[OpenedInput], request: ApplyRequest, output_format: FileFormat) -> Layout:
+def plan_layout(sources: Sequence[OpenedInput], request: StreamRequest, output_format: FileFormat) -> Layout:
     """Bring the columns of all inputs together.
 
     Raises

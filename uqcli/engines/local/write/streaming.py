@@ -22,11 +22,12 @@ from uqcli.engines.local.read.failures import reading, writing
 from uqcli.engines.local.read.source import Batch, OpenedInput
 from uqcli.engines.local.write.layout import Layout, plan_layout
 from uqcli.engines.local.write.sinks import CsvForm, CsvSink, Sink, open_sink
-from uqcli.engines.protocol import ApplyFacts, ApplyRequest, CheckedRows, ColumnType
+from uqcli.engines.protocol import ColumnType, StreamFacts, StreamRequest
 from uqcli.files import STDIO
+from uqcli.rows import Rows
 
 
-def stream_through(sources: Sequence[OpenedInput], request: ApplyRequest) -> ApplyFacts:
+def stream_through(sources: Sequence[OpenedInput], request: StreamRequest) -> StreamFacts:
     """Read block by block, decide, write; memory does not grow with the input.
 
     Raises
@@ -36,11 +37,12 @@ def stream_through(sources: Sequence[OpenedInput], request: ApplyRequest) -> App
     UsageError
         An added column exists already.
     """
-    output_format = format_of(request.output, request.output_format)
+    output = request.output
+    output_format = format_of(output.place, output.file_format)
     layout = plan_layout(sources, request, output_format)
-    facts = ApplyFacts(rows=0, selected=0, dropped=0, undecided=0)
+    facts = StreamFacts(rows=0, selected=0, dropped=0, undecided=0)
     form = _csv_form(sources, request, layout)
-    with open_sink(request.output, output_format, layout.schema, form, request.held) as sink:
+    with open_sink(output.place, output_format, layout.schema, form, output.held) as sink:
         first_row = 0
         for source in sources:
             checker = RowChecker(
@@ -52,9 +54,9 @@ def stream_through(sources: Sequence[OpenedInput], request: ApplyRequest) -> App
             row = 0
             for block in ahead(source.blocks()):
                 with reading(source.origin):
-                    rows = checker.check(_needed(source, block, row, request))
+                    rows = checker.check(_needed(source, block, row, request)).placed()
                 part = _computed(rows, checker, request)
-                row += len(part.rows.valid)
+                row += len(part.rows)
                 with writing(source.origin, output_format):
                     _write(sink, block, part, layout)
                 facts = _add(facts, part)
@@ -74,12 +76,12 @@ class _Computed:
         Rows to write; None for all.
     """
 
-    rows: CheckedRows
+    rows: Rows
     added: pl.DataFrame
     kept: Bools | None
 
 
-def _computed(rows: CheckedRows, checker: RowChecker, request: ApplyRequest) -> _Computed:
+def _computed(rows: Rows, checker: RowChecker, request: StreamRequest) -> _Computed:
     if request.data.on_invalid is OnInvalid.ERROR:
         checker.finish()
     computed = request.added.compute(rows)
@@ -89,7 +91,7 @@ def _computed(rows: CheckedRows, checker: RowChecker, request: ApplyRequest) -> 
             for name, kind in request.added.types.items()
         }
     )
-    if rows.valid.all():
+    if rows.valid is None:
         return _Computed(rows=rows, added=added, kept=None)
     valid = pl.lit(pl.Series(rows.valid))
     added = added.select(pl.when(valid).then(pl.col(name)).alias(name) for name in added.columns)
@@ -106,7 +108,7 @@ def _column(values: np.ndarray, kind: ColumnType, labels: Sequence[str]) -> pl.S
     return cast(pl.Series, pl.from_arrow(pa.LargeListArray.from_arrays(arrow_of(ends), texts)))
 
 
-def _needed(source: OpenedInput, block: CsvBlock | pa.RecordBatch, row: int, request: ApplyRequest) -> Batch:
+def _needed(source: OpenedInput, block: CsvBlock | pa.RecordBatch, row: int, request: StreamRequest) -> Batch:
     """The columns the model reads, of one block."""
     columns = request.data.roles.columns()
     if isinstance(block, CsvBlock):
@@ -141,11 +143,12 @@ def _kept_rows(table: pa.Table, kept: Bools) -> pa.Table:
     return pa.Table.from_arrays(columns, schema=table.schema)
 
 
-def _add(facts: ApplyFacts, part: _Computed) -> ApplyFacts:
-    invalid = int(np.count_nonzero(~part.rows.valid))
-    written = len(part.rows.valid) if part.kept is None else int(np.count_nonzero(part.kept))
-    dropped = len(part.rows.valid) - written
-    return ApplyFacts(
+def _add(facts: StreamFacts, part: _Computed) -> StreamFacts:
+    size, valid = len(part.rows), part.rows.valid
+    invalid = 0 if valid is None else int(np.count_nonzero(~valid))
+    written = size if part.kept is None else int(np.count_nonzero(part.kept))
+    dropped = size - written
+    return StreamFacts(
         rows=facts.rows + written,
         selected=facts.selected + _count_true(part.added),
         dropped=facts.dropped + dropped,
@@ -157,12 +160,13 @@ def _count_true(added: pl.DataFrame) -> int:
     return sum(int(column.sum()) for column in added if column.dtype == pl.Boolean)
 
 
-def _csv_form(sources: Sequence[OpenedInput], request: ApplyRequest, layout: Layout) -> CsvForm:
+def _csv_form(sources: Sequence[OpenedInput], request: StreamRequest, layout: Layout) -> CsvForm:
     """As the first CSV input, but tabs for .tsv, and commas for .csv made from tabs."""
-    named = facts_of_name(request.output)
+    place = request.output.place
+    named = facts_of_name(place)
     first = next((source.dialect for source in sources if isinstance(source, CsvSource)), None)
     delimiter = first.delimiter if first else ","
-    if request.output != STDIO and named.format is FileFormat.CSV and "\t" in (delimiter, named.delimiter):
+    if place != STDIO and named.format is FileFormat.CSV and "\t" in (delimiter, named.delimiter):
         delimiter = named.delimiter
     line_end = first.line_end if first else b"\n"
     extends = first is not None and (*first.columns, *layout.added) == tuple(layout.schema.names)

@@ -11,12 +11,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from uqcli.choices import ConstraintKind
-from uqcli.counts import Bools, Cells, Floats, Ints, distinct_cells, pool
+from uqcli.counts import Cells, Floats, distinct_cells
 from uqcli.errors import DataError
 from uqcli.methods.boundary.algorithms.st import single_threshold
 from uqcli.methods.boundary.constraint import Constraint
 from uqcli.methods.boundary.registry import AlgorithmEntry, WorksOn
 from uqcli.methods.boundary.result import FittedBoundary, boundary_at
+from uqcli.rows import Rows
 
 _STEPS = 100
 
@@ -50,7 +51,7 @@ def recalibrated(score: Floats, uncertainty: Floats, by: Recalibration) -> Float
 
 
 def heuristic_recalibration(
-    score: Floats, uncertainty: Floats, positive: Bools, weight: Ints | None, constraint: Constraint
+    rows: Rows, constraint: Constraint
 ) -> tuple[FittedBoundary, Recalibration] | None:
     """Try coefficients 0, 0.01, ..., 1 and every threshold of the raised score.
 
@@ -58,15 +59,16 @@ def heuristic_recalibration(
 
     Parameters
     ----------
-    score, uncertainty, positive, weight
-        The hold-out rows, shape (n,); low and high are the range of their uncertainty.
+    rows
+        The hold-out; low and high are the range of its uncertainty.
 
     Raises
     ------
     DataError
         That range is wider than a double can hold.
     """
-    present = uncertainty if weight is None else uncertainty[weight > 0]
+    score, uncertainty = rows.score, rows.numbers["uncertainty"]
+    present = uncertainty if rows.weight is None else uncertainty[rows.weight > 0]
     low, high = float(present.min()), float(present.max())
     if not math.isfinite(high - low):
         raise DataError(
@@ -77,7 +79,7 @@ def heuristic_recalibration(
     best: tuple[FittedBoundary, Recalibration] | None = None
     for step in range(_STEPS + 1):
         by = Recalibration(coefficient=step / _STEPS, low=low, high=high)
-        row = distinct_cells(pool(recalibrated(score, uncertainty, by), positive, weight))
+        row = distinct_cells(rows.counts(recalibrated(score, uncertainty, by)))
         cells = Cells(uncertainty_edges=np.empty(0), rows=(row,))
         tops = single_threshold(cells, constraint.goal(cells))
         if tops is None:

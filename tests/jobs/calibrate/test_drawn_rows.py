@@ -7,8 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from uqcli.counts import ValueCounts
-from uqcli.jobs.calibrate import scored_rows
-from uqcli.jobs.calibrate.scored_rows import deal, drawn_from
+from uqcli.jobs.calibrate import drawn_rows
+from uqcli.jobs.calibrate.drawn_rows import deal, drawn_from
 
 
 @settings(max_examples=50)
@@ -24,7 +24,7 @@ def test_rows_are_dealt_out_whole(weights, parts, seed):
 
 
 def test_rows_are_drawn_without_replacement_in_proportion(monkeypatch):
-    monkeypatch.setattr(scored_rows, "MEASURED_ROWS", 600)
+    monkeypatch.setattr(drawn_rows, "MEASURED_ROWS", 600)
     random = np.random.default_rng(0)
     count = random.integers(1, 9, 400)
     counts = ValueCounts(

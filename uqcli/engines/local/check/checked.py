@@ -1,0 +1,52 @@
+"""Rows of one batch as its check leaves them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+import numpy as np
+import polars as pl
+
+from uqcli.counts import Ints
+from uqcli.rows import Rows
+
+
+@dataclass(frozen=True, kw_only=True)
+class CheckedRows:
+    """Checked rows of one batch.
+
+    Attributes
+    ----------
+    rows
+        Without positions; with the features whose levels are known.
+    raw
+        Columns of the other features.
+    first_row
+        Position of the batch's first row over all inputs.
+    kept : int64, shape (n,), or None
+        Positions in the batch of rows that were not left out; None for all.
+    """
+
+    rows: Rows
+    raw: Mapping[str, pl.Series]
+    first_row: int
+    kept: Ints | None = None
+
+    def usable(self) -> CheckedRows:
+        """The valid rows only."""
+        valid = self.rows.valid
+        if valid is None:
+            return self
+        mask = pl.Series(valid)
+        return CheckedRows(
+            rows=self.rows.usable(),
+            raw={name: column.filter(mask) for name, column in self.raw.items()},
+            first_row=self.first_row,
+            kept=np.flatnonzero(valid),
+        )
+
+    def placed(self) -> Rows:
+        """The rows with their positions over all inputs."""
+        kept = np.arange(len(self.rows)) if self.kept is None else self.kept
+        return replace(self.rows, position=self.first_row + kept)
