@@ -170,6 +170,14 @@ def test_cells_are_those_by_hand(engine, source, tmp_path_factory, data, dtype, 
             assert cell_tuples(row) == counting.cells(part, row.lower[1:].tolist())
 
 
+def hold_out(table, constraint, spec, *, uncertain, gridded):
+    """Rows of a table to find boundaries on; nothing of them is saved."""
+    return HoldOutRows(
+        constraint=constraint, source=None, parameters=None, table=table,
+        uncertain=uncertain, gridded=gridded, spec=spec,
+    )  # fmt: skip
+
+
 @pytest.mark.parametrize(("kind", "text"), CONSTRAINTS)
 @EXAMPLES
 @given(data=DATA)
@@ -183,11 +191,11 @@ def test_boundaries_are_those_of_all_scores_pooled(engine, source, tmp_path_fact
             table_with(engine, inputs, data),
             ArrayTable(as_hold_out(data)),
         ):
-            rows = HoldOutRows(table=table, uncertain=True, gridded=gridded, spec=spec, constraint=constraint)
+            rows = hold_out(table, constraint, spec, uncertain=True, gridded=gridded)
             optima = [
-                rows.optimum(each, constraint)
+                rows.optimum(each)
                 for each in dict.fromkeys([first, *Algorithm])
-                if rows.obstacle(each, kind) is None
+                if rows.obstacle(each) is None
             ]
             found.append(
                 [
@@ -264,9 +272,7 @@ def test_the_best_threshold_is_found_among_many_scores(engine, source, tmp_path,
         folder = tmp_path / str(seed)
         folder.mkdir()
         found = [
-            HoldOutRows(table=table, uncertain=False, gridded=False, spec=SPECS[0], constraint=constraint)
-            .optimum(Algorithm.ST, constraint)
-            .found
+            hold_out(table, constraint, SPECS[0], uncertain=False, gridded=False).optimum(Algorithm.ST).found
             for table in (
                 table_with(engine, written(frame(data), folder, ending=source), data),
                 ArrayTable(as_hold_out(data)),

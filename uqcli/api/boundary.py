@@ -16,7 +16,8 @@ from uqcli.api.shift import Shift, shift_artifact
 from uqcli.artifacts.boundary import BoundaryArtifact, Fit
 from uqcli.choices import Algorithm, AlgorithmChoice, Binning
 from uqcli.counts import Bools, Floats
-from uqcli.jobs.boundary.run import BoundaryRequest, run
+from uqcli.jobs.boundary.request import BoundaryRequest
+from uqcli.jobs.boundary.run import run
 from uqcli.methods.bin.grid import GridSpec
 from uqcli.methods.boundary.constraint import the_constraint
 

@@ -153,7 +153,8 @@ def boundary(
     limit_threads(running.threads)
     reads = Reads.of(inputs, models=[method.grid, method.shift], reading=reading)
     files = check_outputs(reporting, written.output, reads=reads, running=running)
-    from uqcli.jobs.boundary.run import BoundaryRequest, run
+    from uqcli.jobs.boundary.request import BoundaryRequest
+    from uqcli.jobs.boundary.run import run
 
     _refuse_options_of_rows(inputs, method)
     request = BoundaryRequest(

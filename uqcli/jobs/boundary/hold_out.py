@@ -8,12 +8,15 @@ from functools import cached_property
 
 import numpy as np
 
-from uqcli import defaults
-from uqcli.choices import Algorithm, ConstraintKind
+from uqcli.artifacts.boundary import BoundaryParameters, SavedConstraint
+from uqcli.artifacts.grid import GridArtifact
+from uqcli.artifacts.saved import Source
+from uqcli.choices import Algorithm, AlgorithmChoice
 from uqcli.counts import Bools, Cells, Floats, RangeCounts, ValueCounts, distinct_cells
 from uqcli.engines.protocol import Table
-from uqcli.errors import DataError, UsageError
+from uqcli.jobs.boundary.request import BoundaryRequest
 from uqcli.jobs.grids import grid_parts, uncertainty_edges
+from uqcli.jobs.labelled import open_table, source_of
 from uqcli.methods.bin.grid import GridSpec, cells_from
 from uqcli.methods.boundary.algorithms.st import unsettled_by_threshold
 from uqcli.methods.boundary.constraint import Constraint
@@ -23,31 +26,73 @@ from uqcli.methods.boundary.registry import WorksOn, entry_of
 
 @dataclass(frozen=True, kw_only=True)
 class HoldOutRows:
-    """Labelled rows to be counted, the grid to cut them into, and what the scores alone are asked.
+    """Labelled rows to be counted, and the grid to cut them into.
 
     Attributes
     ----------
+    constraint
+        What boundaries have to keep on these rows.
+    parameters
+        Options that are saved with the result.
     uncertain
         Whether there is an uncertainty.
     gridded
         Whether the grid is looked at, too: the scores are then counted with it.
     """
 
+    constraint: Constraint
+    source: Source
+    parameters: BoundaryParameters
     table: Table
     uncertain: bool
     gridded: bool
     spec: GridSpec
-    constraint: Constraint
+
+    @classmethod
+    def of(cls, request: BoundaryRequest, constraint: Constraint) -> HoldOutRows:
+        """The rows of a request.
+
+        Raises
+        ------
+        UsageError, DataError
+            A number of bins is out of range, or the rows cannot be read.
+        """
+        data, spec = request.data, request.grid
+        spec.check()
+        works_on = {entry_of(algorithm).works_on for algorithm in algorithms_of(request.algorithm)}
+        gridded, every = WorksOn.GRID in works_on, request.algorithm is AlgorithmChoice.ALL
+        # of all algorithms, hr alone does not make the uncertainty be read
+        raised = WorksOn.RAISED_SCORES in works_on and not every
+        uncertain = raised or (gridded and spec.uncertainty_bins > 1)
+        table = open_table(data, looks_at_uncertainty=uncertain)
+        parameters = BoundaryParameters(
+            algorithm=request.algorithm,
+            binning=spec.binning,
+            uncertainty_bins=spec.uncertainty_bins,
+            score_bins="all" if spec.score_bins is None else spec.score_bins,
+            constraint=_saved(request.constraint),
+            on_invalid=data.on_invalid,
+            positive=data.positive_value,
+        )
+        return cls(
+            constraint=constraint,
+            source=source_of(table.facts),
+            parameters=parameters,
+            table=table,
+            uncertain=uncertain,
+            gridded=gridded,
+            spec=spec,
+        )
 
     @property
     def shape(self) -> tuple[int, int]:
         """Uncertainty bins and score bins; 0 score bins for every distinct score."""
         return self.spec.uncertainty_bins, self.spec.score_bins or 0
 
-    def obstacle(self, algorithm: Algorithm, kind: ConstraintKind) -> str | None:
+    def obstacle(self, algorithm: Algorithm) -> str | None:
         """Why an algorithm does not apply; None if it does."""
         entry = entry_of(algorithm)
-        if kind not in entry.kinds:
+        if self.constraint.kind not in entry.kinds:
             return f"works for {' and '.join(sorted(entry.kinds))} only"
         if entry.equal_rows and self.spec.score_bins is None:
             return "needs a number of score bins, not all"
@@ -55,13 +100,13 @@ class HoldOutRows:
             return "needs the uncertainty"
         return None
 
-    def optimum(self, algorithm: Algorithm, constraint: Constraint) -> Optimum:
+    def optimum(self, algorithm: Algorithm) -> Optimum:
         """The best boundary of an algorithm that applies."""
         if entry_of(algorithm).works_on is WorksOn.RAISED_SCORES:
-            return optimise_recalibrated(self.table.rows(), constraint)
-        found = optimise(self.cells(algorithm), algorithm, constraint)
+            return optimise_recalibrated(self.table.rows(), self.constraint)
+        found = optimise(self.cells(algorithm), algorithm, self.constraint)
         if found.found is None and entry_of(algorithm).works_on is WorksOn.SCORES:
-            return optimise(self._every_score, algorithm, constraint)  # what comes closest may be anywhere
+            return optimise(self._every_score, algorithm, self.constraint)  # the closest may be anywhere
         return found
 
     def cells(self, algorithm: Algorithm) -> Cells:
@@ -106,19 +151,37 @@ def single_row(counts: ValueCounts) -> Cells:
 
 @dataclass(frozen=True, kw_only=True)
 class HoldOutGrid:
-    """The cells of a saved grid."""
+    """The cells of a saved grid (see HoldOutRows)."""
 
+    constraint: Constraint
+    source: Source
+    parameters: BoundaryParameters
     saved: Cells
+
+    @classmethod
+    def of(cls, request: BoundaryRequest, grid: GridArtifact, constraint: Constraint) -> HoldOutGrid:
+        """A grid in the place of rows."""
+        cells = grid.cells()
+        parameters = BoundaryParameters(
+            algorithm=request.algorithm,
+            binning=grid.binning,
+            uncertainty_bins=len(cells.rows),
+            score_bins=len(cells.rows[0].count),
+            constraint=_saved(request.constraint),
+            on_invalid=grid.parameters.on_invalid,
+            positive=grid.parameters.positive,
+        )
+        return cls(constraint=constraint, source=grid.source, parameters=parameters, saved=cells)
 
     @property
     def shape(self) -> tuple[int, int]:
         """Uncertainty bins and score bins."""
         return len(self.saved.rows), len(self.saved.rows[0].count)
 
-    def obstacle(self, algorithm: Algorithm, kind: ConstraintKind) -> str | None:
+    def obstacle(self, algorithm: Algorithm) -> str | None:
         """Why an algorithm does not apply; None if it does."""
         entry = entry_of(algorithm)
-        if kind not in entry.kinds:
+        if self.constraint.kind not in entry.kinds:
             return f"works for {' and '.join(sorted(entry.kinds))} only"
         if entry.works_on is WorksOn.RAISED_SCORES:
             return "needs the rows, not a grid"
@@ -126,9 +189,9 @@ class HoldOutGrid:
             return "needs a grid of one uncertainty bin"
         return None
 
-    def optimum(self, algorithm: Algorithm, constraint: Constraint) -> Optimum:
+    def optimum(self, algorithm: Algorithm) -> Optimum:
         """The best boundary of an algorithm that applies."""
-        return optimise(self.saved, algorithm, constraint)
+        return optimise(self.saved, algorithm, self.constraint)
 
     def cells(self, algorithm: Algorithm) -> Cells:
         """The cells an algorithm works on."""
@@ -139,33 +202,10 @@ class HoldOutGrid:
 HoldOut = HoldOutRows | HoldOutGrid
 
 
-def require_applicable(hold_out: HoldOut, algorithm: Algorithm, constraint: Constraint) -> None:
-    """Refuse an algorithm that does not apply.
-
-    Raises
-    ------
-    UsageError
-        It says why.
-    DataError
-        Its table would not fit into memory.
-    """
-    obstacle = hold_out.obstacle(algorithm, constraint.kind)
-    if obstacle is not None:
-        raise UsageError(f"--algorithm {algorithm} does not apply: it {obstacle}", remedy="use vw-dpmt")
-    oversize = oversize_of(hold_out, algorithm)
-    if oversize is not None:
-        raise DataError(
-            f"--algorithm {algorithm} {oversize}",
-            expected=f"at most {defaults.MOST_TABLE_BYTES / 1e9:.1f} GB",
-            remedy="use --algorithm vw-dpmt, or fewer bins (--uncertainty-bins, --score-bins)",
-        )
+def algorithms_of(asked: AlgorithmChoice) -> tuple[Algorithm, ...]:
+    """The algorithms that are asked for, in order."""
+    return tuple(Algorithm) if asked is AlgorithmChoice.ALL else (Algorithm(asked),)
 
 
-def oversize_of(hold_out: HoldOut, algorithm: Algorithm) -> str | None:
-    """What an algorithm would need beyond all reason; None where it fits."""
-    needs = entry_of(algorithm).table_bytes
-    size = 0 if needs is None else needs(*hold_out.shape)
-    if size <= defaults.MOST_TABLE_BYTES:
-        return None
-    bins = " x ".join(map(str, hold_out.shape))
-    return f"needs a table of {size / 1e9:,.1f} GB for {bins} bins"
+def _saved(constraint: Constraint) -> SavedConstraint:
+    return SavedConstraint(kind=constraint.kind, value=constraint.value)

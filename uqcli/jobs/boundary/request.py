@@ -1,0 +1,38 @@
+"""What a boundary is asked for."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from uqcli import defaults
+from uqcli.choices import AlgorithmChoice
+from uqcli.engines.request import DataRequest
+from uqcli.jobs.class_mix import SavedShift
+from uqcli.methods.bin.grid import GridSpec
+from uqcli.methods.boundary.constraint import Constraint
+
+_GRID = GridSpec(
+    binning=defaults.GRID_BINNING, uncertainty_bins=defaults.UNCERTAINTY_BINS, score_bins=defaults.SCORE_BINS
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class BoundaryRequest:
+    """A boundary that is asked for.
+
+    Attributes
+    ----------
+    grid
+        How rows are cut; not looked at with a saved grid.
+    saved_grid
+        Path of a grid artifact to work on instead of rows, or None.
+    shift
+        Class weights of a target in which the constraint is to hold; None for the rows themselves.
+    """
+
+    data: DataRequest
+    constraint: Constraint
+    algorithm: AlgorithmChoice = defaults.ALGORITHM
+    grid: GridSpec = _GRID
+    saved_grid: str | None = None
+    shift: SavedShift | None = None
