@@ -93,6 +93,13 @@ def test_a_monotone_relabelling_of_scores_changes_no_decision(data, precision):
     assert (one is None) == (other is None)
     if one is not None:
         assert one.fit == other.fit
-        assert one.decide(hold_out.score, hold_out.uncertainty).tolist() == (
-            other.decide(ranks, hold_out.uncertainty).tolist()
+        decided, again = (
+            decide(
+                rows.score,
+                rows.uncertainty,
+                uncertainty_edges=found.uncertainty_edges,
+                thresholds=found.thresholds,
+            )
+            for rows, found in ((hold_out, one), (relabelled, other))
         )
+        assert decided.tolist() == again.tolist()

@@ -6,11 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike
 
-from uqcli.counts import Bools, CellRow, Cells, Floats
+from uqcli.counts import CellRow, Cells, Floats
 from uqcli.defaults import LOWEST
-from uqcli.methods.boundary.decide import decide
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -47,30 +45,6 @@ class FittedBoundary:
     uncertainty_edges: Floats
     thresholds: tuple[float | None, ...]
     fit: FitCounts
-
-    def decide(self, score: ArrayLike, uncertainty: ArrayLike | None = None) -> Bools:
-        """Whether new rows are positive.
-
-        Parameters
-        ----------
-        score, uncertainty : array-like of finite numbers, shape (n,)
-            Uncertainty is needed where there is more than one threshold.
-
-        Returns
-        -------
-        bool, shape (n,)
-
-        Raises
-        ------
-        DataError
-            Uncertainty is missing.
-        """
-        return decide(
-            np.asarray(score, dtype=np.float64),
-            None if uncertainty is None else np.asarray(uncertainty, dtype=np.float64),
-            uncertainty_edges=self.uncertainty_edges,
-            thresholds=self.thresholds,
-        )
 
 
 def _lowest_taken(row: CellRow, first: int, *, raised: bool) -> tuple[float | None, int, int]:
