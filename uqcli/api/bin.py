@@ -19,7 +19,7 @@ from uqcli.methods.bin.block_sizes import BlockSizes
 from uqcli.methods.bin.grid import GridSpec
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False)
 class Grid(Fitted[GridArtifact]):
     """Counts of rows in K x L cells of uncertainty and score; a value v is in bin #{edges <= v}."""
 

@@ -22,7 +22,7 @@ from uqcli.methods.bin.grid import GridSpec
 from uqcli.methods.boundary.constraint import the_constraint
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False)
 class Boundary(Fitted[BoundaryArtifact]):
     """A row is positive iff its score reaches the threshold of its uncertainty bin."""
 

@@ -23,7 +23,7 @@ from uqcli.methods.calibrate.maps import CalibrationMap
 from uqcli.methods.calibrate.scale import Scale
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False)
 class Calibrator(Fitted[CalibratorArtifact]):
     """A fitted map from scores to probabilities."""
 

@@ -23,7 +23,7 @@ from uqcli.jobs.conformal.run import ConformalRequest, run
 _GROUP = "group"
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False)
 class ConformalSets(Fitted[ConformalArtifact]):
     """Sets of classes that hold the true one as often as promised."""
 

@@ -25,7 +25,7 @@ from uqcli.reports.render import to_markdown
 ModelT = TypeVar("ModelT", bound=Saved)
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False)
 class Fitted(Generic[ModelT]):
     """A fitted model.
 
@@ -41,6 +41,9 @@ class Fitted(Generic[ModelT]):
     notes: tuple[str, ...] = ()
 
     _saved_as: ClassVar[type[Any]] = Saved
+
+    def __repr__(self) -> str:
+        return f"<{self.artifact.document().title}>"
 
     def save(self, path: str) -> None:
         """Write the artifact as JSON; an old file stays until the new one is whole.

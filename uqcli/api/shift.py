@@ -20,7 +20,7 @@ from uqcli.document import Estimate
 from uqcli.jobs.shift.run import ShiftRequest, run
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False)
 class ShiftWeights(Fitted[ShiftArtifact]):
     """How much more frequent each class is in a target: w = q/p."""
 
