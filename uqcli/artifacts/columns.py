@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Protocol
 
-from uqcli.artifacts.saved import Saved
-from uqcli.engines.request import ClassColumns, Roles
+from uqcli.choices import ArtifactKind
+from uqcli.engines.request import ClassColumns, FeatureRequest, Roles
 from uqcli.errors import UsageError
 
 
@@ -64,7 +65,26 @@ class NewColumns:
     no_empty: bool = False
 
 
-def roles_of(artifacts: Sequence[Saved], named: ColumnOverrides, *, labelled: bool) -> Roles:
+class Reading(Protocol):
+    """What is asked of a saved model here (see Saved)."""
+
+    @property
+    def kind(self) -> ArtifactKind:
+        """Its kind."""
+
+    @property
+    def columns(self) -> Mapping[str, str]:
+        """Role to column name."""
+
+    @property
+    def needs_uncertainty(self) -> bool:
+        """Whether it looks at the uncertainty."""
+
+    def features(self) -> tuple[FeatureRequest, ...]:
+        """Columns beside score and uncertainty."""
+
+
+def roles_of(artifacts: Sequence[Reading], named: ColumnOverrides, *, labelled: bool) -> Roles:
     """The columns to read for all artifacts together.
 
     Raises
@@ -88,10 +108,10 @@ def roles_of(artifacts: Sequence[Saved], named: ColumnOverrides, *, labelled: bo
     )
 
 
-def _column(artifacts: Sequence[Saved], role: str, override: str | None) -> str | None:
+def _column(artifacts: Sequence[Reading], role: str, override: str | None) -> str | None:
     if override is not None:
         return override
-    names = {artifact.source.columns[role] for artifact in artifacts if role in artifact.source.columns}
+    names = {artifact.columns[role] for artifact in artifacts if role in artifact.columns}
     if len(names) > 1:
         raise UsageError(
             f"the artifacts read different {role} columns: {', '.join(sorted(names))}",

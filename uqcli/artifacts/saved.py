@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar
+from collections.abc import Mapping
+from typing import Annotated, Any, ClassVar
 
 import msgspec
 from msgspec import Meta
 
+from uqcli.artifacts.columns import ColumnOverrides, NewColumns, roles_of
 from uqcli.choices import ArtifactKind
 from uqcli.defaults import FORMAT_VERSION, VERSION
-
-if TYPE_CHECKING:
-    from uqcli.artifacts.columns import ColumnOverrides, NewColumns
-    from uqcli.document import Document, Metrics
-    from uqcli.engines.protocol import AddedColumns
-    from uqcli.engines.request import FeatureRequest, Roles
+from uqcli.document import Document, Metrics
+from uqcli.engines.protocol import AddedColumns
+from uqcli.engines.request import FeatureRequest, Roles
 
 Count = Annotated[int, Meta(ge=0)]
 Bins = Annotated[int, Meta(ge=1)]
@@ -47,6 +46,11 @@ class Saved(msgspec.Struct, frozen=True, kw_only=True):
     """Whether it gives sets of classes, which may be empty."""
 
     @property
+    def columns(self) -> Mapping[str, str]:
+        """Role to column name."""
+        return self.source.columns
+
+    @property
     def needs_uncertainty(self) -> bool:
         """Whether it looks at the uncertainty."""
         return False
@@ -67,8 +71,6 @@ class Saved(msgspec.Struct, frozen=True, kw_only=True):
         UsageError
             Columns are named that it does not read.
         """
-        from uqcli.artifacts.columns import roles_of
-
         return roles_of([self], named, labelled=False)
 
     def adds(self, roles: Roles, form: NewColumns) -> AddedColumns:

@@ -11,9 +11,10 @@ from uqcli.methods.calibrate.maps.groups import GroupsMap
 from uqcli.methods.calibrate.maps.histogram import HistogramMap
 from uqcli.methods.calibrate.maps.identity import IdentityMap
 from uqcli.methods.calibrate.maps.isotonic import IsotonicMap
-from uqcli.methods.calibrate.maps.leaves import FeatureColumn, Leaf
+from uqcli.methods.calibrate.maps.leaves import Leaf
 from uqcli.methods.calibrate.maps.logistic import LogisticMap
-from uqcli.methods.calibrate.maps.trees import Node, Tree, TreesMap
+from uqcli.methods.calibrate.maps.trees import Tree, TreesMap
+from uqcli.methods.calibrate.questions import FeatureColumn, Node
 
 LOGISTIC = LogisticMap(intercept=-0.5, slope=1.25)
 STEEP = replace(LOGISTIC, slope=1e300)

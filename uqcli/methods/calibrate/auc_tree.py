@@ -13,7 +13,7 @@ import numpy as np
 
 from uqcli.counts import Bools, Floats, Ints
 from uqcli.kernels.logistic import logistic_fit
-from uqcli.methods.calibrate.maps.trees import Node
+from uqcli.methods.calibrate.questions import Node
 from uqcli.methods.calibrate.tree import TreeMatrix, TreeOptions
 from uqcli.rows import Rows
 

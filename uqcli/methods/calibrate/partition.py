@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from uqcli.counts import Bools, Floats, Ints
-from uqcli.methods.calibrate.maps.leaves import FeatureColumn, Leaf
-from uqcli.methods.calibrate.maps.trees import Node
+from uqcli.methods.calibrate.maps.leaves import Leaf
+from uqcli.methods.calibrate.questions import FeatureColumn, Node
 from uqcli.methods.calibrate.scale import Scale
 
 _MOST_NAMED = 4

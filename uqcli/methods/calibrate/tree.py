@@ -14,9 +14,8 @@ from uqcli.choices import Partitioner
 from uqcli.counts import Bools, Feature, Floats, Ints
 from uqcli.errors import MissingExtraError
 from uqcli.kernels.logistic import sigmoid
-from uqcli.methods.calibrate.maps.leaves import FeatureColumn
-from uqcli.methods.calibrate.maps.trees import Node
 from uqcli.methods.calibrate.partition import leaf_of
+from uqcli.methods.calibrate.questions import FeatureColumn, Node
 
 RARE = 20
 """Texts with fewer rows than this where the tree is learned count as "other"."""

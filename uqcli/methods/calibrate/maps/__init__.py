@@ -13,10 +13,10 @@ from uqcli.methods.calibrate.maps.groups import GroupsMap
 from uqcli.methods.calibrate.maps.histogram import HistogramMap
 from uqcli.methods.calibrate.maps.identity import IdentityMap
 from uqcli.methods.calibrate.maps.isotonic import IsotonicMap
-from uqcli.methods.calibrate.maps.leaves import FeatureColumn
 from uqcli.methods.calibrate.maps.logistic import LogisticMap
 from uqcli.methods.calibrate.maps.of_scores import ScoreMap
 from uqcli.methods.calibrate.maps.trees import TreesMap
+from uqcli.methods.calibrate.questions import FeatureColumn
 
 __all__ = [
     "BetaMap",

@@ -14,7 +14,7 @@ from uqcli.document import Table
 
 if TYPE_CHECKING:
     from uqcli.counts import Floats, Ints
-    from uqcli.methods.calibrate.maps.leaves import FeatureColumn
+    from uqcli.methods.calibrate.questions import FeatureColumn
     from uqcli.methods.calibrate.scale import Scale
 
 Count = Annotated[int, Meta(ge=0)]

@@ -11,13 +11,13 @@ from uqcli.choices import CalibrationMethod
 from uqcli.document import Table
 from uqcli.methods.calibrate.maps.base import BaseMap, Calibrated, Parts
 from uqcli.methods.calibrate.maps.leaves import (
-    FeatureColumn,
     Leaf,
     contradiction_in_features,
     contradiction_in_leaves,
     leaves_table,
     names_of_leaves,
 )
+from uqcli.methods.calibrate.questions import FeatureColumn
 
 if TYPE_CHECKING:
     from uqcli.counts import Floats, Ints

@@ -10,15 +10,9 @@ from uqcli.document import Table, count, printable, share
 from uqcli.methods.calibrate.maps.base import Count
 from uqcli.methods.calibrate.maps.contradictions import first
 from uqcli.methods.calibrate.maps.of_scores import ScoreMap
+from uqcli.methods.calibrate.questions import FeatureColumn
 
 _MOST_ROWS = 40
-
-
-class FeatureColumn(msgspec.Struct, frozen=True, kw_only=True):
-    """A column that tells rows apart: numbers, or texts with their known levels; others are "other"."""
-
-    name: str
-    levels: list[str] | None = None
 
 
 class Leaf(msgspec.Struct, frozen=True, kw_only=True):

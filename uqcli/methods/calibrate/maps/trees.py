@@ -14,13 +14,13 @@ from uqcli.document import Table
 from uqcli.methods.calibrate.maps.base import BaseMap, Calibrated, Parts
 from uqcli.methods.calibrate.maps.contradictions import first
 from uqcli.methods.calibrate.maps.leaves import (
-    FeatureColumn,
     Leaf,
     contradiction_in_features,
     contradiction_in_leaves,
     leaves_table,
     names_of_leaves,
 )
+from uqcli.methods.calibrate.questions import FeatureColumn, Node
 
 if TYPE_CHECKING:
     from uqcli.counts import Floats, Ints
@@ -28,35 +28,6 @@ if TYPE_CHECKING:
 
 _MOST_TREES = 3
 """Trees that are shown."""
-
-
-class Node(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """A node of a tree: a leaf, or a question whose rows go left or right.
-
-    Attributes
-    ----------
-    leaf
-        Number of the leaf, or None for a question.
-    feature
-        Name of the column.
-    threshold
-        Numbers up to it go left.
-    levels
-        Texts that go left.
-    other_left, missing_left
-        Whether texts that are no level, and nulls, go left.
-    left, right
-        Positions of the nodes that follow.
-    """
-
-    leaf: int | None = None
-    feature: str | None = None
-    threshold: float | None = None
-    levels: list[str] | None = None
-    other_left: bool = False
-    missing_left: bool = False
-    left: int | None = None
-    right: int | None = None
 
 
 class Tree(msgspec.Struct, frozen=True, kw_only=True):
