@@ -7,9 +7,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from uqcli.counts import Bools, Floats, Ints
-from uqcli.methods.calibrate.maps.leaves import Leaf
 from uqcli.methods.calibrate.questions import FeatureColumn, Node
-from uqcli.methods.calibrate.scale import Scale
 
 _MOST_NAMED = 4
 
@@ -78,16 +76,6 @@ def group_of(
     leaf_of_code = np.zeros(len(groups), dtype=np.int64)
     leaf_of_code[of_group] = np.arange(len(groups))
     return np.where(of_row < 0, len(groups), leaf_of_code[of_row])
-
-
-def calibrated_in_leaves(leaves: Sequence[Leaf], leaf: Ints, corrected: Floats, scale: Scale) -> Floats:
-    """Each row's probability under the map of its leaf."""
-    result = np.empty(len(corrected))
-    for number, each in enumerate(leaves):
-        inside = leaf == number
-        if inside.any():
-            result[inside] = each.calibration.probability(corrected[inside], scale)
-    return result
 
 
 def rule_of(path: Sequence[tuple[Node, bool]], columns: Sequence[FeatureColumn]) -> str:

@@ -12,6 +12,7 @@ from uqcli.document import Table
 from uqcli.methods.calibrate.maps.base import BaseMap, Calibrated, Parts
 from uqcli.methods.calibrate.maps.leaves import (
     Leaf,
+    calibrated_in_leaves,
     contradiction_in_features,
     contradiction_in_leaves,
     leaves_table,
@@ -69,7 +70,7 @@ class GroupsMap(BaseMap, frozen=True, kw_only=True, tag_field="map", tag="groups
         features: Mapping[str, Floats] | None = None,
     ) -> Calibrated:
         """See BaseMap."""
-        from uqcli.methods.calibrate.partition import calibrated_in_leaves, group_of
+        from uqcli.methods.calibrate.partition import group_of
 
         del uncertainty
         leaf = group_of(self.groups, self.features, features or {})

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import msgspec
 
@@ -11,6 +12,10 @@ from uqcli.methods.calibrate.maps.base import Count
 from uqcli.methods.calibrate.maps.contradictions import first
 from uqcli.methods.calibrate.maps.of_scores import ScoreMap
 from uqcli.methods.calibrate.questions import FeatureColumn
+
+if TYPE_CHECKING:
+    from uqcli.counts import Floats, Ints
+    from uqcli.methods.calibrate.scale import Scale
 
 _MOST_ROWS = 40
 
@@ -71,3 +76,15 @@ def leaves_table(title: str, leaves: Sequence[Leaf]) -> Table:
         rows.append(("...", f"and {len(leaves) - _MOST_ROWS} more", "", "", "", ""))
     header = ("leaf", "rows where", "calibration", "rows", "positivity", "fitted on")
     return Table(title=title, header=header, rows=rows, left=3)
+
+
+def calibrated_in_leaves(leaves: Sequence[Leaf], leaf: Ints, corrected: Floats, scale: Scale) -> Floats:
+    """Each row's probability under the map of its leaf."""
+    import numpy as np
+
+    result = np.empty(len(corrected))
+    for number, each in enumerate(leaves):
+        inside = leaf == number
+        if inside.any():
+            result[inside] = each.calibration.probability(corrected[inside], scale)
+    return result

@@ -15,6 +15,7 @@ from uqcli.methods.calibrate.maps.base import BaseMap, Calibrated, Parts
 from uqcli.methods.calibrate.maps.contradictions import first
 from uqcli.methods.calibrate.maps.leaves import (
     Leaf,
+    calibrated_in_leaves,
     contradiction_in_features,
     contradiction_in_leaves,
     leaves_table,
@@ -66,7 +67,7 @@ class TreesMap(BaseMap, frozen=True, kw_only=True, tag_field="map", tag="trees")
         """See BaseMap."""
         import numpy as np
 
-        from uqcli.methods.calibrate.partition import calibrated_in_leaves, leaf_of
+        from uqcli.methods.calibrate.partition import leaf_of
 
         del uncertainty
         leaves = [leaf_of(tree.nodes, self.features, features or {}) for tree in self.trees]
@@ -80,7 +81,6 @@ class TreesMap(BaseMap, frozen=True, kw_only=True, tag_field="map", tag="trees")
     def _in_sequence(self, corrected: Floats, scale: Scale, leaves: Sequence[Ints]) -> Floats:
         """Each tree calibrates the log-odds that the one before gave."""
         from uqcli.kernels.logistic import sigmoid
-        from uqcli.methods.calibrate.partition import calibrated_in_leaves
         from uqcli.methods.calibrate.scale import Scale as Read
 
         for tree, leaf in zip(self.trees, leaves, strict=True):
