@@ -18,6 +18,7 @@ class Algorithm(StrEnum):
     GMT = "gmt"
     HR = "hr"
     ST = "st"
+    SMOOTH = "smooth"
 
 
 class Binning(StrEnum):

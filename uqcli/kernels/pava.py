@@ -1,10 +1,10 @@
-"""Pool adjacent violators on integer counts."""
+"""Pool adjacent violators, on integer counts and on numbers."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from uqcli.counts import Ints
+from uqcli.counts import Floats, Ints
 from uqcli.kernels.compile import kernel
 from uqcli.parts import PART, each_part, sums_from
 
@@ -153,3 +153,46 @@ def fill_bounded_starts(
         return blocks
     start[blocks] = tail
     return blocks + 1
+
+
+def isotonic_means(value: Floats, weight: Floats) -> Floats:
+    """Least-squares isotonic fit of numbers, non-decreasing.
+
+    Parameters
+    ----------
+    value, weight : float64, shape (m,)
+        Weights above 0.
+
+    Returns
+    -------
+    float64, shape (m,)
+    """
+    fitted = np.empty_like(value)
+    stacks = np.empty_like(value), np.empty_like(value), np.empty(len(value), dtype=np.int64)
+    fill_means.run(4 * len(value), value, weight, fitted, *stacks)
+    return fitted
+
+
+@kernel
+def fill_means(
+    value: Floats, weight: Floats, fitted: Floats, block_sum: Floats, block_weight: Floats, start: Ints
+) -> None:
+    """Fill in the mean of each element's block."""
+    blocks = 0
+    for i in range(len(value)):
+        start[blocks] = i
+        block_sum[blocks] = value[i] * weight[i]
+        block_weight[blocks] = weight[i]
+        blocks += 1
+        while (
+            blocks > 1
+            and block_sum[blocks - 2] / block_weight[blocks - 2]
+            > block_sum[blocks - 1] / block_weight[blocks - 1]
+        ):
+            blocks -= 1
+            block_sum[blocks - 1] += block_sum[blocks]
+            block_weight[blocks - 1] += block_weight[blocks]
+    for block in range(blocks):
+        end = start[block + 1] if block + 1 < blocks else len(value)
+        for i in range(start[block], end):
+            fitted[i] = block_sum[block] / block_weight[block]

@@ -1,0 +1,86 @@
+"""Smoothed rates against plain numbers, and the nested boundaries that they rank."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.oracles import smoothing
+from tests.properties.strategies import PRECISIONS, as_cells, cell_rows, keep
+from uqcli.choices import Algorithm, ConstraintKind
+from uqcli.methods.boundary.constraint import parse_constraint
+from uqcli.methods.boundary.optimum import optimise
+from uqcli.methods.boundary.smoothing import nested_boundaries, smoothed_rates
+
+
+def from_the_top(cells):
+    return [
+        list(zip(row.lower.tolist(), row.count.tolist(), row.positives.tolist(), strict=True))[::-1]
+        for row in cells.rows
+    ]
+
+
+@given(cell_rows(max_rows=3, max_cells=8, most=30))
+def test_rates_are_those_of_the_oracle(rows):
+    cells = as_cells(rows)
+    if cells.total == 0:
+        return
+    ours = [rate[::-1] for rate in smoothed_rates(cells)]
+    theirs = smoothing.smoothed(from_the_top(cells))
+    for one, other in zip(ours, theirs, strict=True):
+        np.testing.assert_allclose(one, other, rtol=1e-7, atol=1e-12)
+
+
+@given(cell_rows(max_rows=4, max_cells=8, most=9))
+def test_prefixes_are_nested_boundaries(rows):
+    cells = as_cells(rows)
+    nested = nested_boundaries(cells)
+    assert (np.diff(nested.rate) <= 0).all()
+    for last in range(len(nested.row)):
+        tops = nested.tops(last, len(cells.rows))
+        taken = [(row.count[len(row.count) - top :].sum(), row.positives[len(row.count) - top :].sum())
+                 for row, top in zip(cells.rows, tops, strict=True)]  # fmt: skip
+        assert sum(n for n, _ in taken) == nested.selected[last]
+        assert sum(p for _, p in taken) == nested.true_positives[last]
+
+
+@given(cell_rows(max_rows=3, max_cells=6, most=6), PRECISIONS)
+def test_it_keeps_the_bound_and_never_beats_the_optimum(rows, precision):
+    cells = as_cells(rows)
+    if cells.total == 0:
+        return
+    ours = optimise(cells, Algorithm.SMOOTH, keep(precision)).found
+    best = optimise(cells, Algorithm.VW_DPMT, keep(precision)).found
+    if ours is not None:
+        assert ours.fit.true_positives >= precision * ours.fit.selected
+        assert best is not None
+        assert ours.fit.true_positives <= best.fit.true_positives
+
+
+@pytest.mark.parametrize(
+    ("kind", "value"),
+    [("precision", "0.6"), ("recall", "0.5"), ("max-selected", "20%"), ("max-fpr", "0.1"),
+     ("utility", "gain=3,cost=1")],
+)  # fmt: skip
+def test_every_constraint_is_kept(kind, value):
+    random = np.random.default_rng(1)
+    rate = np.linspace(0.02, 0.95, 40)
+    rows = [[(int(n), int(random.binomial(n, r))) for n, r in zip(random.integers(5, 40, 40), rate, strict=True)]
+            for _ in range(3)]  # fmt: skip
+    cells = as_cells(rows)
+    found = optimise(cells, Algorithm.SMOOTH, parse_constraint(ConstraintKind(kind), value)).found
+    fit = found.fit
+    assert {
+        "precision": lambda: fit.true_positives >= 0.6 * fit.selected,
+        "recall": lambda: fit.true_positives >= 0.5 * fit.positives,
+        "max-selected": lambda: fit.selected <= 0.2 * fit.rows,
+        "max-fpr": lambda: fit.selected - fit.true_positives <= 0.1 * (fit.rows - fit.positives),
+        "utility": lambda: 3 * fit.true_positives > fit.selected - fit.true_positives,
+    }[kind]()
+
+
+@given(st.integers(1, 5))
+def test_a_grid_without_any_signal_is_one_rate(size):
+    cells = as_cells([[(10, 5)] * size] * 2)
+    for rate in smoothed_rates(cells):
+        np.testing.assert_allclose(rate, 0.5, atol=1e-3)

@@ -1,0 +1,120 @@
+"""Smoothed rates of cells, step by step with plain numbers; cells stand from the top score down."""
+
+import math
+
+FEWEST = 1e-9
+
+
+def isotonic(values, weights):
+    """Non-increasing least-squares fit, after a clip, by pooling until nothing violates."""
+    blocks = [
+        [min(max(value, FEWEST), 1 - FEWEST), max(weight, FEWEST), 1]
+        for value, weight in zip(values, weights, strict=True)
+    ]
+    at = 0
+    while at + 1 < len(blocks):
+        (a, n, k), (b, m, j) = blocks[at], blocks[at + 1]
+        if a < b:
+            blocks[at : at + 2] = [[(a * n + b * m) / (n + m), n + m, k + j]]
+            at = max(at - 1, 0)
+        else:
+            at += 1
+    return [value for value, _, k in blocks for _ in range(k)]
+
+
+def gauss(distance, width):
+    return math.exp(-0.5 * (distance / width) ** 2)
+
+
+def sigmoid(x):
+    return 1 / (1 + math.exp(-x))
+
+
+def smoothed(rows):
+    """Rates of rows of (lower edge, n, p), each row from its top cell down."""
+    cells = [(edge, n) for row in rows for edge, n, _ in row]
+    total = sum(n for _, n in cells)
+    place = [
+        [
+            (sum(n for other, n in cells if other < edge) + sum(n for other, n in cells if other == edge) / 2)
+            / total
+            for edge, _, _ in row
+        ]
+        for row in rows
+    ]
+    x = pooled_log_odds(rows, place, total)
+    if len(rows) == 1:
+        eta = [[sigmoid(each) for each in x[0]]]
+    else:
+        mean = sum(
+            n * each
+            for row, line in zip(rows, x, strict=True)
+            for (_, n, _), each in zip(row, line, strict=True)
+        )
+        mean /= total
+        eta = []
+        for row, line in zip(rows, x, strict=True):
+            a, b = intercept_and_slope(row, line, mean)
+            rates = [sigmoid(each + a + b * (each - mean)) for each in line]
+            eta.append(isotonic(rates, [n for _, n, _ in row]))
+    return [near(row, line, total / len(rows)) for row, line in zip(rows, eta, strict=True)]
+
+
+def pooled_log_odds(rows, place, total):
+    size, hits = [0] * 200, [0] * 200
+    for row, line in zip(rows, place, strict=True):
+        for (_, n, p), r in zip(row, line, strict=True):
+            g = min(int(200 * r + 1e-12), 199)
+            size[g] += n
+            hits[g] += p
+    centre = [(g + 0.5) / 200 for g in range(200)]
+    width = max(0.2 * total**-0.2, 1 / 200)
+    rate = []
+    for c in centre:
+        w = [gauss(d - c, width) * n for d, n in zip(centre, size, strict=True)]
+        t = [gauss(d - c, width) * p for d, p in zip(centre, hits, strict=True)]
+        s0, s1, s2 = (sum(each * (d - c) ** k for each, d in zip(w, centre, strict=True)) for k in range(3))
+        t0, t1 = (sum(each * (d - c) ** k for each, d in zip(t, centre, strict=True)) for k in range(2))
+        det = s0 * s2 - s1**2
+        value = (s2 * t0 - s1 * t1) / det if det > 1e-9 * s0**2 * width**2 else t0 / s0 if s0 else 0.0
+        rate.append(min(max(value, 0.3 / total), 1 - 0.3 / total))
+    fitted = isotonic(rate[::-1], size[::-1])[::-1]
+    logit = [math.log(each / (1 - each)) for each in fitted]
+    return [[interpolated(r, centre, logit) for r in line] for line in place]
+
+
+def interpolated(r, xs, ys):
+    if r <= xs[0]:
+        return ys[0]
+    for x0, x1, y0, y1 in zip(xs[:-1], xs[1:], ys[:-1], ys[1:], strict=True):
+        if r <= x1:
+            return y0 + (y1 - y0) * (r - x0) / (x1 - x0)
+    return ys[-1]
+
+
+def intercept_and_slope(row, line, mean):
+    a = b = 0.0
+    for _ in range(8):
+        ga, gb, haa, hab, hbb = -a / 0.25, -b / 0.25, 4.0, 0.0, 4.0
+        for (_, n, p), x in zip(row, line, strict=True):
+            z = x - mean
+            rate = sigmoid(x + a + b * z)
+            ga += p - n * rate
+            gb += (p - n * rate) * z
+            spread = n * rate * (1 - rate)
+            haa, hab, hbb = haa + spread, hab + spread * z, hbb + spread * z * z
+        det = haa * hbb - hab * hab
+        a, b = a + (hbb * ga - hab * gb) / det, b + (haa * gb - hab * ga) / det
+    return a, b
+
+
+def near(row, eta, rows_each):
+    size = len(row)
+    width = max(0.2 * max(rows_each, 1) ** -0.2, 1 / size)
+    result = []
+    for j in range(size):
+        w = [gauss((i - j) / size, width) for i in range(size)]
+        beyond = sum(w[i] * (row[i][2] - row[i][1] * eta[i]) for i in range(size))
+        rows = sum(w[i] * row[i][1] for i in range(size))
+        result.append(eta[j] + beyond / (rows + 100))
+    return isotonic(result, [n for _, n, _ in row])
