@@ -65,8 +65,8 @@ def test_it_keeps_the_bound_and_never_beats_the_optimum(rows, precision):
 def test_every_constraint_is_kept(kind, value):
     random = np.random.default_rng(1)
     rate = np.linspace(0.02, 0.95, 40)
-    rows = [[(int(n), int(random.binomial(n, r))) for n, r in zip(random.integers(5, 40, 40), rate, strict=True)]
-            for _ in range(3)]  # fmt: skip
+    sizes = random.integers(5, 40, (3, 40))
+    rows = [list(zip(line.tolist(), random.binomial(line, rate).tolist(), strict=True)) for line in sizes]
     cells = as_cells(rows)
     found = optimise(cells, Algorithm.SMOOTH, parse_constraint(ConstraintKind(kind), value)).found
     fit = found.fit

@@ -89,7 +89,8 @@ class FindingOptions:
         typer.Option(
             help="vw-dpmt: the optimum on the grid; ew-dpmt: the optimum for equal cells; mist: isotonic "
             "regression in each uncertainty bin; gmt: each uncertainty bin by itself; hr: score raised "
-            "with the uncertainty; st: one score threshold; all: side by side, the best is written.",
+            "with the uncertainty; st: one score threshold; smooth: the best by smoothed rates, which holds "
+            "up better on new rows; all: side by side, the best is written.",
             rich_help_panel=_METHOD,
         ),
     ] = defaults.ALGORITHM
