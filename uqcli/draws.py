@@ -6,10 +6,12 @@ not matter either. Randomised sets and simulations are keyed by the position of 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from enum import IntEnum
+from hashlib import blake2b
 
 import numpy as np
+from numpy.typing import NDArray
 
 from uqcli.counts import Floats, Ints
 from uqcli.defaults import MOST_SEED
@@ -62,6 +64,46 @@ def uniforms(position: Ints, seed: int, purpose: Purpose) -> Floats:
         drawn = generator(seed, purpose, block, 0).random(BLOCK)
         result[start:stop] = drawn[position[start:stop] - block * BLOCK]
     return result
+
+
+def hashes(columns: Sequence[NDArray[np.generic]], *key: int) -> NDArray[np.uint64]:
+    """A number for each row that depends on its values and on a key alone: an order that no row order moves.
+
+    Parameters
+    ----------
+    columns
+        Of numbers or flags, shape (n,) each.
+    key
+        Numbers from 0 to 2**64 - 1.
+
+    Returns
+    -------
+    uint64, shape (n,)
+    """
+    mixed = np.zeros(len(columns[0]), dtype=np.uint64)
+    for each in key:
+        mixed = _split_mix(mixed ^ np.uint64(each))
+    for column in columns:
+        wide = column.astype(np.float64 if column.dtype.kind == "f" else np.int64)
+        mixed = _split_mix(mixed ^ wide.view(np.uint64))
+    return mixed
+
+
+def _split_mix(state: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    """SplitMix64: every bit of the state moves half of the bits of the result."""
+    with np.errstate(over="ignore"):
+        mixed = state + np.uint64(0x9E3779B97F4A7C15)
+        mixed = (mixed ^ (mixed >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+        mixed = (mixed ^ (mixed >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+        return mixed ^ (mixed >> np.uint64(31))
+
+
+def digest(columns: Sequence[NDArray[np.generic]]) -> int:
+    """A number from 0 to 2**64 - 1 that depends on every value of some columns, in their order."""
+    found = blake2b(digest_size=8)
+    for column in columns:
+        found.update(np.ascontiguousarray(column).tobytes())
+    return int.from_bytes(found.digest(), "little")
 
 
 def check_seed(seed: int) -> None:

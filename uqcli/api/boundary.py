@@ -122,6 +122,8 @@ def find_boundary(
     uncertainty_bins: int = defaults.UNCERTAINTY_BINS,
     score_bins: int | Literal["all"] = defaults.SCORE_BINS,
     shift: Shift | None = None,
+    certify: Decimal | None = None,
+    seed: int = defaults.SEED,
 ) -> Boundary:
     """Find the decision boundary on score x uncertainty that is best under a constraint [UB sec. 5].
 
@@ -139,6 +141,10 @@ def find_boundary(
         Text of a decimal, an int, a Fraction with finitely many decimals, or a float, read as it prints.
     shift
         Class weights of a target in which the constraint is to hold.
+    certify
+        Risk that the precision of new rows is below the bound; with ``algorithm="smooth"``.
+    seed
+        Of the split that a certificate rests on.
 
     Raises
     ------
@@ -174,6 +180,8 @@ def find_boundary(
                 score_bins=None if score_bins == "all" else score_bins,
             ),
             shift=None if shift is None else shift_artifact(shift),
+            certify=None if certify is None else decimal_text("certify", certify),
+            seed=seed,
         )
     )
     if result.artifact is None:

@@ -69,6 +69,27 @@ class SavedTarget(msgspec.Struct, frozen=True, kw_only=True):
     precision: float
 
 
+class TestedOn(msgspec.Struct, frozen=True, kw_only=True):
+    """The rows that a certificate rests on, and what the boundary selects of them, by weight."""
+
+    rows: Count
+    selected: Count
+    true_positives: Count
+
+
+class SavedCertificate(msgspec.Struct, frozen=True, kw_only=True):
+    """New rows have at least this ``precision``, but for a risk of ``delta`` over the draw of the hold-out.
+
+    ``p_value``: the chance of so many true positives among the tested rows if it were just that precision.
+    """
+
+    delta: Annotated[float, Meta(gt=0, lt=1)]
+    precision: Annotated[float, Meta(gt=0, le=1)]
+    p_value: Annotated[float, Meta(ge=0, le=1)]
+    seed: Count
+    tested_on: TestedOn
+
+
 class BoundaryArtifact(Saved, frozen=True, kw_only=True):
     """A decision boundary: a row is positive iff its score reaches its uncertainty bin's threshold."""
 
@@ -80,6 +101,7 @@ class BoundaryArtifact(Saved, frozen=True, kw_only=True):
     recalibration: SavedRecalibration | msgspec.UnsetType = msgspec.UNSET
     fit: Fit
     target: SavedTarget | msgspec.UnsetType = msgspec.UNSET
+    certificate: SavedCertificate | msgspec.UnsetType = msgspec.UNSET
 
     decides: ClassVar[bool] = True
 
@@ -102,11 +124,23 @@ class BoundaryArtifact(Saved, frozen=True, kw_only=True):
         few, many = sorted((fit.selected, fit.positives))
         if not fit.true_positives <= few <= many <= fit.rows:
             return "its fit counts contradict each other"
+        if self.certified is not None and not self._rests_on_its_rows(self.certified):
+            return "its certificate is not about its rows"
         try:
             parse_constraint(self.constraint.kind, self.constraint.value)
         except UsageError as error:
             return str(error)
         return self.missing_columns()
+
+    @property
+    def certified(self) -> SavedCertificate | None:
+        """Its certificate, if it has one."""
+        return None if isinstance(self.certificate, msgspec.UnsetType) else self.certificate
+
+    def _rests_on_its_rows(self, certificate: SavedCertificate) -> bool:
+        tested = certificate.tested_on
+        ordered = tested.true_positives <= tested.selected <= tested.rows <= self.fit.rows
+        return ordered and certificate.p_value <= certificate.delta
 
     def decide(self, rows: Rows) -> Bools:
         """Which rows are positive."""
@@ -152,6 +186,7 @@ class BoundaryArtifact(Saved, frozen=True, kw_only=True):
             ],
             notes=[
                 *self._scores_in_words(),
+                *(certificate_in_words(self.certified) if self.certified is not None else ()),
                 f"Columns: {columns}.",
                 f"{self.made_from()}, {count(source.positives)} positive, {count(source.dropped)} dropped.",
             ],
@@ -180,6 +215,19 @@ def threshold_table(uncertainty_edges: Sequence[float], thresholds: Sequence[flo
         for number_of, threshold in enumerate(thresholds)
     ]
     return Table(title="Decision", header=("uncertainty", "positive when"), rows=rows, left=2)
+
+
+def certificate_in_words(certificate: SavedCertificate) -> tuple[str, str]:
+    """What is promised for new rows, what it rests on, and when it holds."""
+    tested = certificate.tested_on
+    return (
+        f"Certified: of new rows like these that are selected at least {100 * certificate.precision:g} % "
+        f"are positive, but for a risk of {100 * certificate.delta:g} % that these rows misled. Of "
+        f"{count(tested.rows)} rows kept for the test {count(tested.selected)} are selected, "
+        f"{count(tested.true_positives)} of them positive (p = {certificate.p_value:.3g}).",
+        "It holds if new rows come from the same source, rows are independent, and bound, risk, seed "
+        f"({certificate.seed}) and bins were fixed before looking: trying a second seed spends it.",
+    )
 
 
 def recalibration_in_words(coefficient: float, low: float, high: float) -> str:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from uqcli import defaults
-from uqcli.choices import AlgorithmChoice, Binning, GridBinning
+from uqcli.choices import Algorithm, AlgorithmChoice, Binning, GridBinning
 from uqcli.cli.deliver import check_outputs, deliver
 from uqcli.cli.inputs import labelled_data
 from uqcli.cli.options import (
@@ -20,7 +20,7 @@ from uqcli.cli.options import (
     RunOptions,
 )
 from uqcli.cli.places import Reads
-from uqcli.cli.priority import refuse_typed
+from uqcli.cli.priority import is_typed, refuse_typed
 from uqcli.cli.resources import limit_threads
 from uqcli.errors import UsageError
 from uqcli.exact import size
@@ -126,6 +126,25 @@ class FindingOptions:
             rich_help_panel=_METHOD,
         ),
     ] = None
+    certify: Annotated[
+        str | None,
+        typer.Option(
+            metavar="DELTA",
+            help="Certify the precision: below the bound on new rows with a risk of at most DELTA (implies "
+            "--algorithm smooth).",
+            rich_help_panel=_METHOD,
+        ),
+    ] = None
+    seed: Annotated[
+        int,
+        typer.Option(
+            metavar="S",
+            min=0,
+            max=defaults.MOST_SEED,
+            help="Seed of the split that a certificate rests on.",
+            rich_help_panel=_METHOD,
+        ),
+    ] = defaults.SEED
     grid: Annotated[
         str | None,
         typer.Option(
@@ -161,13 +180,22 @@ def boundary(
     request = BoundaryRequest(
         data=labelled_data(inputs, columns, reading, running),
         constraint=_asked(constraint),
-        algorithm=method.algorithm,
+        algorithm=_algorithm(method),
         grid=_grid(method),
         saved_grid=method.grid,
         shift=method.shift,
+        certify=method.certify,
+        seed=method.seed,
     )
     result = run(request)
     deliver(result, reporting, files=files, output=written.output)
+
+
+def _algorithm(method: FindingOptions) -> AlgorithmChoice:
+    """What was asked for; a certificate implies smooth where nothing else was typed."""
+    if method.certify is None or is_typed("algorithm"):
+        return method.algorithm
+    return AlgorithmChoice(Algorithm.SMOOTH)
 
 
 def _asked(options: ConstraintOptions) -> Constraint:

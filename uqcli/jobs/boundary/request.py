@@ -28,6 +28,11 @@ class BoundaryRequest:
         Path of a grid artifact to work on instead of rows, or None.
     shift
         Class weights of a target in which the constraint is to hold; None for the rows themselves.
+    certify
+        Risk that the precision of new rows is below the bound, a decimal in (0, 1) as typed; None for no
+        certificate.
+    seed
+        Of the split that a certificate rests on.
     """
 
     data: DataRequest
@@ -36,3 +41,5 @@ class BoundaryRequest:
     grid: GridSpec = _GRID
     saved_grid: str | None = None
     shift: SavedShift | None = None
+    certify: str | None = None
+    seed: int = defaults.SEED

@@ -16,15 +16,17 @@ from uqcli.artifacts.grid import GridArtifact
 from uqcli.choices import Algorithm, AlgorithmChoice, ArtifactKind
 from uqcli.errors import InfeasibleError
 from uqcli.jobs.boundary.candidates import best_of, candidates_of, single_threshold_beside
+from uqcli.jobs.boundary.certified import CertifiedBoundary, certified
 from uqcli.jobs.boundary.hold_out import HoldOut, HoldOutGrid, HoldOutRows
 from uqcli.jobs.boundary.request import BoundaryRequest
 from uqcli.jobs.class_mix import load_shift, mix_of
 from uqcli.jobs.result import Result
 from uqcli.methods.boundary.algorithms.hr import Recalibration
+from uqcli.methods.boundary.optimum import Optimum
 from uqcli.methods.boundary.registry import WorksOn, entry_of
 from uqcli.methods.boundary.result import FittedBoundary
 from uqcli.methods.boundary.target import ClassMix
-from uqcli.reports.boundary.report import BoundaryReport
+from uqcli.reports.boundary.report import BoundaryReport, Candidate, Certification
 
 
 def run(request: BoundaryRequest) -> Result[BoundaryReport, BoundaryArtifact | None]:
@@ -35,6 +37,8 @@ def run(request: BoundaryRequest) -> Result[BoundaryReport, BoundaryArtifact | N
     UsageError, DataError, ArtifactError
         See the parts.
     """
+    if request.certify is not None:
+        return _with_certificate(certified(request), request)
     mix = None
     if request.shift is not None:
         mix = mix_of(load_shift(request.shift), request.data.positive_value).mix
@@ -58,6 +62,33 @@ def run(request: BoundaryRequest) -> Result[BoundaryReport, BoundaryArtifact | N
         return Result(report=report, artifact=None, failure=InfeasibleError(report.shortfall()))
     artifact = _artifact(report, best.optimum.found, best.optimum.recalibration)
     return Result(report=report, artifact=artifact)
+
+
+def _with_certificate(
+    made: CertifiedBoundary, request: BoundaryRequest
+) -> Result[BoundaryReport, BoundaryArtifact | None]:
+    optimum = Optimum(found=made.found, closest=made.uncertified.found)
+    chosen = Candidate(algorithm=Algorithm.SMOOTH, optimum=optimum, obstacle=None, seconds=0.0)
+    report = BoundaryReport(
+        source=made.source,
+        parameters=made.parameters,
+        constraint=request.constraint,
+        chosen=chosen,
+        candidates=(chosen,),
+        score_only=None,
+        empty_bins=(),
+        rows=made.cells.total,
+        positives=made.cells.positives,
+        certification=Certification(
+            delta=float(request.certify or 0),
+            certificate=made.certificate,
+            failed=made.failed,
+            uncertified=made.uncertified.found,
+        ),
+    )
+    if made.found is None:
+        return Result(report=report, artifact=None, failure=InfeasibleError(report.shortfall()))
+    return Result(report=report, artifact=_artifact(report, made.found, None))
 
 
 def _hold_out(request: BoundaryRequest, mix: ClassMix | None) -> HoldOut:
@@ -97,6 +128,7 @@ def _artifact(report: BoundaryReport, found: FittedBoundary, by: Recalibration |
             recall=fit.true_positives / fit.positives,
         ),
         target=msgspec.UNSET if report.mix is None else _target(report.mix, fit.precision),
+        certificate=(report.certification and report.certification.certificate) or msgspec.UNSET,
     )
 
 

@@ -34,6 +34,8 @@ class NestedBoundaries:
 
     Attributes
     ----------
+    order : int64, shape (cells,)
+        Places of the cells, bin after bin and from the lowest up, in that order.
     row : int64, shape (cells,)
         Uncertainty bin of each cell.
     true_positives, selected : int64, shape (cells,)
@@ -42,10 +44,15 @@ class NestedBoundaries:
         Smoothed rates, falling.
     """
 
+    order: Ints
     row: Ints
     true_positives: Ints
     selected: Ints
     rate: Floats
+
+    def counts_of(self, cells: Cells) -> tuple[Ints, Ints]:
+        """True positives and selected rows of each prefix among other rows under the same edges."""
+        return _cumulated(cells, self.order)
 
     def tops(self, last: int, bins: int) -> tuple[int, ...]:
         """Cells taken from the top of each uncertainty bin by the prefix that ends at a place."""
@@ -59,11 +66,16 @@ def nested_boundaries(cells: Cells) -> NestedBoundaries:
     from_top = np.concatenate([np.arange(len(each))[::-1] for each in rates])
     rate = np.concatenate(rates)
     order = np.lexsort((row, from_top, -rate))
+    true_positives, selected = _cumulated(cells, order)
+    return NestedBoundaries(
+        order=order, row=row[order], true_positives=true_positives, selected=selected, rate=rate[order]
+    )
+
+
+def _cumulated(cells: Cells, order: Ints) -> tuple[Ints, Ints]:
     positives = np.concatenate([each.positives for each in cells.rows])[order]
     count = np.concatenate([each.count for each in cells.rows])[order]
-    return NestedBoundaries(
-        row=row[order], true_positives=np.cumsum(positives), selected=np.cumsum(count), rate=rate[order]
-    )
+    return np.cumsum(positives), np.cumsum(count)
 
 
 def smoothed_rates(cells: Cells) -> list[Floats]:

@@ -8,11 +8,18 @@ from typing import Any
 
 import msgspec
 
-from uqcli.artifacts.boundary import BoundaryParameters, recalibration_in_words, threshold_table
+from uqcli.artifacts.boundary import (
+    BoundaryParameters,
+    SavedCertificate,
+    certificate_in_words,
+    recalibration_in_words,
+    threshold_table,
+)
 from uqcli.artifacts.saved import Source
 from uqcli.choices import Algorithm, AlgorithmChoice, ConstraintKind
 from uqcli.defaults import VERSION
 from uqcli.document import Document, Metrics, Table, count, plain, share
+from uqcli.methods.boundary.certificate import NotCertified
 from uqcli.methods.boundary.constraint import Constraint
 from uqcli.methods.boundary.optimum import Optimum
 from uqcli.methods.boundary.result import FitCounts, FittedBoundary
@@ -40,6 +47,45 @@ class Candidate:
     def found(self) -> FittedBoundary | None:
         """The boundary, if there is one."""
         return self.optimum.found if self.optimum else None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Certification:
+    """What came of a certificate that was asked for.
+
+    Attributes
+    ----------
+    uncertified
+        What the same algorithm finds without one.
+    """
+
+    delta: float
+    certificate: SavedCertificate | None
+    failed: NotCertified | None
+    uncertified: FittedBoundary | None
+
+    def notes(self, found: FittedBoundary) -> list[str]:
+        """The promise, and what it costs."""
+        assert self.certificate is not None  # something was found
+        said = list(certificate_in_words(self.certificate))
+        if self.uncertified is not None:
+            ours, other = found.fit.recall or 0.0, self.uncertified.fit.recall or 0.0
+            said.append(
+                f"Without a certificate recall would be {share(other)} on these rows: the promise costs "
+                f"{100 * (other - ours):.1f} points."
+            )
+        return said
+
+    def shortfall(self, bound: str) -> str:
+        """Why there is none, and about what would be needed."""
+        missed = self.failed
+        at = f"no boundary can be certified for precision {bound} at a risk of {100 * self.delta:g} %"
+        if missed is None or missed.p_value is None:
+            return f"{at}: the rows that would have to rank boundaries say too little"
+        tested = f"{at}: the safest one has p = {missed.p_value:.3g} on the rows kept for the test"
+        if missed.rows_needed is None:
+            return f"{tested}, and no number of rows like these would do"
+        return f"{tested}; about {count(missed.rows_needed)} labelled rows would be needed"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -71,6 +117,7 @@ class BoundaryReport:
     rows: int
     positives: int
     mix: ClassMix | None = None
+    certification: Certification | None = None
 
     @property
     def metrics(self) -> Metrics:
@@ -112,6 +159,8 @@ class BoundaryReport:
             "thresholds": list(found.thresholds) if found else None,
             "notes": [*self._lead(), *self._notes()],
         }
+        if self.certification is not None:
+            content["certificate"] = msgspec.to_builtins(self.certification.certificate)
         if self.parameters.algorithm is AlgorithmChoice.ALL:
             content["algorithms"] = [_as_json(candidate) for candidate in self.candidates]
         return content
@@ -153,6 +202,8 @@ class BoundaryReport:
         rows: list[tuple[str, ...]] = [(str(self.chosen.algorithm), *_cells(self.chosen))]
         if self.score_only and self.score_only.found:
             rows.append(("score only", *_fit_cells(self.score_only.found.fit)))
+        if self.certification and self.certification.uncertified:
+            rows.append(("without certificate", *_fit_cells(self.certification.uncertified.fit)))
         return Table(title="", header=header, rows=rows)
 
     def _times(self) -> list[str]:
@@ -185,6 +236,8 @@ class BoundaryReport:
             notes.append(recalibration_in_words(by.coefficient, by.low, by.high))
         if self.chosen.found is None:
             return [*notes, f"Infeasible: {self.shortfall()}."]
+        if self.certification is not None:
+            return [*notes, *self.certification.notes(self.chosen.found)]
         if self.score_only and self.score_only.found is None:
             notes.append("No single score threshold meets the constraint on these rows.")
         if self.mix is not None:
@@ -203,6 +256,8 @@ class BoundaryReport:
         """Say how close the best boundary comes."""
         if self.positives == 0:
             return "no row is positive"
+        if self.certification is not None:
+            return self.certification.shortfall(self.constraint.value)
         if self._closest is None:
             return f"no boundary gives {self.constraint.promise()} with a positive result"
         if self.constraint.kind is ConstraintKind.PRECISION:

@@ -1,0 +1,151 @@
+"""A boundary with a certificate: ranked on a pilot, tested on the other rows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from uqcli.artifacts.boundary import BoundaryParameters, SavedCertificate, SavedConstraint, TestedOn
+from uqcli.artifacts.saved import Source
+from uqcli.choices import Algorithm, AlgorithmChoice, ConstraintKind
+from uqcli.counts import Cells
+from uqcli.draws import check_seed, digest, hashes
+from uqcli.errors import UsageError
+from uqcli.exact import decimal
+from uqcli.jobs.boundary.request import BoundaryRequest
+from uqcli.jobs.labelled import open_table, source_of
+from uqcli.methods.bin.grid import GridSpec, cells_from, cells_under, pool_by, uncertainty_edges_of
+from uqcli.methods.boundary.certificate import PILOT_PARTS, Certified, NotCertified, certify
+from uqcli.methods.boundary.decide import decide
+from uqcli.methods.boundary.optimum import Optimum, optimise
+from uqcli.methods.boundary.result import FitCounts, FittedBoundary
+from uqcli.rows import Rows
+
+
+@dataclass(frozen=True, kw_only=True)
+class CertifiedBoundary:
+    """What was certified, or why nothing was.
+
+    Attributes
+    ----------
+    found
+        With counts of all rows.
+    uncertified
+        What the same algorithm reaches without a certificate, on all rows.
+    cells
+        Of all rows.
+    """
+
+    source: Source
+    parameters: BoundaryParameters
+    found: FittedBoundary | None
+    certificate: SavedCertificate | None
+    failed: NotCertified | None
+    uncertified: Optimum
+    cells: Cells
+
+
+def certified(request: BoundaryRequest) -> CertifiedBoundary:
+    """Find and certify.
+
+    Raises
+    ------
+    UsageError, DataError
+        An option does not go with a certificate, or the rows cannot be read.
+    """
+    delta = _delta(request)
+    spec, constraint = request.grid, request.constraint
+    table = open_table(request.data, looks_at_uncertainty=spec.uncertainty_bins > 1)
+    rows = table.rows().pooled()
+    pilot, test = _split(rows, request.seed)
+    (bound,) = constraint.amounts
+    outcome: Certified | NotCertified = NotCertified(p_value=None, rows_needed=None)
+    if pilot.size:
+        ranked = _cells(pilot, spec)
+        tested = cells_under(pool_by(test, ranked.uncertainty_edges), ranked)
+        outcome = certify(ranked, tested, bound, delta)
+    cells = _cells(rows, spec)
+    found = outcome if isinstance(outcome, Certified) else None
+    return CertifiedBoundary(
+        source=source_of(table.facts),
+        parameters=_parameters(request),
+        found=None if found is None else _on_all(rows, found),
+        certificate=None if found is None else _saved(found, float(bound), delta, request.seed),
+        failed=outcome if isinstance(outcome, NotCertified) else None,
+        uncertified=optimise(cells, Algorithm.SMOOTH, constraint),
+        cells=cells,
+    )
+
+
+def _delta(request: BoundaryRequest) -> float:
+    delta = decimal("certify", request.certify or "", above=0, below=1)
+    check_seed(request.seed)
+    request.grid.check()
+    if request.algorithm is not AlgorithmChoice(Algorithm.SMOOTH):
+        raise UsageError(f"--certify with --algorithm {request.algorithm}", expected="--algorithm smooth")
+    if request.saved_grid is not None or request.shift is not None:
+        raise UsageError("--certify beside --grid or --shift", expected="the rows themselves")
+    if request.constraint.kind is not ConstraintKind.PRECISION:
+        raise UsageError(f"--certify with --{request.constraint.kind}", expected="--precision")
+    if request.grid.score_bins is None:
+        raise UsageError("--certify with --score-bins all", expected="a number of score bins")
+    return float(delta)
+
+
+def _split(rows: Rows, seed: int) -> tuple[Rows, Rows]:
+    """A pilot of a fifth of the rows, and the others; the order of the rows has no say.
+
+    Rows are drawn by a hash of their values, of their number among equal rows, of the seed and of the whole
+    table: without the last, what is drawn of a few much repeated values would be the same for every hold-out.
+    """
+    count = rows.counted()
+    columns = [*(rows.numbers[role] for role in rows.numbers), rows.labels]
+    key = digest([*columns, count])
+    of_copy = np.repeat(np.arange(len(count)), count)
+    copy = np.arange(len(of_copy)) - np.repeat(np.cumsum(count) - count, count)
+    drawn = hashes([*(each[of_copy] for each in columns), copy], seed, key)
+    chosen = of_copy[np.argsort(drawn, kind="stable")[: len(of_copy) // PILOT_PARTS]]
+    in_pilot = np.bincount(chosen, minlength=len(count))
+    return rows.weighing(in_pilot), rows.weighing(count - in_pilot)
+
+
+def _cells(rows: Rows, spec: GridSpec) -> Cells:
+    edges = uncertainty_edges_of(rows, spec)
+    return cells_from(edges, pool_by(rows, edges), spec)
+
+
+def _on_all(rows: Rows, found: Certified) -> FittedBoundary:
+    """The certified thresholds with what they select of all rows."""
+    chosen = decide(
+        rows.score,
+        rows.uncertainty,
+        uncertainty_edges=found.uncertainty_edges,
+        thresholds=found.thresholds,
+    )
+    count, positive = rows.counted(), rows.labels
+    fit = FitCounts(
+        selected=int(count[chosen].sum()),
+        true_positives=int(count[chosen & positive].sum()),
+        rows=rows.size,
+        positives=int(count[positive].sum()),
+    )
+    return FittedBoundary(uncertainty_edges=found.uncertainty_edges, thresholds=found.thresholds, fit=fit)
+
+
+def _saved(found: Certified, bound: float, delta: float, seed: int) -> SavedCertificate:
+    tested = TestedOn(rows=found.tested, selected=found.selected, true_positives=found.true_positives)
+    return SavedCertificate(delta=delta, precision=bound, p_value=found.p_value, seed=seed, tested_on=tested)
+
+
+def _parameters(request: BoundaryRequest) -> BoundaryParameters:
+    spec, constraint = request.grid, request.constraint
+    return BoundaryParameters(
+        algorithm=request.algorithm,
+        binning=spec.binning,
+        uncertainty_bins=spec.uncertainty_bins,
+        score_bins="all" if spec.score_bins is None else spec.score_bins,
+        constraint=SavedConstraint(kind=constraint.kind, value=constraint.value),
+        on_invalid=request.data.on_invalid,
+        positive=request.data.positive_value,
+    )
