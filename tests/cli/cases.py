@@ -68,6 +68,13 @@ CASES = (
             ("--gain", "1"),
             ("--algorithm", "ew-dpmt", "--score-bins", "all"),
             ("--grid", "nowhere.json"),
+            ("--certify", "0"),
+            ("--certify", "1"),
+            ("--certify", "often"),
+            ("--certify", "0.1", "--algorithm", "vw-dpmt"),
+            ("--certify", "0.1", "--score-bins", "all"),
+            ("--certify", "0.1", "--grid", "nowhere.json"),
+            ("--certify", "0.1", "--shift", "nowhere.json"),
         ),
     ),
     Case(

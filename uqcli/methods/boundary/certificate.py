@@ -81,8 +81,8 @@ def certify(pilot: Cells, test: Cells, bound: Fraction, delta: float) -> Certifi
     fails = np.flatnonzero(~(p_values <= delta))
     certified = int(fails[0]) if len(fails) else len(p_values)
     if certified == 0:
-        needed = _rows_needed(true_positives[start:], selected[start:], float(bound), delta)
-        rows = None if needed is None else math.ceil(needed * (pilot.total + test.total))
+        times = _times_needed(int(true_positives[start]), int(selected[start]), float(bound), delta)
+        rows = None if times is None else math.ceil(times * (pilot.total + test.total))
         return NotCertified(p_value=float(p_values[0]), rows_needed=rows)
     last = start + certified - 1
     return Certified(
@@ -118,15 +118,13 @@ def _p_values(true_positives: Ints, selected: Ints, bound: float) -> Floats:
     return p_values
 
 
-def _rows_needed(true_positives: Ints, selected: Ints, bound: float, delta: float) -> float | None:
-    """How many times as many rows would let the best boundary pass, by the normal approximation."""
+def _times_needed(true_positives: int, selected: int, bound: float, delta: float) -> float | None:
+    """How many times as many rows would let a boundary pass, by the normal approximation."""
     from scipy.special import ndtri
 
-    there = selected > 0
-    if not there.any():
+    if selected == 0:
         return None
-    surplus = true_positives[there] - bound * selected[there]
-    z = float((surplus / np.sqrt(bound * (1 - bound) * selected[there])).max())
+    z = (true_positives - bound * selected) / math.sqrt(bound * (1 - bound) * selected)
     return None if z <= 0 else max(1.0, (float(ndtri(1 - delta)) / z) ** 2)
 
 
