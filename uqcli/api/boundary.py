@@ -119,7 +119,7 @@ def find_boundary(
     cost: Decimal | None = None,
     algorithm: AlgorithmChoice | str = defaults.ALGORITHM,
     binning: Binning | str = defaults.GRID_BINNING,
-    uncertainty_bins: int = defaults.UNCERTAINTY_BINS,
+    uncertainty_bins: int | Literal["auto"] = defaults.UNCERTAINTY_BINS,
     score_bins: int | Literal["all"] = defaults.SCORE_BINS,
     shift: Shift | None = None,
     certify: Decimal | None = None,
@@ -176,10 +176,11 @@ def find_boundary(
             algorithm=choice("algorithm", AlgorithmChoice, algorithm),
             grid=GridSpec(
                 binning=choice("binning", Binning, binning),
-                uncertainty_bins=1 if uncertainty is None else uncertainty_bins,
+                uncertainty_bins=_bins(uncertainty_bins, uncertainty),
                 score_bins=None if score_bins == "all" else score_bins,
             ),
             shift=None if shift is None else shift_artifact(shift),
+            auto_bins=uncertainty is not None and uncertainty_bins == "auto",
             certify=None if certify is None else decimal_text("certify", certify),
             seed=seed,
         )
@@ -187,3 +188,9 @@ def find_boundary(
     if result.artifact is None:
         raise result.failure or AssertionError("no boundary and no reason")
     return Boundary(artifact=result.artifact, notes=tuple(result.report.payload()["notes"]))
+
+
+def _bins(asked: int | Literal["auto"], uncertainty: Column | None) -> int:
+    if uncertainty is None:
+        return 1
+    return defaults.UNCERTAINTY_BINS if asked == "auto" else asked

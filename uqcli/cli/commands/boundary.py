@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from uqcli.methods.bin.grid import GridSpec
     from uqcli.methods.boundary.constraint import Constraint
 
+AUTO = "auto"
 _CONSTRAINT, _METHOD = "Constraint: exactly one", "Boundary"
 
 
@@ -104,8 +105,9 @@ class FindingOptions:
     uncertainty_bins: Annotated[
         str | None,
         typer.Option(
-            metavar="K",
-            help=f"Uncertainty bins. (default: {defaults.UNCERTAINTY_BINS})",
+            metavar="K|auto",
+            help="Uncertainty bins; auto takes as many as pay on rows held out. "
+            f"(default: {defaults.UNCERTAINTY_BINS})",
             rich_help_panel=_METHOD,
         ),
     ] = None
@@ -141,7 +143,7 @@ class FindingOptions:
             metavar="S",
             min=0,
             max=defaults.MOST_SEED,
-            help="Seed of the split that a certificate rests on.",
+            help="Seed of the splits that certificates and the number of bins rest on.",
             rich_help_panel=_METHOD,
         ),
     ] = defaults.SEED
@@ -184,6 +186,7 @@ def boundary(
         grid=_grid(method),
         saved_grid=method.grid,
         shift=method.shift,
+        auto_bins=method.uncertainty_bins == AUTO,
         certify=method.certify,
         seed=method.seed,
     )
@@ -235,7 +238,8 @@ def _grid(method: FindingOptions) -> GridSpec:
     score_bins: int | None = defaults.SCORE_BINS
     if method.score_bins is not None:
         score_bins = None if method.score_bins == "all" else size("--score-bins", method.score_bins)
-    uncertainty_bins = method.uncertainty_bins or str(defaults.UNCERTAINTY_BINS)
+    asked = None if method.uncertainty_bins == AUTO else method.uncertainty_bins
+    uncertainty_bins = asked or str(defaults.UNCERTAINTY_BINS)
     return GridSpec(
         binning=Binning(method.binning or defaults.GRID_BINNING),
         uncertainty_bins=size("--uncertainty-bins", uncertainty_bins),

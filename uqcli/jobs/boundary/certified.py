@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
-import numpy as np
+from dataclasses import dataclass, replace
 
 from uqcli.artifacts.boundary import BoundaryParameters, SavedCertificate, SavedConstraint, TestedOn
 from uqcli.artifacts.saved import Source
 from uqcli.choices import Algorithm, AlgorithmChoice, ConstraintKind
 from uqcli.counts import Cells
-from uqcli.draws import check_seed, digest, hashes
+from uqcli.draws import check_seed
 from uqcli.errors import UsageError
 from uqcli.exact import decimal
+from uqcli.jobs.boundary.auto_bins import fewest_of, tried_bins
+from uqcli.jobs.boundary.keyed import keyed_order, weights_of
 from uqcli.jobs.boundary.request import BoundaryRequest
 from uqcli.jobs.labelled import open_table, source_of
 from uqcli.methods.bin.grid import GridSpec, cells_from, cells_under, pool_by, uncertainty_edges_of
@@ -20,6 +20,7 @@ from uqcli.methods.boundary.certificate import PILOT_PARTS, Certified, NotCertif
 from uqcli.methods.boundary.decide import decide
 from uqcli.methods.boundary.optimum import Optimum, optimise
 from uqcli.methods.boundary.result import FitCounts, FittedBoundary
+from uqcli.reports.boundary.report import BinsTried
 from uqcli.rows import Rows
 
 
@@ -44,6 +45,7 @@ class CertifiedBoundary:
     failed: NotCertified | None
     uncertified: Optimum
     cells: Cells
+    tried: tuple[BinsTried, ...] = ()
 
 
 def certified(request: BoundaryRequest) -> CertifiedBoundary:
@@ -56,9 +58,13 @@ def certified(request: BoundaryRequest) -> CertifiedBoundary:
     """
     delta = _delta(request)
     spec, constraint = request.grid, request.constraint
-    table = open_table(request.data, looks_at_uncertainty=spec.uncertainty_bins > 1)
+    table = open_table(request.data, looks_at_uncertainty=request.auto_bins or spec.uncertainty_bins > 1)
     rows = table.rows().pooled()
     pilot, test = _split(rows, request.seed)
+    tried: tuple[BinsTried, ...] = ()
+    if request.auto_bins and pilot.size:  # on the pilot, so that the test stays one
+        tried = tried_bins(pilot, spec, constraint, request.seed)
+        spec = replace(spec, uncertainty_bins=fewest_of(tried))
     (bound,) = constraint.amounts
     outcome: Certified | NotCertified = NotCertified(p_value=None, rows_needed=None)
     if pilot.size:
@@ -69,12 +75,13 @@ def certified(request: BoundaryRequest) -> CertifiedBoundary:
     found = outcome if isinstance(outcome, Certified) else None
     return CertifiedBoundary(
         source=source_of(table.facts),
-        parameters=_parameters(request),
+        parameters=_parameters(request, spec),
         found=None if found is None else _on_all(rows, found),
         certificate=None if found is None else _saved(found, float(bound), delta, request.seed),
         failed=outcome if isinstance(outcome, NotCertified) else None,
         uncertified=optimise(cells, Algorithm.SMOOTH, constraint),
         cells=cells,
+        tried=tried,
     )
 
 
@@ -94,20 +101,10 @@ def _delta(request: BoundaryRequest) -> float:
 
 
 def _split(rows: Rows, seed: int) -> tuple[Rows, Rows]:
-    """A pilot of a fifth of the rows, and the others; the order of the rows has no say.
-
-    Rows are drawn by a hash of their values, of their number among equal rows, of the seed and of the whole
-    table: without the last, what is drawn of a few much repeated values would be the same for every hold-out.
-    """
-    count = rows.counted()
-    columns = [*(rows.numbers[role] for role in rows.numbers), rows.labels]
-    key = digest([*columns, count])
-    of_copy = np.repeat(np.arange(len(count)), count)
-    copy = np.arange(len(of_copy)) - np.repeat(np.cumsum(count) - count, count)
-    drawn = hashes([*(each[of_copy] for each in columns), copy], seed, key)
-    chosen = of_copy[np.argsort(drawn, kind="stable")[: len(of_copy) // PILOT_PARTS]]
-    in_pilot = np.bincount(chosen, minlength=len(count))
-    return rows.weighing(in_pilot), rows.weighing(count - in_pilot)
+    """A pilot of a fifth of the rows, and the others."""
+    order = keyed_order(rows, seed)
+    in_pilot = weights_of(order[: len(order) // PILOT_PARTS], rows)
+    return rows.weighing(in_pilot), rows.weighing(rows.counted() - in_pilot)
 
 
 def _cells(rows: Rows, spec: GridSpec) -> Cells:
@@ -138,8 +135,8 @@ def _saved(found: Certified, bound: float, delta: float, seed: int) -> SavedCert
     return SavedCertificate(delta=delta, precision=bound, p_value=found.p_value, seed=seed, tested_on=tested)
 
 
-def _parameters(request: BoundaryRequest) -> BoundaryParameters:
-    spec, constraint = request.grid, request.constraint
+def _parameters(request: BoundaryRequest, spec: GridSpec) -> BoundaryParameters:
+    constraint = request.constraint
     return BoundaryParameters(
         algorithm=request.algorithm,
         binning=spec.binning,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -14,6 +14,7 @@ from uqcli.artifacts.saved import Source
 from uqcli.choices import Algorithm, AlgorithmChoice
 from uqcli.counts import Bools, Cells, Floats, RangeCounts, ValueCounts, distinct_cells
 from uqcli.engines.protocol import Table
+from uqcli.jobs.boundary.auto_bins import fewest_of, tried_bins
 from uqcli.jobs.boundary.request import BoundaryRequest
 from uqcli.jobs.grids import grid_parts, uncertainty_edges
 from uqcli.jobs.labelled import open_table, source_of
@@ -22,6 +23,7 @@ from uqcli.methods.boundary.algorithms.st import unsettled_by_threshold
 from uqcli.methods.boundary.constraint import Constraint
 from uqcli.methods.boundary.optimum import Optimum, optimise, optimise_recalibrated
 from uqcli.methods.boundary.registry import WorksOn, entry_of
+from uqcli.reports.boundary.report import BinsTried
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -47,6 +49,7 @@ class HoldOutRows:
     uncertain: bool
     gridded: bool
     spec: GridSpec
+    tried: tuple[BinsTried, ...] = ()
 
     @classmethod
     def of(cls, request: BoundaryRequest, constraint: Constraint) -> HoldOutRows:
@@ -63,8 +66,13 @@ class HoldOutRows:
         gridded, every = WorksOn.GRID in works_on, request.algorithm is AlgorithmChoice.ALL
         # of all algorithms, hr alone does not make the uncertainty be read
         raised = WorksOn.RAISED_SCORES in works_on and not every
-        uncertain = raised or (gridded and spec.uncertainty_bins > 1)
+        auto = request.auto_bins and gridded
+        uncertain = raised or (gridded and (auto or spec.uncertainty_bins > 1))
         table = open_table(data, looks_at_uncertainty=uncertain)
+        tried: tuple[BinsTried, ...] = ()
+        if auto:
+            tried = tried_bins(table.rows().pooled(), spec, constraint, request.seed)
+            spec = replace(spec, uncertainty_bins=fewest_of(tried))
         parameters = BoundaryParameters(
             algorithm=request.algorithm,
             binning=spec.binning,
@@ -82,6 +90,7 @@ class HoldOutRows:
             uncertain=uncertain,
             gridded=gridded,
             spec=spec,
+            tried=tried,
         )
 
     @property
@@ -157,6 +166,7 @@ class HoldOutGrid:
     source: Source
     parameters: BoundaryParameters
     saved: Cells
+    tried: tuple[BinsTried, ...] = ()
 
     @classmethod
     def of(cls, request: BoundaryRequest, grid: GridArtifact, constraint: Constraint) -> HoldOutGrid:

@@ -28,11 +28,14 @@ class BoundaryRequest:
         Path of a grid artifact to work on instead of rows, or None.
     shift
         Class weights of a target in which the constraint is to hold; None for the rows themselves.
+    auto_bins
+        Whether the number of uncertainty bins is chosen by what pays on rows held out; the grid's is then not
+        looked at.
     certify
         Risk that the precision of new rows is below the bound, a decimal in (0, 1) as typed; None for no
         certificate.
     seed
-        Of the split that a certificate rests on.
+        Of the splits that certificates and the number of bins rest on.
     """
 
     data: DataRequest
@@ -41,5 +44,6 @@ class BoundaryRequest:
     grid: GridSpec = _GRID
     saved_grid: str | None = None
     shift: SavedShift | None = None
+    auto_bins: bool = False
     certify: str | None = None
     seed: int = defaults.SEED

@@ -57,6 +57,7 @@ def run(request: BoundaryRequest) -> Result[BoundaryReport, BoundaryArtifact | N
         rows=cells.total,
         positives=cells.positives,
         mix=mix,
+        tried=hold_out.tried,
     )
     if best.optimum is None or best.optimum.found is None:
         return Result(report=report, artifact=None, failure=InfeasibleError(report.shortfall()))
@@ -85,6 +86,7 @@ def _with_certificate(
             failed=made.failed,
             uncertified=made.uncertified.found,
         ),
+        tried=made.tried,
     )
     if made.found is None:
         return Result(report=report, artifact=None, failure=InfeasibleError(report.shortfall()))

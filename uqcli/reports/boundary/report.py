@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import msgspec
@@ -47,6 +47,24 @@ class Candidate:
     def found(self) -> FittedBoundary | None:
         """The boundary, if there is one."""
         return self.optimum.found if self.optimum else None
+
+
+@dataclass(frozen=True, kw_only=True)
+class BinsTried:
+    """A number of uncertainty bins that was tried on rows held out.
+
+    Attributes
+    ----------
+    gain
+        Recall less that of the score alone, at as many alerts.
+    behind, error
+        How far it is behind the best number, and the standard error of that.
+    """
+
+    bins: int
+    gain: float
+    behind: float
+    error: float
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -118,6 +136,7 @@ class BoundaryReport:
     positives: int
     mix: ClassMix | None = None
     certification: Certification | None = None
+    tried: tuple[BinsTried, ...] = ()
 
     @property
     def metrics(self) -> Metrics:
@@ -161,6 +180,8 @@ class BoundaryReport:
         }
         if self.certification is not None:
             content["certificate"] = msgspec.to_builtins(self.certification.certificate)
+        if self.tried:
+            content["bins_tried"] = [asdict(each) for each in self.tried]
         if self.parameters.algorithm is AlgorithmChoice.ALL:
             content["algorithms"] = [_as_json(candidate) for candidate in self.candidates]
         return content
@@ -170,6 +191,8 @@ class BoundaryReport:
         found = self.chosen.found
         title = f"Boundary ({self.chosen.algorithm}) for {self.constraint.promise()}"
         tables = [self._table()] if found or len(self.candidates) > 1 else []
+        if self.tried:
+            tables.append(_tried_table(self.tried, self.parameters.uncertainty_bins))
         if found:
             tables.append(threshold_table(found.uncertainty_edges.tolist(), found.thresholds))
         return Document(
@@ -270,6 +293,21 @@ class BoundaryReport:
             f"no boundary finds a positive row with {self.constraint.promise()}; the closest selects "
             f"{count(self._closest.selected)}, {count(self._closest.true_positives)} of them positive"
         )
+
+
+def _tried_table(tried: Sequence[BinsTried], chosen: int) -> Table:
+    rows = [
+        (
+            str(each.bins),
+            f"{100 * each.gain:+.2f}",
+            f"{100 * each.behind:.2f} (error {100 * each.error:.2f})",
+            "chosen" if each.bins == chosen else "",
+        )
+        for each in tried
+    ]
+    header = ("uncertainty bins", "recall gained, points", "behind the best", "")
+    title = "On rows held out, at as many alerts (the fewest within an error of the best)"
+    return Table(title=title, header=header, rows=rows)
 
 
 def _as_json(candidate: Candidate) -> dict[str, Any]:
