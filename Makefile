@@ -7,7 +7,7 @@ UQCLI := $(BIN)/uqcli
 SAMPLE := sample_data/digits
 
 .DEFAULT_GOAL := help
-.PHONY: help install format lint types imports test coverage faults fuzz bench demo sample-data readme schemas check clean
+.PHONY: help install format lint types imports test coverage faults fuzz statistical bench demo sample-data readme schemas check clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -45,6 +45,9 @@ faults: $(STAMP) ## break everything around the program: signals, disks, caches,
 
 fuzz: $(STAMP) ## run mutated inputs through every command: RUNS=20000 SEED=0
 	$(BIN)/python -m tests.fuzz.run --runs $(or $(RUNS),20000) --seed $(or $(SEED),0)
+
+statistical: $(STAMP) ## hold what is printed with a level against the truth, a thousand times (an hour): REPETITIONS=1000
+	STATISTICAL_REPETITIONS=$(or $(REPETITIONS),1000) $(BIN)/pytest -n auto tests/statistical
 
 bench: $(STAMP) ## run the benchmarks, alone on the machine: ROWS=1e6,1e8 COMMANDS=tce,bin RUNS=5 OUT=build
 	$(BIN)/python -m tests.benchmarks.run $(if $(ROWS),--rows $(ROWS)) $(if $(COMMANDS),--commands $(COMMANDS)) \

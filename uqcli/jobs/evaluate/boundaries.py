@@ -8,11 +8,12 @@ from fractions import Fraction
 
 import numpy as np
 
-from uqcli.artifacts.boundary import BoundaryArtifact
+from uqcli.artifacts.boundary import BoundaryArtifact, SavedCertificate
 from uqcli.artifacts.saved import Source
 from uqcli.artifacts.shift import ShiftArtifact
 from uqcli.choices import ConstraintKind
 from uqcli.document import Estimate, ExactEstimate
+from uqcli.defaults import CONFIDENCE
 from uqcli.draws import Purpose, generator
 from uqcli.engines.open import open_engine
 from uqcli.engines.request import DataRequest
@@ -142,6 +143,8 @@ def _verdict(name: str, artifact: BoundaryArtifact, found: MeasuredBoundary) -> 
     match constraint.kind:
         case ConstraintKind.PRECISION:
             counts = (found.true_positives, found.selected)
+            if artifact.certified is not None and found.target_precision is None and found.selected:
+                return _certified(name, constraint, artifact.certified, counts)
             if found.target_precision is not None:
                 return _kept_in_target(name, constraint, found.target_precision, bound)
             return _kept(name, constraint, found.precision, counts, bound)
@@ -158,6 +161,24 @@ def _verdict(name: str, artifact: BoundaryArtifact, found: MeasuredBoundary) -> 
         case ConstraintKind.UTILITY:
             value = float(constraint.objective(found.true_positives, found.selected))
             return f"{name}: utility {value:,.6g} here ({constraint.value})."
+
+
+def _certified(
+    name: str, constraint: Constraint, certificate: SavedCertificate, counts: tuple[int, int]
+) -> str:
+    """Hold a certificate against rows it has not seen, by the exact one-sided test."""
+    from scipy.special import bdtr
+
+    true_positives, selected = counts
+    p_value = float(bdtr(float(true_positives), selected, float(constraint.amounts[0])))
+    risk = f"{100 * certificate.delta:g} %"
+    here = f"{true_positives / selected:.4f} here, p = {p_value:.3g} for so few positives if it held"
+    if p_value > 1 - CONFIDENCE:
+        return f"{name}: {constraint.promise()}, certified at a risk of {risk}, is kept: {here}."
+    return (
+        f"{name}: {constraint.promise()}, certified at a risk of {risk}, is broken: {here}. Either these rows "
+        "come from elsewhere than those of the certificate, or it was one of the few that fail."
+    )
 
 
 def _kept(
