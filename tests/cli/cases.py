@@ -72,7 +72,6 @@ CASES = (
             ("--certify", "1"),
             ("--certify", "often"),
             ("--certify", "0.1", "--algorithm", "vw-dpmt"),
-            ("--certify", "0.1", "--score-bins", "all"),
             ("--certify", "0.1", "--grid", "nowhere.json"),
             ("--certify", "0.1", "--shift", "nowhere.json"),
         ),

@@ -137,7 +137,7 @@ def test_every_algorithm_side_by_side(uqcli, data, tmp_path):
         "boundary", data, "--precision", "0.7", "--algorithm", "all", "--json", "-o", "b.json"
     ).json
     reached = {row["algorithm"]: row["metrics"]["true_positives"] for row in report["algorithms"]}
-    assert set(reached) == {"vw-dpmt", "ew-dpmt", "mist", "gmt", "hr", "st"}
+    assert set(reached) == {"vw-dpmt", "ew-dpmt", "mist", "gmt", "hr", "st", "smooth"}
     artifact = json.loads((tmp_path / "b.json").read_text())
     assert artifact["fit"]["true_positives"] == max(reached.values())
     alone = uqcli("boundary", data, "--precision", "0.7", "--algorithm", "gmt", "--json").json

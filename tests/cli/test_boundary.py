@@ -206,3 +206,42 @@ def test_a_boundary_worse_than_one_threshold_says_so_first(uqcli, tmp_path):
     assert text[1] == notes[0]
     better = uqcli("boundary", "d.csv", "--precision", "0.9", "--score-bins", "all", "--json").json
     assert "--algorithm st" not in better["notes"][0]
+
+
+def test_several_bounds_give_a_table_and_a_file_each(uqcli, data, tmp_path):
+    outcome = uqcli("boundary", data, "--precision", "0.6,0.7", "-o", tmp_path / "b-{}.json", "--json")
+    assert outcome.code == 0, outcome.err
+    report = outcome.json
+    for bound, result in zip(("0.6", "0.7"), report["results"], strict=True):
+        alone = uqcli("boundary", data, "--precision", bound, "-o", tmp_path / "alone.json", "--json")
+        assert alone.json == result
+        assert (tmp_path / f"b-{bound}.json").read_bytes() == (tmp_path / "alone.json").read_bytes()
+    shown = uqcli("boundary", data, "--precision", "0.6,0.7").out.decode()
+    assert "precision >= 0.6" in shown and "precision >= 0.7" in shown  # noqa: PT018
+    gate = uqcli("boundary", data, "--precision", "0.6,0.7", "--fail-if", "recall < 2", "-q")
+    assert gate.code == 6
+    assert len(gate.err.splitlines()) == 2
+
+
+def test_several_bounds_are_all_saved_or_none(uqcli, data, tmp_path):
+    mixed = tmp_path / "mixed.csv"
+    mixed.write_text("score,label\n0.9,0\n0.8,1\n0.1,0\n")
+    line = ("--uncertainty-bins", 1, "--precision", "0.5,1")
+    outcome = uqcli("boundary", mixed, *line, "-o", tmp_path / "b-{}.json", "-q")
+    assert outcome.code == 4
+    assert not list(tmp_path.glob("b-*"))
+    for arguments in (
+        ("--precision", "0.6,0.7", "-o", tmp_path / "b.json"),
+        ("--precision", "0.6,0.6"),
+        ("--precision", "0.6,"),
+        ("--precision", "0.6,0.7", "--recall", "0.5"),
+    ):
+        assert uqcli("boundary", data, *arguments).code == 2
+
+
+def test_certificates_for_several_bounds_warn_of_taking_the_best(uqcli, data):
+    report = uqcli(
+        "boundary", data, "--precision", "0.4,0.5", "--certify", "0.4", "--score-bins", "20", "--json"
+    )
+    assert report.code in (0, 4)
+    assert "certified by itself" in report.json["notes"][-1]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from uqcli.cli.options import ReportOptions, RunOptions
 from uqcli.cli.places import Reads, check_places
@@ -18,9 +18,13 @@ if TYPE_CHECKING:
     from uqcli.jobs.result import Result
 
 
+SEVERAL: Final = "{}"
+"""Stands in an output's name for each of several answers."""
+
+
 def check_outputs(
     options: ReportOptions,
-    output: str | None,
+    output: str | tuple[str, ...] | None,
     *,
     reads: Reads,
     running: RunOptions,
@@ -33,7 +37,7 @@ def check_outputs(
     Parameters
     ----------
     output
-        Where rows or the artifact go.
+        Where rows or the artifact go, or several artifacts.
     reads
         What is read and must not be overwritten.
     metrics
@@ -60,10 +64,11 @@ def check_outputs(
     from uqcli.reports.gates import failed_gates, parse_gate
     from uqcli.reports.render import check_report_name
 
-    outputs = [place for place in (output, options.report, plot) if place is not None]
+    results = output if isinstance(output, tuple) else (output,)
+    outputs = [place for place in (*results, options.report, plot) if place is not None]
     files = reads.files()
     check_places(reads, files, outputs, running)
-    if output == STDIO and options.json:
+    if STDIO in results and options.json:
         raise UsageError("-o - and --json both want standard output", remedy="give -o FILE")
     if options.report is not None:
         page = check_report_name(options.report) != ".json"
@@ -72,7 +77,7 @@ def check_outputs(
     if plot is not None:
         check_plot_name(plot)
         require_drawing()
-    check_results_stream(output)
+    check_results_stream(results[0])
     for place in outputs:
         check_writable(place)
     gates = [parse_gate(gate) for gate in options.fail_if or []]
@@ -117,7 +122,7 @@ def deliver(
     from uqcli.reports.gates import failed_gates, parse_gate
 
     report, failure = result.report, result.failure
-    artifact = None if result.artifact is None else encode(result.artifact)
+    saved = {name: encode(each) for name, each in _to_be_saved(result, output).items()}
     gates = [parse_gate(text) for text in options.fail_if or []]
     failed = failed_gates(gates, report.gated)
     for name, content in _report_files(report, options, files, plot):  # all are made before any is written
@@ -125,8 +130,8 @@ def deliver(
     if failure is None and not failed:
         if held is not None:
             held.commit()
-        if output is not None and artifact is not None:
-            write_bytes(output, artifact)
+        for name, content in saved.items():
+            write_bytes(name, content)
     try:
         show(report, options, to_stderr=output == STDIO)
     except BrokenPipeError:
@@ -136,6 +141,14 @@ def deliver(
         raise failure
     if failed:
         raise GateError(failed)
+
+
+def _to_be_saved(result: Result[Report, Saved | None], output: str | None) -> dict[str, Saved]:
+    """Artifacts by the names of their files."""
+    if output is None:
+        return {}
+    named = {output.replace(SEVERAL, each): model for each, model in result.several.items()}
+    return named if result.artifact is None else {output: result.artifact, **named}
 
 
 def _report_files(

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Generic, TypeVar
 
 from uqcli.artifacts.saved import Saved
@@ -23,8 +24,12 @@ class Result(Generic[ReportT_co, ArtifactT_co]):
         None where nothing is saved, or nothing was found.
     failure
         What the command ends with once its report is written.
+    several
+        What is saved where several answers were asked for, by what takes the place of ``{}`` in the
+        output's name.
     """
 
     report: ReportT_co
     artifact: ArtifactT_co
     failure: UqcliError | None = None
+    several: Mapping[str, Saved] = field(default_factory=dict)

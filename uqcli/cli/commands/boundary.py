@@ -9,7 +9,7 @@ import typer
 
 from uqcli import defaults
 from uqcli.choices import Algorithm, AlgorithmChoice, Binning, GridBinning
-from uqcli.cli.deliver import check_outputs, deliver
+from uqcli.cli.deliver import SEVERAL, check_outputs, deliver
 from uqcli.cli.inputs import labelled_data
 from uqcli.cli.options import (
     OF_ROWS,
@@ -40,7 +40,9 @@ class ConstraintOptions:
     precision: Annotated[
         str | None,
         typer.Option(
-            metavar="S", help="Highest recall at this precision at least.", rich_help_panel=_CONSTRAINT
+            metavar="S,...",
+            help="Highest recall at this precision at least; several bounds give a table.",
+            rich_help_panel=_CONSTRAINT,
         ),
     ] = None
     recall: Annotated[
@@ -173,15 +175,16 @@ def boundary(
 ) -> None:
     """Find the decision boundary on score x uncertainty that flags the most positives at a precision."""
     limit_threads(running.threads)
+    asked = _asked(constraint)
     reads = Reads.of(inputs, models=[method.grid, method.shift], reading=reading)
-    files = check_outputs(reporting, written.output, reads=reads, running=running)
+    files = check_outputs(reporting, _places(written.output, asked), reads=reads, running=running)
     from uqcli.jobs.boundary.request import BoundaryRequest
-    from uqcli.jobs.boundary.run import run
+    from uqcli.jobs.boundary.run import run, run_several
 
     _refuse_options_of_rows(inputs, method)
     request = BoundaryRequest(
         data=labelled_data(inputs, columns, reading, running),
-        constraint=_asked(constraint),
+        constraint=asked[0],
         algorithm=_algorithm(method),
         grid=_grid(method),
         saved_grid=method.grid,
@@ -190,7 +193,7 @@ def boundary(
         certify=method.certify,
         seed=method.seed,
     )
-    result = run(request)
+    result = run(request) if len(asked) == 1 else run_several(request, asked)
     deliver(result, reporting, files=files, output=written.output)
 
 
@@ -201,10 +204,11 @@ def _algorithm(method: FindingOptions) -> AlgorithmChoice:
     return AlgorithmChoice(Algorithm.SMOOTH)
 
 
-def _asked(options: ConstraintOptions) -> Constraint:
-    from uqcli.methods.boundary.constraint import the_constraint
+def _asked(options: ConstraintOptions) -> tuple[Constraint, ...]:
+    """The constraint, or one for each of several bounds."""
+    from uqcli.methods.boundary.constraint import the_constraints
 
-    return the_constraint(
+    return the_constraints(
         precision=options.precision,
         recall=options.recall,
         max_selected=options.max_selected,
@@ -212,6 +216,18 @@ def _asked(options: ConstraintOptions) -> Constraint:
         gain=options.gain,
         cost=options.cost,
     )
+
+
+def _places(output: str | None, asked: tuple[Constraint, ...]) -> str | tuple[str, ...] | None:
+    """Where the boundaries go: several bounds take names of their own."""
+    if output is None or len(asked) == 1:
+        return output
+    if SEVERAL not in output:
+        raise UsageError(
+            f"-o {output} for {len(asked)} bounds",
+            expected=f"a name with {SEVERAL}, such as boundary-{SEVERAL}.json",
+        )
+    return tuple(output.replace(SEVERAL, each.value) for each in asked)
 
 
 def _refuse_options_of_rows(inputs: list[str] | None, method: FindingOptions) -> None:

@@ -95,8 +95,6 @@ def _delta(request: BoundaryRequest) -> float:
         raise UsageError("--certify beside --grid or --shift", expected="the rows themselves")
     if request.constraint.kind is not ConstraintKind.PRECISION:
         raise UsageError(f"--certify with --{request.constraint.kind}", expected="--precision")
-    if request.grid.score_bins is None:
-        raise UsageError("--certify with --score-bins all", expected="a number of score bins")
     return float(delta)
 
 

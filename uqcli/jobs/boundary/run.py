@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
+
 import msgspec
 
 from uqcli.artifacts.boundary import (
@@ -14,6 +17,7 @@ from uqcli.artifacts.boundary import (
 from uqcli.artifacts.codec import load_kind
 from uqcli.artifacts.grid import GridArtifact
 from uqcli.choices import Algorithm, AlgorithmChoice, ArtifactKind
+from uqcli.engines.open import streams_kept
 from uqcli.errors import InfeasibleError
 from uqcli.jobs.boundary.candidates import best_of, candidates_of, single_threshold_beside
 from uqcli.jobs.boundary.certified import CertifiedBoundary, certified
@@ -22,11 +26,13 @@ from uqcli.jobs.boundary.request import BoundaryRequest
 from uqcli.jobs.class_mix import load_shift, mix_of
 from uqcli.jobs.result import Result
 from uqcli.methods.boundary.algorithms.hr import Recalibration
+from uqcli.methods.boundary.constraint import Constraint
 from uqcli.methods.boundary.optimum import Optimum
 from uqcli.methods.boundary.registry import WorksOn, entry_of
 from uqcli.methods.boundary.result import FittedBoundary
 from uqcli.methods.boundary.target import ClassMix
 from uqcli.reports.boundary.report import BoundaryReport, Candidate, Certification
+from uqcli.reports.boundary.several import SeveralBoundariesReport
 
 
 def run(request: BoundaryRequest) -> Result[BoundaryReport, BoundaryArtifact | None]:
@@ -63,6 +69,25 @@ def run(request: BoundaryRequest) -> Result[BoundaryReport, BoundaryArtifact | N
         return Result(report=report, artifact=None, failure=InfeasibleError(report.shortfall()))
     artifact = _artifact(report, best.optimum.found, best.optimum.recalibration)
     return Result(report=report, artifact=artifact)
+
+
+def run_several(
+    request: BoundaryRequest, constraints: Sequence[Constraint]
+) -> Result[SeveralBoundariesReport, None]:
+    """Find a boundary for each of several bounds; all of them are saved, or none.
+
+    Raises
+    ------
+    UsageError, DataError, ArtifactError
+        See ``run``.
+    """
+    with streams_kept():  # the rows are read for each
+        results = [run(replace(request, constraint=each)) for each in constraints]
+    failure = next((each.failure for each in results if each.failure is not None), None)
+    pairs = zip(constraints, results, strict=True)
+    found = {each.value: result.artifact for each, result in pairs if result.artifact is not None}
+    report = SeveralBoundariesReport(reports=tuple(each.report for each in results))
+    return Result(report=report, artifact=None, failure=failure, several=found)
 
 
 def _with_certificate(

@@ -12,8 +12,8 @@ from uqcli.artifacts.boundary import BoundaryArtifact, SavedCertificate
 from uqcli.artifacts.saved import Source
 from uqcli.artifacts.shift import ShiftArtifact
 from uqcli.choices import ConstraintKind
-from uqcli.document import Estimate, ExactEstimate
 from uqcli.defaults import CONFIDENCE
+from uqcli.document import Estimate, ExactEstimate
 from uqcli.draws import Purpose, generator
 from uqcli.engines.open import open_engine
 from uqcli.engines.request import DataRequest
@@ -142,12 +142,7 @@ def _verdict(name: str, artifact: BoundaryArtifact, found: MeasuredBoundary) -> 
     (bound, *_) = constraint.amounts
     match constraint.kind:
         case ConstraintKind.PRECISION:
-            counts = (found.true_positives, found.selected)
-            if artifact.certified is not None and found.target_precision is None and found.selected:
-                return _certified(name, constraint, artifact.certified, counts)
-            if found.target_precision is not None:
-                return _kept_in_target(name, constraint, found.target_precision, bound)
-            return _kept(name, constraint, found.precision, counts, bound)
+            return _precision_kept(name, artifact, constraint, found)
         case ConstraintKind.RECALL:
             counts = (found.true_positives, found.positives)
             return _kept(name, constraint, found.recall, counts, bound)
@@ -163,6 +158,17 @@ def _verdict(name: str, artifact: BoundaryArtifact, found: MeasuredBoundary) -> 
             return f"{name}: utility {value:,.6g} here ({constraint.value})."
 
 
+def _precision_kept(
+    name: str, artifact: BoundaryArtifact, constraint: Constraint, found: MeasuredBoundary
+) -> str:
+    counts, (bound,) = (found.true_positives, found.selected), constraint.amounts
+    if found.target_precision is not None:
+        return _kept_in_target(name, constraint, found.target_precision, bound)
+    if artifact.certified is not None and found.selected:
+        return _certified(name, constraint, artifact.certified, counts)
+    return _kept(name, constraint, found.precision, counts, bound)
+
+
 def _certified(
     name: str, constraint: Constraint, certificate: SavedCertificate, counts: tuple[int, int]
 ) -> str:
@@ -176,8 +182,8 @@ def _certified(
     if p_value > 1 - CONFIDENCE:
         return f"{name}: {constraint.promise()}, certified at a risk of {risk}, is kept: {here}."
     return (
-        f"{name}: {constraint.promise()}, certified at a risk of {risk}, is broken: {here}. Either these rows "
-        "come from elsewhere than those of the certificate, or it was one of the few that fail."
+        f"{name}: {constraint.promise()}, certified at a risk of {risk}, is broken: {here}. Either these "
+        "rows come from elsewhere than those of the certificate, or it was one of the few that fail."
     )
 
 

@@ -93,6 +93,24 @@ def parse_constraint(kind: ConstraintKind, text: str) -> Constraint:
     return RULES[kind].read(text)
 
 
+def the_constraints(**given: str | None) -> tuple[Constraint, ...]:
+    """The constraint that is given, once for each of its bounds where these are separated by commas.
+
+    Raises
+    ------
+    UsageError
+        See ``the_constraint``; or a bound is given twice.
+    """
+    there = {name: value for name, value in given.items() if value is not None}
+    if len(there) != 1 or "," not in next(iter(there.values())):
+        return (the_constraint(**given),)
+    ((name, text),) = there.items()
+    values = [each.strip() for each in text.split(",")]
+    if len(set(values)) < len(values):
+        raise UsageError(f"{name} '{text}' names a bound twice", expected="different bounds")
+    return tuple(the_constraint(**{name: each}) for each in values)
+
+
 def the_constraint(
     *,
     precision: str | None = None,

@@ -26,6 +26,8 @@ _PRIOR_ROWS = 100.0
 """Rows that the smoothed rate counts for against a cell's own."""
 
 _NEAREST = 1e-9
+_MOST_PLACES = 2048
+"""Places in a row of cells up to which each is its own."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -152,17 +154,24 @@ def _by_bin(log_odds: Floats, count: Ints, positives: Ints, mean: float) -> Floa
 
 
 def _near(rate: Floats, count: Ints, positives: Ints, width: float) -> Floats:
-    """Rates corrected by what the cells nearby show beyond them, isotonic."""
+    """Rates corrected by what the cells nearby show beyond them, isotonic.
+
+    Neighbours of a very long row are taken together: it would be as many weights as cells squared.
+    """
     size = len(rate)
-    place = (np.arange(size) + 0.5) / size
-    beyond = positives - count * rate
-    corrected = np.empty(size)
-    for part in range(0, size, 1024):  # a part of the square of weights at a time
-        distance = place[part : part + 1024, None] - place[None, :]
-        weight = np.exp(-0.5 * (distance / max(width, 1 / size)) ** 2)
-        near, rows = (weight * beyond).sum(axis=1), (weight * count).sum(axis=1)
-        corrected[part : part + 1024] = rate[part : part + 1024] + near / (rows + _PRIOR_ROWS)
-    return _isotonic(corrected, count)
+    if size == 0:  # an uncertainty bin that no row is in
+        return rate
+    groups = min(size, _MOST_PLACES)
+    group = np.arange(size) * groups // size
+    beyond = np.bincount(group, weights=positives - count * rate, minlength=groups)
+    rows = np.bincount(group, weights=count, minlength=groups)
+    centre = (np.arange(groups) + 0.5) / groups
+    distance = centre[:, None] - centre[None, :]
+    weight = np.exp(-0.5 * (distance / max(width, 1 / size)) ** 2)
+    correction = (weight * beyond).sum(axis=1) / ((weight * rows).sum(axis=1) + _PRIOR_ROWS)
+    if groups < size:
+        correction = np.interp((np.arange(size) + 0.5) / size, centre, correction)
+    return _isotonic(rate + correction, count)
 
 
 def _isotonic(rate: Floats, count: Ints | Floats) -> Floats:

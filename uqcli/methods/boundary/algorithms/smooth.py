@@ -15,4 +15,4 @@ def smoothed_boundary(cells: Cells, goal: Goal) -> Tops | None:
     return None if best is None else nested.tops(best, len(cells.rows))
 
 
-ALGORITHM = AlgorithmEntry(method=smoothed_boundary, works_on=WorksOn.GRID, equal_rows=True)
+ALGORITHM = AlgorithmEntry(method=smoothed_boundary, works_on=WorksOn.GRID)
