@@ -47,7 +47,7 @@ def test_exit_codes_are_listed():
 
 
 def test_there_are_blocks_to_run():
-    assert [language for language, _ in BLOCKS] == ["sh"] * 9 + ["python"]
+    assert [language for language, _ in BLOCKS] == ["sh"] * 10 + ["python"]
 
 
 @pytest.mark.parametrize("number", range(len(BLOCKS)))
