@@ -131,7 +131,7 @@ class Rows:
         keys = [_comparable(each) for each in rows._columns()]
         weight = rows.counted()
         there = np.flatnonzero(weight)
-        order = there[np.lexsort([each[there] for each in reversed(keys)])]
+        order = there[_sorted([each[there] for each in keys])]
         new = np.zeros(len(order), dtype=np.bool_)
         new[:1] = True
         for key in keys:
@@ -164,6 +164,15 @@ class Rows:
         labels = [each for each in (self.positive, self.label_class) if each is not None]
         features = [each.value for each in self.features.values()]
         return [first, *labels, *features, *self.groups.values(), *others]
+
+
+def _sorted(keys: Sequence[NDArray[Any]]) -> Ints:
+    """Places in the order of the keys; the others are not looked at where the first has no ties."""
+    order = np.argsort(keys[0], kind="stable")
+    ascending = keys[0][order]
+    if (ascending[1:] == ascending[:-1]).any():
+        return np.lexsort(list(reversed(keys)))
+    return order
 
 
 def _only(column: NDArray[Kind] | None, rows: Ints | Bools) -> NDArray[Kind] | None:

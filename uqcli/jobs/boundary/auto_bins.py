@@ -12,7 +12,7 @@ import numpy as np
 from uqcli.choices import Algorithm, ConstraintKind
 from uqcli.counts import Floats
 from uqcli.defaults import FOLDS
-from uqcli.jobs.boundary.keyed import keyed_order, weights_of
+from uqcli.jobs.boundary.keyed import dealt
 from uqcli.methods.bin.grid import GridSpec, cells_from, pool_by, uncertainty_edges_of
 from uqcli.methods.boundary.constraint import Constraint
 from uqcli.methods.boundary.decide import decide
@@ -34,10 +34,9 @@ def tried_bins(rows: Rows, spec: GridSpec, constraint: Constraint, seed: int) ->
     rows
         Pooled, with uncertainty.
     """
-    order = keyed_order(rows, seed)
+    ends = [fold * rows.size // FOLDS for fold in range(1, FOLDS)]
     gaps = np.zeros((len(BINS), FOLDS))
-    for fold, chosen in enumerate(np.array_split(order, FOLDS)):
-        held = weights_of(chosen, rows)
+    for fold, held in enumerate(dealt(rows, seed, ends)):
         held_out, train = rows.weighing(held), rows.weighing(rows.counted() - held)
         if not held_out.size or not held_out.labels.any() or not train.size:
             continue

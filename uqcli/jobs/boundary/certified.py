@@ -12,7 +12,7 @@ from uqcli.draws import check_seed
 from uqcli.errors import UsageError
 from uqcli.exact import decimal
 from uqcli.jobs.boundary.auto_bins import fewest_of, tried_bins
-from uqcli.jobs.boundary.keyed import keyed_order, weights_of
+from uqcli.jobs.boundary.keyed import dealt
 from uqcli.jobs.boundary.request import BoundaryRequest
 from uqcli.jobs.labelled import open_table, source_of
 from uqcli.methods.bin.grid import GridSpec, cells_from, cells_under, pool_by, uncertainty_edges_of
@@ -100,9 +100,8 @@ def _delta(request: BoundaryRequest) -> float:
 
 def _split(rows: Rows, seed: int) -> tuple[Rows, Rows]:
     """A pilot of a fifth of the rows, and the others."""
-    order = keyed_order(rows, seed)
-    in_pilot = weights_of(order[: len(order) // PILOT_PARTS], rows)
-    return rows.weighing(in_pilot), rows.weighing(rows.counted() - in_pilot)
+    pilot, others = dealt(rows, seed, [rows.size // PILOT_PARTS])
+    return rows.weighing(pilot), rows.weighing(others)
 
 
 def _cells(rows: Rows, spec: GridSpec) -> Cells:

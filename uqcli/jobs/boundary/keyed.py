@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from uqcli.counts import Ints
@@ -9,20 +11,23 @@ from uqcli.draws import digest, hashes
 from uqcli.rows import Rows
 
 
-def keyed_order(rows: Rows, seed: int) -> Ints:
-    """Rows by a hash of their values, of their number among equal rows, of the seed and of the whole table.
+def dealt(rows: Rows, seed: int, ends: Sequence[int]) -> list[Ints]:
+    """Deal rows into parts in the order of a hash.
 
-    Without the table, what is drawn of a few much repeated values would be the same for every hold-out.
+    It is of their values, of their number among equal rows, of the seed, and of the whole table: without the
+    last, what is drawn of a few much repeated values would be the same for every hold-out.
 
     Parameters
     ----------
     rows
         Pooled.
+    ends
+        Ranks, ascending, at which all parts but the last end.
 
     Returns
     -------
-    int64, shape (rows by weight,)
-        Place of the distinct row, once for each copy.
+    int64, shape (n,)
+        Of each part, how often each distinct row is in it.
     """
     count = rows.counted()
     columns = [*rows.numbers.values(), rows.labels]
@@ -30,9 +35,7 @@ def keyed_order(rows: Rows, seed: int) -> Ints:
     of_copy = np.repeat(np.arange(len(count)), count)
     copy = np.arange(len(of_copy)) - np.repeat(np.cumsum(count) - count, count)
     drawn = hashes([*(each[of_copy] for each in columns), copy], seed, key)
-    return of_copy[np.argsort(drawn, kind="stable")]
-
-
-def weights_of(places: Ints, rows: Rows) -> Ints:
-    """How often each distinct row is among some copies; int64, shape (n,)."""
-    return np.bincount(places, minlength=len(rows))
+    cuts = [end for end in ends if 0 < end < len(drawn)]
+    bounds = np.partition(drawn, cuts)[cuts] if cuts else drawn[:0]
+    part = np.searchsorted(bounds, drawn, side="right") + (len(ends) - len(cuts))
+    return [np.bincount(of_copy[part == each], minlength=len(count)) for each in range(len(ends) + 1)]
