@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 from msgspec.structs import replace
-from uqcli.methods.calibrate.questions import FeatureColumn, Node
 
 from uqcli.choices import CalibrationMethod
 from uqcli.methods.calibrate.maps.beta import BetaMap
@@ -15,6 +14,7 @@ from uqcli.methods.calibrate.maps.isotonic import IsotonicMap
 from uqcli.methods.calibrate.maps.leaves import Leaf
 from uqcli.methods.calibrate.maps.logistic import LogisticMap
 from uqcli.methods.calibrate.maps.trees import Tree, TreesMap
+from uqcli.methods.calibrate.questions import FeatureColumn, Node
 
 LOGISTIC = LogisticMap(intercept=-0.5, slope=1.25)
 STEEP = replace(LOGISTIC, slope=1e300)
