@@ -201,6 +201,7 @@ class EngineName(StrEnum):
     """What reads the files and counts."""
 
     POLARS = "polars"
+    SPARK = "spark"
 
 
 class ArtifactKind(StrEnum):

@@ -5,20 +5,26 @@ import pytest
 from uqcli.choices import EngineName
 from uqcli.engines.local.count import isotonic, kept, ranges
 from uqcli.engines.open import open_engine
+from uqcli.engines.spark import ranges as spark_ranges
+from uqcli.engines.spark.engine import SparkEngine
 
 FRAME = "frame"
 TIGHT, AGAIN = "in parts of a few rows", "in parts, most of them read again"
+CELLS, EXPRESSIONS = "spark, in a few cells", "spark, in a few cells by expressions"
+ON_SPARK = (EngineName.SPARK, CELLS, EXPRESSIONS)
 
 
-@pytest.fixture(params=[*EngineName, TIGHT, AGAIN])
+@pytest.fixture(params=[*EngineName, TIGHT, AGAIN, CELLS, EXPRESSIONS])
 def room(request):
-    """The engine's name, or how little room the local one has."""
+    """The engine's name, or how little room one has."""
     return request.param
 
 
 @pytest.fixture(params=["parquet", FRAME])
-def source(request):
-    """Where rows are read from: a format of files, or memory."""
+def source(request, room):
+    """Where rows are read from: a format of files, or memory, which a cluster does not see."""
+    if room in ON_SPARK and request.param == FRAME:
+        return "parquet"
     return request.param
 
 
@@ -35,4 +41,10 @@ def engine(room, monkeypatch):
         if room == AGAIN:
             monkeypatch.setattr(kept, "KEPT_BYTES", 40)
         return open_engine(EngineName.POLARS)
+    if room in (CELLS, EXPRESSIONS):
+        monkeypatch.setattr(spark_ranges, "ROWS_PER_PART", 3)
+        monkeypatch.setattr(spark_ranges, "COLLECTED_ROWS", 2)
+        monkeypatch.setattr(spark_ranges, "CELLS", 16)
+        monkeypatch.setattr(spark_ranges, "LEAST_CELLS", 4)
+        return SparkEngine(expressions=room == EXPRESSIONS)
     return open_engine(room)

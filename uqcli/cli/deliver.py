@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from uqcli.choices import EngineName
 from uqcli.cli.options import ReportOptions, RunOptions
 from uqcli.cli.places import Reads, check_places
 from uqcli.document import Metrics, Report
@@ -61,7 +62,7 @@ def check_outputs(
     from uqcli.reports.render import check_report_name
 
     outputs = [place for place in (output, options.report, plot) if place is not None]
-    files = reads.files()
+    files = reads.files() if running.engine is EngineName.POLARS else reads.tables
     check_places(reads, files, outputs, running)
     if output == STDIO and options.json:
         raise UsageError("-o - and --json both want standard output", remedy="give -o FILE")

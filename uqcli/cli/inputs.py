@@ -91,6 +91,7 @@ def bare_data(inputs: Iterable[str] | None, reading: InputOptions, running: RunO
         read=read_options(reading),
         on_invalid=reading.on_invalid,
         engine=running.engine,
+        spark=running.spark,
     )
 
 

@@ -370,9 +370,21 @@ class RunOptions:
             metavar="N", min=1, max=1024, help="Threads to use. (default: one a core)", rich_help_panel=_RUN
         ),
     ] = None
-    engine: Annotated[EngineName, typer.Option(help="What reads and counts.", rich_help_panel=_RUN)] = (
-        defaults.ENGINE
-    )
+    engine: Annotated[
+        EngineName,
+        typer.Option(
+            help="What reads and counts: polars on this machine, spark on a cluster; the answer is the same.",
+            rich_help_panel=_RUN,
+        ),
+    ] = defaults.ENGINE
+    spark: Annotated[
+        str | None,
+        typer.Option(
+            metavar="URL",
+            help="Cluster of --engine spark: sc://host:port. (default: SPARK_REMOTE, or a local server)",
+            rich_help_panel=_RUN,
+        ),
+    ] = None
     debug: Annotated[
         bool, typer.Option("--debug", help="Show a traceback on errors.", rich_help_panel=_RUN)
     ] = False

@@ -1,0 +1,43 @@
+"""The engine of a cluster, by Spark Connect."""
+
+from __future__ import annotations
+
+from typing import NoReturn
+
+from uqcli.engines.protocol import CheckedBatches, ReadRows, StreamFacts, StreamRequest
+from uqcli.engines.request import DataRequest
+from uqcli.engines.spark.table import SparkTable, refused
+from uqcli.errors import UsageError
+
+
+class SparkEngine:
+    """Counts where the rows are.
+
+    Parameters
+    ----------
+    expressions
+        Whether to count by expressions alone; None finds out whether the cluster's workers run functions.
+    """
+
+    def __init__(self, *, expressions: bool | None = None) -> None:
+        self._expressions = expressions
+
+    def table(self, request: DataRequest) -> SparkTable:
+        """Rows to be counted."""
+        return SparkTable(request, expressions=self._expressions)
+
+    def rows(self, request: DataRequest) -> ReadRows:
+        """Refuse: rows stay on the cluster."""
+        raise refused(request)
+
+    def batches(self, request: DataRequest) -> CheckedBatches:
+        """Refuse: rows stay on the cluster."""
+        raise refused(request)
+
+    def stream(self, request: StreamRequest) -> StreamFacts:
+        """Refuse, so far."""
+        _later(request)
+
+
+def _later(request: StreamRequest) -> NoReturn:
+    raise UsageError(f"--engine spark for {request.output.place}", expected="--engine polars")

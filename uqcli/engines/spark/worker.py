@@ -1,0 +1,104 @@
+"""What runs in the processes of the cluster: sent there by value, with numpy and pyarrow only."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+Batches = Iterable[pa.RecordBatch]
+Work = Callable[[Batches], Iterator[pa.RecordBatch]]
+
+CELLS_SCHEMA = "cell long, n long, p long, low double, high double"
+ROWS_SCHEMA = "bin long, value double, y long, w long"
+
+_TOGETHER = 1 << 19
+"""Rows counted at a time: batches of a cluster are small beside the cells."""
+
+
+def cells_counted(low: int, shift: int, size: int, edges: Any) -> Work:
+    """Count rows and positive rows by cell, and find the least and the largest value of each.
+
+    Parameters
+    ----------
+    low, shift, size
+        Cell of a value: its key less ``low``, shifted to the right; within ``range(size)``.
+    edges
+        Uncertainty edges; rows of later bins have cells ``bin * size`` further up.
+    """
+
+    def work(batches: Batches) -> Iterator[pa.RecordBatch]:
+        cells = size * (len(edges) + 1)
+        count, positives = np.zeros(cells, dtype=np.int64), np.zeros(cells, dtype=np.int64)
+        least, greatest = np.full(cells, np.inf), np.full(cells, -np.inf)
+        for table in _larger(batches):
+            value, y, w = (_array(table, name) for name in ("v", "y", "w"))
+            cell = _cells(value, table, (low, shift, size), edges)
+            # exact: each sum is far below 2**53
+            count += np.bincount(cell, weights=w, minlength=cells).astype(np.int64)
+            positives += np.bincount(cell, weights=w * y, minlength=cells).astype(np.int64)
+            np.minimum.at(least, cell, value)
+            np.maximum.at(greatest, cell, value)
+        held = np.flatnonzero(count)
+        yield pa.RecordBatch.from_arrays(
+            [pa.array(each) for each in (held, count[held], positives[held], least[held], greatest[held])],
+            names=["cell", "n", "p", "low", "high"],
+        )
+
+    return work
+
+
+def cells_opened(low: int, shift: int, size: int, edges: Any, flagged: Any) -> Work:
+    """The rows in flagged cells; bool, shape (bins * size,)."""
+
+    def work(batches: Batches) -> Iterator[pa.RecordBatch]:
+        flags = np.unpackbits(flagged).astype(bool)
+        for table in _larger(batches):
+            value, y, w = (_array(table, name) for name in ("v", "y", "w"))
+            cell = _cells(value, table, (low, shift, size), edges)
+            held = np.flatnonzero(flags[cell])
+            yield pa.RecordBatch.from_arrays(
+                [pa.array(each) for each in (cell[held] // size, value[held], y[held], w[held])],
+                names=["bin", "value", "y", "w"],
+            )
+
+    return work
+
+
+def greeting(batches: Batches) -> Iterator[pa.RecordBatch]:
+    """Say that functions run here."""
+    for _ in batches:
+        pass
+    yield pa.RecordBatch.from_arrays([pa.array(np.zeros(1, dtype=np.int64))], names=["ready"])
+
+
+def _larger(batches: Batches) -> Iterator[pa.Table]:
+    """The same rows in fewer batches."""
+    waiting: list[pa.RecordBatch] = []
+    rows = 0
+    for batch in batches:
+        waiting.append(batch)
+        rows += len(batch)
+        if rows >= _TOGETHER:
+            yield pa.Table.from_batches(waiting)
+            waiting, rows = [], 0
+    if rows:
+        yield pa.Table.from_batches(waiting)
+
+
+def _array(table: pa.Table, name: str) -> Any:
+    return table.column(name).to_numpy()
+
+
+def _cells(value: Any, table: pa.Table, ranges: tuple[int, int, int], edges: Any) -> Any:
+    """Cell of each row; int64."""
+    low, shift, size = ranges
+    bits = value.view(np.int64)
+    keys = np.where(bits < 0, bits ^ np.iinfo(np.int64).max, bits)  # in the order of the numbers
+    offset = np.maximum(keys, low).view(np.uint64) - np.int64(low).view(np.uint64)
+    cell = np.minimum(offset >> np.uint64(shift), np.uint64(size - 1)).astype(np.int64)
+    if len(edges):
+        cell += np.searchsorted(edges, _array(table, "u"), side="right") * size
+    return cell
