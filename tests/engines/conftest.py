@@ -1,6 +1,7 @@
 """Every engine on files and on frames, and the local one with so little room that all its ways are gone."""
 
 import pytest
+from hypothesis import settings
 
 from uqcli.choices import EngineName
 from uqcli.engines.local.count import isotonic, kept, ranges
@@ -12,6 +13,8 @@ FRAME = "frame"
 TIGHT, AGAIN = "in parts of a few rows", "in parts, most of them read again"
 CELLS, EXPRESSIONS = "spark, in a few cells", "spark, in a few cells by expressions"
 ON_SPARK = (EngineName.SPARK, CELLS, EXPRESSIONS)
+FEW = 3
+"""Generated examples of each test on a cluster."""
 
 
 @pytest.fixture(params=[*EngineName, TIGHT, AGAIN, CELLS, EXPRESSIONS])
@@ -21,11 +24,39 @@ def room(request):
 
 
 @pytest.fixture(params=["parquet", FRAME])
-def source(request, room):
-    """Where rows are read from: a format of files, or memory, which a cluster does not see."""
-    if room in ON_SPARK and request.param == FRAME:
-        return "parquet"
+def source(request):
+    """Where rows are read from: a format of files, or memory."""
     return request.param
+
+
+def pytest_collection_modifyitems(config, items):
+    """Leave out what a cluster refuses: frames in memory, Arrow, streams."""
+    left_out = [item for item in items if _is_refused(item)]
+    config.hook.pytest_deselected(items=left_out)
+    items[:] = [item for item in items if item not in left_out]
+
+
+def _is_refused(item):
+    values = item.callspec.params if hasattr(item, "callspec") else {}
+    if values.get("room") not in ON_SPARK:
+        return False
+    source = values.get("source", values.get("ending", "parquet"))
+    return source in (FRAME, "arrow") or item.get_closest_marker("usefixtures") is not None
+
+
+@pytest.fixture(autouse=True)
+def few_examples(request, monkeypatch):
+    """A question to a cluster takes a tenth of a second, however few the rows."""
+    asked = "_hypothesis_internal_use_settings"
+    if "room" in request.fixturenames and request.getfixturevalue("room") in ON_SPARK:
+        known = getattr(request.function, asked, None)
+        if known is not None:
+            monkeypatch.setattr(request.function, asked, settings(known, max_examples=FEW))
+
+
+@pytest.fixture
+def here():
+    """For what is asked of engines of this machine only: streams, single rows, rows that are kept."""
 
 
 @pytest.fixture

@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 from uqcli.choices import OnInvalid
 from uqcli.defaults import MOST_ROWS
+from uqcli.engines.classes import ROUNDING, SUM_TOLERANCE, expected_classes
 from uqcli.engines.protocol import SourceFacts
-from uqcli.engines.request import DataRequest, Roles
+from uqcli.engines.request import PROBA, DataRequest, Roles
 from uqcli.engines.spark.read import ClusterInput, Column, Frame, opened, together
 from uqcli.engines.spark.session import spark_errors
-from uqcli.engines.spark.values import label_of, number_of
+from uqcli.engines.spark.values import class_of, label_of, number_of, text_of
 from uqcli.errors import DataError, UsageError
 
 if TYPE_CHECKING:
@@ -45,10 +46,14 @@ class CheckedFrame:
     Attributes
     ----------
     frame
-        A column ``n0``, ``n1``, ... (double) for each number, ``y`` (long, 1 or 0; 0 without a label)
-        and ``w`` (long).
-    names
-        Role to the name of its column.
+        A column ``n0``, ``n1``, ... (double) for each number, ``y`` (long: 1 or 0, or the class's number;
+        0 without a label), ``w`` (long), and ``g0``, ... (string) for each key.
+    roles
+        With the columns that patterns matched.
+    names, keys
+        Role, or key, to the name of its column.
+    unnormalised
+        See uqcli.engines.protocol.ReadRows.
     rows
         How many there are, each counted once whatever its weight.
     size
@@ -56,7 +61,10 @@ class CheckedFrame:
     """
 
     frame: Frame
+    roles: Roles
     names: Mapping[str, str]
+    keys: Mapping[str, str]
+    unnormalised: float
     facts: SourceFacts
     spans: Mapping[str, Span]
     rows: int
@@ -74,10 +82,8 @@ def checked(session: SparkSession, request: DataRequest) -> CheckedFrame:
         An input or a value cannot be used, or no row is left.
     """
     inputs, roles = opened(session, request)
-    if roles.classes or roles.keys or roles.features:
-        raise UsageError(
-            "class probabilities, groups and features beside --engine spark", expected="--engine polars"
-        )
+    if roles.features:
+        raise UsageError("features beside --engine spark", expected="--engine polars")
     check = _Check(request=request, roles=roles)
     with spark_errors("check the rows"):
         frame = together([check.read(each) for each in inputs])
@@ -93,31 +99,37 @@ class _Check:
     request: DataRequest
     roles: Roles
     names: dict[str, str] = field(init=False)
+    keys: dict[str, str] = field(init=False)
 
     def __post_init__(self) -> None:
-        self.names = {role: f"n{place}" for place, role in enumerate(self.roles.numbers)}
+        self.names = {role: f"n{place}" for place, role in enumerate(self.roles.all_numbers())}
+        self.keys = {key: f"g{place}" for place, key in enumerate(self.roles.keys)}
 
     def read(self, source: ClusterInput) -> Frame:
         """The needed columns as numbers, and what cannot be read of each."""
         from pyspark.sql import functions as F  # noqa: N812
 
         columns: list[Column] = []
-        for role, name in self.roles.numbers.items():
+        for role, name in self.roles.all_numbers().items():
             number = number_of(source, name)
             columns += [number.value.alias(self.names[role]), number.wrong.alias(f"b{self.names[role]}")]
         if self.roles.label is not None:
-            label = label_of(source, self.roles.label, self.request.positive_value)
+            if self.roles.classes:
+                label = class_of(source, self.roles.label, list(self.roles.classes))
+            else:
+                label = label_of(source, self.roles.label, self.request.positive_value)
             columns += [label.value.alias("y"), label.wrong.alias("by")]
         else:
             columns += [F.lit(0).cast("long").alias("y"), F.lit(None).cast("string").alias("by")]
         if self.roles.weight is not None:
             weight = number_of(source, self.roles.weight)
             columns += [weight.value.alias("w"), weight.wrong.alias("bw")]
+        columns += [text_of(source, key).alias(name) for key, name in self.keys.items()]
         return source.frame.select(*columns)
 
     def _numbers(self) -> dict[str, str]:
         """Our name to the user's, of columns of numbers."""
-        named = {self.names[role]: name for role, name in self.roles.numbers.items()}
+        named = {self.names[role]: name for role, name in self.roles.all_numbers().items()}
         return named if self.roles.weight is None else {**named, "w": self.roles.weight}
 
     def usable(self) -> Column:
@@ -127,7 +139,22 @@ class _Check:
         usable = F.col("y").isNotNull()
         for column in self._numbers():
             usable = usable & _is_finite(column)
+        for column in self.keys.values():
+            usable = usable & F.col(column).isNotNull()
         return usable
+
+    def _probabilities(self) -> list[str]:
+        """Our names of the columns of class probabilities."""
+        return [name for role, name in self.names.items() if role.startswith(PROBA)]
+
+    def _deviation(self) -> Column:
+        """How far from 1 a row's class probabilities add up to, summed in their order as elsewhere."""
+        from pyspark.sql import functions as F  # noqa: N812
+
+        first, *others = map(F.col, self._probabilities())
+        for each in others:
+            first = first + each
+        return F.abs(first - F.lit(1.0))
 
     def questions(self) -> list[Column]:
         """Aggregates over all rows."""
@@ -143,8 +170,14 @@ class _Check:
             asked[f"nan_{name}"] = F.isnan(column)
             asked[f"infinite_{name}"] = F.abs(column) == float("inf")
             asked[f"wrong_{name}"] = wrong.isNotNull()
+        asked |= {f"null_{name}": F.col(name).isNull() for name in self.keys.values()}
         there = usable
         amounts: dict[str, Column] = {}
+        if self.roles.classes:
+            for name in self._probabilities():
+                column = F.col(name)
+                asked[f"outside_{name}"] = usable & ((column < -ROUNDING) | (column > 1 + ROUNDING))
+            amounts["unnormalised"] = F.max(F.when(usable, self._deviation()))
         if self.roles.weight is not None:
             weight = F.col("w")
             off = _is_finite("w") & ((weight < 0) | (weight != F.floor(weight)) | (weight > _LARGEST_WEIGHT))
@@ -156,7 +189,7 @@ class _Check:
         asked["there"] = there
         said = {name: F.min(F.col(f"b{name}")) for name in ("y", *self._numbers())}
         spans: dict[str, Column] = {}
-        for name in self.names.values():
+        for name in [] if self.roles.classes else self.names.values():
             value = F.when(there, F.col(name))
             spans |= {
                 f"low_{name}": F.percentile_approx(value, OUTER),
@@ -175,15 +208,19 @@ class _Check:
         for key, name in columns.items():
             self._refuse_unreadable(found, key, name, "a number", "")
         if self.roles.label is not None:
-            remedy = "name the positive label with --positive VALUE"
-            self._refuse_unreadable(found, "y", self.roles.label, "0/1 or true/false", remedy)
+            expected, remedy = "0/1 or true/false", "name the positive label with --positive VALUE"
+            if self.roles.classes:
+                expected = expected_classes(list(self.roles.classes))
+                remedy = "check --label, or name the classes with --classes"
+            self._refuse_unreadable(found, "y", self.roles.label, expected, remedy)
         if self.roles.weight is not None:
             self._refuse_unreadable(found, "w", self.roles.weight, "a number", "")
             self._refuse_weights(found, self.roles.weight)
+        self._refuse_probabilities(found)
         if not found["rows"]:
             raise DataError("no rows to work on", expected="at least one row of data")
         self._refuse_unusable(found, columns)
-        asked = self.roles.label is not None and self.request.positive_value is not None
+        asked = self.roles.label and not self.roles.classes and self.request.positive_value is not None
         if asked and not found["positive"]:
             raise DataError(
                 f"label '{self.request.positive_value}' never appears in column '{self.roles.label}'",
@@ -207,6 +244,22 @@ class _Check:
                 f"column '{name}' has {count} unreadable {values}, such as '{found[f'said_{key}']}'",
                 expected=expected,
                 remedy=remedy,
+            )
+
+    def _refuse_probabilities(self, found: Mapping[str, Any]) -> None:
+        for name in self._probabilities():
+            if found[f"outside_{name}"]:
+                raise DataError(
+                    f"column '{self._numbers()[name]}' has {found[f'outside_{name}']} unreadable values",
+                    expected="probabilities between 0 and 1",
+                    remedy="check --proba",
+                )
+        off = found.get("unnormalised") or 0.0
+        if off > SUM_TOLERANCE:
+            raise DataError(
+                f"class probabilities add up to 1 only within {off:g}",
+                expected="1 in every row",
+                remedy="give the columns of all classes with --proba",
             )
 
     def _refuse_weights(self, found: Mapping[str, Any], name: str) -> None:
@@ -234,6 +287,7 @@ class _Check:
         tallies.append((self.roles.label or "", found["null_y"] if self.roles.label else 0, "null"))
         if self.roles.weight is not None:
             tallies += [(self.roles.weight, found[f"{kind}_w"], word) for kind, word in kinds]
+        tallies += [(key, found[f"null_{name}"], "without a text") for key, name in self.keys.items()]
         said = ", ".join(f"column '{name}' has {count} {word}" for name, count, word in tallies if count)
         if said:
             raise DataError(
@@ -248,19 +302,29 @@ class _Check:
 
         weight = F.lit(1) if self.roles.weight is None else F.col("w")
         there = self.usable() if self.roles.weight is None else self.usable() & (weight > 0)
-        columns = [F.col(name) for name in (*self.names.values(), "y")]
+        clipped = self._probabilities()
+        columns = [
+            F.greatest(F.least(F.col(name), F.lit(1.0)), F.lit(0.0)).alias(name)
+            if name in clipped
+            else F.col(name)
+            for name in (*self.names.values(), "y", *self.keys.values())
+        ]
         return CheckedFrame(
             frame=frame.filter(there).select(*columns, weight.cast("long").alias("w")),
+            roles=self.roles,
             names=self.names,
+            keys=self.keys,
+            unnormalised=found.get("unnormalised") or 0.0,
             facts=SourceFacts(
                 rows=found["usable"],
-                positives=None if self.roles.label is None else found["positives"],
+                positives=None if self.roles.label is None or self.roles.classes else found["positives"],
                 dropped=found["rows"] - found["usable"],
                 columns=self.roles.named(),
             ),
             spans={
                 role: Span(low=found[f"low_{name}"], high=found[f"high_{name}"])
                 for role, name in self.names.items()
+                if f"low_{name}" in found
             },
             rows=found["there"],
             size=found["there"] if self.roles.weight is None else int(found["size"]),

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import NoReturn
 
-from uqcli.engines.protocol import CheckedBatches, ReadRows, StreamFacts, StreamRequest
+from uqcli.engines.protocol import ReadRows, StreamFacts, StreamRequest
 from uqcli.engines.request import DataRequest
-from uqcli.engines.spark.table import SparkTable, refused
+from uqcli.engines.spark.distinct import DistinctBatches, read_rows
+from uqcli.engines.spark.table import SparkTable
 from uqcli.errors import UsageError
 
 
@@ -27,12 +28,12 @@ class SparkEngine:
         return SparkTable(request, expressions=self._expressions)
 
     def rows(self, request: DataRequest) -> ReadRows:
-        """Refuse: rows stay on the cluster."""
-        raise refused(request)
+        """Distinct rows with their weights, if they are not too many."""
+        return read_rows(request)
 
-    def batches(self, request: DataRequest) -> CheckedBatches:
-        """Refuse: rows stay on the cluster."""
-        raise refused(request)
+    def batches(self, request: DataRequest) -> DistinctBatches:
+        """Distinct rows with their weights, if they are not too many."""
+        return DistinctBatches(request)
 
     def stream(self, request: StreamRequest) -> StreamFacts:
         """Refuse, so far."""

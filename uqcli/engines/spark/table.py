@@ -11,10 +11,10 @@ from uqcli.counts import Bools, Floats, Ints, RangeCounts, ValueCounts, merge
 from uqcli.engines.protocol import SourceFacts, Unsettled
 from uqcli.engines.request import DataRequest
 from uqcli.engines.spark.check import CheckedFrame, checked
+from uqcli.engines.spark.distinct import distinct_rows
 from uqcli.engines.spark.pooling import pooled_by
 from uqcli.engines.spark.ranges import count_ranges
 from uqcli.engines.spark.session import runs_functions, session_of
-from uqcli.errors import UsageError
 from uqcli.kernels.pava import isotonic_sums
 from uqcli.rows import Rows
 
@@ -63,21 +63,11 @@ class SparkTable:
         return tuple(_blocks(each) for each in (*parts, merge(parts)))
 
     def rows(self) -> Rows:
-        """Refuse: rows stay on the cluster."""
-        raise refused(self._request)
+        """Distinct rows with their weights, if they are not too many."""
+        return distinct_rows(self._checked)[0]
 
     def _ranges(self, role: str, by: Floats, unsettled: Unsettled) -> tuple[RangeCounts, ...]:
         return count_ranges(self._checked, role, by, unsettled, expressions=self._expressions)
-
-
-def refused(request: DataRequest) -> UsageError:
-    """What is said where single rows would have to leave the cluster."""
-    del request
-    return UsageError(
-        "--engine spark counts rows and hands none out",
-        expected="a --method or --algorithm that needs counts only",
-        remedy="choose another, or read the files here with --engine polars",
-    )
 
 
 def _blocks(counts: ValueCounts) -> ValueCounts:

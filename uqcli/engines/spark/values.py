@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from uqcli.engines.classes import class_spellings
 from uqcli.engines.spark.read import ClusterInput, Column, quoted
 from uqcli.errors import DataError
 
@@ -82,6 +84,47 @@ def label_of(source: ClusterInput, name: str, positive_value: str | None) -> Par
     value = F.when(number == 1.0, F.lit(1)).when(_without_sign_of_zero(number) == 0.0, F.lit(0))
     wrong = F.when(~null & value.isNull(), column.cast("string"))
     return Parsed(value=F.when(~null, value).cast("long"), wrong=wrong)
+
+
+def class_of(source: ClusterInput, name: str, classes: Sequence[str]) -> Parsed:
+    """A column of labels as numbers of their classes, compared as text."""
+    from pyspark.sql import functions as F  # noqa: N812
+
+    column = F.col(quoted(name))
+    if _kind(source, name) in _FLOATS:
+        column = F.when(~F.isnan(column), column)
+    text = _stripped(column.cast("string"))
+    null = text.isNull() | (F.lower(text).isin("", "nan") & ~text.isin(*classes))
+    numbers = class_spellings(classes)
+    if numbers.folded:
+        text = F.lower(text)
+    found = None
+    for spelling, number in numbers.of_text.items():
+        found = (F if found is None else found).when(text == spelling, F.lit(number))
+    assert found is not None  # there are two classes at least
+    known = found.cast("long")
+    return Parsed(value=known, wrong=F.when(~null & known.isNull(), column.cast("string")))
+
+
+def text_of(source: ClusterInput, name: str) -> Column:
+    """A column that tells groups apart as text, null where there is none.
+
+    Raises
+    ------
+    DataError
+        It holds neither texts, numbers nor truth values.
+    """
+    from pyspark.sql import functions as F  # noqa: N812
+
+    kind, column = _kind(source, name), F.col(quoted(name))
+    if kind not in (*_TEXTS, "boolean", "byte", "short", "integer", "long", "date", "void", "null"):
+        raise DataError(
+            f"column '{name}' of {source.shown} holds {source.types[name]}",
+            expected="texts or integers with --engine spark",
+        )
+    text = _stripped(column.cast("string"))
+    truth = F.lower(text)
+    return F.when(truth.isin("true", "false"), truth).when(text != "", text)
 
 
 def _kind(source: ClusterInput, name: str) -> str:
