@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -11,7 +11,7 @@ from uqcli.defaults import MOST_ROWS
 from uqcli.engines.classes import ROUNDING, SUM_TOLERANCE, expected_classes
 from uqcli.engines.protocol import SourceFacts
 from uqcli.engines.request import PROBA, DataRequest, Roles
-from uqcli.engines.spark.read import ClusterInput, Column, Frame, opened, together
+from uqcli.engines.spark.read import ClusterInput, Column, Frame, opened, quoted, together
 from uqcli.engines.spark.session import spark_errors
 from uqcli.engines.spark.values import class_of, label_of, number_of, text_of
 from uqcli.errors import DataError, UsageError
@@ -84,7 +84,7 @@ def checked(session: SparkSession, request: DataRequest) -> CheckedFrame:
     inputs, roles = opened(session, request)
     if roles.features:
         raise UsageError("features beside --engine spark", expected="--engine polars")
-    check = _Check(request=request, roles=roles)
+    check = Check(request=request, roles=roles)
     with spark_errors("check the rows"):
         frame = together([check.read(each) for each in inputs])
         found = frame.agg(*check.questions()).toArrow().to_pylist()[0]
@@ -93,7 +93,7 @@ def checked(session: SparkSession, request: DataRequest) -> CheckedFrame:
 
 
 @dataclass
-class _Check:
+class Check:
     """Questions on all rows, and what their answers mean."""
 
     request: DataRequest
@@ -105,8 +105,8 @@ class _Check:
         self.names = {role: f"n{place}" for place, role in enumerate(self.roles.all_numbers())}
         self.keys = {key: f"g{place}" for place, key in enumerate(self.roles.keys)}
 
-    def read(self, source: ClusterInput) -> Frame:
-        """The needed columns as numbers, and what cannot be read of each."""
+    def read(self, source: ClusterInput, kept: Sequence[str] = ()) -> Frame:
+        """The needed columns as numbers, and what cannot be read of each; kept ones as c0, c1, ..."""
         from pyspark.sql import functions as F  # noqa: N812
 
         columns: list[Column] = []
@@ -125,7 +125,11 @@ class _Check:
             weight = number_of(source, self.roles.weight)
             columns += [weight.value.alias("w"), weight.wrong.alias("bw")]
         columns += [text_of(source, key).alias(name) for key, name in self.keys.items()]
-        return source.frame.select(*columns)
+        first = [
+            (F.col(quoted(name)) if name in source.columns else F.lit(None)).alias(f"c{at}")
+            for at, name in enumerate(kept)
+        ]
+        return source.frame.select(*first, *columns)
 
     def _numbers(self) -> dict[str, str]:
         """Our name to the user's, of columns of numbers."""
@@ -203,6 +207,22 @@ class _Check:
 
     def judge(self, found: Mapping[str, Any]) -> None:
         """Raise what was found, as the local engine does but for the places of rows."""
+        self.refuse_values(found)
+        asked = self.roles.label and not self.roles.classes and self.request.positive_value is not None
+        if asked and found["rows"] and not found["positive"]:
+            raise DataError(
+                f"label '{self.request.positive_value}' never appears in column '{self.roles.label}'",
+                expected="the text of the positive label",
+                remedy="check --positive",
+            )
+        if not found["usable"]:
+            dropped = f" ({found['rows']} were dropped)" if found["rows"] else ""
+            raise DataError(f"no rows to work on{dropped}", expected="at least one row of data")
+        if not found["there"]:
+            raise DataError("every row has weight 0", expected="a positive weight in some row")
+
+    def refuse_values(self, found: Mapping[str, Any]) -> None:
+        """Raise what was found of values."""
         numbers = self._numbers()
         columns = {**{key: name for key, name in numbers.items() if key != "w"}}
         for key, name in columns.items():
@@ -217,22 +237,7 @@ class _Check:
             self._refuse_unreadable(found, "w", self.roles.weight, "a number", "")
             self._refuse_weights(found, self.roles.weight)
         self._refuse_probabilities(found)
-        if not found["rows"]:
-            raise DataError("no rows to work on", expected="at least one row of data")
         self._refuse_unusable(found, columns)
-        asked = self.roles.label and not self.roles.classes and self.request.positive_value is not None
-        if asked and not found["positive"]:
-            raise DataError(
-                f"label '{self.request.positive_value}' never appears in column '{self.roles.label}'",
-                expected="the text of the positive label",
-                remedy="check --positive",
-            )
-        if not found["usable"]:
-            raise DataError(
-                f"no rows to work on ({found['rows']} were dropped)", expected="at least one row of data"
-            )
-        if not found["there"]:
-            raise DataError("every row has weight 0", expected="a positive weight in some row")
 
     def _refuse_unreadable(
         self, found: Mapping[str, Any], key: str, name: str, expected: str, remedy: str
@@ -296,21 +301,27 @@ class _Check:
                 remedy="fix the rows, or leave them out with --on-invalid drop",
             )
 
+    def clipped(self) -> list[Column]:
+        """Columns of numbers; rounding is taken off probabilities, where it leaves [0, 1]."""
+        from pyspark.sql import functions as F  # noqa: N812
+
+        inside = self._probabilities()
+        return [
+            F.greatest(F.least(F.col(name), F.lit(1.0)), F.lit(0.0)).alias(name)
+            if name in inside
+            else F.col(name)
+            for name in self.names.values()
+        ]
+
     def result(self, frame: Frame, found: Mapping[str, Any]) -> CheckedFrame:
         """The usable rows of positive weight."""
         from pyspark.sql import functions as F  # noqa: N812
 
         weight = F.lit(1) if self.roles.weight is None else F.col("w")
         there = self.usable() if self.roles.weight is None else self.usable() & (weight > 0)
-        clipped = self._probabilities()
-        columns = [
-            F.greatest(F.least(F.col(name), F.lit(1.0)), F.lit(0.0)).alias(name)
-            if name in clipped
-            else F.col(name)
-            for name in (*self.names.values(), "y", *self.keys.values())
-        ]
+        others = [F.col(name) for name in ("y", *self.keys.values())]
         return CheckedFrame(
-            frame=frame.filter(there).select(*columns, weight.cast("long").alias("w")),
+            frame=frame.filter(there).select(*self.clipped(), *others, weight.cast("long").alias("w")),
             roles=self.roles,
             names=self.names,
             keys=self.keys,

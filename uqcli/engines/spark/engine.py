@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from typing import NoReturn
-
 from uqcli.engines.protocol import ReadRows, StreamFacts, StreamRequest
 from uqcli.engines.request import DataRequest
 from uqcli.engines.spark.distinct import DistinctBatches, read_rows
 from uqcli.engines.spark.table import SparkTable
-from uqcli.errors import UsageError
+from uqcli.engines.spark.write import stream_through
 
 
 class SparkEngine:
@@ -36,9 +34,5 @@ class SparkEngine:
         return DistinctBatches(request)
 
     def stream(self, request: StreamRequest) -> StreamFacts:
-        """Refuse, so far."""
-        _later(request)
-
-
-def _later(request: StreamRequest) -> NoReturn:
-    raise UsageError(f"--engine spark for {request.output.place}", expected="--engine polars")
+        """Rows through a model, into a directory of Parquet parts."""
+        return stream_through(request)

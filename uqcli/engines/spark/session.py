@@ -5,6 +5,7 @@ from __future__ import annotations
 import atexit
 import os
 import re
+import socket
 import threading
 import warnings
 from collections.abc import Iterator
@@ -12,8 +13,9 @@ from contextlib import contextmanager, suppress
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
+from urllib.parse import urlsplit
 
-from uqcli.errors import DataError, MissingExtraError, UqcliError
+from uqcli.errors import DataError, MissingExtraError, UqcliError, UsageError
 from uqcli.interruption import when_interrupted
 
 if TYPE_CHECKING:
@@ -21,6 +23,12 @@ if TYPE_CHECKING:
 
 _PATIENCE: Final = 1.0
 """Seconds that cancelling what runs, or saying goodbye, may take."""
+
+_ANSWER: Final = 10.0
+"""Seconds until a cluster is taken for unreachable."""
+
+_PORT: Final = 15002
+"""Of Spark Connect, where the address names none."""
 
 _LOCAL: Final = ""
 """The place of the local server among the sessions."""
@@ -58,6 +66,11 @@ def session_of(url: str | None) -> SparkSession:
     return _sessions[place]
 
 
+def is_local(url: str | None) -> bool:
+    """Whether the cluster is this process's own server."""
+    return not (url or os.environ.get("SPARK_REMOTE"))
+
+
 def runs_functions(session: SparkSession) -> bool:
     """Whether the cluster's workers have what our functions need, numpy and pyarrow; asked once."""
     known = _runs_functions.get(id(session))
@@ -91,7 +104,34 @@ def _require(module: str) -> None:
         )
 
 
+def _require_reachable(url: str) -> None:
+    """Refuse at once what the client would try again for ten minutes.
+
+    Raises
+    ------
+    UsageError
+        No address of a cluster.
+    DataError
+        Nobody answers there.
+    """
+    parts = urlsplit(url)
+    if parts.scheme != "sc" or not parts.hostname:
+        raise UsageError(f"'{url}' is no address of a cluster", expected="sc://host:port")
+    if any(os.environ.get(name) for name in ("grpc_proxy", "https_proxy", "http_proxy")):
+        return  # the way there is not ours to know
+    try:
+        socket.create_connection((parts.hostname, parts.port or _PORT), timeout=_ANSWER).close()
+    except OSError as error:
+        raise DataError(
+            f"cannot reach the cluster at '{url}': {error.strerror or error}",
+            expected="a Spark Connect server",
+            remedy="check --spark or SPARK_REMOTE",
+        ) from error
+
+
 def _connected(place: str) -> SparkSession:
+    if place:
+        _require_reachable(place)
     # the client and the local server look for it, and end the process where it is missing; any folder will do
     os.environ.setdefault("SPARK_HOME", str(Path(__file__).parent))
     with warnings.catch_warnings(), spark_errors("connect to the cluster"):
