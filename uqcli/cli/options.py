@@ -370,31 +370,18 @@ class RunOptions:
             metavar="N", min=1, max=1024, help="Threads to use. (default: one a core)", rich_help_panel=_RUN
         ),
     ] = None
-    engine: Annotated[
-        EngineName,
-        typer.Option(
-            help="What reads and counts: polars on this machine, spark on a cluster; the answer is the same.",
-            rich_help_panel=_RUN,
-        ),
-    ] = defaults.ENGINE
+    engine: Annotated[EngineName, typer.Option(help="What reads and counts.", rich_help_panel=_RUN)] = (
+        defaults.ENGINE
+    )
     spark: Annotated[
         str | None,
-        typer.Option(
-            metavar="URL",
-            help="Cluster of --engine spark: sc://host:port. (default: SPARK_REMOTE, or a local server)",
-            rich_help_panel=_RUN,
-        ),
+        typer.Option(metavar="URL", help="Cluster, sc://host:port. (default: local)", rich_help_panel=_RUN),
     ] = None
     debug: Annotated[
         bool, typer.Option("--debug", help="Show a traceback on errors.", rich_help_panel=_RUN)
     ] = False
     no_config: Annotated[
-        bool,
-        typer.Option(
-            "--no-config",
-            help="Read no configuration file.",
-            rich_help_panel=_RUN,
-        ),
+        bool, typer.Option("--no-config", help="Read no configuration file.", rich_help_panel=_RUN)
     ] = False
     config: Annotated[
         str | None,
