@@ -202,6 +202,7 @@ class EngineName(StrEnum):
     """What reads the files and counts."""
 
     POLARS = "polars"
+    SPARK = "spark"
 
 
 class ArtifactKind(StrEnum):

@@ -1,18 +1,25 @@
 """Every engine on files and on frames, and the local one with so little room that all its ways are gone."""
 
 import pytest
+from hypothesis import settings
 
 from uqcli.choices import EngineName
 from uqcli.engines.local.count import isotonic, kept, ranges
 from uqcli.engines.open import open_engine
+from uqcli.engines.spark import ranges as spark_ranges
+from uqcli.engines.spark.engine import SparkEngine
 
 FRAME = "frame"
 TIGHT, AGAIN = "in parts of a few rows", "in parts, most of them read again"
+CELLS, EXPRESSIONS = "spark, in a few cells", "spark, in a few cells by expressions"
+ON_SPARK = (EngineName.SPARK, CELLS, EXPRESSIONS)
+FEW = 3
+"""Generated examples of each test on a cluster."""
 
 
-@pytest.fixture(params=[*EngineName, TIGHT, AGAIN])
+@pytest.fixture(params=[*EngineName, TIGHT, AGAIN, CELLS, EXPRESSIONS])
 def room(request):
-    """The engine's name, or how little room the local one has."""
+    """The engine's name, or how little room one has."""
     return request.param
 
 
@@ -20,6 +27,38 @@ def room(request):
 def source(request):
     """Where rows are read from: a format of files, or memory."""
     return request.param
+
+
+def pytest_collection_modifyitems(config, items):
+    """Leave out what a cluster refuses: frames in memory, Arrow, streams."""
+    left_out = [item for item in items if _is_refused(item)]
+    config.hook.pytest_deselected(items=left_out)
+    items[:] = [item for item in items if item not in left_out]
+
+
+def _is_refused(item):
+    values = item.callspec.params if hasattr(item, "callspec") else {}
+    if item.path.name == "test_frames.py":
+        return bool({*ON_SPARK} & {each for each in values.values() if isinstance(each, str)})
+    if values.get("room") not in ON_SPARK:
+        return False
+    source = values.get("source", values.get("ending", "parquet"))
+    return source in (FRAME, "arrow") or item.get_closest_marker("usefixtures") is not None
+
+
+@pytest.fixture(autouse=True)
+def few_examples(request, monkeypatch):
+    """A question to a cluster takes a tenth of a second, however few the rows."""
+    asked = "_hypothesis_internal_use_settings"
+    if "room" in request.fixturenames and request.getfixturevalue("room") in ON_SPARK:
+        known = getattr(request.function, asked, None)
+        if known is not None:
+            monkeypatch.setattr(request.function, asked, settings(known, max_examples=FEW))
+
+
+@pytest.fixture
+def here():
+    """For what is asked of engines of this machine only: streams, single rows, rows that are kept."""
 
 
 @pytest.fixture
@@ -35,4 +74,10 @@ def engine(room, monkeypatch):
         if room == AGAIN:
             monkeypatch.setattr(kept, "KEPT_BYTES", 40)
         return open_engine(EngineName.POLARS)
+    if room in (CELLS, EXPRESSIONS):
+        monkeypatch.setattr(spark_ranges, "ROWS_PER_PART", 3)
+        monkeypatch.setattr(spark_ranges, "COLLECTED_ROWS", 2)
+        monkeypatch.setattr(spark_ranges, "CELLS", 16)
+        monkeypatch.setattr(spark_ranges, "LEAST_CELLS", 4)
+        return SparkEngine(expressions=room == EXPRESSIONS)
     return open_engine(room)

@@ -16,7 +16,7 @@ from uqcli.choices import ConformalMethod, ConformalMode, OnInvalid
 from uqcli.counts import Bools, Floats, Ints
 from uqcli.document import Document, Metrics, Table, count, printable
 from uqcli.draws import Purpose, uniforms
-from uqcli.engines.probabilities import probabilities
+from uqcli.engines.probabilities import positions_of, probabilities
 from uqcli.engines.protocol import AddedColumns, ColumnType
 from uqcli.engines.request import PROBA, FeatureRequest, Roles
 from uqcli.errors import DataError, UsageError
@@ -155,8 +155,7 @@ class ConformalArtifact(Saved, frozen=True, kw_only=True):
             probability = _usable_probabilities(rows, roles)
             uniform: Floats = np.ones(len(rows))
             if randomised:
-                assert rows.position is not None  # see AddedColumns
-                uniform = uniforms(rows.position, self.parameters.seed, Purpose.APPLY)
+                uniform = uniforms(positions_of(rows), self.parameters.seed, Purpose.APPLY)
             group = self.group_of(rows)
             threshold = lines if group is None else lines[group]
             inside = SCORES[self.method].sets(probability, threshold, uniform)

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from uqcli.choices import FileFormat
+from uqcli.choices import EngineName, FileFormat
 from uqcli.cli.options import (
     ClassProbabilities,
     FitColumns,
@@ -91,6 +91,7 @@ def bare_data(inputs: Iterable[str] | None, reading: InputOptions, running: RunO
         read=read_options(reading),
         on_invalid=reading.on_invalid,
         engine=running.engine,
+        spark=running.spark,
     )
 
 
@@ -111,22 +112,25 @@ def class_columns(options: ClassProbabilities) -> ClassColumns | None:
     return ClassColumns(columns=options.proba, names=names)
 
 
-def rows_output(rows: RowOutput, held: Held) -> RowsOutput:
-    """Where rows go.
+def rows_output(rows: RowOutput, held: Held, running: RunOptions) -> RowsOutput:
+    """Where rows go; a cluster writes Parquet whatever the name.
 
     Raises
     ------
     UsageError
         The output's name asks for a compressed file of a format that has none.
     """
-    from uqcli.engines.inputs import format_of
+    from uqcli.engines.inputs import facts_of_name, format_of
     from uqcli.jobs.stream.output import RowsOutput
 
     place = rows.output or STDIO
-    format_of(place, rows.output_format)
+    asked = rows.output_format
+    if running.engine is EngineName.SPARK and facts_of_name(place).format is None:
+        asked = asked or FileFormat.PARQUET
+    format_of(place, asked)
     return RowsOutput(
         place=place,
-        file_format=rows.output_format,
+        file_format=asked,
         prefix=rows.prefix,
         overwrite=rows.overwrite,
         union=rows.union,

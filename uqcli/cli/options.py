@@ -373,16 +373,15 @@ class RunOptions:
     engine: Annotated[EngineName, typer.Option(help="What reads and counts.", rich_help_panel=_RUN)] = (
         defaults.ENGINE
     )
+    spark: Annotated[
+        str | None,
+        typer.Option(metavar="URL", help="Cluster, sc://host:port. (default: local)", rich_help_panel=_RUN),
+    ] = None
     debug: Annotated[
         bool, typer.Option("--debug", help="Show a traceback on errors.", rich_help_panel=_RUN)
     ] = False
     no_config: Annotated[
-        bool,
-        typer.Option(
-            "--no-config",
-            help="Read no configuration file.",
-            rich_help_panel=_RUN,
-        ),
+        bool, typer.Option("--no-config", help="Read no configuration file.", rich_help_panel=_RUN)
     ] = False
     config: Annotated[
         str | None,

@@ -13,6 +13,7 @@ import time
 
 from uqcli.errors import HungUpRunError, InterruptedRunError, TerminatedRunError
 from uqcli.files import changing, remove_temporaries, replaced_files
+from uqcli.interruption import answer_interruption
 
 _EXIT_CODES = {
     signal.SIGHUP: (HungUpRunError.exit_code, "hung up"),
@@ -69,6 +70,7 @@ def _end(code: int, word: str) -> None:
     else:
         remove_temporaries()
         os.write(2, f"error: {word}; {_what_changed()}\n".encode("utf-8", "backslashreplace"))
+        answer_interruption()
     os._exit(code)
 
 

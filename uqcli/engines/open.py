@@ -20,7 +20,15 @@ def _local() -> Engine:
     return LocalEngine()
 
 
-ENGINES: Final[Mapping[EngineName, Callable[[], Engine]]] = MappingProxyType({EngineName.POLARS: _local})
+def _spark() -> Engine:
+    from uqcli.engines.spark.engine import SparkEngine
+
+    return SparkEngine()
+
+
+ENGINES: Final[Mapping[EngineName, Callable[[], Engine]]] = MappingProxyType(
+    {EngineName.POLARS: _local, EngineName.SPARK: _spark}
+)
 
 
 def open_engine(name: EngineName) -> Engine:

@@ -8,7 +8,7 @@ import numpy as np
 
 from uqcli.counts import Floats, Ints
 from uqcli.engines.request import PROBA, Roles
-from uqcli.errors import DataError
+from uqcli.errors import DataError, UsageError
 from uqcli.kernels.nonconformity import Matrix
 from uqcli.rows import Rows
 
@@ -58,3 +58,19 @@ def require_probabilities(score: Floats, column: str, remedy: str = "calibrate t
             expected="probabilities between 0 and 1",
             remedy=remedy,
         )
+
+
+def positions_of(rows: Rows) -> Ints:
+    """Positions of rows, which draws for single ones are made from.
+
+    Raises
+    ------
+    UsageError
+        Their engine gives them none.
+    """
+    if rows.position is None:
+        raise UsageError(
+            "draws for aps need the order of the rows, which a cluster does not have",
+            expected="--no-randomize or --method lac with --engine spark",
+        )
+    return rows.position

@@ -185,7 +185,9 @@ class Table(Protocol):
 
 
 class CheckedBatches(Protocol):
-    """Usable rows in order, with their positions; all attributes are known once the iteration is over.
+    """Usable rows; those of single files are in order and have positions.
+
+    All attributes are known once the iteration is over.
 
     Attributes
     ----------
@@ -203,6 +205,10 @@ class CheckedBatches(Protocol):
     dropped: int
     levels: Mapping[str, Mapping[str, int]]
     unnormalised: float
+
+    @property
+    def facts(self) -> SourceFacts:
+        """What was read: of an engine that gives equal rows as one, each of them counts."""
 
     def __iter__(self) -> Iterator[Rows]:
         """Read batch by batch."""

@@ -239,6 +239,8 @@ class DataRequest:  # noqa: PLW1641 (mappings in it cannot be hashed)
         Text of the positive label, or None for 0/1 and true/false.
     engine
         What reads them.
+    spark
+        Address of the cluster for the engine that needs one; None for what the environment says.
     frame
         A data frame of shape (rows, columns) that is read instead of the inputs, as if it were a Parquet
         file.
@@ -250,6 +252,7 @@ class DataRequest:  # noqa: PLW1641 (mappings in it cannot be hashed)
     on_invalid: OnInvalid = defaults.ON_INVALID
     positive_value: str | None = None
     engine: EngineName = defaults.ENGINE
+    spark: str | None = None
     frame: pl.DataFrame | None = field(default=None, compare=False)
 
     def without(self, role: str) -> DataRequest:

@@ -45,16 +45,18 @@ class ClassReader:
         DataError
             The rows cannot be used, or every weight is 0.
         """
-        read, size = 0, 0
+        size = 0
         for rows in self._batches:
             self.classes = classes_of(self._batches.roles)
-            read += len(rows)
             size += rows.size
             yield rows
         if size == 0:
             raise DataError("every row has weight 0", expected="a positive weight in some row")
         self.source = Source(
-            rows=read, positives=None, dropped=self._batches.dropped, columns=self._batches.roles.named()
+            rows=self._batches.facts.rows,
+            positives=None,
+            dropped=self._batches.dropped,
+            columns=self._batches.roles.named(),
         )
         self.levels, self.unnormalised = self._batches.levels, self._batches.unnormalised
 

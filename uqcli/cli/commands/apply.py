@@ -46,7 +46,7 @@ def apply(
     """Stream files through a saved model: its columns are added, other columns and order kept."""
     limit_threads(running.threads)
     reads = Reads.of(inputs, models=[artifact], reading=reading)
-    files = check_outputs(reporting, rows.output or STDIO, reads=reads, running=running)
+    files = check_outputs(reporting, rows.output or STDIO, reads=reads, running=running, rows=True)
     from uqcli.jobs.stream.apply import ApplyRequest, run
     from uqcli.reports.gates import parse_gate
 
@@ -54,7 +54,7 @@ def apply(
         request = ApplyRequest(
             data=bare_data(inputs, reading, running),
             artifact=artifact,
-            output=rows_output(rows, held),
+            output=rows_output(rows, held, running),
             columns=model_columns(columns, classes),
             no_empty=no_empty,
             gates=tuple(map(parse_gate, reporting.fail_if or ())),

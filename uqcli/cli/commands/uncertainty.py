@@ -60,7 +60,7 @@ def uncertainty(
         result = run(
             UncertaintyRequest(
                 data=bare_data(inputs, reading, running),
-                output=rows_output(rows, held),
+                output=rows_output(rows, held, running),
                 alpha1=alpha1,
                 alpha0=alpha0,
                 members=members,

@@ -15,7 +15,7 @@ from uqcli.choices import ArtifactKind, ConformalMethod, ConformalMode
 from uqcli.counts import Floats, Ints
 from uqcli.draws import Purpose, uniforms
 from uqcli.engines.open import streams_kept
-from uqcli.engines.probabilities import label_numbers
+from uqcli.engines.probabilities import label_numbers, positions_of
 from uqcli.engines.request import DataRequest, Inputs
 from uqcli.errors import UsageError
 from uqcli.exact import decimal
@@ -176,8 +176,7 @@ def _calibration(reader: ClassReader, request: ConformalRequest) -> _Calibration
         there = slice(None) if rows.weight is None else rows.weight > 0
         uniform = np.ones(len(rows))
         if request.randomize and request.method is ConformalMethod.APS:
-            assert rows.position is not None  # see CheckedBatches
-            uniform = uniforms(rows.position, request.seed, Purpose.FIT)
+            uniform = uniforms(positions_of(rows), request.seed, Purpose.FIT)
         of_labels = SCORES[request.method].of_labels(reader.probabilities(rows), label, uniform)
         scores.append(of_labels[there])
         labels.append(label[there].astype(np.min_scalar_type(len(reader.classes))))

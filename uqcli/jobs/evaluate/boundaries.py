@@ -9,19 +9,20 @@ from fractions import Fraction
 import numpy as np
 
 from uqcli.artifacts.boundary import BoundaryArtifact, SavedCertificate
-from uqcli.artifacts.saved import Source
 from uqcli.artifacts.shift import ShiftArtifact
 from uqcli.choices import ConstraintKind
 from uqcli.defaults import CONFIDENCE
 from uqcli.document import Estimate, ExactEstimate
 from uqcli.draws import Purpose, generator
 from uqcli.engines.open import open_engine
+from uqcli.engines.protocol import SourceFacts
 from uqcli.engines.request import DataRequest
 from uqcli.errors import DataError
 from uqcli.jobs.class_mix import TargetMix, mix_of
 from uqcli.jobs.evaluate.columns import labelled_rows
 from uqcli.jobs.evaluate.request import EvaluateRequest
 from uqcli.jobs.intervals import proportion_estimate
+from uqcli.jobs.labelled import source_of
 from uqcli.methods.boundary.constraint import Constraint, parse_constraint
 from uqcli.methods.shift.target import precision_interval
 from uqcli.reports.evaluate.boundaries import EvaluateParameters, EvaluateReport, MeasuredBoundary
@@ -34,8 +35,6 @@ class _Tally:
 
     rows: int
     positives: int
-    physical_rows: int
-    physical_positives: int
     selected: tuple[int, ...]
     true_positives: tuple[int, ...]
 
@@ -52,18 +51,13 @@ def evaluate(
     """
     data = labelled_rows(request, models)
     target = None if shift is None else mix_of(shift, data.positive_value)
-    tally, dropped = _count(data, models)
+    tally, facts = _count(data, models)
     if tally.rows == 0:
         raise DataError("every row has weight 0", expected="a positive weight in some row")
     measured = _measured(tally, request, target)
     results = tuple(zip(request.artifacts, models, measured, strict=True))
     return EvaluateReport(
-        source=Source(
-            rows=tally.physical_rows,
-            positives=tally.physical_positives,
-            dropped=dropped,
-            columns=data.roles.named(),
-        ),
+        source=source_of(facts),
         parameters=EvaluateParameters(
             confidence=request.confidence,
             on_invalid=data.on_invalid,
@@ -75,13 +69,11 @@ def evaluate(
     )
 
 
-def _count(data: DataRequest, models: Sequence[BoundaryArtifact]) -> tuple[_Tally, int]:
+def _count(data: DataRequest, models: Sequence[BoundaryArtifact]) -> tuple[_Tally, SourceFacts]:
     none = (0,) * len(models)
     tally = _Tally(
         rows=0,
         positives=0,
-        physical_rows=0,
-        physical_positives=0,
         selected=none,
         true_positives=none,
     )
@@ -92,14 +84,12 @@ def _count(data: DataRequest, models: Sequence[BoundaryArtifact]) -> tuple[_Tall
         tally = _Tally(
             rows=tally.rows + rows.size,
             positives=tally.positives + _total(rows, positive),
-            physical_rows=tally.physical_rows + len(rows),
-            physical_positives=tally.physical_positives + int(np.count_nonzero(positive)),
             selected=tuple(s + _total(rows, d) for s, d in zip(tally.selected, decided, strict=True)),
             true_positives=tuple(
                 t + _total(rows, d & positive) for t, d in zip(tally.true_positives, decided, strict=True)
             ),
         )
-    return tally, batches.dropped
+    return tally, batches.facts
 
 
 def _total(rows: Rows, mask: np.ndarray) -> int:

@@ -9,10 +9,10 @@ import numpy as np
 
 from uqcli.choices import OnInvalid
 from uqcli.defaults import ROWS_PER_BATCH
+from uqcli.engines.columns import require_columns
 from uqcli.engines.inputs import InputFrame, Origin, resolve_inputs
 from uqcli.engines.local.ahead import ahead
 from uqcli.engines.local.check.checked import CheckedRows
-from uqcli.engines.local.check.columns import require_columns
 from uqcli.engines.local.check.rows import RowChecker
 from uqcli.engines.local.read.failures import reading
 from uqcli.engines.local.read.open import open_sources
@@ -126,7 +126,7 @@ def opened(request: DataRequest) -> Iterator[tuple[tuple[OpenedInput, ...], Role
         sources = stack.enter_context(open_sources(_origins(request), request.read))
         roles = request.roles.expanded(sources[0].columns, sources[0].origin.shown)
         for source in sources:
-            require_columns(source, roles)
+            require_columns(source.columns, source.origin.shown, roles)
         yield sources, roles
 
 

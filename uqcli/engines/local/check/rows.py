@@ -11,13 +11,9 @@ import polars as pl
 from uqcli.choices import OnInvalid
 from uqcli.counts import Bools, Feature, Floats, Ints
 from uqcli.defaults import MOST_ROWS
+from uqcli.engines.classes import ROUNDING, SUM_TOLERANCE, expected_classes
 from uqcli.engines.local.check.checked import CheckedRows
-from uqcli.engines.local.check.classes import (
-    ROUNDING,
-    SUM_TOLERANCE,
-    class_of_labels,
-    sum_of_probabilities,
-)
+from uqcli.engines.local.check.classes import class_of_labels, sum_of_probabilities
 from uqcli.engines.local.check.features import encoded, infinite_numbers, texts_of
 from uqcli.engines.local.check.values import labels_of, numbers_of, unreadable
 from uqcli.engines.local.read.source import Batch
@@ -178,8 +174,7 @@ class RowChecker:
     def _classes(self, batch: Batch, column: str, valid: Bools) -> Ints:
         number, null, unknown = class_of_labels(batch.frame[column], list(self.roles.classes))
         if unknown.any():
-            shown = list(self.roles.classes)[:12]
-            expected = f"one of the classes {', '.join(shown)}{' ...' if len(shown) > 11 else ''}"
+            expected = expected_classes(list(self.roles.classes))
             remedy = "check --label, or name the classes with --classes"
             raise unreadable(batch, batch.frame[column].cast(pl.String), unknown, expected, remedy)
         if null.any():

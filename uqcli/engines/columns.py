@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import difflib
+from collections.abc import Sequence
 
-from uqcli.engines.local.read.source import OpenedInput
 from uqcli.engines.request import Roles, listing
 from uqcli.errors import DataError
 
 
-def require_columns(source: OpenedInput, roles: Roles) -> None:
+def require_columns(columns: Sequence[str], shown: str, roles: Roles) -> None:
     """Check that every needed column is there, once.
+
+    Parameters
+    ----------
+    shown
+        What messages call the input.
 
     Raises
     ------
@@ -18,22 +23,20 @@ def require_columns(source: OpenedInput, roles: Roles) -> None:
         A column is missing (with the nearest names) or appears twice.
     """
     for role, name in roles.named().items():
-        times = source.columns.count(name)
+        times = columns.count(name)
         if times == 0:
-            raise _missing(source, role, name)
+            raise _missing(columns, shown, role, name)
         if times > 1:
-            raise DataError(
-                f"column '{name}' appears {times} times in {source.origin.shown}", expected="unique names"
-            )
+            raise DataError(f"column '{name}' appears {times} times in {shown}", expected="unique names")
 
 
-def _missing(source: OpenedInput, role: str, name: str) -> DataError:
-    folded = {column.casefold(): column for column in source.columns}
+def _missing(columns: Sequence[str], shown: str, role: str, name: str) -> DataError:
+    folded = {column.casefold(): column for column in columns}
     near = difflib.get_close_matches(name.casefold(), folded, n=3)
     names = [folded[each] for each in near]
     guess = f"did you mean {' or '.join(map(repr, names))}? " if names else ""
     return DataError(
-        f"no column '{name}' in {source.origin.shown}",
-        expected=f"one of {listing(source.columns)}",
+        f"no column '{name}' in {shown}",
+        expected=f"one of {listing(columns)}",
         remedy=f"{guess}give --{role.partition('.')[0]} COLUMN",
     )

@@ -1,0 +1,132 @@
+"""Whole commands on a cluster: the bytes of the local engine, and errors in one line."""
+
+import importlib.util
+import socket
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+
+from uqcli.cli.app import run
+from uqcli.engines.request import DataRequest, Roles
+from uqcli.engines.spark import session
+from uqcli.engines.spark.engine import SparkEngine
+from uqcli.errors import UsageError
+
+BINARY = (
+    "boundary --precision 0.5 --weight w",
+    "boundary --precision 0.5 --algorithm all",
+    "bin --uncertainty-bins 3 --weight w",
+    "calibrate --score p --method platt",
+    "calibrate --score p --method isotonic --weight w",
+    "calibrate --score p --method histogram",
+    "calibrate --score p --method mist",
+)
+CLASSES = (
+    "conformal --proba p_* --method lac --weight w",
+    "conformal --proba p_* --method aps --no-randomize",
+    "shift --proba p_* --target {folder}/1.parquet",
+)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """Three files of rows with ties, negative scores and weights, some of them 0."""
+    folder, random = tmp_path_factory.mktemp("rows"), np.random.default_rng(1)
+    score = np.where(random.random(3000) < 0.5, random.normal(size=3000).round(1), random.normal(size=3000))
+    parts = np.exp(random.normal(size=(3000, 3)).round(1))
+    parts /= parts.sum(axis=1, keepdims=True)
+    rows = pl.DataFrame(
+        {
+            "score": score,
+            "p": 1 / (1 + np.exp(-score)),
+            "uncertainty": random.integers(0, 5, 3000) / 4 - 0.5,
+            "label": (random.random(3000) < 1 / (1 + np.exp(1 - score))).astype(np.int8),
+            "class": np.array(list("abc"))[(random.random((3000, 1)) > parts[:, :2].cumsum(axis=1)).sum(1)],
+            "w": random.integers(0, 4, 3000),
+            **{f"p_{name}": parts[:, at] for at, name in enumerate("abc")},
+        }
+    )
+    for number, (start, stop) in enumerate(((0, 700), (700, 701), (701, 3000))):
+        rows[start:stop].write_parquet(folder / f"{number}.parquet")
+    return folder
+
+
+def inputs(folder):
+    return [str(folder / f"{number}.parquet") for number in range(3)]
+
+
+@pytest.mark.parametrize("line", [*BINARY, *CLASSES])
+def test_artifacts_are_the_same_bytes(folder, tmp_path, line):
+    words = line.format(folder=folder).split()
+    labels = ["--label", "class"] if line in CLASSES else []
+    for engine in ("polars", "spark"):
+        place = str(tmp_path / engine)
+        assert run([*words, *labels, *inputs(folder), "-q", "-o", place, "--engine", engine]) == 0
+    assert (tmp_path / "polars").read_bytes() == (tmp_path / "spark").read_bytes()
+
+
+def test_rows_are_the_same_whatever_their_order(folder, tmp_path):
+    model, there = str(tmp_path / "b.json"), str(tmp_path / "there")
+    assert run(["boundary", *inputs(folder), "--precision", "0.5", "-q", "-o", model]) == 0
+    assert run(["apply", model, *inputs(folder), "-q", "-o", str(tmp_path / "here.parquet")]) == 0
+    assert run(["apply", model, *inputs(folder), "-q", "-o", there, "--engine", "spark"]) == 0
+    here = pl.read_parquet(tmp_path / "here.parquet")
+    found = pl.read_parquet(sorted(Path(there).glob("*.parquet")))
+    assert (Path(there) / "_SUCCESS").exists()
+    assert not list(tmp_path.glob(".*.tmp"))
+    assert found.sort(found.columns).equals(here.sort(here.columns))
+    assert run(["apply", model, *inputs(folder), "-q", "-o", there, "--engine", "spark"]) == 3
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "said"),
+    [
+        (["nowhere.parquet"], 3, "cannot read 'nowhere.parquet'"),
+        (["{folder}/0.parquet", "--score", "scor"], 3, "did you mean 'score'"),
+        (["{folder}/0.parquet", "--spark", "sc://127.0.0.1:1"], 3, "cannot reach the cluster"),
+        (["{folder}/0.parquet", "--spark", "127.0.0.1"], 2, "sc://host:port"),
+        (["-"], 2, "standard input"),
+    ],
+)
+def test_errors_are_one_line(folder, capfd, words, code, said):
+    words = [word.format(folder=folder) for word in words]
+    assert run(["boundary", *words, "--precision", "0.5", "--engine", "spark"]) == code
+    (line,) = capfd.readouterr().err.splitlines()
+    assert said in line
+
+
+def test_a_server_that_speaks_something_else_is_no_cluster(folder, capfd, monkeypatch):
+    monkeypatch.setattr(session, "_ANSWER", 0.5)
+    with socket.create_server(("127.0.0.1", 0)) as deaf:
+        place = f"sc://127.0.0.1:{deaf.getsockname()[1]}"
+        line = [
+            "boundary",
+            str(folder / "0.parquet"),
+            "--precision",
+            "0.5",
+            "--engine",
+            "spark",
+            "--spark",
+            place,
+        ]
+        assert run(line) == 3
+    assert "no answer of Spark Connect within 0.5 seconds" in capfd.readouterr().err
+
+
+def test_frames_are_refused():
+    request = DataRequest(
+        inputs=(), roles=Roles(numbers={"score": "score"}), frame=pl.DataFrame({"score": [1.0]})
+    )
+    with pytest.raises(UsageError, match="in this process's memory"):
+        SparkEngine().table(request).pooled(np.empty(0))
+
+
+def test_the_extra_is_named_where_it_is_missing(folder, capfd, monkeypatch):
+    monkeypatch.setattr(session, "_sessions", {})
+    monkeypatch.setattr(session, "find_spec", lambda name: None)
+    line = ["boundary", str(folder / "0.parquet"), "--precision", "0.5", "--engine", "spark"]
+    assert run(line) == 7
+    assert "uqcli[spark]" in capfd.readouterr().err
+    assert importlib.util.find_spec("pyspark") is not None

@@ -1,0 +1,349 @@
+"""Checked rows on the cluster: what cannot be used is counted there, in one question."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from uqcli.choices import OnInvalid
+from uqcli.defaults import MOST_ROWS
+from uqcli.engines.classes import ROUNDING, SUM_TOLERANCE, expected_classes
+from uqcli.engines.protocol import SourceFacts
+from uqcli.engines.request import PROBA, DataRequest, Roles
+from uqcli.engines.spark.read import ClusterInput, Column, Frame, opened, quoted, together
+from uqcli.engines.spark.session import spark_errors
+from uqcli.engines.spark.values import class_of, label_of, number_of, text_of
+from uqcli.errors import DataError, UsageError
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+OUTER = 1e-4
+"""Share of the rows at either end whose values need no narrow ranges."""
+
+_LARGEST_WEIGHT = float(2**53)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Span:
+    """Where the values of a column are, so far as anything depends on it: speed.
+
+    Attributes
+    ----------
+    low, high
+        Near the least and the largest number but for a few at either end.
+    """
+
+    low: float
+    high: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class CheckedFrame:
+    """Usable rows of positive weight on the cluster.
+
+    Attributes
+    ----------
+    frame
+        A column ``n0``, ``n1``, ... (double) for each number, ``y`` (long: 1 or 0, or the class's number;
+        0 without a label), ``w`` (long), and ``g0``, ... (string) for each key.
+    roles
+        With the columns that patterns matched.
+    names, keys
+        Role, or key, to the name of its column.
+    unnormalised
+        See uqcli.engines.protocol.ReadRows.
+    rows
+        How many there are, each counted once whatever its weight.
+    size
+        How many there are by weight.
+    """
+
+    frame: Frame
+    roles: Roles
+    names: Mapping[str, str]
+    keys: Mapping[str, str]
+    unnormalised: float
+    facts: SourceFacts
+    spans: Mapping[str, Span]
+    rows: int
+    size: int
+
+
+def checked(session: SparkSession, request: DataRequest) -> CheckedFrame:
+    """Check all rows.
+
+    Raises
+    ------
+    UsageError
+        Columns that this engine does not count by.
+    DataError
+        An input or a value cannot be used, or no row is left.
+    """
+    inputs, roles = opened(session, request)
+    if roles.features:
+        raise UsageError("features beside --engine spark", expected="--engine polars")
+    check = Check(request=request, roles=roles)
+    with spark_errors("check the rows"):
+        frame = together([check.read(each) for each in inputs])
+        found = frame.agg(*check.questions()).toArrow().to_pylist()[0]
+    check.judge(found)
+    return check.result(frame, found)
+
+
+@dataclass
+class Check:
+    """Questions on all rows, and what their answers mean."""
+
+    request: DataRequest
+    roles: Roles
+    names: dict[str, str] = field(init=False)
+    keys: dict[str, str] = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.names = {role: f"n{place}" for place, role in enumerate(self.roles.all_numbers())}
+        self.keys = {key: f"g{place}" for place, key in enumerate(self.roles.keys)}
+
+    def read(self, source: ClusterInput, kept: Sequence[str] = ()) -> Frame:
+        """The needed columns as numbers, and what cannot be read of each; kept ones as c0, c1, ..."""
+        from pyspark.sql import functions as F  # noqa: N812
+
+        columns: list[Column] = []
+        for role, name in self.roles.all_numbers().items():
+            number = number_of(source, name)
+            columns += [number.value.alias(self.names[role]), number.wrong.alias(f"b{self.names[role]}")]
+        if self.roles.label is not None:
+            if self.roles.classes:
+                label = class_of(source, self.roles.label, list(self.roles.classes))
+            else:
+                label = label_of(source, self.roles.label, self.request.positive_value)
+            columns += [label.value.alias("y"), label.wrong.alias("by")]
+        else:
+            columns += [F.lit(0).cast("long").alias("y"), F.lit(None).cast("string").alias("by")]
+        if self.roles.weight is not None:
+            weight = number_of(source, self.roles.weight)
+            columns += [weight.value.alias("w"), weight.wrong.alias("bw")]
+        columns += [text_of(source, key).alias(name) for key, name in self.keys.items()]
+        first = [
+            (F.col(quoted(name)) if name in source.columns else F.lit(None)).alias(f"c{at}")
+            for at, name in enumerate(kept)
+        ]
+        return source.frame.select(*first, *columns)
+
+    def _numbers(self) -> dict[str, str]:
+        """Our name to the user's, of columns of numbers."""
+        named = {self.names[role]: name for role, name in self.roles.all_numbers().items()}
+        return named if self.roles.weight is None else {**named, "w": self.roles.weight}
+
+    def usable(self) -> Column:
+        """Whether a row can be used."""
+        from pyspark.sql import functions as F  # noqa: N812
+
+        usable = F.col("y").isNotNull()
+        for column in self._numbers():
+            usable = usable & _is_finite(column)
+        for column in self.keys.values():
+            usable = usable & F.col(column).isNotNull()
+        return usable
+
+    def _probabilities(self) -> list[str]:
+        """Our names of the columns of class probabilities."""
+        return [name for role, name in self.names.items() if role.startswith(PROBA)]
+
+    def _deviation(self) -> Column:
+        """How far from 1 a row's class probabilities add up to, summed in their order as elsewhere."""
+        from pyspark.sql import functions as F  # noqa: N812
+
+        first, *others = map(F.col, self._probabilities())
+        for each in others:
+            first = first + each
+        return F.abs(first - F.lit(1.0))
+
+    def questions(self) -> list[Column]:
+        """Aggregates over all rows."""
+        from pyspark.sql import functions as F  # noqa: N812
+
+        usable = self.usable()
+        asked = {"rows": F.lit(True), "usable": usable, "positives": usable & (F.col("y") == 1)}
+        asked |= {"positive": F.col("y") == 1, "null_y": F.col("y").isNull() & F.col("by").isNull()}
+        asked |= {"wrong_y": F.col("by").isNotNull()}
+        for name in self._numbers():
+            column, wrong = F.col(name), F.col(f"b{name}")
+            asked[f"null_{name}"] = column.isNull() & wrong.isNull()
+            asked[f"nan_{name}"] = F.isnan(column)
+            asked[f"infinite_{name}"] = F.abs(column) == float("inf")
+            asked[f"wrong_{name}"] = wrong.isNotNull()
+        asked |= {f"null_{name}": F.col(name).isNull() for name in self.keys.values()}
+        there = usable
+        amounts: dict[str, Column] = {}
+        if self.roles.classes:
+            for name in self._probabilities():
+                column = F.col(name)
+                asked[f"outside_{name}"] = usable & ((column < -ROUNDING) | (column > 1 + ROUNDING))
+            amounts["unnormalised"] = F.max(F.when(usable, self._deviation()))
+        if self.roles.weight is not None:
+            weight = F.col("w")
+            off = _is_finite("w") & ((weight < 0) | (weight != F.floor(weight)) | (weight > _LARGEST_WEIGHT))
+            asked["off_w"] = off
+            there = usable & (weight > 0)
+            # of weights that are too large the sum may be rounded: it is then far beyond what is allowed
+            amounts["size"] = F.sum(F.when(there & ~off, weight))
+            amounts["off"] = F.min(F.when(off, weight))
+        asked["there"] = there
+        said = {name: F.min(F.col(f"b{name}")) for name in ("y", *self._numbers())}
+        spans: dict[str, Column] = {}
+        for name in [] if self.roles.classes else self.names.values():
+            value = F.when(there, F.col(name))
+            spans |= {
+                f"low_{name}": F.percentile_approx(value, OUTER),
+                f"high_{name}": F.percentile_approx(value, 1 - OUTER),
+            }
+        return [
+            *(F.sum(F.when(mask, 1).otherwise(0)).cast("long").alias(name) for name, mask in asked.items()),
+            *(text.alias(f"said_{name}") for name, text in said.items()),
+            *(amount.alias(name) for name, amount in (amounts | spans).items()),
+        ]
+
+    def judge(self, found: Mapping[str, Any]) -> None:
+        """Raise what was found, as the local engine does but for the places of rows."""
+        self.refuse_values(found)
+        asked = self.roles.label and not self.roles.classes and self.request.positive_value is not None
+        if asked and found["rows"] and not found["positive"]:
+            raise DataError(
+                f"label '{self.request.positive_value}' never appears in column '{self.roles.label}'",
+                expected="the text of the positive label",
+                remedy="check --positive",
+            )
+        if not found["usable"]:
+            dropped = f" ({found['rows']} were dropped)" if found["rows"] else ""
+            raise DataError(f"no rows to work on{dropped}", expected="at least one row of data")
+        if not found["there"]:
+            raise DataError("every row has weight 0", expected="a positive weight in some row")
+
+    def refuse_values(self, found: Mapping[str, Any]) -> None:
+        """Raise what was found of values."""
+        numbers = self._numbers()
+        columns = {**{key: name for key, name in numbers.items() if key != "w"}}
+        for key, name in columns.items():
+            self._refuse_unreadable(found, key, name, "a number", "")
+        if self.roles.label is not None:
+            expected, remedy = "0/1 or true/false", "name the positive label with --positive VALUE"
+            if self.roles.classes:
+                expected = expected_classes(list(self.roles.classes))
+                remedy = "check --label, or name the classes with --classes"
+            self._refuse_unreadable(found, "y", self.roles.label, expected, remedy)
+        if self.roles.weight is not None:
+            self._refuse_unreadable(found, "w", self.roles.weight, "a number", "")
+            self._refuse_weights(found, self.roles.weight)
+        self._refuse_probabilities(found)
+        self._refuse_unusable(found, columns)
+
+    def _refuse_unreadable(
+        self, found: Mapping[str, Any], key: str, name: str, expected: str, remedy: str
+    ) -> None:
+        count = found[f"wrong_{key}"]
+        if count:
+            values = "value" if count == 1 else "values"
+            raise DataError(
+                f"column '{name}' has {count} unreadable {values}, such as '{found[f'said_{key}']}'",
+                expected=expected,
+                remedy=remedy,
+            )
+
+    def _refuse_probabilities(self, found: Mapping[str, Any]) -> None:
+        for name in self._probabilities():
+            if found[f"outside_{name}"]:
+                raise DataError(
+                    f"column '{self._numbers()[name]}' has {found[f'outside_{name}']} unreadable values",
+                    expected="probabilities between 0 and 1",
+                    remedy="check --proba",
+                )
+        off = found.get("unnormalised") or 0.0
+        if off > SUM_TOLERANCE:
+            raise DataError(
+                f"class probabilities add up to 1 only within {off:g}",
+                expected="1 in every row",
+                remedy="give the columns of all classes with --proba",
+            )
+
+    def _refuse_weights(self, found: Mapping[str, Any], name: str) -> None:
+        if found["off_w"]:
+            raise DataError(
+                f"column '{name}' has {found['off_w']} weights such as {found['off']:g}",
+                expected="non-negative integers",
+                remedy="a weight of 2 means the row twice; tests and intervals count rows, but ece, ace, "
+                "mce, brier and log_loss only need weights in proportion: multiply and round them",
+            )
+        if (found["size"] or 0) > MOST_ROWS:
+            raise DataError(
+                f"column '{name}' adds up to more than {MOST_ROWS}",
+                expected="fewer rows by weight",
+                remedy="divide the weights by a common factor",
+            )
+
+    def _refuse_unusable(self, found: Mapping[str, Any], columns: Mapping[str, str]) -> None:
+        if self.request.on_invalid is not OnInvalid.ERROR:
+            return
+        kinds = (("null", "null"), ("nan", "NaN"), ("infinite", "infinite"))
+        tallies = [
+            (name, found[f"{kind}_{key}"], word) for key, name in columns.items() for kind, word in kinds
+        ]
+        tallies.append((self.roles.label or "", found["null_y"] if self.roles.label else 0, "null"))
+        if self.roles.weight is not None:
+            tallies += [(self.roles.weight, found[f"{kind}_w"], word) for kind, word in kinds]
+        tallies += [(key, found[f"null_{name}"], "without a text") for key, name in self.keys.items()]
+        said = ", ".join(f"column '{name}' has {count} {word}" for name, count, word in tallies if count)
+        if said:
+            raise DataError(
+                said,
+                expected="a finite value in every row",
+                remedy="fix the rows, or leave them out with --on-invalid drop",
+            )
+
+    def clipped(self) -> list[Column]:
+        """Columns of numbers; rounding is taken off probabilities, where it leaves [0, 1]."""
+        from pyspark.sql import functions as F  # noqa: N812
+
+        inside = self._probabilities()
+        return [
+            F.greatest(F.least(F.col(name), F.lit(1.0)), F.lit(0.0)).alias(name)
+            if name in inside
+            else F.col(name)
+            for name in self.names.values()
+        ]
+
+    def result(self, frame: Frame, found: Mapping[str, Any]) -> CheckedFrame:
+        """The usable rows of positive weight."""
+        from pyspark.sql import functions as F  # noqa: N812
+
+        weight = F.lit(1) if self.roles.weight is None else F.col("w")
+        there = self.usable() if self.roles.weight is None else self.usable() & (weight > 0)
+        others = [F.col(name) for name in ("y", *self.keys.values())]
+        return CheckedFrame(
+            frame=frame.filter(there).select(*self.clipped(), *others, weight.cast("long").alias("w")),
+            roles=self.roles,
+            names=self.names,
+            keys=self.keys,
+            unnormalised=found.get("unnormalised") or 0.0,
+            facts=SourceFacts(
+                rows=found["usable"],
+                positives=None if self.roles.label is None or self.roles.classes else found["positives"],
+                dropped=found["rows"] - found["usable"],
+                columns=self.roles.named(),
+            ),
+            spans={
+                role: Span(low=found[f"low_{name}"], high=found[f"high_{name}"])
+                for role, name in self.names.items()
+                if f"low_{name}" in found
+            },
+            rows=found["there"],
+            size=found["there"] if self.roles.weight is None else int(found["size"]),
+        )
+
+
+def _is_finite(name: str) -> Column:
+    from pyspark.sql import functions as F  # noqa: N812
+
+    column = F.col(name)
+    return column.isNotNull() & ~F.isnan(column) & (F.abs(column) != float("inf"))

@@ -1,0 +1,117 @@
+"""Rows for what cannot do with counts of one column: equal ones as one, of their common weight."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
+
+import numpy as np
+
+from uqcli.counts import Ints
+from uqcli.defaults import ROWS_PER_PART
+from uqcli.engines.protocol import ReadRows, SourceFacts
+from uqcli.engines.request import DataRequest, Roles
+from uqcli.engines.spark.check import CheckedFrame, checked
+from uqcli.engines.spark.pooling import require_same
+from uqcli.engines.spark.session import session_of, spark_errors
+from uqcli.errors import DataError
+from uqcli.rows import Rows
+
+MOST_NUMBERS: Final = 1 << 26
+"""Numbers in the columns of distinct rows that may come here: half a gigabyte."""
+
+
+def distinct_rows(checked: CheckedFrame) -> tuple[Rows, dict[str, dict[str, int]]]:
+    """All usable rows of positive weight, equal ones as one; and the numbers of each key's texts.
+
+    Raises
+    ------
+    DataError
+        There are more distinct rows than may come here, or the inputs have changed.
+    """
+    from pyspark.sql import functions as F  # noqa: N812
+
+    names = [*checked.names.values(), "y", *checked.keys.values()]
+    grouped = checked.frame.groupBy(*names).agg(F.sum("w").alias("w"))
+    most = MOST_NUMBERS // (len(names) + 1)
+    with spark_errors("bring rows together"):
+        if checked.rows > most:
+            found = int(grouped.agg(F.count(F.lit(1)).alias("rows")).toArrow().to_pylist()[0]["rows"])
+            _refuse_many(found, most)
+        table = grouped.toArrow()
+    columns = {name: table.column(name).to_numpy() for name in (*checked.names.values(), "y", "w")}
+    levels: dict[str, dict[str, int]] = {}
+    groups: dict[str, Ints] = {}
+    for key, name in checked.keys.items():
+        texts, numbers = np.unique(
+            np.array(table.column(name).to_pylist(), dtype=object), return_inverse=True
+        )
+        levels[key] = {text: number for number, text in enumerate(texts.tolist())}
+        groups[key] = numbers.astype(np.int64)
+    rows = _rows(checked, columns, groups)
+    require_same(checked, rows.size)
+    return rows, levels
+
+
+def _rows(checked: CheckedFrame, columns: Mapping[str, Any], groups: Mapping[str, Ints]) -> Rows:
+    """Rows in an order that nothing but their content tells."""
+    roles, label = checked.roles, columns["y"].astype(np.int64)
+    keys = [*groups.values(), label, *(columns[name] for name in checked.names.values())]
+    order = np.lexsort(keys)
+    return Rows(
+        numbers={role: columns[name].astype(np.float64) for role, name in checked.names.items()},
+        positive=None if roles.label is None or roles.classes else label == 1,
+        label_class=label if roles.label is not None and roles.classes else None,
+        weight=columns["w"].astype(np.int64),
+        groups=groups,
+    ).only(order)
+
+
+def _refuse_many(found: int, most: int) -> None:
+    if found > most:
+        raise DataError(
+            f"there are {found:,} distinct rows to bring together",
+            expected=f"at most {most:,} from a cluster",
+            remedy="round the scores to fewer decimals, choose a --method or --algorithm that needs counts "
+            "only, or read the files with --engine polars",
+        )
+
+
+def read_rows(request: DataRequest) -> ReadRows:
+    """Everything that a fit needs."""
+    found = checked(session_of(request.spark), request)
+    rows, levels = distinct_rows(found)
+    return ReadRows(
+        rows=rows,
+        facts=found.facts,
+        classes=tuple(found.roles.classes),
+        group_names={key: tuple(numbers) for key, numbers in levels.items()},
+        unnormalised=found.unnormalised,
+    )
+
+
+class DistinctBatches:
+    """Distinct rows in parts (see uqcli.engines.protocol.CheckedBatches); none has a position."""
+
+    def __init__(self, request: DataRequest) -> None:
+        self._request = request
+        self._facts: SourceFacts | None = None
+        self.roles: Roles = request.roles
+        self.dropped = 0
+        self.levels: Mapping[str, Mapping[str, int]] = {}
+        self.unnormalised = 0.0
+
+    @property
+    def facts(self) -> SourceFacts:
+        """What was read."""
+        assert self._facts is not None  # known once the iteration is over
+        return self._facts
+
+    def __iter__(self) -> Iterator[Rows]:
+        """Part by part."""
+        found = checked(session_of(self._request.spark), self._request)
+        self.roles, self._facts = found.roles, found.facts
+        rows, self.levels = distinct_rows(found)
+        self.dropped, self.unnormalised = found.facts.dropped, found.unnormalised
+        for start in range(0, len(rows), ROWS_PER_PART):
+            yield rows.only(np.arange(start, min(len(rows), start + ROWS_PER_PART)))

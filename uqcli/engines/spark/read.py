@@ -1,0 +1,119 @@
+"""Inputs as the cluster reads them: one data frame each, with the needed columns checked by name."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from uqcli.choices import FileFormat
+from uqcli.engines.columns import require_columns
+from uqcli.engines.inputs import facts_of_name
+from uqcli.engines.request import DataRequest, ReadOptions, Roles
+from uqcli.engines.spark.session import spark_errors
+from uqcli.errors import DataError, UsageError
+from uqcli.files import is_stdin
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+Frame: TypeAlias = Any
+"""A data frame of the cluster."""
+
+Column: TypeAlias = Any
+"""An expression over columns of the cluster."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ClusterInput:
+    """One input.
+
+    Attributes
+    ----------
+    shown
+        As messages call it.
+    types
+        Name to the cluster's name of the type, of each column in order; of a repeated name the last.
+    columns
+        Names of all columns, in order.
+    """
+
+    shown: str
+    frame: Frame
+    types: dict[str, str]
+    columns: tuple[str, ...]
+
+
+def opened(session: SparkSession, request: DataRequest) -> tuple[tuple[ClusterInput, ...], Roles]:
+    """The inputs, each with every needed column.
+
+    Raises
+    ------
+    UsageError
+        What the cluster cannot see: a frame in memory, standard input.
+    DataError
+        An input cannot be read, or lacks a column.
+    """
+    if request.frame is not None:
+        raise UsageError("a data frame is in this process's memory", expected="files that the cluster sees")
+    if not request.inputs:
+        raise UsageError("no INPUT given", expected="files or directories that the cluster sees")
+    inputs = tuple(_input(session, name, request.read) for name in request.inputs)
+    roles = request.roles.expanded(inputs[0].columns, inputs[0].shown)
+    for each in inputs:
+        require_columns(each.columns, each.shown, roles)
+    return inputs, roles
+
+
+def _input(session: SparkSession, name: str, options: ReadOptions) -> ClusterInput:
+    if is_stdin(name) or not name:
+        raise UsageError(
+            "the cluster does not see standard input" if name else "an INPUT is the empty text",
+            expected="files or directories that the cluster sees",
+        )
+    shown = f"'{name}'"
+    with spark_errors(f"read {shown}"):
+        frame = _read(session, name, options)
+        fields = frame.schema.fields
+    if not fields:
+        raise DataError(
+            f"cannot read {shown}: the cluster finds nothing there",
+            expected="Parquet files, or CSV with a header, at a path that the cluster sees",
+        )
+    return ClusterInput(
+        shown=shown,
+        frame=frame,
+        types={field.name: field.dataType.typeName() for field in fields},
+        columns=tuple(field.name for field in fields),
+    )
+
+
+def _read(session: SparkSession, name: str, options: ReadOptions) -> Frame:
+    facts = facts_of_name(name.rstrip("/"))
+    file_format = facts.format or (options.format if options.format_given else FileFormat.PARQUET)
+    if file_format is FileFormat.PARQUET:
+        return session.read.parquet(name)
+    if file_format is FileFormat.CSV:
+        if options.null_values:
+            raise UsageError("--null-value beside --engine spark", expected="Parquet, or --engine polars")
+        delimiter = options.delimiter or facts.delimiter
+        return (
+            session.read.option("header", "true")
+            .option("inferSchema", "false")
+            .option("sep", delimiter)
+            .csv(name)
+        )
+    raise DataError(f"'{name}' is {file_format}", expected="Parquet or CSV with --engine spark")
+
+
+def quoted(name: str) -> str:
+    """A column's name as expressions take it, whatever characters it has."""
+    return "`" + name.replace("`", "``") + "`"
+
+
+def together(frames: Sequence[Frame]) -> Frame:
+    """The rows of frames with the same columns."""
+    first, *others = frames
+    for each in others:
+        first = first.unionAll(each)
+    return first

@@ -1,0 +1,256 @@
+"""Connections to a cluster, or to a local server that lives as long as the process."""
+
+from __future__ import annotations
+
+import atexit
+import os
+import re
+import socket
+import threading
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+from urllib.parse import urlsplit
+
+from uqcli.errors import DataError, MissingExtraError, UqcliError, UsageError
+from uqcli.interruption import when_interrupted
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+_PATIENCE: Final = 1.0
+"""Seconds that cancelling what runs, or saying goodbye, may take."""
+
+_ANSWER: Final = 10.0
+"""Seconds until a cluster is taken for unreachable."""
+
+_PORT: Final = 15002
+"""Of Spark Connect, where the address names none."""
+
+_LOCAL: Final = ""
+"""The place of the local server among the sessions."""
+
+_MOST_CHARACTERS: Final = 300
+"""Of what a cluster says, in one line."""
+
+_sessions: dict[str, SparkSession] = {}
+_servers: list[Any] = []
+_runs_functions: dict[int, bool] = {}
+
+
+def session_of(url: str | None) -> SparkSession:
+    """The session of a cluster, made once.
+
+    Parameters
+    ----------
+    url
+        ``sc://host:port``; None means what SPARK_REMOTE says, and without that a local server.
+
+    Raises
+    ------
+    MissingExtraError
+        The client or the local server is not installed.
+    DataError
+        The cluster cannot be reached.
+    """
+    place = url or os.environ.get("SPARK_REMOTE") or _LOCAL
+    if place not in _sessions:
+        _require("pyspark")
+        _sessions[place] = _connected(place)
+        if len(_sessions) == 1:
+            atexit.register(_say_goodbye)
+            when_interrupted(_cancel)
+    return _sessions[place]
+
+
+def is_local(url: str | None) -> bool:
+    """Whether the cluster is this process's own server."""
+    return not (url or os.environ.get("SPARK_REMOTE"))
+
+
+def runs_functions(session: SparkSession) -> bool:
+    """Whether the cluster's workers have what our functions need, numpy and pyarrow; asked once."""
+    known = _runs_functions.get(id(session))
+    if known is None:
+        known = _runs_functions[id(session)] = _tried(session)
+    return known
+
+
+def _tried(session: SparkSession) -> bool:
+    from pyspark.cloudpickle import register_pickle_by_value
+    from pyspark.errors import PySparkException
+
+    from uqcli.engines.spark import worker
+
+    register_pickle_by_value(worker)  # type: ignore[no-untyped-call]
+    try:
+        answer = session.range(1).mapInArrow(worker.greeting, "ready long").toArrow()
+    except PySparkException as error:
+        if re.search("ModuleNotFoundError|ImportError|PACKAGE_NOT_INSTALLED|No module named", str(error)):
+            return False
+        raise
+    return len(answer) == 1
+
+
+def _require(module: str) -> None:
+    if find_spec(module) is None:
+        raise MissingExtraError(
+            f"the Spark engine needs {'pyspark-client' if module == 'pyspark' else module}",
+            expected="the extra 'spark'",
+            remedy="pip install 'uqcli[spark]', or leave --engine out",
+        )
+
+
+def _require_reachable(url: str) -> None:
+    """Refuse at once what the client would try again for ten minutes.
+
+    Raises
+    ------
+    UsageError
+        No address of a cluster.
+    DataError
+        Nobody answers there.
+    """
+    parts = urlsplit(url)
+    if parts.scheme != "sc" or not parts.hostname:
+        raise UsageError(f"'{url}' is no address of a cluster", expected="sc://host:port")
+    if not any(os.environ.get(name) for name in ("grpc_proxy", "https_proxy", "http_proxy")):
+        try:  # a closed port says so at once; a channel would go on trying
+            socket.create_connection((parts.hostname, parts.port or _PORT), timeout=_ANSWER).close()
+        except OSError as error:
+            raise _unreachable(url, error.strerror or str(error)) from error
+    if not _answers(url):
+        raise _unreachable(url, f"no answer of Spark Connect within {_ANSWER:g} seconds")
+
+
+def _unreachable(url: str, why: str) -> DataError:
+    return DataError(
+        f"cannot reach the cluster at '{url}': {why}",
+        expected="a Spark Connect server",
+        remedy="check --spark or SPARK_REMOTE",
+    )
+
+
+def _answers(url: str) -> bool:
+    """Whether somebody speaks the protocol there, asked over the way that the client will go."""
+    import grpc
+    from pyspark.sql.connect.client import DefaultChannelBuilder
+
+    channel = DefaultChannelBuilder(url).toChannel()
+    try:
+        grpc.channel_ready_future(channel).result(timeout=_ANSWER)
+    except grpc.FutureTimeoutError:
+        return False
+    finally:
+        channel.close()
+    return True
+
+
+def _connected(place: str) -> SparkSession:
+    # the client and the local server look for it, and end the process where it is missing; any folder will do
+    os.environ.setdefault("SPARK_HOME", str(Path(__file__).parent))
+    with warnings.catch_warnings(), spark_errors("connect to the cluster"):
+        warnings.simplefilter("ignore")  # of versions of pandas, which is of no use here
+        if place:
+            _require_reachable(place)
+        from pyspark.sql.connect.session import SparkSession
+
+        session: Any = SparkSession.builder.remote(place or _local_server()).create()
+        version = session.version  # the first word with the cluster: is it there?
+    del version
+    return session  # type: ignore[no-any-return]
+
+
+def _local_server() -> str:
+    """Start a server inside this process and give its address."""
+    _require("pysail")
+    os.environ.setdefault("RUST_LOG", "off")
+    from pysail.spark import SparkConnectServer
+
+    server = SparkConnectServer("127.0.0.1", 0)
+    server.start(background=True)
+    _servers.append(server)
+    host, port = server.listening_address
+    return f"sc://{host}:{port}"
+
+
+def _say_goodbye() -> None:
+    """End sessions and the local server: their threads would keep the process."""
+
+    def end() -> None:
+        for session in _sessions.values():
+            with suppress(Exception):
+                session.stop()
+        for server in _servers:
+            with suppress(Exception):
+                server.stop()
+
+    _within_patience(end)
+
+
+def _cancel() -> None:
+    """Let clusters drop what they do for us."""
+
+    def interrupt() -> None:
+        for place, session in _sessions.items():
+            if place != _LOCAL:  # that one ends with the process
+                with suppress(Exception):
+                    session.interruptAll()
+
+    _within_patience(interrupt)
+
+
+def _within_patience(work: Any) -> None:
+    thread = threading.Thread(target=work, daemon=True)
+    thread.start()
+    thread.join(_PATIENCE)
+
+
+@contextmanager
+def spark_errors(doing: str) -> Iterator[None]:
+    """Raise what the cluster or the way to it says as a DataError in one line.
+
+    Parameters
+    ----------
+    doing
+        What could not be done, as ``cannot ...`` goes on.
+
+    Raises
+    ------
+    DataError
+        Whatever went wrong.
+    """
+    try:
+        yield
+    except UqcliError:
+        raise
+    except Exception as error:
+        if not _is_of_spark(error):
+            raise
+        raise DataError(
+            f"cannot {doing}: {_cause(error)}", remedy="check the cluster (--spark, SPARK_REMOTE) and its log"
+        ) from error
+
+
+def _is_of_spark(error: Exception) -> bool:
+    room = type(error).__module__.partition(".")[0]
+    return room in ("pyspark", "grpc", "pysail") or isinstance(error, ConnectionError | TimeoutError)
+
+
+def _cause(error: Exception) -> str:
+    """The line that tells most: the last of a worker's traceback, the first of all others."""
+    details = getattr(error, "details", None)
+    text = str(details() if callable(details) else error).strip()
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    named = [line for line in lines if re.match(r"[\w.]+(Error|Exception): ", line)]
+    told = re.search(r'details = "([^"]*)"', text)
+    if told:
+        line = told[1]
+    elif "Traceback" in text and named:
+        line = named[-1]
+    else:
+        line = lines[0] if lines else type(error).__name__
+    return line if len(line) <= _MOST_CHARACTERS else f"{line[:_MOST_CHARACTERS]} ..."

@@ -1,0 +1,181 @@
+"""One column as numbers or labels, in expressions of the cluster: the same verdict as engines/local/check."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from uqcli.engines.classes import class_spellings
+from uqcli.engines.spark.read import ClusterInput, Column, quoted
+from uqcli.errors import DataError
+
+_TEXTS: Final = ("string", "varchar", "char")
+_FLOATS: Final = ("float", "double")
+_NUMBERS: Final = (*_FLOATS, "byte", "short", "integer", "long", "decimal", "void", "null")
+_TYPE_NAMES: Final = {"tinyint": "byte", "smallint": "short", "int": "integer", "bigint": "long"}
+
+_PLAIN: Final = r"^[+-]?([0-9]+[.]?[0-9]*|[.][0-9]+)([eE][+-]?[0-9]+)?$"
+_INFINITE: Final = r"^[+-]?inf(inity)?$"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Parsed:
+    """A column as values.
+
+    Attributes
+    ----------
+    value
+        double, or long for labels (1, 0); null where missing or unreadable.
+    wrong
+        The text of what cannot be read; null elsewhere.
+    """
+
+    value: Column
+    wrong: Column
+
+
+def number_of(source: ClusterInput, name: str) -> Parsed:
+    """A column as finite or other numbers, without negative zeros.
+
+    Raises
+    ------
+    DataError
+        It holds neither numbers nor texts.
+    """
+    from pyspark.sql import functions as F  # noqa: N812  as everybody calls it
+
+    kind, column = _kind(source, name), F.col(quoted(name))
+    if kind in _TEXTS:
+        return _number_of_text(_stripped(column))
+    if kind not in _NUMBERS:
+        raise DataError(f"column '{name}' of {source.shown} holds {source.types[name]}", expected="numbers")
+    return Parsed(value=_without_sign_of_zero(column.cast("double")), wrong=_no_text())
+
+
+def label_of(source: ClusterInput, name: str, positive_value: str | None) -> Parsed:
+    """A column as labels.
+
+    Raises
+    ------
+    DataError
+        It holds neither truth values, numbers nor texts, and no text of the positive one is given.
+    """
+    from pyspark.sql import functions as F  # noqa: N812
+
+    kind, column = _kind(source, name), F.col(quoted(name))
+    if positive_value is not None:
+        return _label_by_text(column, kind, positive_value)
+    if kind == "boolean":
+        return Parsed(value=column.cast("long"), wrong=_no_text())
+    if kind in _TEXTS:
+        text = F.lower(_stripped(column))
+        null = text.isNull() | text.isin("", "nan")
+        spelled = F.when(text == "true", F.lit("1")).when(text == "false", F.lit("0")).otherwise(text)
+        number = F.when(spelled.rlike(_PLAIN), spelled.try_cast("double"))
+    elif kind in _NUMBERS:
+        number = column.cast("double")
+        null = number.isNull() | F.isnan(number)
+    else:
+        raise DataError(
+            f"label column '{name}' of {source.shown} holds {source.types[name]}",
+            expected="0/1 or true/false",
+        )
+    value = F.when(number == 1.0, F.lit(1)).when(_without_sign_of_zero(number) == 0.0, F.lit(0))
+    wrong = F.when(~null & value.isNull(), column.cast("string"))
+    return Parsed(value=F.when(~null, value).cast("long"), wrong=wrong)
+
+
+def class_of(source: ClusterInput, name: str, classes: Sequence[str]) -> Parsed:
+    """A column of labels as numbers of their classes, compared as text."""
+    from pyspark.sql import functions as F  # noqa: N812
+
+    column = F.col(quoted(name))
+    if _kind(source, name) in _FLOATS:
+        column = F.when(~F.isnan(column), column)
+    text = _stripped(column.cast("string"))
+    null = text.isNull() | (F.lower(text).isin("", "nan") & ~text.isin(*classes))
+    numbers = class_spellings(classes)
+    if numbers.folded:
+        text = F.lower(text)
+    found = None
+    for spelling, number in numbers.of_text.items():
+        found = (F if found is None else found).when(text == spelling, F.lit(number))
+    assert found is not None  # there are two classes at least
+    known = found.cast("long")
+    return Parsed(value=known, wrong=F.when(~null & known.isNull(), column.cast("string")))
+
+
+def text_of(source: ClusterInput, name: str) -> Column:
+    """A column that tells groups apart as text, null where there is none.
+
+    Raises
+    ------
+    DataError
+        It holds neither texts, numbers nor truth values.
+    """
+    from pyspark.sql import functions as F  # noqa: N812
+
+    kind, column = _kind(source, name), F.col(quoted(name))
+    if kind not in (*_TEXTS, "boolean", "byte", "short", "integer", "long", "date", "void", "null"):
+        raise DataError(
+            f"column '{name}' of {source.shown} holds {source.types[name]}",
+            expected="texts or integers with --engine spark",
+        )
+    text = _stripped(column.cast("string"))
+    truth = F.lower(text)
+    return F.when(truth.isin("true", "false"), truth).when(text != "", text)
+
+
+def _kind(source: ClusterInput, name: str) -> str:
+    kind = source.types[name].partition("(")[0]
+    return _TYPE_NAMES.get(kind, kind)
+
+
+def _number_of_text(text: Column) -> Parsed:
+    from pyspark.sql import functions as F  # noqa: N812
+
+    lower = F.lower(text)
+    infinite = F.when(lower.startswith("-"), F.lit(float("-inf"))).otherwise(F.lit(float("inf")))
+    value = (
+        F.when(text.rlike(_PLAIN), text.try_cast("double"))
+        .when(lower.rlike(r"^[+-]?nan$"), F.lit(float("nan")))
+        .when(lower.rlike(_INFINITE), infinite)
+    )
+    wrong = F.when(value.isNull() & (text != ""), text)
+    return Parsed(value=_without_sign_of_zero(value), wrong=wrong)
+
+
+def _label_by_text(column: Column, kind: str, positive_value: str) -> Parsed:
+    from pyspark.sql import functions as F  # noqa: N812
+
+    text = _stripped(column.cast("string"))
+    lower = F.lower(text)
+    null = text.isNull() | lower.isin("", "nan")
+    positive = F.coalesce(text == positive_value, F.lit(False))
+    if kind in _TEXTS:
+        null = (null | lower.rlike(_INFINITE)) & ~positive
+    if kind in _FLOATS:
+        null = null | F.isnan(column) | (F.abs(column) == float("inf"))
+        # a reader may have turned the labels 0 and 1 into 0.0 and 1.0
+        positive = positive | F.coalesce(text == f"{positive_value}.0", F.lit(False))
+    value = F.when(~F.coalesce(null, F.lit(True)), positive.cast("long"))
+    return Parsed(value=value, wrong=_no_text())
+
+
+def _stripped(column: Column) -> Column:
+    from pyspark.sql import functions as F  # noqa: N812
+
+    return F.regexp_replace(column, r"^\s+|\s+$", "")
+
+
+def _without_sign_of_zero(column: Column) -> Column:
+    from pyspark.sql import functions as F  # noqa: N812
+
+    return column + F.lit(0.0)
+
+
+def _no_text() -> Column:
+    from pyspark.sql import functions as F  # noqa: N812
+
+    return F.lit(None).cast("string")

@@ -1,0 +1,191 @@
+"""Rows through a model on the cluster, into a directory of Parquet parts that appears whole."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import uuid
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from uqcli.choices import FileFormat, OnInvalid
+from uqcli.defaults import VERSION
+from uqcli.engines.inputs import format_of
+from uqcli.engines.protocol import AddedColumns, StreamFacts, StreamRequest
+from uqcli.engines.spark.check import Check
+from uqcli.engines.spark.package import function_bytes, package_bytes
+from uqcli.engines.spark.read import ClusterInput, Frame, opened, quoted, together
+from uqcli.engines.spark.session import is_local, runs_functions, session_of, spark_errors
+from uqcli.errors import DataError, UsageError
+from uqcli.files import STDIO
+from uqcli.interruption import when_interrupted
+from uqcli.rows import Rows
+
+if TYPE_CHECKING:
+    from pyspark.sql.types import StructType
+
+_SUCCESS: Final = "_SUCCESS"
+
+
+def stream_through(request: StreamRequest) -> StreamFacts:
+    """Add a model's columns to all rows, and write them on the cluster.
+
+    Raises
+    ------
+    UsageError
+        An output that is no directory of Parquet, an added column that exists already, or a model that
+        needs what rows on a cluster do not have.
+    DataError
+        Inputs differ or cannot be used, the place is taken, or the job failed.
+    """
+    place = _place(request)
+    session = session_of(request.data.spark)
+    inputs, roles = opened(session, request.data)
+    _refuse_early(request.added, list(roles.all_numbers()))
+    columns = _columns(inputs, union=request.union)
+    check = Check(request=request.data, roles=roles)
+    with spark_errors("check the rows"):
+        frame = together([check.read(each, kept=columns) for each in inputs])
+        found = frame.agg(*check.questions()).toArrow().to_pylist()[0]
+    check.refuse_values(found)
+    if not runs_functions(session):
+        raise DataError(
+            "the cluster's workers lack numpy or pyarrow", expected="both, to compute what a model adds"
+        )
+    usable = _prepared(frame, check, len(columns), drop=request.data.on_invalid is OnInvalid.DROP)
+    with _appearing(place, local=is_local(request.data.spark)) as path, spark_errors(f"write '{place}'"):
+        _computed(usable, columns, check, request).write.mode("error").parquet(path)
+        selected = _selected(session.read.parquet(path), request.added)
+    unusable = found["rows"] - found["usable"]
+    dropped = unusable if request.data.on_invalid is OnInvalid.DROP else 0
+    return StreamFacts(
+        rows=found["rows"] - dropped, selected=selected, dropped=dropped, undecided=unusable - dropped
+    )
+
+
+def _place(request: StreamRequest) -> str:
+    place = request.output.place
+    if place == STDIO:
+        raise UsageError("standard output is not on the cluster", expected="-o DIRECTORY with --engine spark")
+    if format_of(place, request.output.file_format) is not FileFormat.PARQUET:
+        raise UsageError(f"'{place}' asks for another format", expected="Parquet with --engine spark")
+    return place
+
+
+def _refuse_early(added: AddedColumns, roles: Sequence[str]) -> None:
+    """Let the model say here, and not in a worker, that it needs more than a cluster's rows have."""
+    added.compute(Rows(numbers={role: np.full(1, 0.5) for role in roles}, valid=np.zeros(1, dtype=np.bool_)))
+
+
+def _columns(inputs: Sequence[ClusterInput], *, union: bool) -> tuple[str, ...]:
+    """Names of the columns that go on."""
+    first, *others = inputs
+    for each in inputs:
+        if len(set(each.columns)) < len(each.columns):
+            raise DataError(f"columns of {each.shown} are not unique", remedy="rename them")
+    for each in others:
+        differing = set(first.columns) ^ set(each.columns)
+        if not union and not differing:
+            differing = {name for name in first.columns if first.types[name] != each.types[name]}
+        if differing and not union:
+            raise DataError(
+                f"columns of {each.shown} differ from {first.shown}: {', '.join(sorted(differing))}",
+                expected="the same columns in every input",
+                remedy="give --union to fill missing ones with nulls",
+            )
+    return tuple(dict.fromkeys(name for each in inputs for name in each.columns))
+
+
+def _prepared(frame: Frame, check: Check, kept: int, *, drop: bool) -> Frame:
+    """Kept columns, numbers, and whether a row can be used."""
+    from pyspark.sql import functions as F  # noqa: N812
+
+    columns = [F.col(f"c{at}") for at in range(kept)]
+    made = frame.select(*columns, *check.clipped(), check.usable().alias("ok"))
+    return made.filter("ok") if drop else made
+
+
+def _computed(frame: Frame, columns: Sequence[str], check: Check, request: StreamRequest) -> Frame:
+    """With the model's columns, and all under their names."""
+    from pyspark.sql import functions as F  # noqa: N812
+
+    from uqcli.engines.spark import worker
+
+    added = request.added
+    taken = [name for name in added.types if name in columns]
+    if taken and not request.overwrite:
+        raise UsageError(
+            f"column '{taken[0]}' exists already in the input",
+            remedy="give --prefix P for another name, or --overwrite to replace it",
+        )
+    work = worker.columns_added(
+        (function_bytes(added.compute), package_bytes(), VERSION),
+        roles=dict(check.names),
+        added={name: _kind(added, name) for name in added.types},
+        kept=len(columns),
+    )
+    made = frame.mapInArrow(work, _schema(frame, len(columns), added))
+    named: dict[str, Any] = {name: f"c{at}" for at, name in enumerate(columns)}
+    named |= {name: f"a{at}" for at, name in enumerate(added.types)}
+    return made.select(*(F.col(column).alias(name) for name, column in named.items()))
+
+
+def _kind(added: AddedColumns, name: str) -> str:
+    return "\n".join(added.labels) if added.types[name] == "labels" else added.types[name]
+
+
+def _schema(frame: Frame, kept: int, added: AddedColumns) -> StructType:
+    from pyspark.sql import types as T  # noqa: N812
+
+    kinds: Mapping[str, T.DataType] = {
+        "bool": T.BooleanType(),
+        "int64": T.LongType(),
+        "float64": T.DoubleType(),
+        "labels": T.ArrayType(T.StringType()),
+    }
+    more = [T.StructField(f"a{at}", kinds[kind]) for at, kind in enumerate(added.types.values())]
+    return T.StructType([*frame.schema.fields[:kept], *more])
+
+
+def _selected(frame: Frame, added: AddedColumns) -> int:
+    """True values among the added columns, as they were written."""
+    from pyspark.sql import functions as F  # noqa: N812
+
+    truths = [name for name, kind in added.types.items() if kind == "bool"]
+    if not truths:
+        return 0
+    sums = [F.sum(F.col(quoted(name)).cast("long")).alias(f"s{at}") for at, name in enumerate(truths)]
+    return sum(count or 0 for count in frame.agg(*sums).toArrow().to_pylist()[0].values())
+
+
+@contextmanager
+def _appearing(place: str, *, local: bool) -> Iterator[str]:
+    """A directory to write that appears whole.
+
+    Where the local server writes, it has another name until then. A cluster's own way is a file _SUCCESS
+    in it once it is whole: only the cluster can rename there, and some stores cannot at all.
+    """
+    if not local:
+        yield place
+        return
+    target = Path(place)
+    if os.path.lexists(target):
+        raise DataError(f"'{place}' exists already", expected="a new directory", remedy="remove it first")
+    waiting = target.parent.absolute() / f".{target.name}.{uuid.uuid4().hex[:8]}.tmp"
+
+    def remove() -> None:
+        shutil.rmtree(waiting, ignore_errors=True)
+
+    when_interrupted(remove)
+    try:
+        yield str(waiting)
+        (waiting / _SUCCESS).touch()
+        waiting.rename(target)
+    except OSError as error:
+        raise DataError(f"cannot write '{place}': {error.strerror}") from error
+    finally:
+        remove()
