@@ -2,12 +2,13 @@
 PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
+CLUSTER ?= .venv-cluster
 STAMP := $(VENV)/.installed
 UQCLI := $(BIN)/uqcli
 SAMPLE := sample_data/digits
 
 .DEFAULT_GOAL := help
-.PHONY: help install format lint types imports test coverage faults fuzz statistical bench demo sample-data readme schemas check clean
+.PHONY: help install format lint types imports test test-spark coverage faults fuzz statistical bench demo sample-data readme schemas check clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -36,6 +37,15 @@ imports: $(STAMP) ## check that imports keep their directions
 
 test: $(STAMP) ## run the tests
 	$(BIN)/pytest -n auto
+
+test-spark: $(STAMP) $(CLUSTER)/.installed ## run the commands on a Spark cluster of two workers (needs Java 17)
+	UQCLI_CLUSTER_PYTHON=$(CLUSTER)/bin/python $(BIN)/pytest -p no:xdist tests/cluster/test_cluster.py
+
+$(CLUSTER)/.installed: pyproject.toml
+	$(PYTHON) -m venv $(CLUSTER)
+	$(CLUSTER)/bin/python -m pip install --quiet --disable-pip-version-check --upgrade 'pip>=25.1'
+	$(CLUSTER)/bin/python -m pip install --quiet --disable-pip-version-check --group cluster
+	@touch $@
 
 coverage: $(STAMP) ## run the tests and show the lines they miss
 	$(BIN)/pytest -n auto --cov --cov-report=term-missing
@@ -74,5 +84,5 @@ schemas: $(STAMP) ## write the JSON Schemas of the artifacts
 check: lint types imports test ## everything CI checks
 
 clean: ## remove what the targets made
-	rm -rf $(VENV) demo build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
+	rm -rf $(VENV) $(CLUSTER) demo build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

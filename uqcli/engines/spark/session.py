@@ -92,7 +92,7 @@ def _tried(session: SparkSession) -> bool:
         if re.search("ModuleNotFoundError|ImportError|PACKAGE_NOT_INSTALLED|No module named", str(error)):
             return False
         raise
-    return len(answer) == 1
+    return len(answer) > 0  # one row of each partition, also of empty ones
 
 
 def _require(module: str) -> None:
@@ -230,9 +230,12 @@ def spark_errors(doing: str) -> Iterator[None]:
     except Exception as error:
         if not _is_of_spark(error):
             raise
-        raise DataError(
-            f"cannot {doing}: {_cause(error)}", remedy="check the cluster (--spark, SPARK_REMOTE) and its log"
-        ) from error
+        cause = _cause(error)
+        missing = re.search(r"No module named '(\w+)", cause)
+        remedy = "check the cluster (--spark, SPARK_REMOTE) and its log"
+        if missing:
+            remedy = f"install {missing[1]} for the Python of the cluster's workers"
+        raise DataError(f"cannot {doing}: {cause}", remedy=remedy) from error
 
 
 def _is_of_spark(error: Exception) -> bool:
