@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from uqcli.artifacts.saved import Source
+from uqcli.engines import refusals
 from uqcli.engines.open import open_engine
 from uqcli.engines.probabilities import classes_of, probabilities
 from uqcli.engines.request import DataRequest
-from uqcli.errors import DataError
 from uqcli.jobs.labelled import refuse_keep
 from uqcli.kernels.nonconformity import Matrix
 from uqcli.rows import Rows
@@ -51,7 +51,7 @@ class ClassReader:
             size += rows.size
             yield rows
         if size == 0:
-            raise DataError("every row has weight 0", expected="a positive weight in some row")
+            raise refusals.no_weight()
         self.source = Source(
             rows=self._batches.facts.rows,
             positives=None,

@@ -5,10 +5,11 @@ from __future__ import annotations
 from uqcli.artifacts.saved import Source
 from uqcli.choices import OnInvalid
 from uqcli.counts import Ints
+from uqcli.engines import refusals
 from uqcli.engines.open import open_engine
 from uqcli.engines.protocol import ReadRows, SourceFacts, Table
 from uqcli.engines.request import DataRequest
-from uqcli.errors import DataError, UsageError
+from uqcli.errors import UsageError
 
 _NORMALISED = 1e-5
 """Class probabilities that add up to 1 within this need no word."""
@@ -79,4 +80,4 @@ def refuse_weightless(weight: Ints | None) -> None:
         Every weight is 0.
     """
     if weight is not None and not weight.any():
-        raise DataError("every row has weight 0", expected="a positive weight in some row")
+        raise refusals.no_weight()

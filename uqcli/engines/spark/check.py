@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from uqcli.choices import OnInvalid
 from uqcli.defaults import MOST_ROWS
+from uqcli.engines import refusals
 from uqcli.engines.classes import ROUNDING, SUM_TOLERANCE, expected_classes
 from uqcli.engines.protocol import SourceFacts
 from uqcli.engines.request import PROBA, DataRequest, Roles
@@ -208,18 +209,19 @@ class Check:
     def judge(self, found: Mapping[str, Any]) -> None:
         """Raise what was found, as the local engine does but for the places of rows."""
         self.refuse_values(found)
-        asked = self.roles.label and not self.roles.classes and self.request.positive_value is not None
-        if asked and found["rows"] and not found["positive"]:
-            raise DataError(
-                f"label '{self.request.positive_value}' never appears in column '{self.roles.label}'",
-                expected="the text of the positive label",
-                remedy="check --positive",
-            )
+        label, positive = self.roles.label, self.request.positive_value
+        if (
+            label
+            and positive is not None
+            and not self.roles.classes
+            and found["rows"]
+            and not found["positive"]
+        ):
+            raise refusals.no_positive(positive, label)
         if not found["usable"]:
-            dropped = f" ({found['rows']} were dropped)" if found["rows"] else ""
-            raise DataError(f"no rows to work on{dropped}", expected="at least one row of data")
+            raise refusals.no_rows(found["rows"])
         if not found["there"]:
-            raise DataError("every row has weight 0", expected="a positive weight in some row")
+            raise refusals.no_weight()
 
     def refuse_values(self, found: Mapping[str, Any]) -> None:
         """Raise what was found of values."""
@@ -261,26 +263,15 @@ class Check:
                 )
         off = found.get("unnormalised") or 0.0
         if off > SUM_TOLERANCE:
-            raise DataError(
-                f"class probabilities add up to 1 only within {off:g}",
-                expected="1 in every row",
-                remedy="give the columns of all classes with --proba",
-            )
+            raise refusals.unnormalised(f"class probabilities add up to 1 only within {off:g}")
 
     def _refuse_weights(self, found: Mapping[str, Any], name: str) -> None:
         if found["off_w"]:
-            raise DataError(
-                f"column '{name}' has {found['off_w']} weights such as {found['off']:g}",
-                expected="non-negative integers",
-                remedy="a weight of 2 means the row twice; tests and intervals count rows, but ece, ace, "
-                "mce, brier and log_loss only need weights in proportion: multiply and round them",
+            raise refusals.no_counts_of_rows(
+                f"column '{name}' has {found['off_w']} weights such as {found['off']:g}"
             )
         if (found["size"] or 0) > MOST_ROWS:
-            raise DataError(
-                f"column '{name}' adds up to more than {MOST_ROWS}",
-                expected="fewer rows by weight",
-                remedy="divide the weights by a common factor",
-            )
+            raise refusals.too_heavy(name)
 
     def _refuse_unusable(self, found: Mapping[str, Any], columns: Mapping[str, str]) -> None:
         if self.request.on_invalid is not OnInvalid.ERROR:
@@ -295,11 +286,7 @@ class Check:
         tallies += [(key, found[f"null_{name}"], "without a text") for key, name in self.keys.items()]
         said = ", ".join(f"column '{name}' has {count} {word}" for name, count, word in tallies if count)
         if said:
-            raise DataError(
-                said,
-                expected="a finite value in every row",
-                remedy="fix the rows, or leave them out with --on-invalid drop",
-            )
+            raise refusals.unusable_values(said)
 
     def clipped(self) -> list[Column]:
         """Columns of numbers; rounding is taken off probabilities, where it leaves [0, 1]."""

@@ -7,6 +7,7 @@ from typing import Final
 import numpy as np
 
 from uqcli.counts import Floats, Ints, ValueCounts
+from uqcli.engines import refusals
 from uqcli.engines.spark.check import CheckedFrame
 from uqcli.engines.spark.read import Column, Frame
 from uqcli.engines.spark.session import spark_errors
@@ -95,9 +96,7 @@ def require_same(checked: CheckedFrame, size: int) -> None:
         The inputs have changed.
     """
     if size != checked.size:
-        raise DataError(
-            "the inputs changed while they were read", expected="files that nobody writes to meanwhile"
-        )
+        raise refusals.inputs_changed()
 
 
 def no_counts() -> ValueCounts:

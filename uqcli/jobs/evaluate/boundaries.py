@@ -14,10 +14,10 @@ from uqcli.choices import ConstraintKind
 from uqcli.defaults import CONFIDENCE
 from uqcli.document import Estimate, ExactEstimate
 from uqcli.draws import Purpose, generator
+from uqcli.engines import refusals
 from uqcli.engines.open import open_engine
 from uqcli.engines.protocol import SourceFacts
 from uqcli.engines.request import DataRequest
-from uqcli.errors import DataError
 from uqcli.jobs.class_mix import TargetMix, mix_of
 from uqcli.jobs.evaluate.columns import labelled_rows
 from uqcli.jobs.evaluate.request import EvaluateRequest
@@ -53,7 +53,7 @@ def evaluate(
     target = None if shift is None else mix_of(shift, data.positive_value)
     tally, facts = _count(data, models)
     if tally.rows == 0:
-        raise DataError("every row has weight 0", expected="a positive weight in some row")
+        raise refusals.no_weight()
     measured = _measured(tally, request, target)
     results = tuple(zip(request.artifacts, models, measured, strict=True))
     return EvaluateReport(

@@ -9,6 +9,7 @@ import numpy as np
 
 from uqcli.choices import OnInvalid
 from uqcli.defaults import ROWS_PER_BATCH
+from uqcli.engines import refusals
 from uqcli.engines.columns import require_columns
 from uqcli.engines.inputs import InputFrame, Origin, resolve_inputs
 from uqcli.engines.local.ahead import ahead
@@ -19,7 +20,6 @@ from uqcli.engines.local.read.open import open_sources
 from uqcli.engines.local.read.source import OpenedInput
 from uqcli.engines.protocol import SourceFacts
 from uqcli.engines.request import DataRequest, Roles
-from uqcli.errors import DataError
 from uqcli.rows import Rows
 
 
@@ -93,8 +93,7 @@ class LocalBatches:
         self.dropped = checker.invalid
         self.levels, self.unnormalised = checker.levels, checker.unnormalised
         if checker.rows == checker.invalid:
-            dropped = f" ({checker.invalid} were dropped)" if checker.invalid else ""
-            raise DataError(f"no rows to work on{dropped}", expected="at least one row of data")
+            raise refusals.no_rows(checker.invalid)
 
     def rest(self, start: int) -> Iterator[tuple[CheckedRows, int]]:
         """The same again from such a position on, once all have been read and checked."""

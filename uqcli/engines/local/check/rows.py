@@ -11,6 +11,7 @@ import polars as pl
 from uqcli.choices import OnInvalid
 from uqcli.counts import Bools, Feature, Floats, Ints
 from uqcli.defaults import MOST_ROWS
+from uqcli.engines import refusals
 from uqcli.engines.classes import ROUNDING, SUM_TOLERANCE, expected_classes
 from uqcli.engines.local.check.checked import CheckedRows
 from uqcli.engines.local.check.classes import class_of_labels, sum_of_probabilities
@@ -18,7 +19,6 @@ from uqcli.engines.local.check.features import encoded, infinite_numbers, texts_
 from uqcli.engines.local.check.values import labels_of, numbers_of, unreadable
 from uqcli.engines.local.read.source import Batch
 from uqcli.engines.request import PROBA, Roles
-from uqcli.errors import DataError
 from uqcli.rows import Rows
 
 _NULL, _NAN, _INFINITE = "null", "NaN", "infinite"
@@ -138,18 +138,10 @@ class RowChecker:
                 for (column, kind), tally in self._tallies.items()
             )
             first = next(iter(self._tallies.values())).first
-            raise DataError(
-                f"{found} (first in {first})",
-                expected="a finite value in every row",
-                remedy="fix the rows, or leave them out with --on-invalid drop",
-            )
-        asked = self.roles.label and not self.roles.classes and self.positive_value is not None
-        if asked and self.rows and not self._saw_positive:
-            raise DataError(
-                f"label '{self.positive_value}' never appears in column '{self.roles.label}'",
-                expected="the text of the positive label",
-                remedy="check --positive",
-            )
+            raise refusals.unusable_values(f"{found} (first in {first})")
+        label, positive = self.roles.label, self.positive_value
+        if label and positive is not None and not self.roles.classes and self.rows and not self._saw_positive:
+            raise refusals.no_positive(positive, label)
 
     def _finite(self, batch: Batch, column: str, valid: Bools) -> Floats:
         value, null = numbers_of(batch, column, narrow=self.narrow)
@@ -205,10 +197,8 @@ class RowChecker:
         self.unnormalised = max(self.unnormalised, float(off.max(initial=0.0)))
         if (off > SUM_TOLERANCE).any():
             at = int(np.argmax(off))
-            raise DataError(
-                f"class probabilities add up to {sum_of_probabilities(numbers)[at]:g} in {batch.place(at)}",
-                expected="1 in every row",
-                remedy="give the columns of all classes with --proba",
+            raise refusals.unnormalised(
+                f"class probabilities add up to {sum_of_probabilities(numbers)[at]:g} in {batch.place(at)}"
             )
 
     def _weights(self, batch: Batch, column: str, valid: Bools) -> Ints:
@@ -217,19 +207,12 @@ class RowChecker:
         wrong = (usable < 0) | (usable != np.floor(usable)) | (usable > 2**53)
         if wrong.any():
             at = int(np.argmax(wrong))
-            raise DataError(
-                f"column '{column}' has weight {usable[at]:g} in {batch.place(at)}",
-                expected="non-negative integers",
-                remedy="a weight of 2 means the row twice; tests and intervals count rows, but ece, ace, "
-                "mce, brier and log_loss only need weights in proportion: multiply and round them",
+            raise refusals.no_counts_of_rows(
+                f"column '{column}' has weight {usable[at]:g} in {batch.place(at)}"
             )
         self._weight += int(usable.sum(where=valid))
         if self._weight > MOST_ROWS:
-            raise DataError(
-                f"column '{column}' adds up to more than {MOST_ROWS}",
-                expected="fewer rows by weight",
-                remedy="divide the weights by a common factor",
-            )
+            raise refusals.too_heavy(column)
         return usable.astype(np.int64)
 
     def _note(self, batch: Batch, column: str, kind: str, mask: Bools) -> None:

@@ -11,6 +11,7 @@ import numpy as np
 
 from uqcli.counts import Floats
 from uqcli.defaults import KEPT_BYTES, ROWS_PER_PART
+from uqcli.engines import refusals
 from uqcli.engines.local.ahead import side_by_side
 from uqcli.engines.local.check.batches import LocalBatches
 from uqcli.engines.local.check.checked import CheckedRows
@@ -18,7 +19,6 @@ from uqcli.engines.local.count.keys import Keys, least_keys, values_of, widened
 from uqcli.engines.local.count.part import Part, divided, joined, part_of
 from uqcli.engines.protocol import SourceFacts
 from uqcli.engines.request import DataRequest
-from uqcli.errors import DataError
 
 R = TypeVar("R")
 
@@ -176,7 +176,7 @@ class KeptRows:
             aligned = self._aligned(part)
             yield aligned if edges is None else divided(aligned, edges, keep=False)
         if again != self._beyond:
-            raise _changed()
+            raise refusals.inputs_changed()
 
     def _read(self) -> LocalBatches:
         """Read and check all rows, once; keep what fits."""
@@ -194,9 +194,9 @@ class KeptRows:
             else:
                 self._beyond += part.rows
         if not self._parts and not self._beyond:
-            raise DataError("every row has weight 0", expected="a positive weight in some row")
+            raise refusals.no_weight()
         if self._said not in (None, batches.facts):
-            raise _changed()
+            raise refusals.inputs_changed()
         self._parts = [self._aligned(part) for part in self._parts]
         self._batches = batches
         return batches
@@ -223,9 +223,3 @@ class KeptRows:
             for role, keys in part.keys.items()
         }
         return replace(part, keys=wide)
-
-
-def _changed() -> DataError:
-    return DataError(
-        "the inputs changed while they were read", expected="files that nobody writes to meanwhile"
-    )
