@@ -10,7 +10,7 @@ import pytest
 
 from uqcli.cli.app import run
 from uqcli.engines.request import DataRequest, Roles
-from uqcli.engines.spark import session
+from uqcli.engines.spark import distinct, pooling, ranges, session
 from uqcli.engines.spark.engine import SparkEngine
 from uqcli.errors import UsageError
 
@@ -113,6 +113,45 @@ def test_a_server_that_speaks_something_else_is_no_cluster(folder, capfd, monkey
         ]
         assert run(line) == 3
     assert "no answer of Spark Connect within 0.5 seconds" in capfd.readouterr().err
+
+
+def test_ranges_are_opened_in_as_many_passes_as_their_values_need(folder, tmp_path, monkeypatch):
+    monkeypatch.setattr(ranges, "ROWS_PER_PART", 100)
+    monkeypatch.setattr(ranges, "CELLS", 64)
+    asked = []
+    monkeypatch.setattr(ranges, "pooled", lambda *each, **more: asked.append(1) or pooled(*each, **more))
+    pooled, passes = pooling.pooled, {}
+    for most in (1 << 24, 400):
+        monkeypatch.setattr(ranges, "MOST_VALUES", most)
+        asked.clear()
+        place = str(tmp_path / f"{most}")
+        line = f"boundary --precision 0.5 --weight w -q --engine spark -o {place}"
+        assert run([*line.split(), *inputs(folder)]) == 0
+        passes[most] = len(asked)
+    here = tmp_path / "here"
+    assert run([*f"boundary --precision 0.5 --weight w -q -o {here}".split(), *inputs(folder)]) == 0
+    assert all((tmp_path / f"{most}").read_bytes() == here.read_bytes() for most in passes)
+    assert passes[400] > passes[1 << 24]
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ("tce --score p", "distinct values to bring together (expected at most 100 from a cluster"),
+        (
+            "calibrate --score p --method mist -o nothing",
+            "distinct rows to bring together (expected at most 50 ",
+        ),
+    ],
+)
+def test_more_than_may_come_here_is_refused_before_it_moves(folder, capfd, monkeypatch, line, said):
+    monkeypatch.setattr(pooling, "MOST_VALUES", 100)
+    monkeypatch.setattr(distinct, "MOST_NUMBERS", 150)
+    words = [*line.split(), *inputs(folder), "--engine", "spark"]
+    assert run(words) == 3
+    found = capfd.readouterr().err
+    assert said in found
+    assert "round the scores" in found
 
 
 def test_frames_are_refused():

@@ -34,10 +34,13 @@ class Span:
     ----------
     low, high
         Near the least and the largest number but for a few at either end.
+    distinct
+        About how many different numbers there are.
     """
 
     low: float
     high: float
+    distinct: int
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -199,6 +202,7 @@ class Check:
             spans |= {
                 f"low_{name}": F.percentile_approx(value, OUTER),
                 f"high_{name}": F.percentile_approx(value, 1 - OUTER),
+                f"distinct_{name}": F.approx_count_distinct(F.when(there, F.xxhash64(name))),
             }
         return [
             *(F.sum(F.when(mask, 1).otherwise(0)).cast("long").alias(name) for name, mask in asked.items()),
@@ -320,7 +324,9 @@ class Check:
                 columns=self.roles.named(),
             ),
             spans={
-                role: Span(low=found[f"low_{name}"], high=found[f"high_{name}"])
+                role: Span(
+                    low=found[f"low_{name}"], high=found[f"high_{name}"], distinct=found[f"distinct_{name}"]
+                )
                 for role, name in self.names.items()
                 if f"low_{name}" in found
             },

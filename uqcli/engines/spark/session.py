@@ -27,6 +27,9 @@ _PATIENCE: Final = 1.0
 _ANSWER: Final = 10.0
 """Seconds until a cluster is taken for unreachable."""
 
+_RETRIES: Final = 5
+"""Of a call whose way is cut: half a minute with all that follow; the client's own take ten minutes."""
+
 _PORT: Final = 15002
 """Of Spark Connect, where the address names none."""
 
@@ -159,9 +162,19 @@ def _connected(place: str) -> SparkSession:
         from pyspark.sql.connect.session import SparkSession
 
         session: Any = SparkSession.builder.remote(place or _local_server()).create()
+        _limit_retries(session)
         version = session.version  # the first word with the cluster: is it there?
     del version
     return session  # type: ignore[no-any-return]
+
+
+def _limit_retries(session: Any) -> None:
+    """Let a cluster that is lost in the middle be an error soon."""
+    from pyspark.sql.connect.client.retries import DefaultPolicy
+
+    warnings.filterwarnings("ignore", r"\[RETRIES_EXCEEDED\]")  # the error says it
+    policy = DefaultPolicy(max_retries=_RETRIES, max_backoff=3000)
+    session.client.set_retry_policies([policy])
 
 
 def _local_server() -> str:
