@@ -31,6 +31,7 @@ class Purpose(IntEnum):
     TRAIN = 6
     LABELS = 7
     TARGET = 8
+    PLACEBO = 9
 
 
 def blocks(rows: int, seed: int, purpose: Purpose) -> Iterator[tuple[int, np.random.Generator]]:

@@ -20,11 +20,20 @@ from uqcli.jobs.boundary.request import BoundaryRequest
 from uqcli.jobs.boundary.run import run
 from uqcli.methods.bin.grid import GridSpec
 from uqcli.methods.boundary.constraint import the_constraint
+from uqcli.reports.boundary.compared import Compared
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class Boundary(Fitted[BoundaryArtifact]):
-    """A row is positive iff its score reaches the threshold of its uncertainty bin."""
+    """A row is positive iff its score reaches the threshold of its uncertainty bin.
+
+    Attributes
+    ----------
+    compared
+        Whether the uncertainty pays, where that was asked for.
+    """
+
+    compared: Compared | None = None
 
     _saved_as: ClassVar[type[Any]] = BoundaryArtifact
 
@@ -123,6 +132,7 @@ def find_boundary(
     score_bins: int | Literal["all"] = defaults.SCORE_BINS,
     shift: Shift | None = None,
     certify: Decimal | None = None,
+    compare: bool = False,
     seed: int = defaults.SEED,
 ) -> Boundary:
     """Find the decision boundary on score x uncertainty that is best under a constraint [UB sec. 5].
@@ -143,8 +153,10 @@ def find_boundary(
         Class weights of a target in which the constraint is to hold.
     certify
         Risk that the precision of new rows is below the bound; with ``algorithm="smooth"``.
+    compare
+        Whether to test on rows held out that the uncertainty finds more than the score alone.
     seed
-        Of the split that a certificate rests on.
+        Of the splits that a certificate and a comparison rest on.
 
     Raises
     ------
@@ -182,12 +194,14 @@ def find_boundary(
             shift=None if shift is None else shift_artifact(shift),
             auto_bins=uncertainty is not None and uncertainty_bins == "auto",
             certify=None if certify is None else decimal_text("certify", certify),
+            compare=("uncertainty",) if compare else (),
             seed=seed,
         )
     )
     if result.artifact is None:
         raise result.failure or AssertionError("no boundary and no reason")
-    return Boundary(artifact=result.artifact, notes=tuple(result.report.payload()["notes"]))
+    notes, compared = tuple(result.report.payload()["notes"]), result.report.compared
+    return Boundary(artifact=result.artifact, notes=notes, compared=compared[0] if compared else None)
 
 
 def _bins(asked: int | Literal["auto"], uncertainty: Column | None) -> int:

@@ -139,13 +139,22 @@ class FindingOptions:
             rich_help_panel=_METHOD,
         ),
     ] = None
+    compare: Annotated[
+        bool,
+        typer.Option(
+            "--compare",
+            help="Test on rows held out whether the uncertainty finds more than the score alone; of several "
+            "(--uncertainty A,B) the best is used.",
+            rich_help_panel=_METHOD,
+        ),
+    ] = False
     seed: Annotated[
         int,
         typer.Option(
             metavar="S",
             min=0,
             max=defaults.MOST_SEED,
-            help="Seed of the splits that certificates and the number of bins rest on.",
+            help="Seed of the splits that certificates, --compare and the number of bins rest on.",
             rich_help_panel=_METHOD,
         ),
     ] = defaults.SEED
@@ -191,6 +200,7 @@ def boundary(
         shift=method.shift,
         auto_bins=method.uncertainty_bins == AUTO,
         certify=method.certify,
+        compare=_compared(columns.uncertainty) if method.compare else (),
         seed=method.seed,
     )
     result = run(request) if len(asked) == 1 else run_several(request, asked)
@@ -202,6 +212,20 @@ def _algorithm(method: FindingOptions) -> AlgorithmChoice:
     if method.certify is None or is_typed("algorithm"):
         return method.algorithm
     return AlgorithmChoice(Algorithm.SMOOTH)
+
+
+def _compared(uncertainty: str) -> tuple[str, ...]:
+    """Columns of which is asked whether they pay.
+
+    Raises
+    ------
+    UsageError
+        A column twice, or an empty name.
+    """
+    names = tuple(name.strip() for name in uncertainty.split(","))
+    if len(set(names)) < len(names) or not all(names):
+        raise UsageError(f"--uncertainty '{uncertainty}'", expected="names of different columns: A,B,...")
+    return names
 
 
 def _asked(options: ConstraintOptions) -> tuple[Constraint, ...]:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Self
 
 from uqcli import defaults
 from uqcli.choices import AlgorithmChoice
@@ -34,8 +35,11 @@ class BoundaryRequest:
     certify
         Risk that the precision of new rows is below the bound, a decimal in (0, 1) as typed; None for no
         certificate.
+    compare
+        Columns of uncertainty of which is asked whether they pay, the best of which is used; empty where
+        nobody asks.
     seed
-        Of the splits that certificates and the number of bins rest on.
+        Of the splits that certificates, comparisons and the number of bins rest on.
     """
 
     data: DataRequest
@@ -46,4 +50,11 @@ class BoundaryRequest:
     shift: SavedShift | None = None
     auto_bins: bool = False
     certify: str | None = None
+    compare: tuple[str, ...] = ()
     seed: int = defaults.SEED
+
+    def looking_at(self, uncertainty: str) -> Self:
+        """The same with another column of uncertainty."""
+        roles = self.data.roles
+        numbers = {**roles.numbers, "uncertainty": uncertainty}
+        return replace(self, data=replace(self.data, roles=replace(roles, numbers=numbers)))

@@ -21,6 +21,7 @@ from uqcli.engines.open import streams_kept
 from uqcli.errors import InfeasibleError
 from uqcli.jobs.boundary.candidates import best_of, candidates_of, single_threshold_beside
 from uqcli.jobs.boundary.certified import CertifiedBoundary, certified
+from uqcli.jobs.boundary.compared import compared
 from uqcli.jobs.boundary.hold_out import HoldOut, HoldOutGrid, HoldOutRows
 from uqcli.jobs.boundary.request import BoundaryRequest
 from uqcli.jobs.class_mix import load_shift, mix_of
@@ -43,12 +44,24 @@ def run(request: BoundaryRequest) -> Result[BoundaryReport, BoundaryArtifact | N
     UsageError, DataError, ArtifactError
         See the parts.
     """
-    if request.certify is not None:
-        return _with_certificate(certified(request), request)
     mix = None
     if request.shift is not None:
         mix = mix_of(load_shift(request.shift), request.data.positive_value).mix
-    hold_out = _hold_out(request, mix)
+    constraint = request.constraint if mix is None else mix.in_source(request.constraint)
+    if not request.compare:
+        return _found(request, constraint, mix)
+    with streams_kept():  # the rows are read again
+        gains = compared(request, constraint)
+        result = _found(request.looking_at(gains[0].uncertainty), constraint, mix)
+    return replace(result, report=replace(result.report, compared=gains))
+
+
+def _found(
+    request: BoundaryRequest, constraint: Constraint, mix: ClassMix | None
+) -> Result[BoundaryReport, BoundaryArtifact | None]:
+    if request.certify is not None:
+        return _with_certificate(certified(request), request)
+    hold_out = _hold_out(request, constraint)
     candidates = candidates_of(hold_out, request.algorithm)
     best = best_of(candidates, hold_out)
     cells = hold_out.cells(best.algorithm)
@@ -118,9 +131,8 @@ def _with_certificate(
     return Result(report=report, artifact=_artifact(report, made.found, None))
 
 
-def _hold_out(request: BoundaryRequest, mix: ClassMix | None) -> HoldOut:
+def _hold_out(request: BoundaryRequest, constraint: Constraint) -> HoldOut:
     """What boundaries are found on, with the constraint that means there what was asked for."""
-    constraint = request.constraint if mix is None else mix.in_source(request.constraint)
     if request.saved_grid is None:
         return HoldOutRows.of(request, constraint)
     return HoldOutGrid.of(request, load_kind(request.saved_grid, GridArtifact), constraint)

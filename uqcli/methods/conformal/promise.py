@@ -9,7 +9,7 @@ more classes there are.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from fractions import Fraction
 
 import numpy as np
@@ -62,22 +62,6 @@ def _beta_binomial_cdf(successes: int, trials: int, a: int, b: int) -> float:
     choose = gammaln(trials + 1) - gammaln(outcome + 1) - gammaln(trials - outcome + 1)
     log_p = choose + betaln(outcome + a, trials - outcome + b) - betaln(a, b)
     return min(1.0, float(np.exp(log_p).sum()))
-
-
-def holm(p_values: Mapping[str, float]) -> dict[str, float]:
-    """P-values that hold together for all of several promises (Holm 1979).
-
-    Examples
-    --------
-    >>> holm({"a": 0.01, "b": 0.04})
-    {'a': 0.02, 'b': 0.04}
-    """
-    adjusted: dict[str, float] = {}
-    highest = 0.0
-    for place, name in enumerate(sorted(p_values, key=lambda name: (p_values[name], name))):
-        highest = max(highest, min(1.0, (len(p_values) - place) * p_values[name]))
-        adjusted[name] = highest
-    return {name: adjusted[name] for name in p_values}
 
 
 def effective_rows(rows_of_class: Sequence[int], weights: Sequence[float]) -> int:

@@ -24,8 +24,12 @@ from uqcli.methods.boundary.constraint import Constraint
 from uqcli.methods.boundary.optimum import Optimum
 from uqcli.methods.boundary.result import FitCounts, FittedBoundary
 from uqcli.methods.boundary.target import ClassMix
+from uqcli.reports.boundary.compared import Compared, gains_table
 
-_ONE_THRESHOLD = "use --algorithm st, or more score bins"
+_UNTESTED = (
+    "Whether these recalls differ by more than chance was not tested; --compare tests whether the "
+    "uncertainty finds more than the score alone."
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -123,6 +127,8 @@ class BoundaryReport:
         By weight.
     mix
         Class weights of the target in which the constraint was to hold.
+    compared
+        What uncertainties gain over the score alone, the best first; empty where nobody asked.
     """
 
     source: Source
@@ -137,6 +143,7 @@ class BoundaryReport:
     mix: ClassMix | None = None
     certification: Certification | None = None
     tried: tuple[BinsTried, ...] = ()
+    compared: tuple[Compared, ...] = ()
 
     @property
     def metrics(self) -> Metrics:
@@ -156,6 +163,7 @@ class BoundaryReport:
             "score_only_recall": single.fit.recall if single else None,
             "best_precision": closest.precision if closest else None,
             "recall_at_best_precision": closest.recall if closest else None,
+            **(self.compared[0].metrics if self.compared else {}),
         }
 
     @property
@@ -180,6 +188,9 @@ class BoundaryReport:
         }
         if self.certification is not None:
             content["certificate"] = msgspec.to_builtins(self.certification.certificate)
+        if self.compared:
+            content["verdict"] = self.compared[0].verdict
+            content["compared"] = [each.payload() for each in self.compared]
         if self.tried:
             content["bins_tried"] = [asdict(each) for each in self.tried]
         if self.parameters.algorithm is AlgorithmChoice.ALL:
@@ -191,6 +202,8 @@ class BoundaryReport:
         found = self.chosen.found
         title = f"Boundary ({self.chosen.algorithm}) for {self.constraint.promise()}"
         tables = [self._table()] if found or len(self.candidates) > 1 else []
+        if self.compared:
+            tables.append(gains_table(self.compared))
         if self.tried:
             tables.append(_tried_table(self.tried, self.parameters.uncertainty_bins))
         if found:
@@ -200,7 +213,12 @@ class BoundaryReport:
         )
 
     def _lead(self) -> list[str]:
-        """What to know before anything else: that one score threshold does better."""
+        """What to know before anything else: whether the uncertainty pays."""
+        tested = [each.sentence() for each in self.compared[:1]]
+        return tested + self._better_alone()
+
+    def _better_alone(self) -> list[str]:
+        """That one score threshold does better."""
         found, single = self.chosen.found, self.score_only.found if self.score_only else None
         if single is None:
             return []
@@ -261,6 +279,8 @@ class BoundaryReport:
             return [*notes, f"Infeasible: {self.shortfall()}."]
         if self.certification is not None:
             return [*notes, *self.certification.notes(self.chosen.found)]
+        if not self.compared and (len(self.candidates) > 1 or (self.score_only and self.score_only.found)):
+            notes.append(_UNTESTED)
         if self.score_only and self.score_only.found is None:
             notes.append("No single score threshold meets the constraint on these rows.")
         if self.mix is not None:

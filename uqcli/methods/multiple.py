@@ -1,0 +1,21 @@
+"""Several tests at once."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+
+def holm(p_values: Mapping[str, float]) -> dict[str, float]:
+    """P-values that hold together for all of several tests (Holm 1979).
+
+    Examples
+    --------
+    >>> holm({"a": 0.01, "b": 0.04})
+    {'a': 0.02, 'b': 0.04}
+    """
+    adjusted: dict[str, float] = {}
+    highest = 0.0
+    for place, name in enumerate(sorted(p_values, key=lambda name: (p_values[name], name))):
+        highest = max(highest, min(1.0, (len(p_values) - place) * p_values[name]))
+        adjusted[name] = highest
+    return {name: adjusted[name] for name in p_values}
