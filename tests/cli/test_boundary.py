@@ -245,3 +245,60 @@ def test_certificates_for_several_bounds_warn_of_taking_the_best(uqcli, data):
     )
     assert report.code in (0, 4)
     assert "certified by itself" in report.json["notes"][-1]
+
+
+@pytest.fixture
+def compared_rows(tmp_path):
+    """One column that tells something, one that tells nothing."""
+    random = np.random.default_rng(2)
+    score, useful, noise = random.random((3, 3000))
+    label = random.random(3000) < np.clip(score * (1.3 - useful), 0, 1)
+    label[np.argmax(score)] = False  # no threshold on the score gives a precision of 1
+    place = tmp_path / "compared.parquet"
+    pl.DataFrame({"score": score, "useful": useful, "noise": noise, "label": label}).write_parquet(place)
+    return place
+
+
+def test_compare_ranks_columns_and_uses_the_best(compared_rows, tmp_path, uqcli):
+    asked = ("--precision", "0.6", "--compare", "--uncertainty", "noise,useful", "-o", tmp_path / "b.json")
+    outcome = uqcli("boundary", compared_rows, *asked, "--json", "--fail-if", "gain.equal_alerts.low < 0")
+    assert outcome.code == 0
+    found = json.loads(outcome.out)
+    assert found["verdict"] == "helps"
+    assert [each["uncertainty"] for each in found["compared"]] == ["useful", "noise"]
+    assert [each["verdict"] for each in found["compared"]] == ["helps", "no evidence"]
+    assert found["compared"][0]["metrics"]["gain.p"] == found["metrics"]["gain.p"] == 0.01
+    assert found["source"]["columns"]["uncertainty"] == "useful"
+    assert json.loads((tmp_path / "b.json").read_bytes())["source"]["columns"]["uncertainty"] == "useful"
+
+
+def test_compare_says_first_what_to_do(compared_rows, uqcli):
+    asked = ("boundary", compared_rows, "--precision", "0.6", "--uncertainty", "noise")
+    tested = uqcli(*asked, "--compare").out.decode()
+    assert "No evidence that uncertainty 'noise' helps" in tested
+    assert "was not tested" not in tested
+    assert "was not tested" in uqcli(*asked).out.decode()
+    assert uqcli(*asked, "--compare", "--fail-if", "gain.equal_alerts < 0.5").code == 6
+
+
+@pytest.mark.parametrize("columns", ["a,a", "a,", ","])
+def test_compare_refuses_columns_that_are_no_list(compared_rows, columns, uqcli):
+    outcome = uqcli("boundary", compared_rows, "--precision", "0.6", "--compare", "--uncertainty", columns)
+    assert outcome.code == 2
+    assert "names of different columns" in outcome.err
+
+
+def test_compare_needs_rows(compared_rows, tmp_path, uqcli):
+    grid = tmp_path / "grid.json"
+    assert uqcli("bin", compared_rows, "--uncertainty", "noise", "-q", "-o", grid).code == 0
+    outcome = uqcli("boundary", "--grid", grid, "--precision", "0.6", "--compare")
+    assert outcome.code == 2
+    assert "--compare beside --grid" in outcome.err
+
+
+def test_compare_has_no_answer_where_the_score_alone_will_not_do(compared_rows, uqcli):
+    outcome = uqcli(
+        "boundary", compared_rows, "--precision", "1", "--compare", "--uncertainty", "useful", "--json"
+    )
+    found = json.loads(outcome.out)
+    assert (found["verdict"], found["metrics"]["gain.p"]) == ("no evidence", None)

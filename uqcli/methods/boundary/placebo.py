@@ -89,10 +89,20 @@ class OrderedRows:
         return Curve.of(-self.first, self.positive.astype(np.int64), np.ones(len(self.first), dtype=np.int64))
 
     @cached_property
+    def rankings(self) -> tuple[Floats, list[Floats]]:
+        """Of each fold, shares of the other folds' rows up to and with each cell, and where cells begin.
+
+        Returns
+        -------
+        float64, shape (FOLDS, cells), and of each bin float64, shape (L,): places in the order of the scores.
+        """
+        cell, lower = self._cells(self.level)
+        return _shares(*self._counts(cell, len(lower)), lower), lower
+
+    @cached_property
     def ranks(self) -> Floats:
         """Share of the other folds' rows that are ranked no lower than a row; float64, shape (n,)."""
-        cell, lower = self._cells(self.level)
-        return _shares(*self._counts(cell, len(lower)), lower)[self.fold, cell]
+        return self.rankings[0][self.fold, self._cells(self.level)[0]]
 
     def gained(self, level: Ints, alerts: int) -> float:
         """The mean gain in recall around a number of alerts.
