@@ -20,6 +20,7 @@ class Case:
     writes: bool = False
     json: bool = True
     plots: bool = False
+    needs_drawing: bool = False
     gate: str = "precision"
     out_of_range: tuple[tuple[str, ...], ...] = field(default=())
 
@@ -29,6 +30,7 @@ CASES = (
         name="bin",
         arguments=lambda data, artifact: ["bin", data, "--score-bins", "20"],
         writes=True,
+        plots=True,
         gate="rows",
         out_of_range=(
             ("--binning", "pretty"),
@@ -47,6 +49,7 @@ CASES = (
         name="boundary",
         arguments=lambda data, artifact: ["boundary", data, "--precision", "0.7", "--score-bins", "20"],
         writes=True,
+        plots=True,
         out_of_range=(
             ("--precision", "0"),
             ("--precision", "1.01"),
@@ -81,6 +84,7 @@ CASES = (
         arguments=lambda data, artifact: ["calibrate", data, "--method", "mist", "--bootstrap", "2"],
         writes=True,
         plots=True,
+        needs_drawing=True,
         gate="after.auc",
         out_of_range=(
             ("--method", "magic"),
@@ -176,6 +180,7 @@ CASES = (
         name="tce",
         arguments=lambda data, artifact: ["tce", data],
         plots=True,
+        needs_drawing=True,
         gate="tce",
         out_of_range=(
             ("--alpha", "0"),

@@ -58,12 +58,16 @@ def test_without_matplotlib_the_extra_is_named_before_any_work(
         importlib.util, "find_spec", lambda name: None if name == "matplotlib" else find(name)
     )
     arguments = case.arguments(data, artifact)
-    for wanted in (("--plot", "a.png"), ("--report", "a.html"), ("--report", "a.md")):
+    pages = (("--report", "a.html"), ("--report", "a.md"))
+    for wanted in (("--plot", "a.png"), *(pages if case.needs_drawing else ())):
         outcome = uqcli(*arguments, *wanted)
         assert outcome.code == 7
         assert "uqcli[report]" in outcome.err
         assert not (tmp_path / wanted[1]).exists()
     assert uqcli(*arguments, "-q", "--report", "a.json").code == 0
+    if not case.needs_drawing:
+        assert uqcli(*arguments, "-q", "--report", "a.html").code == 0
+        assert "<figure" not in (tmp_path / "a.html").read_text()
 
 
 ROWS = {
@@ -116,3 +120,28 @@ def test_pages_are_the_same_bytes_in_every_process(case, data, artifact, tmp_pat
         subprocess.run([sys.executable, "-m", "uqcli", *map(str, line)], check=True, env=environment)
         pages.add(page.read_bytes())
     assert len(pages) == 1
+
+
+@pytest.mark.parametrize("rows", ROWS)
+def test_positivity_of_small_and_strange_files_can_be_drawn(uqcli, tmp_path, rows):
+    score, label = ROWS[rows]
+    frame = pl.DataFrame({"score": score, "uncertainty": np.arange(len(score)) % 3, "label": label})
+    frame.with_columns(pl.col("score") * 4 - 1).write_csv(tmp_path / "d.csv")
+    for options in (("--uncertainty-bins", "4"), ("--score-bins", "1"), ("--uncertainty-bins", "30")):
+        outcome = uqcli("bin", "d.csv", *options, "-q", "--plot", "d.svg")
+        assert (outcome.code, outcome.err) == (0, "")
+
+
+def test_what_a_boundary_is_drawn_with(uqcli, data, tmp_path):
+    asked = ("boundary", data, "--precision", "0.5", "-q", "--report", "r.html")
+    shown = {
+        (): "with boundary, with score alone",
+        ("--certify", "0.4"): "with certified boundary, with uncertified boundary",
+    }
+    for options, title in shown.items():
+        assert uqcli(*asked, *options).code == 0
+        assert f"Share of positives over score and uncertainty, {title}" in (tmp_path / "r.html").read_text()
+    for algorithm in ("st", "hr"):
+        assert uqcli(*asked, "--algorithm", algorithm).code == 0
+        assert "<figure" not in (tmp_path / "r.html").read_text()
+    assert uqcli("boundary", data, "--precision", "0.5", "--algorithm", "st", "--plot", "a.png").code == 2

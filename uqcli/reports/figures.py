@@ -39,6 +39,11 @@ _STYLE: Any = {
 }
 
 
+def can_draw() -> bool:
+    """Whether matplotlib is installed."""
+    return importlib.util.find_spec("matplotlib") is not None
+
+
 def require_drawing() -> None:
     """Check that figures can be drawn.
 
@@ -47,7 +52,7 @@ def require_drawing() -> None:
     MissingExtraError
         matplotlib is not installed.
     """
-    if importlib.util.find_spec("matplotlib") is None:
+    if not can_draw():
         raise MissingExtraError(
             "figures need matplotlib",
             expected="the extra 'report'",

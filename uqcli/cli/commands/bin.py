@@ -16,6 +16,7 @@ from uqcli.cli.options import (
     BlockBounds,
     FitColumns,
     InputOptions,
+    PlotOutput,
     ReportOptions,
     RunOptions,
 )
@@ -78,6 +79,7 @@ def bin_(
     written: ArtifactOutput,
     columns: FitColumns,
     reading: InputOptions,
+    plotting: PlotOutput,
     reporting: ReportOptions,
     running: RunOptions,
 ) -> None:
@@ -85,7 +87,7 @@ def bin_(
     limit_threads(running.threads)
     tables, models = (None, [*(inputs or ()), edges]) if merge else (inputs, [edges])
     reads = Reads.of(tables, models=models, reading=reading)
-    files = check_outputs(reporting, written.output, reads=reads, running=running)
+    files = check_outputs(reporting, written.output, reads=reads, running=running, plot=plotting.plot)
     from uqcli.jobs.bin.run import BinRequest, run
 
     shape = {
@@ -108,7 +110,7 @@ def bin_(
     else:
         given = {name: str(value) for name, value in shape.items() if value}
         request = BinRequest(data=data, grid=_spec(binning or defaults.GRID_BINNING, given))
-    deliver(run(request), reporting, files=files, output=written.output)
+    deliver(run(request), reporting, files=files, output=written.output, plot=plotting.plot)
 
 
 def _refuse_shape(given: dict[str, str | Binning | None]) -> None:

@@ -16,6 +16,7 @@ from uqcli.cli.options import (
     ArtifactOutput,
     FitColumns,
     InputOptions,
+    PlotOutput,
     ReportOptions,
     RunOptions,
 )
@@ -179,6 +180,7 @@ def boundary(
     method: FindingOptions,
     columns: FitColumns,
     reading: InputOptions,
+    plotting: PlotOutput,
     reporting: ReportOptions,
     running: RunOptions,
 ) -> None:
@@ -186,7 +188,8 @@ def boundary(
     limit_threads(running.threads)
     asked = _asked(constraint)
     reads = Reads.of(inputs, models=[method.grid, method.shift], reading=reading)
-    files = check_outputs(reporting, _places(written.output, asked), reads=reads, running=running)
+    places = _places(written.output, asked)
+    files = check_outputs(reporting, places, reads=reads, running=running, plot=plotting.plot)
     from uqcli.jobs.boundary.request import BoundaryRequest
     from uqcli.jobs.boundary.run import run, run_several
 
@@ -204,7 +207,7 @@ def boundary(
         seed=method.seed,
     )
     result = run(request) if len(asked) == 1 else run_several(request, asked)
-    deliver(result, reporting, files=files, output=written.output)
+    deliver(result, reporting, files=files, output=written.output, plot=plotting.plot)
 
 
 def _algorithm(method: FindingOptions) -> AlgorithmChoice:

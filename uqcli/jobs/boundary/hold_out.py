@@ -118,9 +118,13 @@ class HoldOutRows:
             return optimise(self._every_score, algorithm, self.constraint)  # the closest may be anywhere
         return found
 
+    def is_grid(self, algorithm: Algorithm) -> bool:
+        """Whether an algorithm works on the grid."""
+        return entry_of(algorithm).works_on is WorksOn.GRID
+
     def cells(self, algorithm: Algorithm) -> Cells:
         """The cells an algorithm works on."""
-        return self._grid if entry_of(algorithm).works_on is WorksOn.GRID else self._scores
+        return self._grid if self.is_grid(algorithm) else self._scores
 
     @cached_property
     def _edges(self) -> Floats:
@@ -202,6 +206,11 @@ class HoldOutGrid:
     def optimum(self, algorithm: Algorithm) -> Optimum:
         """The best boundary of an algorithm that applies."""
         return optimise(self.saved, algorithm, self.constraint)
+
+    def is_grid(self, algorithm: Algorithm) -> bool:
+        """All work on the grid."""
+        del algorithm
+        return True
 
     def cells(self, algorithm: Algorithm) -> Cells:
         """The cells an algorithm works on."""

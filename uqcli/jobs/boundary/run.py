@@ -77,6 +77,7 @@ def _found(
         positives=cells.positives,
         mix=mix,
         tried=hold_out.tried,
+        cells=cells if hold_out.is_grid(best.algorithm) else None,
     )
     if best.optimum is None or best.optimum.found is None:
         return Result(report=report, artifact=None, failure=InfeasibleError(report.shortfall()))
@@ -125,6 +126,7 @@ def _with_certificate(
             uncertified=made.uncertified.found,
         ),
         tried=made.tried,
+        cells=made.cells,
     )
     if made.found is None:
         return Result(report=report, artifact=None, failure=InfeasibleError(report.shortfall()))

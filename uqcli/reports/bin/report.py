@@ -11,6 +11,8 @@ from uqcli.artifacts.grid import GridArtifact
 from uqcli.counts import Floats
 from uqcli.document import Document, Metrics
 from uqcli.methods.bin.isotonic_error import BinError
+from uqcli.reports.figures import can_draw
+from uqcli.reports.positivity import positivity_figure
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -72,7 +74,8 @@ class BinReport:
                 rows=[(*line, *(_shown(each, first) for each in self.errors)) for line, first in lines],
             )
         notes = (*grid.notes, *self.warnings, *self._error_notes())
-        return replace(grid, tables=[table], notes=notes)
+        figures = [positivity_figure(self.artifact.cells(), [])] if can_draw() else []
+        return replace(grid, tables=[table], notes=notes, figures=figures)
 
     def _error_notes(self) -> list[str]:
         if self.errors is None or len(self.artifact.count) == 1:

@@ -17,14 +17,17 @@ from uqcli.artifacts.boundary import (
 )
 from uqcli.artifacts.saved import Source
 from uqcli.choices import Algorithm, AlgorithmChoice, ConstraintKind
+from uqcli.counts import Cells
 from uqcli.defaults import VERSION
-from uqcli.document import Document, Metrics, Table, count, plain, share
+from uqcli.document import Document, Figure, Metrics, Table, count, plain, share
 from uqcli.methods.boundary.certificate import NotCertified
 from uqcli.methods.boundary.constraint import Constraint
 from uqcli.methods.boundary.optimum import Optimum
 from uqcli.methods.boundary.result import FitCounts, FittedBoundary
 from uqcli.methods.boundary.target import ClassMix
 from uqcli.reports.boundary.compared import Compared, gains_table
+from uqcli.reports.figures import can_draw
+from uqcli.reports.positivity import Drawn, positivity_figure
 
 _UNTESTED = (
     "Whether these recalls differ by more than chance was not tested; --compare tests whether the "
@@ -129,6 +132,8 @@ class BoundaryReport:
         Class weights of the target in which the constraint was to hold.
     compared
         What uncertainties gain over the score alone, the best first; empty where nobody asked.
+    cells
+        The grid, for the figure; None where the boundary was not found on one.
     """
 
     source: Source
@@ -144,6 +149,7 @@ class BoundaryReport:
     certification: Certification | None = None
     tried: tuple[BinsTried, ...] = ()
     compared: tuple[Compared, ...] = ()
+    cells: Cells | None = None
 
     @property
     def metrics(self) -> Metrics:
@@ -209,8 +215,28 @@ class BoundaryReport:
         if found:
             tables.append(threshold_table(found.uncertainty_edges.tolist(), found.thresholds))
         return Document(
-            title=title, lead=self._lead(), tables=tables, notes=self._notes(), live=self._times()
+            title=title,
+            lead=self._lead(),
+            tables=tables,
+            notes=self._notes(),
+            figures=self._figures(),
+            live=self._times(),
         )
+
+    def _figures(self) -> list[Figure]:
+        """Positivity with what was found; pages do without it where nothing can be drawn."""
+        if self.cells is None or not can_draw():
+            return []
+        found, single = self.chosen.found, self.score_only.found if self.score_only else None
+        certified = self.certification is not None
+        other = self.certification.uncertified if self.certification else None
+        drawn = [
+            ("certified boundary" if certified else "boundary", found),
+            ("score alone", single),
+            ("uncertified boundary", other),
+        ]
+        boundaries = [Drawn(name=name, thresholds=each.thresholds) for name, each in drawn if each]
+        return [positivity_figure(self.cells, boundaries)]
 
     def _lead(self) -> list[str]:
         """What to know before anything else: whether the uncertainty pays."""

@@ -1,0 +1,184 @@
+"""Positivity over score x uncertainty [UB fig. 1]: as a map with thresholds on it, and against the score."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from uqcli.counts import CellRow, Cells, Floats, Ints
+from uqcli.defaults import CONFIDENCE, LOWEST
+from uqcli.document import Figure
+from uqcli.methods.proportion import clopper_pearson
+from uqcli.reports.figures import GREY, INK, RED
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure as Canvas
+
+_BANDS, _LEAST_ROWS = 25, 20
+"""Bands of equal width that scores are shown by; neighbours of fewer rows are taken together."""
+
+_MOST_CURVES: Final = 6
+_EMPTY: Final = "#eceef0"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Drawn:
+    """A boundary to be drawn: one threshold of each uncertainty bin, or one for all."""
+
+    name: str
+    thresholds: tuple[float | None, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Level:
+    """An uncertainty bin as it is shown, in ranges of scores.
+
+    Attributes
+    ----------
+    ends : float64, shape (m+1,)
+    place : float64, shape (m,)
+        About the mean score of a range's rows.
+    count, positives : int64, shape (m,)
+        Rows of the cells that begin in a range.
+    """
+
+    ends: Floats
+    place: Floats
+    count: Ints
+    positives: Ints
+
+    @classmethod
+    def of(cls, row: CellRow, ends: Floats) -> _Level:
+        """The cells of an uncertainty bin, in bands of scores or several of them."""
+        band = np.clip(np.searchsorted(ends, row.lower, side="right") - 1, 0, _BANDS - 1)
+        count, positives = (
+            np.bincount(band, each, _BANDS).astype(np.int64) for each in (row.count, row.positives)
+        )
+        starts, held = [], _LEAST_ROWS
+        for number, rows in enumerate(count.tolist()):
+            if max(held, rows) >= _LEAST_ROWS:
+                starts.append(number)
+                held = 0
+            held += rows
+        weighted = np.bincount(band, np.clip(row.lower, ends[0], ends[-1]) * row.count, _BANDS)
+        return cls(
+            ends=ends[[*starts, _BANDS]],
+            place=np.add.reduceat(weighted, starts) / np.maximum(np.add.reduceat(count, starts), 1),
+            count=np.add.reduceat(count, starts),
+            positives=np.add.reduceat(positives, starts),
+        )
+
+    @property
+    def rate(self) -> Floats:
+        """Share of positives of each range; NaN without rows."""
+        return np.where(self.count > 0, self.positives / np.maximum(self.count, 1), np.nan)
+
+
+def positivity_figure(cells: Cells, boundaries: Sequence[Drawn]) -> Figure:
+    """The map with boundaries drawn on it, and beside it one curve for each level of uncertainty."""
+    span = _span(cells, boundaries)
+    ends = np.linspace(*span, _BANDS + 1)
+    levels = [_Level.of(row, ends) for row in cells.rows]
+    names = _names(cells.uncertainty_edges.tolist())
+
+    def draw(canvas: Canvas) -> None:
+        left, right = canvas.subplots(1, 2, width_ratios=[1.15, 1])
+        _draw_map(left, levels, span, names)
+        for drawn, style in zip(boundaries, _styles(), strict=False):
+            _draw_boundary(left, drawn, len(levels), style)
+        if boundaries:
+            left.legend(loc="lower left", bbox_to_anchor=(0, 1), frameon=False, ncols=2, borderpad=0)
+        _draw_curves(right, levels, span, names)
+
+    shown = "".join(f", with {each.name}" for each in boundaries)
+    title = f"Share of positives over score and uncertainty{shown}"
+    return Figure(title=title, width=10.5, height=4.4, draw=draw)
+
+
+def _styles() -> list[dict[str, Any]]:
+    return [
+        {"color": RED, "linewidth": 2.4},
+        {"color": INK, "linewidth": 1.6, "linestyle": (0, (4, 2))},
+        {"color": GREY, "linewidth": 1.6, "linestyle": (0, (1, 1.5))},
+    ]
+
+
+def _span(cells: Cells, boundaries: Sequence[Drawn]) -> tuple[float, float]:
+    """Scores that are shown: 0 to 1 where all are probabilities, as far as edges tell."""
+    edges = np.concatenate([each.lower for each in cells.rows])
+    given = [t for drawn in boundaries for t in drawn.thresholds if t is not None]
+    known = np.concatenate([edges, given])
+    known = known[known > LOWEST]
+    if len(known) == 0 or (known.min() >= 0 and known.max() <= 1):
+        return 0.0, 1.0
+    low, high = float(known.min()), float(known.max())
+    margin = 0.08 * ((high - low) or 1.0)
+    return low - margin, high + margin
+
+
+def _names(edges: Sequence[float]) -> list[str]:
+    if not edges:
+        return ["all"]
+    shown = [f"{edge:.3g}" for edge in edges]
+    between = [f"{low} to {high}" for low, high in pairwise(shown)]
+    return [f"below {shown[0]}", *between, f"from {shown[-1]}"]
+
+
+def _draw_map(axes: Axes, levels: Sequence[_Level], span: tuple[float, float], names: Sequence[str]) -> None:
+    from matplotlib import colormaps
+    from matplotlib.cm import ScalarMappable
+    from matplotlib.colors import Normalize
+
+    norm, shading = Normalize(0, _highest(levels)), colormaps["Blues"].with_extremes(bad=_EMPTY)
+    for number, level in enumerate(levels):
+        shades = np.ma.masked_invalid(level.rate)[None, :]
+        axes.pcolormesh(level.ends, [number, number + 1], shades, cmap=shading, norm=norm)
+    axes.set(xlabel="score", ylabel="uncertainty", xlim=span, ylim=(0, len(levels)))
+    step = -(-len(levels) // 12)
+    axes.set_yticks(np.arange(0, len(levels), step) + 0.5, names[::step])
+    axes.tick_params(axis="y", length=0)
+    colours = ScalarMappable(norm, shading)
+    bar: Any = axes.figure.colorbar(colours, ax=axes, label="share of positives", fraction=0.06, pad=0.02)
+    bar.outline.set_visible(False)
+
+
+def _highest(levels: Sequence[_Level]) -> float:
+    rates = np.concatenate([each.rate for each in levels])
+    return float(np.nanmax(rates, initial=0.0)) or 1.0
+
+
+def _draw_boundary(axes: Axes, drawn: Drawn, levels: int, style: dict[str, Any]) -> None:
+    """A step along the thresholds; where nothing is positive it leaves the picture to the right."""
+    thresholds = drawn.thresholds if len(drawn.thresholds) == levels else drawn.thresholds * levels
+    low, high = axes.get_xlim()
+    beyond = high + (high - low)
+    at = np.repeat([beyond if each is None else max(each, low - (high - low)) for each in thresholds], 2)
+    height = np.repeat(np.arange(levels + 1), 2)[1:-1]
+    axes.plot(at, height, label=drawn.name, solid_joinstyle="miter", **style)
+    axes.set_xlim(low, high)
+
+
+def _draw_curves(
+    axes: Axes, levels: Sequence[_Level], span: tuple[float, float], names: Sequence[str]
+) -> None:
+    from matplotlib import colormaps
+
+    shown = np.unique(np.linspace(0, len(levels) - 1, min(_MOST_CURVES, len(levels))).round().astype(int))
+    colours = colormaps["viridis"](np.linspace(0, 0.85, len(shown)))
+    for number, colour in zip(shown.tolist(), colours, strict=True):
+        level = levels[number]
+        rate = level.rate
+        pairs = zip(level.positives.tolist(), level.count.tolist(), strict=True)
+        bounds = np.array([clopper_pearson(*pair, CONFIDENCE) for pair in pairs])
+        errors = np.nan_to_num(np.maximum([rate - bounds[:, 0], bounds[:, 1] - rate], 0))
+        style = {"color": colour, "linewidth": 1.6, "marker": "o", "markersize": 3, "elinewidth": 0.7}
+        axes.errorbar(level.place, rate, yerr=errors, label=names[number], **style)
+    axes.set(xlabel="score", ylabel="share of positives (95 % interval)", xlim=span)
+    axes.set_ylim(0, min(1.02, 1.3 * _highest(levels)))
+    title = "uncertainty" if len(levels) > 1 else None
+    axes.legend(loc="upper left", frameon=False, title=title, alignment="left")
