@@ -1,5 +1,6 @@
 """The README says what is so: its reference is the program's, its code runs."""
 
+import json
 import re
 import shutil
 import subprocess
@@ -10,6 +11,7 @@ import pytest
 
 from tests.documentation.reference import README, reference, rewritten
 from uqcli import errors
+from uqcli.cli.app import run
 
 TEXT = README.read_text()
 BLOCKS = re.findall(r"<!-- run -->\n```(sh|python)\n(.*?)```", TEXT, flags=re.DOTALL)
@@ -47,7 +49,7 @@ def test_exit_codes_are_listed():
 
 
 def test_there_are_blocks_to_run():
-    assert [language for language, _ in BLOCKS] == ["sh"] * 10 + ["python"]
+    assert [language for language, _ in BLOCKS] == ["sh"] * 11 + ["python"]
 
 
 @pytest.mark.parametrize("number", range(len(BLOCKS)))
@@ -62,21 +64,14 @@ def test_blocks_run(tmp_path, number):
     assert (done.returncode, done.stderr) == (0, ""), done.stdout
 
 
-def test_the_figures_of_the_table_are_those_of_the_sample(tmp_path):
-    from uqcli.cli.app import run
-
-    holdout, new = (str(README.parent / "sample_data" / f"digits_{part}.csv") for part in ("holdout", "new"))
-    for algorithm, words in (("st", "one score threshold"), ("vw-dpmt", "score x uncertainty")):
-        artifact = str(tmp_path / f"{algorithm}.json")
-        assert (
-            run(["boundary", holdout, "--precision", "0.9", "--algorithm", algorithm, "-q", "-o", artifact])
-            == 0
-        )
-        report = tmp_path / "report.json"
-        assert run(["evaluate", artifact, new, "-q", "--report", str(report)]) == 0
-        import json
-
-        metrics = json.loads(report.read_text())["metrics"]
-        recall, precision = (f"{metrics[name]['value']:.3f}" for name in ("recall", "precision"))
-        row = next(line for line in TEXT.splitlines() if line.startswith(f"| {words} |"))
-        assert row.replace("*", "") == f"| {words} | {recall} | {precision} | {metrics['selected']} |"
+def test_what_is_said_of_the_sample_is_what_its_comparison_says(tmp_path):
+    report = tmp_path / "report.json"
+    holdout = str(README.parent / "sample_data" / "digits_holdout.csv")
+    assert run(["boundary", holdout, "--precision", "0.9", "--compare", "-q", "--report", str(report)]) == 0
+    found = json.loads(report.read_text())
+    metrics = found["metrics"]
+    said = " ".join(TEXT.split())
+    assert f"a recall of {metrics['recall']:.3f} against {metrics['score_only_recall']:.3f}" in said
+    gained = metrics["gain.equal_alerts"]
+    value, low, high = (f"{100 * gained[name]:+.1f}" for name in ("value", "low", "high"))
+    assert f'"{found["verdict"]}" (as here: {value} points, {low} to {high})' in said
