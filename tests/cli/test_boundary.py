@@ -267,7 +267,8 @@ def test_compare_ranks_columns_and_uses_the_best(compared_rows, tmp_path, uqcli)
     assert found["verdict"] == "helps"
     assert [each["uncertainty"] for each in found["compared"]] == ["useful", "noise"]
     assert [each["verdict"] for each in found["compared"]] == ["helps", "no evidence"]
-    assert found["compared"][0]["metrics"]["gain.p"] == found["metrics"]["gain.p"] == 0.01
+    assert found["compared"][0]["metrics"] == {"gain": found["metrics"]["gain"]}
+    assert found["metrics"]["gain"]["p"] == 0.01
     assert found["source"]["columns"]["uncertainty"] == "useful"
     assert json.loads((tmp_path / "b.json").read_bytes())["source"]["columns"]["uncertainty"] == "useful"
 
@@ -301,4 +302,4 @@ def test_compare_has_no_answer_where_the_score_alone_will_not_do(compared_rows, 
         "boundary", compared_rows, "--precision", "1", "--compare", "--uncertainty", "useful", "--json"
     )
     found = json.loads(outcome.out)
-    assert (found["verdict"], found["metrics"]["gain.p"]) == ("no evidence", None)
+    assert (found["verdict"], found["metrics"]["gain"]["p"]) == ("no evidence", None)

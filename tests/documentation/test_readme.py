@@ -72,6 +72,6 @@ def test_what_is_said_of_the_sample_is_what_its_comparison_says(tmp_path):
     metrics = found["metrics"]
     said = " ".join(TEXT.split())
     assert f"a recall of {metrics['recall']:.3f} against {metrics['score_only_recall']:.3f}" in said
-    gained = metrics["gain.equal_alerts"]
+    gained = metrics["gain"]["equal_alerts"]
     value, low, high = (f"{100 * gained[name]:+.1f}" for name in ("value", "low", "high"))
     assert f'"{found["verdict"]}" (as here: {value} points, {low} to {high})' in said

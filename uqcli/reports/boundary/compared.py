@@ -55,12 +55,13 @@ class Compared:
     def metrics(self) -> Metrics:
         """By their contract names."""
         found = self.gain
-        return {
-            "gain.recall": found.at_bound if found else _NOT_TESTED,
-            "gain.equal_alerts": found.equal_alerts if found else _NOT_TESTED,
-            "gain.placebo": found.placebo if found else None,
-            "gain.p": self.p_value,
+        gain: Metrics = {
+            "recall": found.at_bound if found else _NOT_TESTED,
+            "equal_alerts": found.equal_alerts if found else _NOT_TESTED,
+            "placebo": found.placebo if found else None,
+            "p": self.p_value,
         }
+        return {"gain": gain}
 
     def payload(self) -> dict[str, Any]:
         """The JSON form."""
