@@ -1,0 +1,76 @@
+"""``uqcli evaluate`` on two artifacts: the second less the first."""
+
+import pytest
+
+
+@pytest.fixture
+def pair(uqcli, data):
+    """A cautious boundary, and one that selects more of the same rows."""
+    for name, precision in (("old", "0.9"), ("new", "0.6")):
+        options = ("--precision", precision, "--algorithm", "st", "-q", "-o", f"{name}.json")
+        assert uqcli("boundary", data, *options).code == 0
+    return "old.json", "new.json"
+
+
+def test_differences_are_metrics_and_gates(uqcli, pair, data):
+    report = uqcli("evaluate", *pair, data, "--json").json
+    assert list(report["metrics"]) == ["difference"]
+    found, (old, new) = report["metrics"]["difference"], [each["metrics"] for each in report["results"]]
+    assert found["selected"]["value"] == new["selected"] - old["selected"] > 0
+    for name in ("recall", "precision"):
+        assert found[name]["value"] == pytest.approx(new[name]["value"] - old[name]["value"])
+        assert found[name]["low"] < found[name]["value"] < found[name]["high"]
+    narrow = uqcli("evaluate", *pair, data, "--json", "--confidence", "0.5").json["metrics"]["difference"]
+    assert narrow["recall"]["low"] > found["recall"]["low"]
+    assert narrow["recall_p"] == found["recall_p"] < 0.001
+    gate = ("-q", "--fail-if")
+    assert uqcli("evaluate", *pair, data, *gate, "difference.recall < -0.01").code == 0
+    failed = uqcli("evaluate", *reversed(pair), data, *gate, "difference.recall < -0.01")
+    assert failed.code == 6
+    assert failed.err.count("gate:") == 1
+    assert uqcli("evaluate", *reversed(pair), data, *gate, "difference.recall.high < 0").code == 6
+    assert uqcli("evaluate", *pair, data, *gate, "difference.recall_p < 0.05").code == 6
+
+
+def test_gates_on_either_and_on_both_together(uqcli, pair, data):
+    both = ("--fail-if", "recall < 2", "--fail-if", "difference.selected > 0")
+    failed = uqcli("evaluate", *pair, data, "-q", *both)
+    assert failed.code == 6
+    assert [" in " in line for line in failed.err.splitlines()] == [True, True, False]
+    for unknown in ("difference.f1 > 0", "f1 > 0"):
+        refused = uqcli("evaluate", *pair, data, "-q", "--fail-if", unknown)
+        assert refused.code == 2
+        assert "difference.recall" in refused.err
+        assert "true_positives" in refused.err
+    group = uqcli("evaluate", *pair, data, "-q", "--fail-if", "difference > 0")
+    assert (group.code, "group of metrics" in group.err) == (2, True)
+    alone = uqcli("evaluate", pair[0], data, "-q", "--fail-if", "difference.recall > 0")
+    assert (alone.code, "no metric" in alone.err) == (2, True)
+
+
+def test_what_chance_does_not_explain_is_said_in_words(uqcli, pair, data):
+    shown = " ".join(uqcli("evaluate", *pair, data, "--report", "r.md").out.decode().split())
+    assert "difference (second less first)" in shown
+    assert "] higher" in shown
+    assert "] lower" in shown
+    assert "new.json finds" in shown
+    assert "points more of the positives than old.json (" in shown
+    assert "exact McNemar p = " in shown
+    assert "The precision of new.json is" in shown
+    assert "No difference" not in shown
+
+
+def test_no_side_is_taken_within_chance(uqcli, pair, data, tmp_path):
+    shown = " ".join(uqcli("evaluate", pair[0], pair[0], data).out.decode().split())
+    for what in ("recall", "precision", "rows selected"):
+        assert f"No difference in {what} that chance does not explain" in shown
+    for word in ("higher", "lower", " more ", " fewer "):
+        assert word not in shown
+    (tmp_path / "d.csv").write_text("score,uncertainty,label\n0.0,1,0\n")
+    empty = uqcli("evaluate", *pair, "d.csv", "--json").json
+    undefined = {"value": None, "low": -1.0, "high": 1.0}
+    assert empty["metrics"]["difference"]["recall"] == undefined
+    assert empty["metrics"]["difference"]["precision"] == undefined
+    assert empty["metrics"]["difference"]["recall_p"] is None
+    assert "Recalls cannot be compared: no row is positive." in empty["notes"]
+    assert uqcli("evaluate", *pair, "d.csv", "-q", "--fail-if", "difference.recall > -2").code == 0

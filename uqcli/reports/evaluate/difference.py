@@ -1,0 +1,132 @@
+"""Two models on the same rows: what the second does otherwise than the first."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from uqcli.document import Estimate, ExactEstimate, Metrics, count, ends_of
+
+HEADER = "difference (second less first)"
+
+
+@dataclass(frozen=True, kw_only=True)
+class BoundaryDifference:
+    """A second boundary less a first, by weight.
+
+    Attributes
+    ----------
+    recall, precision
+        Differences of proportions; where one is undefined, None between -1 and 1.
+    selected
+        In rows; the interval is of what is expected among as many rows drawn anew.
+    recall_p, selected_p
+        Exact McNemar tests: among positive rows (None without any), and among all rows.
+    disagreements, disagreements_positive
+        Rows that one of them selects and the other does not, and the positive ones among them.
+    """
+
+    recall: ExactEstimate
+    precision: ExactEstimate
+    selected: Estimate
+    recall_p: float | None
+    selected_p: float
+    disagreements: int
+    disagreements_positive: int
+
+    def metrics(self) -> Metrics:
+        """By their contract names."""
+        return {
+            "recall": self.recall,
+            "precision": self.precision,
+            "selected": self.selected,
+            "recall_p": self.recall_p,
+            "selected_p": self.selected_p,
+            "disagreements": self.disagreements,
+            "disagreements_positive": self.disagreements_positive,
+        }
+
+    def column(self) -> tuple[str, ...]:
+        """Beside the cells of the two: precision, recall, fpr, selected, true positives."""
+        precision, recall = (cell(each, "+.4f") for each in (self.precision, self.recall))
+        return precision, recall, "", cell(self.selected, "+,.0f"), ""
+
+    def sentences(self, names: Sequence[str]) -> list[str]:
+        """What chance does not explain, in words, and where it may explain all."""
+        first, second = names
+        return [
+            self._on_recall(first, second),
+            self._on_precision(first, second),
+            self._on_selected(first, second),
+        ]
+
+    def _on_recall(self, first: str, second: str) -> str:
+        if self.recall_p is None:
+            return "Recalls cannot be compared: no row is positive."
+        test = (
+            f"exact McNemar p = {self.recall_p:.3g} on {count(self.disagreements_positive)} positives where "
+            "they disagree"
+        )
+        if not direction(self.recall):
+            return f"No difference in recall that chance does not explain: {_in_points(self.recall)}; {test}."
+        more = "more" if direction(self.recall) == "higher" else "fewer"
+        return (
+            f"{second} finds {_size(self.recall, 100)} points {more} of the positives than {first} "
+            f"({_range(self.recall, 100)}; {test})."
+        )
+
+    def _on_precision(self, first: str, second: str) -> str:
+        if self.precision.value is None:
+            return "Precisions cannot be compared: one of the two selects nothing."
+        towards, size = direction(self.precision), _size(self.precision, 100)
+        if not towards:
+            return f"No difference in precision that chance does not explain: {_in_points(self.precision)}."
+        return (
+            f"The precision of {second} is {size} points {towards} than that of {first} "
+            f"({_range(self.precision, 100)})."
+        )
+
+    def _on_selected(self, first: str, second: str) -> str:
+        test = (
+            f"exact McNemar p = {self.selected_p:.3g} on {count(self.disagreements)} rows where they disagree"
+        )
+        if not direction(self.selected):
+            return f"No difference in rows selected that chance does not explain: {test}."
+        more = "more" if direction(self.selected) == "higher" else "fewer"
+        return (
+            f"{second} selects {_size(self.selected, 1)} rows {more} than {first} "
+            f"({_range(self.selected, 1)} among as many new rows; {test})."
+        )
+
+
+def direction(estimate: Estimate) -> str:
+    """Higher or lower where the interval leaves 0 out, else nothing."""
+    if estimate.low is None or estimate.high is None or estimate.low <= 0 <= estimate.high:
+        return ""
+    return "higher" if estimate.low > 0 else "lower"
+
+
+def cell(estimate: Estimate, form: str) -> str:
+    """A difference with its interval, and in a word where chance does not explain it."""
+    if estimate.value is None:
+        return "-"
+    return f"{estimate.value:{form}}{ends_of(estimate, form)} {direction(estimate)}".rstrip()
+
+
+def _size(estimate: Estimate, unit: int) -> str:
+    return _number(abs(unit * (estimate.value or 0.0)))
+
+
+def _range(estimate: Estimate, unit: int) -> str:
+    low, high = sorted(abs(unit * (end or 0.0)) for end in (estimate.low, estimate.high))
+    return f"{_number(low)} to {_number(high)}"
+
+
+def _in_points(estimate: ExactEstimate) -> str:
+    value, low, high = (100 * each for each in (estimate.value or 0.0, estimate.low, estimate.high))
+    return f"{value:+.3g} points ({low:+.3g} to {high:+.3g})"
+
+
+def _number(value: float) -> str:
+    """Three digits; of numbers in the thousands, whole."""
+    return f"{value:,.0f}" if value >= 1000 else f"{value:.3g}"
