@@ -74,3 +74,41 @@ def test_no_side_is_taken_within_chance(uqcli, pair, data, tmp_path):
     assert empty["metrics"]["difference"]["recall_p"] is None
     assert "Recalls cannot be compared: no row is positive." in empty["notes"]
     assert uqcli("evaluate", *pair, "d.csv", "-q", "--fail-if", "difference.recall > -2").code == 0
+
+
+@pytest.fixture
+def calibrators(uqcli, data):
+    for method in ("platt", "histogram"):
+        assert uqcli("calibrate", data, "--method", method, "-q", "-o", f"{method}.json").code == 0
+    return "platt.json", "histogram.json"
+
+
+def test_two_calibrators(uqcli, calibrators, data):
+    report = uqcli("evaluate", *calibrators, data, "--json", "--bootstrap", "99").json
+    found, sides = report["metrics"]["difference"], [each["metrics"]["after"] for each in report["results"]]
+    back = uqcli("evaluate", *reversed(calibrators), data, "--json", "--bootstrap", "99").json
+    for name in ("log_loss", "brier"):
+        value = sides[1][name]["value"] - sides[0][name]["value"]
+        assert found[name]["value"] == pytest.approx(value, abs=1e-12)
+        assert found[name]["low"] < found[name]["value"] < found[name]["high"]
+        mirror = back["metrics"]["difference"][name]
+        assert mirror["value"] == pytest.approx(-found[name]["value"])
+    assert found["auc"] == pytest.approx(sides[1]["auc"]["value"] - sides[0]["auc"]["value"])
+    gates = ("--fail-if", "difference.brier < 2", "--fail-if", "after.brier < 2")
+    failed = uqcli("evaluate", *calibrators, data, "-q", *gates)
+    assert [" in " in line for line in failed.err.splitlines()] == [False, True, True]
+
+
+def test_two_calibrators_without_intervals(uqcli, calibrators, data, frame, tmp_path):
+    shown = uqcli("evaluate", *calibrators, data, "--json").json
+    assert shown["metrics"]["difference"]["log_loss"]["low"] is None
+    assert "--bootstrap tells whether chance explains it" in shown["notes"][-1]
+    same = uqcli("evaluate", "platt.json", "platt.json", data, "--json", "--bootstrap", "99").json
+    assert same["metrics"]["difference"]["brier"] == {"value": 0.0, "low": None, "high": None}
+    assert "too little tells the two apart" in same["notes"][-1]
+    frame.rename({"score": "p"}).with_columns(score=frame["score"]).write_parquet(tmp_path / "both.parquet")
+    options = ("--score", "p", "--method", "platt", "-q", "-o", "p.json")
+    assert uqcli("calibrate", "both.parquet", *options).code == 0
+    apart = uqcli("evaluate", "histogram.json", "p.json", "both.parquet", "--json", "--bootstrap", "99").json
+    assert apart["metrics"]["difference"]["log_loss"]["low"] is None
+    assert "not paired" in apart["notes"][-1]

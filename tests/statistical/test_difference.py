@@ -6,8 +6,11 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from uqcli.jobs.evaluate.calibrators import resampled_losses
 from uqcli.jobs.evaluate.difference import difference_of
+from uqcli.jobs.intervals import ResamplingPlan
 from uqcli.methods.evaluate.difference import Chosen, PairedSelections
+from uqcli.methods.evaluate.paired import PairedCounts
 
 REPETITIONS = int(os.environ.get("STATISTICAL_REPETITIONS", "200"))
 
@@ -60,3 +63,40 @@ def test_intervals_of_differences(setting, rows):
     for name, count in held.items():
         below = stats.binomtest(count, REPETITIONS, 0.95, alternative="less").pvalue
         assert below > 0.001, (name, count / REPETITIONS)
+
+
+def losses(p, truth):
+    return {
+        "log_loss": np.mean(-truth * np.log(p) - (1 - truth) * np.log1p(-p)),
+        "brier": np.mean(truth * (1 - p) ** 2 + (1 - truth) * p**2),
+    }
+
+
+MAPS = {  # a second map that differs from the first in some of the scores
+    "nowhere almost": lambda score: np.where(score > 0.93, 0.98, score),
+    "at the upper end": lambda score: np.where(score > 0.68, 0.98, score),
+    "in the middle": lambda score: np.where(abs(score - 0.5) < 0.14, score + 0.2, score),
+    "everywhere": lambda score: 0.8 * score + 0.1,
+    "hardly, but for a few": lambda score: np.where(score > 0.9, 0.99, score + 1e-6),
+}
+
+
+@pytest.mark.parametrize("setting", MAPS)
+def test_intervals_of_losses_of_two_calibrators(setting):
+    repetitions = max(100, REPETITIONS // 2)
+    points, second = np.linspace(0.05, 0.95, 200_001), MAPS[setting]
+    first, other = losses(points, points), losses(second(points), points)
+    held, asked = dict.fromkeys(first, 0), 0
+    for run in range(repetitions):
+        random = np.random.default_rng([11, run])
+        score = random.uniform(0.05, 0.95, 300)
+        pairs = PairedCounts.of(score, second(score), random.random(300) < score, None)
+        found = resampled_losses(pairs, ResamplingPlan(replicates=60, seed=run))
+        asked += bool(found)
+        for name, estimate in found.items():
+            held[name] += estimate.low <= other[name] - first[name] <= estimate.high
+    if setting in ("at the upper end", "in the middle", "everywhere"):
+        assert asked > 0.5 * repetitions
+    for name, count in held.items():
+        below = stats.binomtest(count, asked, 0.93, alternative="less").pvalue if asked else 1
+        assert below > 0.01, (name, count / asked)

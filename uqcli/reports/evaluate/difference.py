@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Final
 
-from uqcli.document import Estimate, ExactEstimate, Metrics, count, ends_of
+from uqcli.document import Estimate, ExactEstimate, Metrics, Table, count, ends_of
+from uqcli.reports.comparison import Comparison, comparison_table
 
 HEADER = "difference (second less first)"
 
@@ -97,6 +100,60 @@ class BoundaryDifference:
             f"{second} selects {_size(self.selected, 1)} rows {more} than {first} "
             f"({_range(self.selected, 1)} among as many new rows; {test})."
         )
+
+
+@dataclass(frozen=True, kw_only=True)
+class CalibratorDifference:
+    """What a second calibrator makes of the scores against what a first makes of them.
+
+    Attributes
+    ----------
+    compared
+        The first's probabilities as before, the second's as after.
+    paired
+        Whether both read the same rows; if not there is no interval.
+    resampled
+        Whether intervals were asked for.
+    """
+
+    compared: Comparison
+    paired: bool
+    resampled: bool
+
+    def metrics(self) -> Metrics:
+        """By their contract names."""
+        return self.compared.difference
+
+    def table(self, names: Sequence[str]) -> Table:
+        """The two side by side."""
+        return comparison_table("After calibration", self.compared, (*names, HEADER))
+
+    def sentences(self, names: Sequence[str]) -> list[str]:
+        """What chance does not explain, in words."""
+        if not self.paired:
+            return ["The two read different columns: their difference is not paired, and has no interval."]
+        return [self._on(metric, said, names) for metric, said in LOSSES_COMPARED.items()]
+
+    def _on(self, metric: str, said: str, names: Sequence[str]) -> str:
+        estimate, (first, second) = self.compared.difference[metric], names
+        if not isinstance(estimate, Estimate) or estimate.value is None:
+            return f"The {said} cannot be compared: it is undefined."
+        found = f"The {said} of {second} less that of {first} is {estimate.value:+.4f}"
+        if not self.resampled:
+            return f"{found}; --bootstrap tells whether chance explains it."
+        if estimate.low is None:
+            return f"{found}; no interval would hold its level here, too little tells the two apart."
+        if not direction(estimate):
+            shown = f"{estimate.value:+.4f}{ends_of(estimate, '+.4f')}"
+            return f"No difference in {said} that chance does not explain: {shown}."
+        return (
+            f"The {said} of {second} is {_size(estimate, 1)} {direction(estimate)} than that of {first} "
+            f"({_range(estimate, 1)})."
+        )
+
+
+LOSSES_COMPARED: Final[Mapping[str, str]] = MappingProxyType({"log_loss": "log loss", "brier": "Brier score"})
+"""Metrics of which a difference has an interval, and what they are called."""
 
 
 def direction(estimate: Estimate) -> str:
