@@ -1,5 +1,6 @@
 """``uqcli evaluate`` on two artifacts: the second less the first."""
 
+import polars as pl
 import pytest
 
 
@@ -112,3 +113,57 @@ def test_two_calibrators_without_intervals(uqcli, calibrators, data, frame, tmp_
     apart = uqcli("evaluate", "histogram.json", "p.json", "both.parquet", "--json", "--bootstrap", "99").json
     assert apart["metrics"]["difference"]["log_loss"]["low"] is None
     assert "not paired" in apart["notes"][-1]
+
+
+@pytest.fixture
+def sets(uqcli, data):
+    for alpha in ("0.3", "0.05"):
+        assert uqcli("conformal", data, "--alpha", alpha, "-q", "-o", f"at_{alpha}.json").code == 0
+    return "at_0.3.json", "at_0.05.json"
+
+
+def test_two_conformal_artifacts(uqcli, sets, data, tmp_path):
+    report = uqcli("evaluate", *sets, data, "--json").json
+    found, sides = report["metrics"]["difference"], [each["metrics"] for each in report["results"]]
+    for number, name in enumerate(sets):
+        assert sides[number] == uqcli("evaluate", name, data, "--json").json["metrics"]
+        assert uqcli("apply", name, data, "-q", "-o", f"{number}.parquet").code == 0
+    label = pl.col("label").cast(pl.String)
+    first, second = (
+        pl.read_parquet(tmp_path / f"{number}.parquet").select(pl.col("set").list.contains(label)).to_series()
+        for number in (0, 1)
+    )
+    assert found["disagreements"] == (first != second).sum() > 0
+    assert found["coverage"]["value"] == pytest.approx(second.mean() - first.mean())
+    assert 0 < found["coverage"]["low"] < found["coverage"]["value"] < found["coverage"]["high"]
+    size = sides[1]["mean_set_size"] - sides[0]["mean_set_size"]
+    assert found["mean_set_size"] == {"value": pytest.approx(size), "low": None, "high": None}
+    assert "points more of the rows than at_0.3.json" in report["notes"][-1]
+    shown = uqcli("evaluate", *sets, data).out.decode()
+    assert "difference (second less first)" in shown
+    assert "] higher" in shown
+    assert uqcli("evaluate", *sets, data, "-q", "--fail-if", "difference.mean_set_size > 0").code == 6
+
+
+def test_two_conformal_artifacts_within_chance_or_on_other_columns(uqcli, sets, data, frame, tmp_path):
+    same = uqcli("evaluate", sets[0], sets[0], data, "--json").json
+    assert same["metrics"]["difference"]["coverage_p"] == 1
+    assert "No difference in coverage" in same["notes"][-1]
+    frame.with_columns(p=1 - frame["score"]).write_parquet(tmp_path / "both.parquet")
+    options = ("--score", "p", "--alpha", "0.1", "-q", "-o", "p.json")
+    assert uqcli("conformal", "both.parquet", *options).code == 0
+    apart = uqcli("evaluate", sets[0], "p.json", "both.parquet", "--json").json
+    assert apart["metrics"]["difference"]["coverage"]["low"] is None
+    assert apart["metrics"]["difference"]["coverage_p"] is None
+    assert "not paired" in apart["notes"][-1]
+
+
+def test_repeated_rows_are_rows_of_that_weight(uqcli, pair, calibrators, sets, frame, tmp_path):
+    weighted = frame.with_row_index("w").with_columns(pl.col("w") % 4)
+    weighted.write_parquet(tmp_path / "w.parquet")
+    copied = weighted.select(pl.all().repeat_by("w")).explode(pl.all()).drop_nulls("w").drop("w")
+    copied.sample(fraction=1, shuffle=True, seed=1).write_parquet(tmp_path / "copied.parquet")
+    for two in (pair, calibrators):
+        one = uqcli("evaluate", *two, "w.parquet", "--weight", "w", "--json").json
+        other = uqcli("evaluate", *two, "copied.parquet", "--json").json
+        assert one["metrics"] == other["metrics"]

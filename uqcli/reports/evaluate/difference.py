@@ -152,6 +152,58 @@ class CalibratorDifference:
         )
 
 
+@dataclass(frozen=True, kw_only=True)
+class SetDifference:
+    """What a second artifact's sets hold against a first's.
+
+    Attributes
+    ----------
+    coverage
+        Without an interval where the two do not read the same rows.
+    coverage_p
+        Exact McNemar test.
+    disagreements
+        Rows whose label is in one of the two sets only.
+    mean_set_size
+        In classes. It has no interval: sets may differ by any number of classes, on rows too rare to be seen.
+    """
+
+    coverage: Estimate
+    coverage_p: float | None
+    disagreements: int | None
+    mean_set_size: Estimate
+
+    def metrics(self) -> Metrics:
+        """By their contract names."""
+        return {
+            "coverage": self.coverage,
+            "mean_set_size": self.mean_set_size,
+            "coverage_p": self.coverage_p,
+            "disagreements": self.disagreements,
+        }
+
+    def column(self) -> tuple[str, ...]:
+        """Beside the cells of the two: coverage, mean set size."""
+        return cell(self.coverage, "+.4f"), cell(self.mean_set_size, "+.3f")
+
+    def sentences(self, names: Sequence[str]) -> list[str]:
+        """What chance does not explain, in words, and where it may explain all."""
+        first, second = names
+        if self.coverage_p is None:
+            return ["The two read different columns: their difference is not paired, and has no interval."]
+        test = (
+            f"exact McNemar p = {self.coverage_p:.3g} on {count(self.disagreements)} rows where they disagree"
+        )
+        if not direction(self.coverage):
+            shown = _in_points(self.coverage)
+            return [f"No difference in coverage that chance does not explain: {shown}; {test}."]
+        more = "more" if direction(self.coverage) == "higher" else "fewer"
+        return [
+            f"{second} covers {_size(self.coverage, 100)} points {more} of the rows than {first} "
+            f"({_range(self.coverage, 100)}; {test})."
+        ]
+
+
 LOSSES_COMPARED: Final[Mapping[str, str]] = MappingProxyType({"log_loss": "log loss", "brier": "Brier score"})
 """Metrics of which a difference has an interval, and what they are called."""
 
@@ -179,8 +231,8 @@ def _range(estimate: Estimate, unit: int) -> str:
     return f"{_number(low)} to {_number(high)}"
 
 
-def _in_points(estimate: ExactEstimate) -> str:
-    value, low, high = (100 * each for each in (estimate.value or 0.0, estimate.low, estimate.high))
+def _in_points(estimate: Estimate) -> str:
+    value, low, high = (100 * (each or 0.0) for each in (estimate.value, estimate.low, estimate.high))
     return f"{value:+.3g} points ({low:+.3g} to {high:+.3g})"
 
 
