@@ -34,14 +34,15 @@ _WITH_INTERVALS = ("auc", "log_loss", "brier")
 def compare(pairs: PairedCounts, plan: ResamplingPlan) -> Comparison:
     """Measure both probabilities; the same resampled rows serve both."""
     before, after = map(metrics_of, pairs.counts())
-    difference = {name: _minus(after[name], before[name]) for name in before}
+    difference = {name: minus(after[name], before[name]) for name in before}
     values = dict(zip(SIDES, (before, after, difference), strict=True))
     intervals = _intervals(pairs, plan) if plan.replicates else {}
     parts = {side: _with_intervals(side, values[side], intervals) for side in SIDES}
     return Comparison(before=parts["before"], after=parts["after"], difference=parts["difference"])
 
 
-def _minus(one: float | None, other: float | None) -> float | None:
+def minus(one: float | None, other: float | None) -> float | None:
+    """A difference; None where a side is undefined."""
     return None if one is None or other is None else one - other
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from uqcli.document import Estimate, Metric, Metrics, Table, ends_of
@@ -30,8 +31,17 @@ class Comparison:
         return {"before": self.before, "after": self.after, "difference": self.difference}
 
 
-def comparison_table(title: str, compared: Comparison) -> Table:
-    """One line for each metric."""
+BEFORE_AFTER = ("before", "after", "after - before")
+
+
+def comparison_table(title: str, compared: Comparison, sides: Sequence[str] = BEFORE_AFTER) -> Table:
+    """One line for each metric.
+
+    Parameters
+    ----------
+    sides
+        What the two and their difference are called.
+    """
     rows = [
         (
             name,
@@ -42,13 +52,18 @@ def comparison_table(title: str, compared: Comparison) -> Table:
         )
         for name, meaning in _MEANINGS.items()
     ]
-    header = ("metric", "meaning", "before", "after", "after - before")
-    return Table(title=title, header=header, rows=rows, left=2)
+    return Table(title=title, header=("metric", "meaning", *sides), rows=rows, left=2)
+
+
+def value_of(metric: Metric) -> float | None:
+    """The number itself, with an interval or without."""
+    value = metric.value if isinstance(metric, Estimate) else metric
+    return value if isinstance(value, int | float) else None
 
 
 def _shown(metric: Metric, name: str, *, interval: bool = False) -> str:
-    value = metric.value if isinstance(metric, Estimate) else metric
-    if value is None or not isinstance(value, int | float):
+    value = value_of(metric)
+    if value is None:
         return "-"
     digits, sign = (2 if name == "tce" else 4), ("+" if interval else "")
     text = f"{value:{sign}.{digits}f}"
@@ -62,8 +77,8 @@ def verdict(compared: Comparison, where: str) -> str:
     """
     by = next((name for name in ("log_loss", "brier") if _has_ends(compared.difference[name])), "log_loss")
     gain, name = compared.difference[by], by.replace("_", " ").replace("brier", "Brier score")
-    value = gain.value if isinstance(gain, Estimate) else gain
-    if not isinstance(value, int | float):
+    value = value_of(gain)
+    if value is None:
         return f"Whether calibration helped cannot be said {where}."
     if not isinstance(gain, Estimate):
         return f"The {name} changes by {value:+.4f} {where}; --bootstrap tells whether chance explains it."

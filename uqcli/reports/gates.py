@@ -70,6 +70,8 @@ def _finite(text: str) -> float | None:
 def failed_gates(gates: Sequence[Gate], by_artifact: Mapping[str, Metrics]) -> list[str]:
     """Describe every gate that holds; an undefined metric holds none.
 
+    Metrics under '' beside those of artifacts are of all of them together.
+
     Raises
     ------
     UsageError
@@ -77,12 +79,22 @@ def failed_gates(gates: Sequence[Gate], by_artifact: Mapping[str, Metrics]) -> l
     """
     failed = []
     for gate in gates:
-        for artifact, metrics in by_artifact.items():
+        for artifact, metrics in _asked(gate, by_artifact).items():
             actual = _look_up(gate, metrics)
             if actual is not None and _COMPARE[gate.operator](actual, gate.value):
                 where = f" in {artifact}" if artifact else ""
                 failed.append(f"gate: {gate.text} holds{where} ({gate.path} is {actual:.6g})")
     return failed
+
+
+def _asked(gate: Gate, by_artifact: Mapping[str, Metrics]) -> Mapping[str, Metrics]:
+    """Whom a gate is about: all artifacts together if they have the metric so, else each of them."""
+    together = by_artifact.get("")
+    if together is None or len(by_artifact) == 1:
+        return by_artifact
+    if _at(gate.path, together) is not _NOTHING:
+        return {"": together}
+    return {name: {**together, **metrics} for name, metrics in by_artifact.items() if name}
 
 
 def _look_up(gate: Gate, metrics: Metrics) -> float | None:

@@ -20,23 +20,31 @@ from uqcli.engines.protocol import SourceFacts
 from uqcli.engines.request import DataRequest
 from uqcli.jobs.class_mix import TargetMix, mix_of
 from uqcli.jobs.evaluate.columns import labelled_rows
+from uqcli.jobs.evaluate.difference import difference_of
 from uqcli.jobs.evaluate.request import EvaluateRequest
 from uqcli.jobs.intervals import proportion_estimate
 from uqcli.jobs.labelled import source_of
 from uqcli.methods.boundary.constraint import Constraint, parse_constraint
+from uqcli.methods.evaluate.difference import Chosen, PairedSelections
 from uqcli.methods.shift.target import precision_interval
 from uqcli.reports.evaluate.boundaries import EvaluateParameters, EvaluateReport, MeasuredBoundary
+from uqcli.reports.evaluate.difference import BoundaryDifference
 from uqcli.rows import Rows
 
 
 @dataclass(frozen=True, kw_only=True)
 class _Tally:
-    """Integer counts, by weight; ``selected`` and ``true_positives`` hold one for each artifact."""
+    """Integer counts, by weight; ``selected`` and ``true_positives`` hold one for each artifact.
+
+    The rows that all of them select are counted for two artifacts.
+    """
 
     rows: int
     positives: int
     selected: tuple[int, ...]
     true_positives: tuple[int, ...]
+    common: int
+    common_positives: int
 
 
 def evaluate(
@@ -66,6 +74,7 @@ def evaluate(
         ),
         results=results,
         verdicts=tuple(_verdict(*result) for result in results),
+        difference=_difference(tally, request.confidence) if len(models) == 2 else None,
     )
 
 
@@ -76,11 +85,14 @@ def _count(data: DataRequest, models: Sequence[BoundaryArtifact]) -> tuple[_Tall
         positives=0,
         selected=none,
         true_positives=none,
+        common=0,
+        common_positives=0,
     )
     batches = open_engine(data.engine).batches(data)
     for rows in batches:
         positive = rows.labels
         decided = [model.decide(rows) for model in models]
+        common = decided[0] & decided[1] if len(models) == 2 else None
         tally = _Tally(
             rows=tally.rows + rows.size,
             positives=tally.positives + _total(rows, positive),
@@ -88,6 +100,10 @@ def _count(data: DataRequest, models: Sequence[BoundaryArtifact]) -> tuple[_Tall
             true_positives=tuple(
                 t + _total(rows, d & positive) for t, d in zip(tally.true_positives, decided, strict=True)
             ),
+            common=0 if common is None else tally.common + _total(rows, common),
+            common_positives=0
+            if common is None
+            else tally.common_positives + _total(rows, common & positive),
         )
     return tally, batches.facts
 
@@ -113,6 +129,20 @@ def _measured(tally: _Tally, request: EvaluateRequest, target: TargetMix | None)
         )
         for selected, true_positives in zip(tally.selected, tally.true_positives, strict=True)
     ]
+
+
+def _difference(tally: _Tally, confidence: float) -> BoundaryDifference:
+    lost, gained = (
+        Chosen(
+            positives=positives - tally.common_positives,
+            negatives=selected - tally.common - (positives - tally.common_positives),
+        )
+        for selected, positives in zip(tally.selected, tally.true_positives, strict=True)
+    )
+    kept = Chosen(positives=tally.common_positives, negatives=tally.common - tally.common_positives)
+    return difference_of(
+        PairedSelections(lost=lost, kept=kept, gained=gained), tally.rows, tally.positives, confidence
+    )
 
 
 def _in_target(target: TargetMix, true_positives: int, selected: int, request: EvaluateRequest) -> Estimate:

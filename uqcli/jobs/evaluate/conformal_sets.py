@@ -19,11 +19,14 @@ from uqcli.engines.request import DataRequest
 from uqcli.errors import UsageError
 from uqcli.jobs.class_rows import ClassReader
 from uqcli.jobs.evaluate.coverage_promise import Covered, judge
+from uqcli.jobs.evaluate.difference import share_difference
 from uqcli.jobs.evaluate.request import EvaluateRequest
 from uqcli.jobs.intervals import proportion_estimate
+from uqcli.methods.evaluate.difference import mcnemar
 from uqcli.methods.shift.target import coverage_draws, percentiles
 from uqcli.reports.evaluate.boundaries import EvaluateParameters
 from uqcli.reports.evaluate.conformal_sets import EvaluateConformalReport, SetMetrics
+from uqcli.reports.evaluate.difference import SetDifference
 
 
 class _Tally:
@@ -35,8 +38,8 @@ class _Tally:
         self.by_group = np.zeros((2, groups), dtype=np.int64)
         self.size_of_class = np.zeros(classes, dtype=np.int64)
 
-    def add(self, label: Ints, inside: np.ndarray, weight: Ints, group: Ints | None) -> None:
-        """Count rows."""
+    def add(self, label: Ints, inside: np.ndarray, weight: Ints, group: Ints | None) -> Bools:
+        """Count rows, and say which are covered."""
         covered: Bools = inside[np.arange(len(label)), label]
         size = inside.sum(axis=1)
         _count(self.by_class, label, weight, covered)
@@ -44,6 +47,20 @@ class _Tally:
         np.add.at(self.size_of_class, label, weight * size)
         if group is not None:
             _count(self.by_group, group, weight, covered)
+        return covered
+
+
+class _Pair:
+    """Rows by weight that only the second of two artifacts covers, and those that only the first does."""
+
+    gained = 0
+    lost = 0
+
+    def add(self, covered: Sequence[Bools], weight: Ints) -> None:
+        """Count rows."""
+        first, second = covered
+        self.gained += int(weight[second & ~first].sum())
+        self.lost += int(weight[first & ~second].sum())
 
 
 def _count(table: np.ndarray, number: Ints, weight: Ints, covered: Bools) -> None:
@@ -54,31 +71,51 @@ def _count(table: np.ndarray, number: Ints, weight: Ints, covered: Bools) -> Non
 def evaluate(
     request: EvaluateRequest, models: Sequence[ConformalArtifact], shift: ShiftArtifact | None
 ) -> EvaluateConformalReport:
-    """Count which rows' sets hold their label, one pass for each artifact.
+    """Count which rows' sets hold their label, one pass for each artifact, or for two that read the same.
 
     Raises
     ------
     UsageError, DataError
         Columns or classes differ, or the rows cannot be read.
     """
-    results = []
+    requests = [_labelled_rows(artifact, request) for artifact in models]
+    measured: list[SetMetrics] = []
     source = Source(rows=0, positives=None, dropped=0, columns={})
-    positive = None
-    for name, artifact in zip(request.artifacts, models, strict=True):
-        data = _labelled_rows(artifact, request)
-        tally, source = _counted(artifact, data)
-        results.append((name, artifact, _metrics(artifact, tally, request, shift)))
-        positive = data.positive_value
+    paired = len(models) == 2 and requests[0] == requests[1]
+    pair = _Pair() if paired else None
+    passes = [(models, requests[0])] if paired else [([m], r) for m, r in zip(models, requests, strict=True)]
+    for artifacts, data in passes:
+        tallies, source = _counted(artifacts, data, pair)
+        for artifact, tally in zip(artifacts, tallies, strict=True):
+            measured.append(_metrics(artifact, tally, request, shift))
     return EvaluateConformalReport(
         source=source,
         parameters=EvaluateParameters(
             confidence=request.confidence,
             on_invalid=request.data.on_invalid,
-            positive=positive,
+            positive=requests[-1].positive_value,
             seed=None if shift is None else request.seed,
         ),
-        results=tuple(results),
+        results=tuple(zip(request.artifacts, models, measured, strict=True)),
         shifted=shift is not None,
+        difference=_difference(measured, pair, request.confidence) if len(models) == 2 else None,
+    )
+
+
+def _difference(measured: Sequence[SetMetrics], pair: _Pair | None, confidence: float) -> SetDifference:
+    """Paired where both read the same columns, and so the same rows."""
+    first, second = measured
+    size = Estimate(value=second.mean_set_size - first.mean_set_size, low=None, high=None)
+    if pair is None:
+        covered = (second.coverage.value or 0.0) - (first.coverage.value or 0.0)
+        coverage = Estimate(value=covered, low=None, high=None)
+        return SetDifference(coverage=coverage, coverage_p=None, disagreements=None, mean_set_size=size)
+    gained, lost = pair.gained, pair.lost
+    return SetDifference(
+        coverage=share_difference(gained, lost, first.rows, confidence),
+        coverage_p=mcnemar(gained, lost),
+        disagreements=gained + lost,
+        mean_set_size=size,
     )
 
 
@@ -99,14 +136,24 @@ def _labelled_rows(artifact: ConformalArtifact, request: EvaluateRequest) -> Dat
     )
 
 
-def _counted(artifact: ConformalArtifact, data: DataRequest) -> tuple[_Tally, Source]:
-    groups = () if artifact.groups is None else artifact.groups.names
-    tally = _Tally(len(artifact.classes), len(groups) + 1)
-    sets = artifact.sets(data.roles)
+def _counted(
+    artifacts: Sequence[ConformalArtifact], data: DataRequest, pair: _Pair | None
+) -> tuple[list[_Tally], Source]:
+    groups = [() if each.groups is None else each.groups.names for each in artifacts]
+    tallies = [
+        _Tally(len(each.classes), len(names) + 1) for each, names in zip(artifacts, groups, strict=True)
+    ]
+    sets = [each.sets(data.roles) for each in artifacts]
     reader = ClassReader(data)
     for rows in reader:
-        tally.add(label_numbers(rows), sets(rows), rows.counted(), artifact.group_of(rows))
-    return tally, reader.source
+        label, weight = label_numbers(rows), rows.counted()
+        covered = [
+            tally.add(label, inside(rows), weight, artifact.group_of(rows))
+            for artifact, tally, inside in zip(artifacts, tallies, sets, strict=True)
+        ]
+        if pair is not None:
+            pair.add(covered, weight)
+    return tallies, reader.source
 
 
 def _metrics(

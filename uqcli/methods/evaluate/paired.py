@@ -121,6 +121,20 @@ class PairedCounts:
             }
         return found
 
+    def rows_apart(self) -> float:
+        """How many rows of the rarer class tell the two apart, each as far as it does.
+
+        One that does so by what is usual among them counts 1 (their mean, weighted by itself as in Kish 1965,
+        of both classes), one that hardly does next to nothing.
+        """
+        apart = np.abs(self.after - self.before)
+        if not apart.any():
+            return 0.0
+        apart /= apart.max()  # squares of the smallest numbers are 0
+        all_apart = apart * (self.positives + self.negatives)
+        counted = np.minimum(1.0, apart * (all_apart.sum() / (apart * all_apart).sum()))
+        return min(float((counted * times).sum()) for times in (self.positives, self.negatives))
+
     def counts(self) -> tuple[ValueCounts, ValueCounts]:
         """Tie-pooled counts of both probabilities."""
         first, second = self._rankings

@@ -13,6 +13,7 @@ from uqcli.artifacts.boundary import BoundaryArtifact
 from uqcli.artifacts.saved import Source
 from uqcli.defaults import VERSION
 from uqcli.document import Document, Estimate, ExactEstimate, Metrics, Table, count, interval, plain
+from uqcli.reports.evaluate.difference import HEADER, BoundaryDifference
 
 
 class EvaluateParameters(msgspec.Struct, frozen=True, kw_only=True):
@@ -63,11 +64,12 @@ Results = Sequence[tuple[str, Any, HasMetrics]]
 """Artifact name, artifact, and what it came to, in the order given."""
 
 
-def metrics_by_artifact(results: Results) -> Mapping[str, Metrics]:
-    """Metrics by artifact name; of a single artifact under ''."""
+def metrics_by_artifact(results: Results, difference: HasMetrics | None = None) -> Mapping[str, Metrics]:
+    """Metrics by artifact name; of a single artifact, and what tells two apart, under ''."""
     if len(results) == 1:
         return {"": results[0][2].metrics()}
-    return {name: found.metrics() for name, _, found in results}
+    together = {} if difference is None else {"": {"difference": difference.metrics()}}
+    return {**together, **{name: found.metrics() for name, _, found in results}}
 
 
 def evaluation_payload(
@@ -76,13 +78,17 @@ def evaluation_payload(
     results: Results,
     notes: Sequence[str],
     more: Mapping[str, Any] = MappingProxyType({}),
+    *,
+    difference: HasMetrics | None = None,
 ) -> dict[str, Any]:
-    """The JSON form of an evaluation: ``results`` of all artifacts, and ``metrics`` of a single one.
+    """The JSON form of an evaluation: ``results`` of all artifacts, ``metrics`` of one or between two.
 
     Parameters
     ----------
     more
         Further parameters.
+    difference
+        The second artifact less the first, where there are two.
     """
     head = {
         "command": "evaluate",
@@ -92,6 +98,8 @@ def evaluation_payload(
     }
     listed = [{"artifact": name, "metrics": plain(found.metrics())} for name, _, found in results]
     alone = {"metrics": listed[0]["metrics"]} if len(listed) == 1 else {}
+    if difference is not None:
+        alone = {"metrics": {"difference": plain(difference.metrics())}}
     return {**head, **alone, "results": listed, "notes": list(notes)}
 
 
@@ -105,21 +113,26 @@ class EvaluateReport:
         Artifact name, artifact and what it selects, in the order given.
     verdicts
         A sentence for each artifact on whether the promised precision held.
+    difference
+        The second boundary less the first, where there are two.
     """
 
     source: Source
     parameters: EvaluateParameters
     results: tuple[tuple[str, BoundaryArtifact, MeasuredBoundary], ...]
     verdicts: tuple[str, ...]
+    difference: BoundaryDifference | None = None
 
     @property
     def gated(self) -> Mapping[str, Metrics]:
-        """Metrics by artifact."""
-        return metrics_by_artifact(self.results)
+        """Metrics by artifact, and between two."""
+        return metrics_by_artifact(self.results, self.difference)
 
     def payload(self) -> dict[str, Any]:
-        """The JSON form: ``metrics`` for one artifact, ``results`` for several."""
-        return evaluation_payload(self.source, self.parameters, self.results, self.verdicts)
+        """The JSON form: ``metrics`` of one artifact or between two, ``results`` of all."""
+        return evaluation_payload(
+            self.source, self.parameters, self.results, self._notes(), difference=self.difference
+        )
 
     def document(self) -> Document:
         """The readable form."""
@@ -129,10 +142,19 @@ class EvaluateReport:
         if any(targets):
             rows.append(("precision, target's classes", *(interval(each) for each in targets if each)))
         header = ("", *(name for name, _, _ in self.results))
+        if self.difference is not None:
+            header = (*header, HEADER)
+            beside = ("", "", *self.difference.column(), "")
+            rows = [(*row, cell) for row, cell in zip(rows, beside, strict=False)]
         _, _, first = self.results[0]
         dropped = f", {count(self.source.dropped)} dropped" if self.source.dropped else ""
         title = f"Evaluation on {count(first.rows)} rows, {count(first.positives)} positive{dropped}"
-        return Document(title=title, tables=[Table(title="", header=header, rows=rows)], notes=self.verdicts)
+        return Document(title=title, tables=[Table(title="", header=header, rows=rows)], notes=self._notes())
+
+    def _notes(self) -> list[str]:
+        names = [name for name, _, _ in self.results]
+        apart = [] if self.difference is None else self.difference.sentences(names)
+        return [*self.verdicts, *apart]
 
 
 _ROWS = ("algorithm", "promised", "precision", "recall", "fpr", "selected", "true positives")

@@ -12,6 +12,7 @@ from uqcli.document import Document, Metrics, count
 from uqcli.reports.before_after import ReliabilityPanel, before_and_after_figure
 from uqcli.reports.comparison import Comparison, comparison_table, verdict
 from uqcli.reports.evaluate.boundaries import EvaluateParameters, evaluation_payload, metrics_by_artifact
+from uqcli.reports.evaluate.difference import CalibratorDifference
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -26,6 +27,8 @@ class EvaluateCalibratorReport:
         Reliability before and after: of each part of a single calibrator, or of all rows for each of several.
     results
         Artifact name, artifact and metrics before and after, in the order given.
+    difference
+        The second calibrator's probabilities less the first's, where there are two.
     """
 
     source: Source
@@ -33,17 +36,25 @@ class EvaluateCalibratorReport:
     resampling: tuple[int, int]
     panels: tuple[ReliabilityPanel, ...]
     results: tuple[tuple[str, CalibratorArtifact, Comparison], ...]
+    difference: CalibratorDifference | None = None
 
     @property
     def gated(self) -> Mapping[str, Metrics]:
-        """Metrics by artifact."""
-        return metrics_by_artifact(self.results)
+        """Metrics by artifact, and between two."""
+        return metrics_by_artifact(self.results, self.difference)
 
     def payload(self) -> dict[str, Any]:
-        """The JSON form: ``metrics`` for one artifact, ``results`` for several."""
+        """The JSON form: ``metrics`` of one artifact or between two, ``results`` of all."""
         replicates, seed = self.resampling
         parameters = {"bootstrap": replicates, "seed": seed if replicates else None}
-        return evaluation_payload(self.source, self.parameters, self.results, self._verdicts(), parameters)
+        return evaluation_payload(
+            self.source,
+            self.parameters,
+            self.results,
+            self._verdicts(),
+            parameters,
+            difference=self.difference,
+        )
 
     def document(self) -> Document:
         """The readable form."""
@@ -51,10 +62,16 @@ class EvaluateCalibratorReport:
             comparison_table(f"{name} ({artifact.method})", compared)
             for name, artifact, compared in self.results
         ]
+        if self.difference is not None:
+            tables.append(self.difference.table(self._names()))
         rows, positives = count(self.source.rows), count(self.source.positives)
         title = f"Evaluation on {rows} rows, {positives} positive"
         figure = before_and_after_figure(self.panels)
         return Document(title=title, tables=tables, notes=self._verdicts(), figures=[figure])
 
     def _verdicts(self) -> list[str]:
-        return [f"{name}: {verdict(compared, 'here')}" for name, _, compared in self.results]
+        apart = [] if self.difference is None else self.difference.sentences(self._names())
+        return [*(f"{name}: {verdict(compared, 'here')}" for name, _, compared in self.results), *apart]
+
+    def _names(self) -> list[str]:
+        return [name for name, _, _ in self.results]

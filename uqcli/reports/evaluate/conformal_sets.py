@@ -23,6 +23,7 @@ from uqcli.document import (
     printable,
 )
 from uqcli.reports.evaluate.boundaries import EvaluateParameters, evaluation_payload, metrics_by_artifact
+from uqcli.reports.evaluate.difference import HEADER, SetDifference
 from uqcli.reports.figures import BLUE, GREY, INK, RED
 
 if TYPE_CHECKING:
@@ -130,15 +131,18 @@ class EvaluateConformalReport:
     parameters: EvaluateParameters
     results: tuple[tuple[str, ConformalArtifact, SetMetrics], ...]
     shifted: bool
+    difference: SetDifference | None = None
 
     @property
     def gated(self) -> Mapping[str, Metrics]:
-        """Metrics by artifact."""
-        return metrics_by_artifact(self.results)
+        """Metrics by artifact, and between two."""
+        return metrics_by_artifact(self.results, self.difference)
 
     def payload(self) -> dict[str, Any]:
-        """The JSON form: ``metrics`` for one artifact, ``results`` for several."""
-        payload = evaluation_payload(self.source, self.parameters, self.results, self._verdicts())
+        """The JSON form: ``metrics`` of one artifact or between two, ``results`` of all."""
+        payload = evaluation_payload(
+            self.source, self.parameters, self.results, self._verdicts(), difference=self.difference
+        )
         verdicts = [found.promise.verdict for _, _, found in self.results]
         for each, verdict in zip(payload["results"], verdicts, strict=True):
             each["verdict"] = verdict
@@ -158,6 +162,10 @@ class EvaluateConformalReport:
             targets = [found.target for _, _, found in self.results if found.target is not None]
             lines.append(("coverage, target's classes", *(interval(covered) for covered, _ in targets)))
             lines.append(("mean set size, target's classes", *(f"{size:.3f}" for _, size in targets)))
+        if self.difference is not None:
+            header = (*header, HEADER)
+            beside = ("", *self.difference.column(), "", "", "")
+            lines = [(*line, each) for line, each in zip(lines, beside, strict=False)]
         tables = [Table(title="", header=header, rows=lines)]
         for what in ("class", "group", "size"):
             table = self._coverage_table(what)
@@ -188,7 +196,9 @@ class EvaluateConformalReport:
         )
 
     def _verdicts(self) -> list[str]:
-        return [f"{name}: {_verdict(artifact, found)}" for name, artifact, found in self.results]
+        names = [name for name, _, _ in self.results]
+        apart = [] if self.difference is None else self.difference.sentences(names)
+        return [*(f"{name}: {_verdict(artifact, found)}" for name, artifact, found in self.results), *apart]
 
 
 def _verdict(artifact: ConformalArtifact, found: SetMetrics) -> str:

@@ -1,0 +1,169 @@
+"""``uqcli evaluate`` on two artifacts: the second less the first."""
+
+import polars as pl
+import pytest
+
+
+@pytest.fixture
+def pair(uqcli, data):
+    """A cautious boundary, and one that selects more of the same rows."""
+    for name, precision in (("old", "0.9"), ("new", "0.6")):
+        options = ("--precision", precision, "--algorithm", "st", "-q", "-o", f"{name}.json")
+        assert uqcli("boundary", data, *options).code == 0
+    return "old.json", "new.json"
+
+
+def test_differences_are_metrics_and_gates(uqcli, pair, data):
+    report = uqcli("evaluate", *pair, data, "--json").json
+    assert list(report["metrics"]) == ["difference"]
+    found, (old, new) = report["metrics"]["difference"], [each["metrics"] for each in report["results"]]
+    assert found["selected"]["value"] == new["selected"] - old["selected"] > 0
+    for name in ("recall", "precision"):
+        assert found[name]["value"] == pytest.approx(new[name]["value"] - old[name]["value"])
+        assert found[name]["low"] < found[name]["value"] < found[name]["high"]
+    narrow = uqcli("evaluate", *pair, data, "--json", "--confidence", "0.5").json["metrics"]["difference"]
+    assert narrow["recall"]["low"] > found["recall"]["low"]
+    assert narrow["recall_p"] == found["recall_p"] < 0.001
+    gate = ("-q", "--fail-if")
+    assert uqcli("evaluate", *pair, data, *gate, "difference.recall < -0.01").code == 0
+    failed = uqcli("evaluate", *reversed(pair), data, *gate, "difference.recall < -0.01")
+    assert failed.code == 6
+    assert failed.err.count("gate:") == 1
+    assert uqcli("evaluate", *reversed(pair), data, *gate, "difference.recall.high < 0").code == 6
+    assert uqcli("evaluate", *pair, data, *gate, "difference.recall_p < 0.05").code == 6
+
+
+def test_gates_on_either_and_on_both_together(uqcli, pair, data):
+    both = ("--fail-if", "recall < 2", "--fail-if", "difference.selected > 0")
+    failed = uqcli("evaluate", *pair, data, "-q", *both)
+    assert failed.code == 6
+    assert [" in " in line for line in failed.err.splitlines()] == [True, True, False]
+    for unknown in ("difference.f1 > 0", "f1 > 0"):
+        refused = uqcli("evaluate", *pair, data, "-q", "--fail-if", unknown)
+        assert refused.code == 2
+        assert "difference.recall" in refused.err
+        assert "true_positives" in refused.err
+    group = uqcli("evaluate", *pair, data, "-q", "--fail-if", "difference > 0")
+    assert (group.code, "group of metrics" in group.err) == (2, True)
+    alone = uqcli("evaluate", pair[0], data, "-q", "--fail-if", "difference.recall > 0")
+    assert (alone.code, "no metric" in alone.err) == (2, True)
+
+
+def test_what_chance_does_not_explain_is_said_in_words(uqcli, pair, data):
+    shown = " ".join(uqcli("evaluate", *pair, data, "--report", "r.md").out.decode().split())
+    assert "difference (second less first)" in shown
+    assert "] higher" in shown
+    assert "] lower" in shown
+    assert "new.json finds" in shown
+    assert "points more of the positives than old.json (" in shown
+    assert "exact McNemar p = " in shown
+    assert "The precision of new.json is" in shown
+    assert "No difference" not in shown
+
+
+def test_no_side_is_taken_within_chance(uqcli, pair, data, tmp_path):
+    shown = " ".join(uqcli("evaluate", pair[0], pair[0], data).out.decode().split())
+    for what in ("recall", "precision", "rows selected"):
+        assert f"No difference in {what} that chance does not explain" in shown
+    for word in ("higher", "lower", " more ", " fewer "):
+        assert word not in shown
+    (tmp_path / "d.csv").write_text("score,uncertainty,label\n0.0,1,0\n")
+    empty = uqcli("evaluate", *pair, "d.csv", "--json").json
+    undefined = {"value": None, "low": -1.0, "high": 1.0}
+    assert empty["metrics"]["difference"]["recall"] == undefined
+    assert empty["metrics"]["difference"]["precision"] == undefined
+    assert empty["metrics"]["difference"]["recall_p"] is None
+    assert "Recalls cannot be compared: no row is positive." in empty["notes"]
+    assert uqcli("evaluate", *pair, "d.csv", "-q", "--fail-if", "difference.recall > -2").code == 0
+
+
+@pytest.fixture
+def calibrators(uqcli, data):
+    for method in ("platt", "histogram"):
+        assert uqcli("calibrate", data, "--method", method, "-q", "-o", f"{method}.json").code == 0
+    return "platt.json", "histogram.json"
+
+
+def test_two_calibrators(uqcli, calibrators, data):
+    report = uqcli("evaluate", *calibrators, data, "--json", "--bootstrap", "99").json
+    found, sides = report["metrics"]["difference"], [each["metrics"]["after"] for each in report["results"]]
+    back = uqcli("evaluate", *reversed(calibrators), data, "--json", "--bootstrap", "99").json
+    for name in ("log_loss", "brier"):
+        value = sides[1][name]["value"] - sides[0][name]["value"]
+        assert found[name]["value"] == pytest.approx(value, abs=1e-12)
+        assert found[name]["low"] < found[name]["value"] < found[name]["high"]
+        mirror = back["metrics"]["difference"][name]
+        assert mirror["value"] == pytest.approx(-found[name]["value"])
+    assert found["auc"] == pytest.approx(sides[1]["auc"]["value"] - sides[0]["auc"]["value"])
+    gates = ("--fail-if", "difference.brier < 2", "--fail-if", "after.brier < 2")
+    failed = uqcli("evaluate", *calibrators, data, "-q", *gates)
+    assert [" in " in line for line in failed.err.splitlines()] == [False, True, True]
+
+
+def test_two_calibrators_without_intervals(uqcli, calibrators, data, frame, tmp_path):
+    shown = uqcli("evaluate", *calibrators, data, "--json").json
+    assert shown["metrics"]["difference"]["log_loss"]["low"] is None
+    assert "--bootstrap tells whether chance explains it" in shown["notes"][-1]
+    same = uqcli("evaluate", "platt.json", "platt.json", data, "--json", "--bootstrap", "99").json
+    assert same["metrics"]["difference"]["brier"] == {"value": 0.0, "low": None, "high": None}
+    assert "too little tells the two apart" in same["notes"][-1]
+    frame.rename({"score": "p"}).with_columns(score=frame["score"]).write_parquet(tmp_path / "both.parquet")
+    options = ("--score", "p", "--method", "platt", "-q", "-o", "p.json")
+    assert uqcli("calibrate", "both.parquet", *options).code == 0
+    apart = uqcli("evaluate", "histogram.json", "p.json", "both.parquet", "--json", "--bootstrap", "99").json
+    assert apart["metrics"]["difference"]["log_loss"]["low"] is None
+    assert "not paired" in apart["notes"][-1]
+
+
+@pytest.fixture
+def sets(uqcli, data):
+    for alpha in ("0.3", "0.05"):
+        assert uqcli("conformal", data, "--alpha", alpha, "-q", "-o", f"at_{alpha}.json").code == 0
+    return "at_0.3.json", "at_0.05.json"
+
+
+def test_two_conformal_artifacts(uqcli, sets, data, tmp_path):
+    report = uqcli("evaluate", *sets, data, "--json").json
+    found, sides = report["metrics"]["difference"], [each["metrics"] for each in report["results"]]
+    for number, name in enumerate(sets):
+        assert sides[number] == uqcli("evaluate", name, data, "--json").json["metrics"]
+        assert uqcli("apply", name, data, "-q", "-o", f"{number}.parquet").code == 0
+    label = pl.col("label").cast(pl.String)
+    first, second = (
+        pl.read_parquet(tmp_path / f"{number}.parquet").select(pl.col("set").list.contains(label)).to_series()
+        for number in (0, 1)
+    )
+    assert found["disagreements"] == (first != second).sum() > 0
+    assert found["coverage"]["value"] == pytest.approx(second.mean() - first.mean())
+    assert 0 < found["coverage"]["low"] < found["coverage"]["value"] < found["coverage"]["high"]
+    size = sides[1]["mean_set_size"] - sides[0]["mean_set_size"]
+    assert found["mean_set_size"] == {"value": pytest.approx(size), "low": None, "high": None}
+    assert "points more of the rows than at_0.3.json" in report["notes"][-1]
+    shown = uqcli("evaluate", *sets, data).out.decode()
+    assert "difference (second less first)" in shown
+    assert "] higher" in shown
+    assert uqcli("evaluate", *sets, data, "-q", "--fail-if", "difference.mean_set_size > 0").code == 6
+
+
+def test_two_conformal_artifacts_within_chance_or_on_other_columns(uqcli, sets, data, frame, tmp_path):
+    same = uqcli("evaluate", sets[0], sets[0], data, "--json").json
+    assert same["metrics"]["difference"]["coverage_p"] == 1
+    assert "No difference in coverage" in same["notes"][-1]
+    frame.with_columns(p=1 - frame["score"]).write_parquet(tmp_path / "both.parquet")
+    options = ("--score", "p", "--alpha", "0.1", "-q", "-o", "p.json")
+    assert uqcli("conformal", "both.parquet", *options).code == 0
+    apart = uqcli("evaluate", sets[0], "p.json", "both.parquet", "--json").json
+    assert apart["metrics"]["difference"]["coverage"]["low"] is None
+    assert apart["metrics"]["difference"]["coverage_p"] is None
+    assert "not paired" in apart["notes"][-1]
+
+
+def test_repeated_rows_are_rows_of_that_weight(uqcli, pair, calibrators, sets, frame, tmp_path):
+    weighted = frame.with_row_index("w").with_columns(pl.col("w") % 4)
+    weighted.write_parquet(tmp_path / "w.parquet")
+    copied = weighted.select(pl.all().repeat_by("w")).explode(pl.all()).drop_nulls("w").drop("w")
+    copied.sample(fraction=1, shuffle=True, seed=1).write_parquet(tmp_path / "copied.parquet")
+    for two in (pair, calibrators):
+        one = uqcli("evaluate", *two, "w.parquet", "--weight", "w", "--json").json
+        other = uqcli("evaluate", *two, "copied.parquet", "--json").json
+        assert one["metrics"] == other["metrics"]

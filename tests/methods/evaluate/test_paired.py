@@ -1,0 +1,24 @@
+"""Two probabilities for the same rows: how many rows tell them apart."""
+
+import numpy as np
+import pytest
+
+from uqcli.methods.evaluate.paired import PairedCounts
+
+
+def test_rows_that_tell_two_apart():
+    before, positive = np.full(60, 0.5), np.arange(60) < 25
+    after = before.copy()
+    after[[0, 1, 2, 30, 31]] += 0.25
+    assert PairedCounts.of(before, after, positive, None).rows_apart() == pytest.approx(2)
+    after[3:25] += 1e-9  # next to nothing
+    assert PairedCounts.of(before, after, positive, None).rows_apart() == pytest.approx(2)
+    after[32:] -= 0.25
+    assert PairedCounts.of(before, after, positive, None).rows_apart() == pytest.approx(3)
+    hidden = before + np.where(np.arange(60) < 20, 0.25, 1e-9)  # no negative one is in the way of the others
+    assert PairedCounts.of(before, hidden, positive, None).rows_apart() < 1e-3
+    tiny = PairedCounts.of(before * 0, np.where(positive, 1e-300, 0), positive, None)
+    assert tiny.rows_apart() == 0
+    twice = PairedCounts.of(before, after, positive, np.full(60, 2)).rows_apart()
+    assert twice == pytest.approx(6)
+    assert PairedCounts.of(before, before, positive, None).rows_apart() == 0

@@ -1,0 +1,57 @@
+"""What a second model does otherwise than a first on the same rows, with intervals."""
+
+from __future__ import annotations
+
+from uqcli.document import Estimate, ExactEstimate
+from uqcli.methods.evaluate.difference import (
+    Chosen,
+    PairedSelections,
+    mcnemar,
+    precisions_interval,
+    shares_interval,
+)
+from uqcli.reports.evaluate.difference import BoundaryDifference
+
+
+def difference_of(pair: PairedSelections, rows: int, positives: int, confidence: float) -> BoundaryDifference:
+    """Recall, precision and rows selected, the second less the first; each interval has the confidence.
+
+    Parameters
+    ----------
+    rows, positives
+        All rows, at least one, and the positive ones among them, by weight.
+    """
+    lost, gained = pair.lost, pair.gained
+    return BoundaryDifference(
+        recall=share_difference(gained.positives, lost.positives, positives, confidence),
+        precision=_precision(pair, confidence),
+        selected=_rows_selected(gained.rows, lost.rows, rows, confidence),
+        recall_p=mcnemar(gained.positives, lost.positives) if positives else None,
+        selected_p=mcnemar(gained.rows, lost.rows),
+        disagreements=gained.rows + lost.rows,
+        disagreements_positive=gained.positives + lost.positives,
+    )
+
+
+def share_difference(gained: int, lost: int, trials: int, confidence: float) -> ExactEstimate:
+    """A share of rows less another share of the same rows; the value is None without rows."""
+    low, high = shares_interval(gained, lost, trials, confidence)
+    return ExactEstimate(value=(gained - lost) / trials if trials else None, low=low, high=high)
+
+
+def _precision(pair: PairedSelections, confidence: float) -> ExactEstimate:
+    low, high = precisions_interval(pair, confidence)
+    first, second = (_share(pair.kept, alone) for alone in (pair.lost, pair.gained))
+    value = None if first is None or second is None else second - first
+    return ExactEstimate(value=value, low=low, high=high)
+
+
+def _share(kept: Chosen, alone: Chosen) -> float | None:
+    rows = kept.rows + alone.rows
+    return (kept.positives + alone.positives) / rows if rows else None
+
+
+def _rows_selected(gained: int, lost: int, rows: int, confidence: float) -> Estimate:
+    """In rows: the interval is of what is expected among as many rows drawn anew."""
+    low, high = shares_interval(gained, lost, rows, confidence)
+    return Estimate(value=gained - lost, low=rows * low, high=rows * high)

@@ -1,0 +1,153 @@
+"""Two selections among the same rows: what tells them apart, with intervals that hold their level.
+
+A difference of shares is the share of the rows won less the share of those lost. Each of the two has the
+exact interval of Clopper and Pearson; their margins are squared and added, with the correlation of the two
+(MOVER: Newcombe 1998, method 10; Zou and Donner 2008). It holds its level down to a single row, which
+intervals by the normal law and by scores (Tango 1998) do not.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from uqcli.methods.proportion import clopper_pearson
+
+
+@dataclass(frozen=True, kw_only=True)
+class Chosen:
+    """Selected rows, by weight: positive ones, and others."""
+
+    positives: int
+    negatives: int
+
+    @property
+    def rows(self) -> int:
+        """All of them."""
+        return self.positives + self.negatives
+
+
+@dataclass(frozen=True, kw_only=True)
+class PairedSelections:
+    """Rows that only the first of two selections holds, that both hold, and that only the second holds."""
+
+    lost: Chosen
+    kept: Chosen
+    gained: Chosen
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Spread:
+    """A value, and how far below and above it the truth may be."""
+
+    value: float
+    down: float
+    up: float
+
+
+def mcnemar(gained: int, lost: int) -> float:
+    """Exact two-sided p-value of as many rows won as lost (McNemar 1947; binomial).
+
+    Examples
+    --------
+    >>> mcnemar(6, 0), mcnemar(0, 0)
+    (0.03125, 1.0)
+    """
+    from scipy.special import bdtr
+
+    return min(1.0, 2 * float(bdtr(float(min(gained, lost)), gained + lost, 0.5)))
+
+
+def shares_interval(gained: int, lost: int, trials: int, confidence: float) -> tuple[float, float]:
+    """Interval of a share less another of the same rows.
+
+    Parameters
+    ----------
+    gained, lost
+        Rows in the second share only, and in the first only.
+    trials
+        Rows that the shares are of; none give (-1, 1).
+
+    Examples
+    --------
+    >>> shares_interval(0, 0, 0, 0.95)
+    (-1.0, 1.0)
+    """
+    if trials == 0:
+        return -1.0, 1.0
+    return _within_one(_balance((gained, lost), (1.0, 1.0), trials, confidence))
+
+
+def precisions_interval(pair: PairedSelections, confidence: float) -> tuple[float, float]:
+    """Interval of the second selection's precision less the first's; (-1, 1) if one selects nothing.
+
+    A precision less r, the rate of the rows that both select, is the mean of (label - r) over a selection.
+    The difference is what the rows won add to the second, less what those lost add to the first, and r's own
+    error as far as these are not the same shares. Either is a balance of two shares again, and the rows that
+    both select correlate the two. The three margins are squared and added.
+    """
+    gained, kept, lost = pair.gained, pair.kept, pair.lost
+    first, second = lost.rows + kept.rows, gained.rows + kept.rows
+    if first == 0 or second == 0:
+        return -1.0, 1.0
+    rate = _rate(kept, confidence)
+    weights = (1 - rate.value, rate.value)
+    added = _balance((gained.positives, gained.negatives), weights, second, confidence)
+    taken = _balance((lost.positives, lost.negatives), weights, first, confidence)
+    common = _scaled(rate, lost.rows / first - gained.rows / second)
+    together = _together(pair, weights)
+    down = math.hypot(_root_of_squares(added.down, taken.up, -together), common.down)
+    up = math.hypot(_root_of_squares(added.up, taken.down, -together), common.up)
+    value = (gained.positives + kept.positives) / second - (lost.positives + kept.positives) / first
+    return _within_one(_Spread(value=value, down=down, up=up))
+
+
+def _balance(
+    counts: tuple[int, int], weights: tuple[float, float], trials: int, confidence: float
+) -> _Spread:
+    """A weighted share of rows less another of other rows of the same trials.
+
+    A row more of each in the correlation makes it -1 where every row is one or the other.
+    """
+    (one, other), (weight, against) = counts, weights
+    low, high = clopper_pearson(one, trials, confidence)
+    low_against, high_against = clopper_pearson(other, trials, confidence)
+    share, share_against = one / trials, other / trials
+    both = math.sqrt((one + 1) / (trials + 1 - other) * ((other + 1) / (trials + 1 - one)))
+    return _Spread(
+        value=weight * share - against * share_against,
+        down=_root_of_squares(weight * (share - low), against * (high_against - share_against), both),
+        up=_root_of_squares(weight * (high - share), against * (share_against - low_against), both),
+    )
+
+
+def _rate(chosen: Chosen, confidence: float) -> _Spread:
+    low, high = clopper_pearson(chosen.positives, chosen.rows, confidence)
+    value = chosen.positives / chosen.rows if chosen.rows else 0.5
+    return _Spread(value=value, down=value - low, up=high - value)
+
+
+def _scaled(spread: _Spread, factor: float) -> _Spread:
+    down, up = (spread.down, spread.up) if factor > 0 else (spread.up, spread.down)
+    return _Spread(value=factor * spread.value, down=abs(factor) * down, up=abs(factor) * up)
+
+
+def _together(pair: PairedSelections, weights: tuple[float, float]) -> float:
+    """Correlation of what the rows of either selection alone add to it: the more rows both hold, the less."""
+    parts = []
+    for alone in (pair.gained, pair.lost):
+        rows = alone.rows + pair.kept.rows
+        added = (weights[0] * alone.positives - weights[1] * alone.negatives) / rows
+        squares = (weights[0] ** 2 * alone.positives + weights[1] ** 2 * alone.negatives) / rows
+        deviation = math.sqrt(max(0.0, squares - added**2) * rows)
+        parts.append(added / deviation if deviation > 0 else 0.0)
+    return max(-1.0, min(1.0, parts[0] * parts[1] * pair.kept.rows))
+
+
+def _root_of_squares(one: float, other: float, correlation: float) -> float:
+    """Length of a sum of two errors."""
+    return math.sqrt(max(0.0, one**2 + other**2 + 2 * correlation * one * other))
+
+
+def _within_one(spread: _Spread) -> tuple[float, float]:
+    return max(-1.0, spread.value - spread.down), min(1.0, spread.value + spread.up)
