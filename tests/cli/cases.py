@@ -169,6 +169,7 @@ CASES = (
         name="evaluate",
         arguments=lambda data, artifact: ["evaluate", artifact, data],
         reads_artifact=True,
+        plots=True,
         out_of_range=(
             ("--confidence", "1"),
             ("--confidence", "0"),

@@ -145,3 +145,15 @@ def test_what_a_boundary_is_drawn_with(uqcli, data, tmp_path):
         assert uqcli(*asked, "--algorithm", algorithm).code == 0
         assert "<figure" not in (tmp_path / "r.html").read_text()
     assert uqcli("boundary", data, "--precision", "0.5", "--algorithm", "st", "--plot", "a.png").code == 2
+
+
+def test_rates_are_drawn_with_what_was_promised(uqcli, data, tmp_path):
+    assert uqcli("boundary", data, "--recall", "0.5", "-q", "-o", "r.json").code == 0
+    assert uqcli("boundary", data, "--precision", "0.5", "-q", "-o", "p.json").code == 0
+    pl.DataFrame({"score": [-1e9], "uncertainty": [0.0], "label": [0]}).write_csv(tmp_path / "none.csv")
+    for rows in (data, "none.csv"):  # of the latter, nothing is selected and no rate is defined
+        outcome = uqcli(
+            "evaluate", "r.json", "p.json", rows, "-q", "--report", "e.html", "--confidence", "0.9"
+        )
+        assert (outcome.code, outcome.err) == (0, "")
+        assert "Precision and Recall with 90 % intervals: r.json, p.json" in (tmp_path / "e.html").read_text()

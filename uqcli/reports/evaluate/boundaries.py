@@ -11,9 +11,22 @@ import msgspec
 
 from uqcli.artifacts.boundary import BoundaryArtifact
 from uqcli.artifacts.saved import Source
+from uqcli.choices import ConstraintKind
 from uqcli.defaults import VERSION
-from uqcli.document import Document, Estimate, ExactEstimate, Metrics, Table, count, interval, plain
+from uqcli.document import (
+    Document,
+    Estimate,
+    ExactEstimate,
+    Figure,
+    Metrics,
+    Table,
+    count,
+    interval,
+    plain,
+)
 from uqcli.reports.evaluate.difference import HEADER, BoundaryDifference
+from uqcli.reports.evaluate.figure import Measured, rates_figure
+from uqcli.reports.figures import can_draw
 
 
 class EvaluateParameters(msgspec.Struct, frozen=True, kw_only=True):
@@ -149,12 +162,31 @@ class EvaluateReport:
         _, _, first = self.results[0]
         dropped = f", {count(self.source.dropped)} dropped" if self.source.dropped else ""
         title = f"Evaluation on {count(first.rows)} rows, {count(first.positives)} positive{dropped}"
-        return Document(title=title, tables=[Table(title="", header=header, rows=rows)], notes=self._notes())
+        tables = [Table(title="", header=header, rows=rows)]
+        return Document(title=title, tables=tables, notes=self._notes(), figures=self._figures())
+
+    def _figures(self) -> list[Figure]:
+        """Rates with what was promised; pages do without where nothing can be drawn."""
+        if not can_draw():
+            return []
+        panels = []
+        for kind in (ConstraintKind.PRECISION, ConstraintKind.RECALL):
+            measured = [
+                Measured(name=name, rate=getattr(found, kind), promised=_promised(artifact, kind))
+                for name, artifact, found in self.results
+            ]
+            panels.append((str(kind).capitalize(), measured))
+        return [rates_figure(panels, self.parameters.confidence)]
 
     def _notes(self) -> list[str]:
         names = [name for name, _, _ in self.results]
         apart = [] if self.difference is None else self.difference.sentences(names)
         return [*self.verdicts, *apart]
+
+
+def _promised(artifact: BoundaryArtifact, kind: ConstraintKind) -> float | None:
+    constraint = artifact.constraint
+    return float(constraint.value) if constraint.kind == kind else None
 
 
 _ROWS = ("algorithm", "promised", "precision", "recall", "fpr", "selected", "true positives")

@@ -1,0 +1,71 @@
+"""Precision and recall of boundaries with their intervals, side by side."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from uqcli.document import ExactEstimate, Figure, printable
+from uqcli.reports.figures import BLUE, GREY, RED
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure as Canvas
+
+_LONGEST: Final = 28
+"""Characters of a name that are shown."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Measured:
+    """A rate of one artifact.
+
+    Attributes
+    ----------
+    promised
+        The bound that it was to keep on the hold-out; None where none was promised of this rate.
+    """
+
+    name: str
+    rate: ExactEstimate
+    promised: float | None
+
+
+def rates_figure(panels: Sequence[tuple[str, Sequence[Measured]]], confidence: float) -> Figure:
+    """A panel for each rate, in which every artifact has a line."""
+    lines = len(panels[0][1])
+
+    def draw(canvas: Canvas) -> None:
+        every = canvas.subplots(1, len(panels), sharey=True, squeeze=False)[0]
+        for axes, (title, measured) in zip(every, panels, strict=True):
+            _draw(axes, title, measured)
+
+    names = ", ".join(printable(each.name) for each in panels[0][1])
+    titles = " and ".join(title for title, _ in panels)
+    height = 1.3 + 0.42 * lines
+    return Figure(
+        title=f"{titles} with {100 * confidence:g} % intervals: {names}", width=10.5, height=height, draw=draw
+    )
+
+
+def _draw(axes: Axes, title: str, measured: Sequence[Measured]) -> None:
+    axes.set_title(title)
+    for place, each in enumerate(measured):
+        low, high = each.rate.low, each.rate.high
+        if each.promised is not None:
+            axes.plot([each.promised] * 2, [place - 0.36, place + 0.36], color=RED, linewidth=2)
+        if each.rate.value is None:
+            axes.plot([low, high], [place, place], color=GREY, linewidth=1.2, linestyle=(0, (2, 2)))
+            continue
+        axes.plot([low, high], [place, place], color=BLUE, linewidth=1.6)
+        axes.plot([each.rate.value], [place], color=BLUE, marker="o", markersize=6)
+    if any(each.promised is not None for each in measured):
+        axes.plot([], [], color=RED, linewidth=2, label="promised on the hold-out")
+        axes.legend(loc="lower right", bbox_to_anchor=(1, 1), frameon=False, borderpad=0)
+    axes.set_yticks(range(len(measured)), [printable(each.name, _LONGEST) for each in measured])
+    axes.set_ylim(len(measured) - 0.5, -0.5)
+    axes.tick_params(axis="y", length=0)
+    axes.grid(axis="x", color="#e3e6e9", linewidth=0.8)
+    axes.set_axisbelow(True)
+    axes.margins(x=0.08)
