@@ -303,3 +303,49 @@ def test_compare_has_no_answer_where_the_score_alone_will_not_do(compared_rows, 
     )
     found = json.loads(outcome.out)
     assert (found["verdict"], found["metrics"]["gain"]["p"]) == ("no evidence", None)
+
+
+def test_the_frontier_holds_the_optimum_of_every_number_of_alerts(compared_rows, tmp_path, uqcli):
+    asked = ("boundary", compared_rows, "--uncertainty", "useful", "-q")
+    for name in ("f.csv", "f.parquet"):
+        assert uqcli(*asked, "--precision", "0.6", "--frontier", name, "--report", "f.html").code == 0
+    found, table = pl.read_csv(tmp_path / "f.csv"), pl.read_parquet(tmp_path / "f.parquet")
+    assert found.equals(table)
+    assert set(found["algorithm"]) == {"vw-dpmt", "smooth", "st"}
+    assert found.columns[-3:] == ["threshold_1", "threshold_2", "threshold_3"]
+    for algorithm in ("vw-dpmt", "smooth", "st"):
+        line = found.filter(pl.col("algorithm") == algorithm).row(-20, named=True)
+        limit = ("--max-selected", str(line["selected"]), "--algorithm", algorithm, "--json")
+        again = uqcli("boundary", compared_rows, "--uncertainty", "useful", *limit).json
+        assert again["metrics"]["true_positives"] <= line["true_positives"]  # before thresholds are raised
+        assert again["metrics"]["true_positives"] >= line["true_positives"] - 2
+    assert (tmp_path / "f.html").read_text().count("<figure") == 2
+
+
+def test_a_frontier_is_one_for_several_bounds_and_waits_for_gates(compared_rows, tmp_path, uqcli):
+    asked = ("boundary", compared_rows, "--uncertainty", "useful", "-q", "--frontier", "f.csv")
+    assert uqcli(*asked, "--precision", "0.6", "--fail-if", "recall < 2").code == 6
+    assert not (tmp_path / "f.csv").exists()
+    assert uqcli(*asked, "--precision", "0.5,0.6").code == 0
+    assert (tmp_path / "f.csv").exists()
+    grid = tmp_path / "grid.json"
+    assert uqcli("bin", compared_rows, "--uncertainty", "useful", "-q", "-o", grid).code == 0
+    assert uqcli("boundary", "--grid", grid, "--precision", "0.6", "-q", "--frontier", "g.csv").code == 0
+    assert "st" not in set(pl.read_csv(tmp_path / "g.csv")["algorithm"])
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (("--frontier", "f"), "known ending"),
+        (("--frontier", "-"), "known ending"),
+        (("--frontier", "f.csv", "--algorithm", "st"), "without a grid"),
+        (("--frontier", "f.csv", "--certify", "0.1"), "beside --certify"),
+        (("--frontier", "f.csv", "-o", "f.csv"), "f.csv"),
+    ],
+)
+def test_a_frontier_that_cannot_be_is_refused(compared_rows, tmp_path, uqcli, options, said):
+    outcome = uqcli("boundary", compared_rows, "--uncertainty", "useful", "--precision", "0.6", *options)
+    assert outcome.code == 2
+    assert said in outcome.err
+    assert not (tmp_path / "f.csv").exists()

@@ -32,6 +32,7 @@ def check_outputs(
     metrics: Metrics | None = None,
     rows: bool = False,
     plot: str | None = None,
+    table: str | None = None,
     has_figures: bool = False,
 ) -> tuple[str, ...]:
     """Refuse impossible outputs before any work is done.
@@ -48,6 +49,8 @@ def check_outputs(
         What gates may ask for, where that is known beforehand.
     plot
         Where the report's figure goes.
+    table
+        Where a further table goes.
     has_figures
         Whether pages of the report show figures.
 
@@ -69,7 +72,7 @@ def check_outputs(
     from uqcli.reports.render import check_report_name
 
     results = output if isinstance(output, tuple) else (output,)
-    outputs = [place for place in (*results, options.report, plot) if place is not None]
+    outputs = [place for place in (*results, options.report, plot, table) if place is not None]
     files = reads.files() if running.engine is EngineName.POLARS else reads.tables
     check_places(reads, files, outputs, running)
     if STDIO in results and options.json:

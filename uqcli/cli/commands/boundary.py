@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -25,6 +25,7 @@ from uqcli.cli.priority import is_typed, refuse_typed
 from uqcli.cli.resources import limit_threads
 from uqcli.errors import UsageError
 from uqcli.exact import size
+from uqcli.files import Held, is_stdout
 
 if TYPE_CHECKING:
     from uqcli.methods.bin.grid import GridSpec
@@ -159,6 +160,15 @@ class FindingOptions:
             rich_help_panel=_METHOD,
         ),
     ] = defaults.SEED
+    frontier: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FILE",
+            help="Write the trade-off of recall and precision, with thresholds, for numbers of alerts from "
+            "one to all (.csv, .parquet); pages draw it.",
+            rich_help_panel=_METHOD,
+        ),
+    ] = None
     grid: Annotated[
         str | None,
         typer.Option(
@@ -189,7 +199,9 @@ def boundary(
     asked = _asked(constraint)
     reads = Reads.of(inputs, models=[method.grid, method.shift], reading=reading)
     places = _places(written.output, asked)
-    files = check_outputs(reporting, places, reads=reads, running=running, plot=plotting.plot)
+    table = _table(method.frontier)
+    files = check_outputs(reporting, places, reads=reads, running=running, plot=plotting.plot, table=table)
+    from uqcli.engines.protocol import Destination
     from uqcli.jobs.boundary.request import BoundaryRequest
     from uqcli.jobs.boundary.run import run, run_several
 
@@ -206,8 +218,26 @@ def boundary(
         compare=_compared(columns.uncertainty) if method.compare else (),
         seed=method.seed,
     )
-    result = run(request) if len(asked) == 1 else run_several(request, asked)
-    deliver(result, reporting, files=files, output=written.output, plot=plotting.plot)
+    with Held() as held:
+        if table is not None:
+            request = replace(request, frontier=Destination(place=table, held=held))
+        result = run(request) if len(asked) == 1 else run_several(request, asked)
+        deliver(result, reporting, files=files, output=written.output, held=held, plot=plotting.plot)
+
+
+def _table(place: str | None) -> str | None:
+    """Where a table goes, by a name that tells its format.
+
+    Raises
+    ------
+    UsageError
+        It does not, or means standard output.
+    """
+    from uqcli.engines.inputs import facts_of_name
+
+    if place is not None and (is_stdout(place) or facts_of_name(place).format is None):
+        raise UsageError(f"--frontier '{place}' has no known ending", expected="such as .csv or .parquet")
+    return place
 
 
 def _algorithm(method: FindingOptions) -> AlgorithmChoice:

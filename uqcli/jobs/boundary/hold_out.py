@@ -115,7 +115,7 @@ class HoldOutRows:
             return optimise_recalibrated(self.table.rows(), self.constraint)
         found = optimise(self.cells(algorithm), algorithm, self.constraint)
         if found.found is None and entry_of(algorithm).works_on is WorksOn.SCORES:
-            return optimise(self._every_score, algorithm, self.constraint)  # the closest may be anywhere
+            return optimise(self.every_score, algorithm, self.constraint)  # the closest may be anywhere
         return found
 
     def is_grid(self, algorithm: Algorithm) -> bool:
@@ -147,8 +147,14 @@ class HoldOutRows:
         whole = self.table.counted(np.empty(0), self._unsettled)[-1]
         return single_row(whole.counts)
 
+    @property
+    def grid(self) -> Cells | None:
+        """The grid, where one is looked at."""
+        return self._grid if self.gridded else None
+
     @cached_property
-    def _every_score(self) -> Cells:
+    def every_score(self) -> Cells:
+        """All distinct scores."""
         return single_row(self.table.pooled(np.empty(0))[0])
 
     def _unsettled(self, counts: Sequence[RangeCounts]) -> list[Bools]:
@@ -186,6 +192,16 @@ class HoldOutGrid:
             positive=grid.parameters.positive,
         )
         return cls(constraint=constraint, source=grid.source, parameters=parameters, saved=cells)
+
+    @property
+    def grid(self) -> Cells | None:
+        """The saved cells."""
+        return self.saved
+
+    @property
+    def every_score(self) -> Cells | None:
+        """All cells, where no uncertainty divides them."""
+        return self.saved if len(self.saved.rows) == 1 else None
 
     @property
     def shape(self) -> tuple[int, int]:

@@ -7,6 +7,7 @@ from typing import Self
 
 from uqcli import defaults
 from uqcli.choices import AlgorithmChoice
+from uqcli.engines.protocol import Destination
 from uqcli.engines.request import DataRequest
 from uqcli.jobs.class_mix import SavedShift
 from uqcli.methods.bin.grid import GridSpec
@@ -38,6 +39,8 @@ class BoundaryRequest:
     compare
         Columns of uncertainty of which is asked whether they pay, the best of which is used; empty where
         nobody asks.
+    frontier
+        Where the trade-off of recall and precision goes as a table; None for nowhere.
     seed
         Of the splits that certificates, comparisons and the number of bins rest on.
     """
@@ -51,6 +54,7 @@ class BoundaryRequest:
     auto_bins: bool = False
     certify: str | None = None
     compare: tuple[str, ...] = ()
+    frontier: Destination | None = None
     seed: int = defaults.SEED
 
     def looking_at(self, uncertainty: str) -> Self:

@@ -18,10 +18,11 @@ from uqcli.artifacts.codec import load_kind
 from uqcli.artifacts.grid import GridArtifact
 from uqcli.choices import Algorithm, AlgorithmChoice, ArtifactKind
 from uqcli.engines.open import streams_kept
-from uqcli.errors import InfeasibleError
+from uqcli.errors import InfeasibleError, UsageError
 from uqcli.jobs.boundary.candidates import best_of, candidates_of, single_threshold_beside
 from uqcli.jobs.boundary.certified import CertifiedBoundary, certified
 from uqcli.jobs.boundary.compared import compared
+from uqcli.jobs.boundary.frontier import written_frontier
 from uqcli.jobs.boundary.hold_out import HoldOut, HoldOutGrid, HoldOutRows
 from uqcli.jobs.boundary.request import BoundaryRequest
 from uqcli.jobs.class_mix import load_shift, mix_of
@@ -60,6 +61,8 @@ def _found(
     request: BoundaryRequest, constraint: Constraint, mix: ClassMix | None
 ) -> Result[BoundaryReport, BoundaryArtifact | None]:
     if request.certify is not None:
+        if request.frontier is not None:
+            raise UsageError("--frontier beside --certify", expected="one of them")
         return _with_certificate(certified(request), request)
     hold_out = _hold_out(request, constraint)
     candidates = candidates_of(hold_out, request.algorithm)
@@ -78,6 +81,7 @@ def _found(
         mix=mix,
         tried=hold_out.tried,
         cells=cells if hold_out.is_grid(best.algorithm) else None,
+        trade_off=None if request.frontier is None else written_frontier(hold_out, request.frontier),
     )
     if best.optimum is None or best.optimum.found is None:
         return Result(report=report, artifact=None, failure=InfeasibleError(report.shortfall()))
@@ -96,7 +100,9 @@ def run_several(
         See ``run``.
     """
     with streams_kept():  # the rows are read for each
-        results = [run(replace(request, constraint=each)) for each in constraints]
+        results = [run(replace(request, constraint=each)) for each in constraints[:1]]
+        request = replace(request, frontier=None)  # the same for all
+        results += [run(replace(request, constraint=each)) for each in constraints[1:]]
     failure = next((each.failure for each in results if each.failure is not None), None)
     pairs = zip(constraints, results, strict=True)
     found = {each.value: result.artifact for each, result in pairs if result.artifact is not None}

@@ -26,6 +26,7 @@ from uqcli.methods.boundary.optimum import Optimum
 from uqcli.methods.boundary.result import FitCounts, FittedBoundary
 from uqcli.methods.boundary.target import ClassMix
 from uqcli.reports.boundary.compared import Compared, gains_table
+from uqcli.reports.boundary.trade_off import TradeOff, trade_off_figure
 from uqcli.reports.figures import can_draw
 from uqcli.reports.positivity import Drawn, positivity_figure
 
@@ -134,6 +135,8 @@ class BoundaryReport:
         What uncertainties gain over the score alone, the best first; empty where nobody asked.
     cells
         The grid, for the figure; None where the boundary was not found on one.
+    trade_off
+        Boundaries for other numbers of alerts, where that was asked for.
     """
 
     source: Source
@@ -150,6 +153,7 @@ class BoundaryReport:
     tried: tuple[BinsTried, ...] = ()
     compared: tuple[Compared, ...] = ()
     cells: Cells | None = None
+    trade_off: TradeOff | None = None
 
     @property
     def metrics(self) -> Metrics:
@@ -236,7 +240,8 @@ class BoundaryReport:
             ("uncertified boundary", other),
         ]
         boundaries = [Drawn(name=name, thresholds=each.thresholds) for name, each in drawn if each]
-        return [positivity_figure(self.cells, boundaries)]
+        figures = [positivity_figure(self.cells, boundaries)]
+        return figures if self.trade_off is None else [*figures, trade_off_figure(self.trade_off, found)]
 
     def _lead(self) -> list[str]:
         """What to know before anything else: whether the uncertainty pays."""

@@ -1,0 +1,36 @@
+"""The trade-off that a boundary is a point of, written as a table."""
+
+from __future__ import annotations
+
+import polars as pl
+
+from uqcli.engines.open import write_frames
+from uqcli.engines.protocol import Destination
+from uqcli.errors import UsageError
+from uqcli.jobs.boundary.hold_out import HoldOut
+from uqcli.methods.boundary.trade_off import trade_off
+from uqcli.reports.boundary.trade_off import TradeOff, columns_of
+
+
+def written_frontier(hold_out: HoldOut, output: Destination) -> TradeOff:
+    """Find and write it.
+
+    Raises
+    ------
+    UsageError
+        The boundary is not found on a grid.
+    DataError
+        The place cannot be written.
+    """
+    cells = hold_out.grid
+    if cells is None:
+        raise UsageError(
+            "--frontier without a grid", expected="--algorithm vw-dpmt, smooth or another that works on one"
+        )
+    found = trade_off(cells, hold_out.every_score)
+    bins = len(cells.rows)
+    kinds = {"algorithm": pl.String, "selected": pl.Int64, "true_positives": pl.Int64}
+    table = columns_of(found, bins)
+    frame = pl.DataFrame(table, schema={name: kinds.get(name, pl.Float64) for name in table})
+    write_frames([frame], frame.clear(), output)
+    return found

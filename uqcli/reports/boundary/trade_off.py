@@ -1,0 +1,69 @@
+"""The trade-off between recall and precision, as a table and as a figure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, Final
+
+from uqcli.choices import Algorithm
+from uqcli.document import Figure
+from uqcli.methods.boundary.result import FittedBoundary
+from uqcli.reports.figures import BLUE, GREY, INK, RED
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure as Canvas
+
+TradeOff = Mapping[Algorithm, Sequence[FittedBoundary]]
+
+_SHOWN: Final[Mapping[Algorithm, tuple[str, Mapping[str, Any]]]] = MappingProxyType(
+    {
+        Algorithm.VW_DPMT: ("score and uncertainty", {"color": BLUE, "linewidth": 1.8}),
+        Algorithm.SMOOTH: ("smoothed", {"color": GREY, "linewidth": 1.8}),
+        Algorithm.ST: ("score alone", {"color": INK, "linewidth": 1.4, "linestyle": (0, (4, 2))}),
+    }
+)
+
+
+def columns_of(trade_off: TradeOff, bins: int) -> dict[str, list[Any]]:
+    """One line for each boundary; the score alone has its threshold in every uncertainty bin."""
+    every = [(algorithm, each) for algorithm, found in trade_off.items() for each in found]
+    table: dict[str, list[Any]] = {
+        "algorithm": [str(algorithm) for algorithm, _ in every],
+        "selected": [each.fit.selected for _, each in every],
+        "true_positives": [each.fit.true_positives for _, each in every],
+        "recall": [each.fit.recall for _, each in every],
+        "precision": [each.fit.precision for _, each in every],
+    }
+    for number in range(bins):
+        table[f"threshold_{number + 1}"] = [
+            each.thresholds[number if len(each.thresholds) > 1 else 0] for _, each in every
+        ]
+    return table
+
+
+def trade_off_figure(trade_off: TradeOff, chosen: FittedBoundary | None) -> Figure:
+    """Precision against recall on the hold-out, and where the boundary is."""
+
+    def draw(canvas: Canvas) -> None:
+        axes: Axes = canvas.subplots()
+        for algorithm, found in trade_off.items():
+            name, style = _SHOWN[algorithm]
+            axes.plot(*_points(found), label=name, **style)
+        if chosen is not None:
+            axes.plot(
+                *_points([chosen]), color=RED, marker="o", markersize=7, linestyle="", label="the boundary"
+            )
+        axes.set(xlabel="recall on the hold-out rows", ylabel="precision there", xlim=(0, 1.02))
+        axes.grid(color="#e3e6e9", linewidth=0.8)
+        axes.set_axisbelow(True)
+        axes.legend(frameon=False)
+
+    title = "Precision against recall on the rows that boundaries were chosen on"
+    return Figure(title=title, width=7.0, height=4.2, draw=draw)
+
+
+def _points(found: Sequence[FittedBoundary]) -> tuple[list[float], list[float]]:
+    """Recalls and precisions; something is selected, and something positive."""
+    return [each.fit.recall or 0.0 for each in found], [each.fit.precision or 0.0 for each in found]
