@@ -282,6 +282,12 @@ def test_compare_says_first_what_to_do(compared_rows, uqcli):
     assert uqcli(*asked, "--compare", "--fail-if", "gain.equal_alerts < 0.5").code == 6
 
 
+def test_compare_speaks_of_every_bound(compared_rows, uqcli):
+    shown = uqcli("boundary", compared_rows, "--precision", "0.5,0.6", "--compare", "--uncertainty", "useful")
+    for bound in ("0.5", "0.6"):
+        assert f"precision >= {bound}: Uncertainty 'useful' helps" in " ".join(shown.out.decode().split())
+
+
 @pytest.mark.parametrize("columns", ["a,a", "a,", ","])
 def test_compare_refuses_columns_that_are_no_list(compared_rows, columns, uqcli):
     outcome = uqcli("boundary", compared_rows, "--precision", "0.6", "--compare", "--uncertainty", columns)

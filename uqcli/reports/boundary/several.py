@@ -61,6 +61,11 @@ class SeveralBoundariesReport:
                 for each in self.reports
                 if each.chosen.found is None
             ),
+            *(
+                f"{each.constraint.promise()}: {tested.sentence()}"
+                for each in self.reports
+                for tested in each.compared[:1]
+            ),
         ]
         if first.certification is not None:
             notes.append(
