@@ -6,7 +6,7 @@ import numpy as np
 
 from uqcli.choices import Binning
 from uqcli.methods.bin.grid import GridSpec, cells_from, cells_under, pool_by
-from uqcli.methods.boundary.smoothing import nested_boundaries
+from uqcli.methods.boundary.ranking.smoothing import nested_boundaries
 from uqcli.rows import Rows
 
 FACTORS = ("0.5", "0.7", "0.85", "1", "1.2", "1.4")

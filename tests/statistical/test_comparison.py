@@ -7,7 +7,7 @@ import pytest
 
 import uqcli
 from uqcli.methods.boundary.constraint import the_constraint
-from uqcli.methods.boundary.placebo import Curve, OrderedRows, gain, gain_of
+from uqcli.methods.boundary.ranking.placebo import Curve, OrderedRows, gain, gain_of
 
 REPETITIONS = int(os.environ.get("STATISTICAL_REPETITIONS", "60"))
 TRUE_ROWS = 40_000

@@ -6,7 +6,7 @@ import pytest
 
 from uqcli.document import Estimate
 from uqcli.jobs.boundary.compared import ordered_rows, ranked
-from uqcli.methods.boundary.placebo import Gain
+from uqcli.methods.boundary.ranking.placebo import Gain
 from uqcli.rows import Rows
 
 

@@ -16,9 +16,9 @@ from uqcli.jobs.boundary.keyed import dealt
 from uqcli.jobs.boundary.request import BoundaryRequest
 from uqcli.jobs.labelled import open_table, source_of
 from uqcli.methods.bin.grid import GridSpec, cells_from, cells_under, pool_by, uncertainty_edges_of
-from uqcli.methods.boundary.certificate import PILOT_PARTS, Certified, NotCertified, certify
 from uqcli.methods.boundary.decide import decide
 from uqcli.methods.boundary.optimum import Optimum, optimise
+from uqcli.methods.boundary.ranking.certificate import PILOT_PARTS, Certified, NotCertified, certify
 from uqcli.methods.boundary.result import FitCounts, FittedBoundary
 from uqcli.reports.boundary.report import BinsTried
 from uqcli.rows import Rows

@@ -14,7 +14,7 @@ from uqcli.jobs.boundary.request import BoundaryRequest
 from uqcli.jobs.labelled import open_table
 from uqcli.methods.bin.grid import GridSpec, uncertainty_edges_of
 from uqcli.methods.boundary.constraint import Constraint
-from uqcli.methods.boundary.placebo import LEVELS, PLACEBOS, Gain, OrderedRows, gain_of
+from uqcli.methods.boundary.ranking.placebo import LEVELS, PLACEBOS, Gain, OrderedRows, gain_of
 from uqcli.methods.multiple import holm
 from uqcli.reports.boundary.compared import Compared
 from uqcli.rows import Rows

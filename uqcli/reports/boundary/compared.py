@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Final, Literal
 
 from uqcli.document import Estimate, Metrics, Table, plain
-from uqcli.methods.boundary.placebo import Gain
+from uqcli.methods.boundary.ranking.placebo import Gain
 
 Verdict = Literal["helps", "no evidence", "hurts"]
 

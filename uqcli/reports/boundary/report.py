@@ -20,9 +20,9 @@ from uqcli.choices import Algorithm, AlgorithmChoice, ConstraintKind
 from uqcli.counts import Cells
 from uqcli.defaults import VERSION
 from uqcli.document import Document, Figure, Metrics, Table, count, plain, share
-from uqcli.methods.boundary.certificate import NotCertified
 from uqcli.methods.boundary.constraint import Constraint
 from uqcli.methods.boundary.optimum import Optimum
+from uqcli.methods.boundary.ranking.certificate import NotCertified
 from uqcli.methods.boundary.result import FitCounts, FittedBoundary
 from uqcli.methods.boundary.target import ClassMix
 from uqcli.reports.boundary.compared import Compared, gains_table

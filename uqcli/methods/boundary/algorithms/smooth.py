@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from uqcli.counts import Cells
 from uqcli.methods.boundary.goals import Goal, Tops
+from uqcli.methods.boundary.ranking.smoothing import nested_boundaries
 from uqcli.methods.boundary.registry import AlgorithmEntry, WorksOn
-from uqcli.methods.boundary.smoothing import nested_boundaries
 
 
 def smoothed_boundary(cells: Cells, goal: Goal) -> Tops | None:

@@ -16,7 +16,7 @@ import numpy as np
 
 from uqcli.counts import Cells, Floats, Ints
 from uqcli.defaults import LOWEST
-from uqcli.methods.boundary.smoothing import NestedBoundaries, nested_boundaries
+from uqcli.methods.boundary.ranking.smoothing import NestedBoundaries, nested_boundaries
 
 PILOT_PARTS = 5
 """One row in so many ranks the boundaries."""

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from tests.oracles import placebo as oracle
 from uqcli.counts import run_starts
 from uqcli.methods.boundary.constraint import the_constraint
-from uqcli.methods.boundary.placebo import Curve, OrderedRows, exchanged, gain_of
+from uqcli.methods.boundary.ranking.placebo import Curve, OrderedRows, exchanged, gain_of
 
 
 def ordered(score, level, positive, fold):

@@ -19,7 +19,7 @@ from uqcli.defaults import FOLDS
 from uqcli.document import Estimate
 from uqcli.draws import Purpose, generator
 from uqcli.methods.boundary.constraint import Constraint
-from uqcli.methods.boundary.smoothing import nested_boundaries
+from uqcli.methods.boundary.ranking.smoothing import nested_boundaries
 from uqcli.methods.resampling import resample
 
 LEVELS: Final = 3

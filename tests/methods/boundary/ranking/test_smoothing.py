@@ -10,7 +10,7 @@ from tests.properties.strategies import PRECISIONS, as_cells, cell_rows, keep
 from uqcli.choices import Algorithm, ConstraintKind
 from uqcli.methods.boundary.constraint import parse_constraint
 from uqcli.methods.boundary.optimum import optimise
-from uqcli.methods.boundary.smoothing import nested_boundaries, smoothed_rates
+from uqcli.methods.boundary.ranking.smoothing import nested_boundaries, smoothed_rates
 
 
 def from_the_top(cells):

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from tests.properties.strategies import as_cells, cell_rows
 from uqcli.counts import LOWEST, CellRow, Cells
-from uqcli.methods.boundary.certificate import Certified, NotCertified, certify
-from uqcli.methods.boundary.smoothing import nested_boundaries
+from uqcli.methods.boundary.ranking.certificate import Certified, NotCertified, certify
+from uqcli.methods.boundary.ranking.smoothing import nested_boundaries
 
 
 def tail(trials, successes, share):
