@@ -76,7 +76,7 @@ def engine(room, monkeypatch):
         return open_engine(EngineName.POLARS)
     if room in (CELLS, EXPRESSIONS):
         monkeypatch.setattr(spark_ranges, "ROWS_PER_PART", 3)
-        monkeypatch.setattr(spark_ranges, "COLLECTED_ROWS", 2)
+        monkeypatch.setattr(spark_ranges, "MOST_VALUES", 4)
         monkeypatch.setattr(spark_ranges, "CELLS", 16)
         monkeypatch.setattr(spark_ranges, "LEAST_CELLS", 4)
         return SparkEngine(expressions=room == EXPRESSIONS)

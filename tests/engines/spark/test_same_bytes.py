@@ -137,10 +137,10 @@ def test_ranges_are_opened_in_as_many_passes_as_their_values_need(folder, tmp_pa
 @pytest.mark.parametrize(
     ("line", "said"),
     [
-        ("tce --score p", "distinct values to bring together (expected at most 100 from a cluster"),
+        ("tce --score p", "distinct values to bring together; expected at most 100 from a cluster"),
         (
             "calibrate --score p --method mist -o nothing",
-            "distinct rows to bring together (expected at most 50 ",
+            "distinct rows to bring together; expected at most ",
         ),
     ],
 )

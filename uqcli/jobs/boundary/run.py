@@ -46,7 +46,7 @@ def run(request: BoundaryRequest) -> Result[BoundaryReport, BoundaryArtifact | N
         See the parts.
     """
     mix = None
-    if request.shift is not None:
+    if request.shift is not None and request.certify is None:  # which refuses it
         mix = mix_of(load_shift(request.shift), request.data.positive_value).mix
     constraint = request.constraint if mix is None else mix.in_source(request.constraint)
     if not request.compare:
