@@ -9,7 +9,7 @@ import uqcli
 from uqcli.methods.boundary.constraint import the_constraint
 from uqcli.methods.boundary.ranking.placebo import Curve, OrderedRows, gain, gain_of
 
-REPETITIONS = int(os.environ.get("STATISTICAL_REPETITIONS", "60"))
+REPETITIONS = int(os.environ.get("STATISTICAL_REPETITIONS", "12"))
 TRUE_ROWS = 40_000
 BOUND = the_constraint(precision="0.6")
 
