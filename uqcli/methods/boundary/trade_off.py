@@ -9,12 +9,14 @@ import numpy as np
 
 from uqcli.choices import Algorithm
 from uqcli.counts import Cells
+from uqcli.methods.boundary.algorithms.smooth import best_prefix
 from uqcli.methods.boundary.constraint import the_constraint
 from uqcli.methods.boundary.optimum import optimise
-from uqcli.methods.boundary.result import FittedBoundary
+from uqcli.methods.boundary.ranking.smoothing import nested_boundaries
+from uqcli.methods.boundary.result import FittedBoundary, boundary_at
 
-FAMILIES: Final = (Algorithm.VW_DPMT, Algorithm.SMOOTH)
-"""What works on a grid: the optimum of each number of alerts, and nested boundaries."""
+FAMILIES: Final = (Algorithm.VW_DPMT, Algorithm.SMOOTH, Algorithm.ST)
+"""The optimum on the grid for each number of alerts, nested boundaries, and the score alone."""
 
 _BUDGETS: Final = 200
 
@@ -32,15 +34,16 @@ def trade_off(grid: Cells, scores: Cells | None) -> Mapping[Algorithm, tuple[Fit
     Of each algorithm the best boundaries of its family for these numbers, with more and more true positives.
     """
     budgets = np.unique(np.geomspace(1, max(grid.total, 1), _BUDGETS).round().astype(np.int64)).tolist()
-    asked = dict.fromkeys(FAMILIES, grid)
-    if scores is not None:
-        asked[Algorithm.ST] = scores
-    return {
-        algorithm: _undominated(
-            [optimise(cells, algorithm, the_constraint(max_selected=str(budget))).found for budget in budgets]
-        )
+    constraints = [the_constraint(max_selected=str(budget)) for budget in budgets]
+    asked = {Algorithm.VW_DPMT: grid} if scores is None else {Algorithm.VW_DPMT: grid, Algorithm.ST: scores}
+    found = {
+        algorithm: [optimise(cells, algorithm, each).found for each in constraints]
         for algorithm, cells in asked.items()
     }
+    nested = nested_boundaries(grid)  # one ranking for all numbers
+    tops = [best_prefix(nested, each.goal(grid), len(grid.rows)) for each in constraints]
+    found[Algorithm.SMOOTH] = [None if each is None else boundary_at(grid, each) for each in tops]
+    return {algorithm: _undominated(found[algorithm]) for algorithm in FAMILIES if algorithm in found}
 
 
 def _undominated(found: Sequence[FittedBoundary | None]) -> tuple[FittedBoundary, ...]:

@@ -84,9 +84,19 @@ class OrderedRows:
     level: Ints
 
     @cached_property
+    def ones(self) -> Ints:
+        """How often each row counts; int64, shape (n,)."""
+        return np.ones(len(self.first), dtype=np.int64)
+
+    @cached_property
     def by_score(self) -> Curve:
         """Alerts by the score alone."""
-        return Curve.of(-self.first, self.positive.astype(np.int64), np.ones(len(self.first), dtype=np.int64))
+        return Curve.of(-self.first, self.positive.astype(np.int64), self.ones)
+
+    @cached_property
+    def by_rank(self) -> Curve:
+        """Alerts by score and uncertainty."""
+        return Curve.of(self.ranks, self.positive.astype(np.int64), self.ones)
 
     @cached_property
     def rankings(self) -> tuple[Floats, list[Floats]]:
@@ -223,7 +233,7 @@ def gain_of(
     if at is None:
         return None
     alerts = int(rows.by_score.alerts[at])
-    observed = rows.gained(rows.level, alerts)
+    observed = gain(rows.by_rank, rows.by_score, alerts)
     seed, table = key
     drawn = np.array(
         [
@@ -234,16 +244,14 @@ def gain_of(
     at_alerts, at_bound = _resampled(rows, constraint, alerts, key)
     return Gain(
         equal_alerts=_estimate(observed, at_alerts, _AT_ALERTS),
-        at_bound=_estimate(_gain_at_bound(rows, constraint), at_bound, _AT_BOUND),
+        at_bound=_estimate(_more_recall(rows.by_rank, rows.by_score, constraint), at_bound, _AT_BOUND),
         placebo=float(drawn.mean()),
         p_value=(1 + int((drawn >= observed).sum())) / (placebos + 1),
     )
 
 
-def _gain_at_bound(rows: OrderedRows, constraint: Constraint) -> float:
-    ones = np.ones(len(rows.first), dtype=np.int64)
-    ours = Curve.of(rows.ranks, rows.positive.astype(np.int64), ones)
-    return ours.recall(constraint) - rows.by_score.recall(constraint)
+def _more_recall(ours: Curve, other: Curve, constraint: Constraint) -> float:
+    return ours.recall(constraint) - other.recall(constraint)
 
 
 def _resampled(
@@ -251,16 +259,14 @@ def _resampled(
 ) -> tuple[Floats, Floats]:
     """Gains at as many alerts and at the bound among rows drawn again, each with its rank as it is."""
     orders = [np.unique(each, return_inverse=True)[1] for each in (rows.ranks, -rows.first)]
-    ones = np.ones(len(rows.first), dtype=np.int64)
+    seed, table = key
     gains: list[tuple[float, float]] = []
     for number in range(RESAMPLINGS):
-        seed, table = key
-        weight = resample(ones, generator(seed, Purpose.BOOTSTRAP, table, number))
+        weight = resample(rows.ones, generator(seed, Purpose.BOOTSTRAP, table, number))
         hits = weight * rows.positive
         if hits.any():
             ours, other = (Curve.summed(_sums(order, weight), _sums(order, hits)) for order in orders)
-            at_bound = ours.recall(constraint) - other.recall(constraint)
-            gains.append((gain(ours, other, alerts), at_bound))
+            gains.append((gain(ours, other, alerts), _more_recall(ours, other, constraint)))
     at_alerts, at_bound = np.array(gains).T
     return at_alerts, at_bound
 
