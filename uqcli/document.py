@@ -62,12 +62,15 @@ class Figure:
         In inches.
     draw
         Fills an empty matplotlib figure.
+    needed
+        Whether a page is nothing without it; others do without where nothing can be drawn.
     """
 
     title: str
     width: float
     height: float
     draw: Callable[[Canvas], None]
+    needed: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -142,6 +142,7 @@ CASES = (
             *("--bootstrap", "0"),
         ],
         writes=True,
+        plots=True,
         gate="weights.1",
         out_of_range=(
             ("--prior", "0.5,0.6"),

@@ -33,6 +33,26 @@ def weights(uqcli, mixes):
     return saved["weights"]
 
 
+def test_class_shares_of_both_sides_have_intervals_and_a_figure(uqcli, mixes):
+    arguments = ("shift", "source.parquet", "--target", "target.parquet", "-o", "s.json")
+    outcome = uqcli(*arguments, "--json", "--plot", "s.svg", "--report", "s.html")
+    shares = outcome.json["metrics"]["class_shares"]
+    saved = json.loads((mixes / "s.json").read_text())
+    for number, name in enumerate("01"):
+        source, target = shares[name]["source"], shares[name]["target"]
+        assert source["low"] < source["value"] == saved["source_prior"][number] < source["high"]
+        assert [target["low"], target["high"]] == saved["target_interval"][number]
+        assert target["low"] < target["value"] == saved["target_prior"][number] < target["high"]
+    assert shares["1"]["target"]["high"] < shares["1"]["source"]["low"]
+    assert "share of the rows" in (mixes / "s.svg").read_text()
+    assert "<figure" in (mixes / "s.html").read_text()
+    gate = ("--fail-if", "class_shares.1.target.high < 0.3")
+    assert uqcli(*arguments, "-q", *gate).code == 6
+    given = ("--estimator", "known", "--prior", "0.7,0.3", "--json", "--plot", "k.png")
+    known = uqcli("shift", "source.parquet", *given).json["metrics"]["class_shares"]
+    assert known["1"]["target"] == {"value": pytest.approx(0.3), "low": None, "high": None}
+
+
 def test_precision_is_kept_in_the_target_exactly(uqcli, mixes):
     known = ("--estimator", "known", "--prior", "0.85,0.15", "-q", "-o", "s.json")
     assert uqcli("shift", "source.parquet", *known).code == 0

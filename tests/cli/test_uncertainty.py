@@ -1,5 +1,7 @@
 """``uqcli uncertainty`` and ``uqcli simulate``: streaming columns in and out."""
 
+import json
+
 import numpy as np
 import polars as pl
 
@@ -72,3 +74,21 @@ def test_simulated_rows_have_their_columns_and_their_seed(uqcli, tmp_path):
     np.testing.assert_array_equal(a["uncertainty"], again.beta_entropy)
     assert uqcli("boundary", "a.parquet", "--precision", "0.6", "-q").code == 0
     assert uqcli("simulate", "posterior", "--rows", "0").out.startswith(b"score,uncertainty")
+
+
+def test_the_report_of_a_posterior_network_has_the_expected_positivity(uqcli, tmp_path):
+    """Without undersampling the bias has a closed form [UB Theorem 3.1(b)]."""
+    options = ["--rows", "50", "--tau", "1", "--omega", "0.4", "--nu", "3", "--gamma", "0.25,0.01"]
+    assert uqcli("simulate", "posterior", *options, "-q", "-o", "a.csv", "--report", "a.json").code == 0
+    curves = json.loads((tmp_path / "a.json").read_text())["curves"]
+    assert [each["gamma"] for each in curves] == [0.01, 0.25]
+    for each in curves:
+        score, gamma = np.array(each["score"]), each["gamma"]
+        bias = (score * (3 - 1) + 0.4 - 0.25 * 3) * gamma / (1 + 3 * gamma)
+        np.testing.assert_allclose(each["expected_positivity"], score - bias, atol=1e-9)
+    assert uqcli("simulate", "posterior", *options, "-q", "-o", "a.csv", "--report", "a.html").code == 0
+    page = (tmp_path / "a.html").read_text()
+    assert "gamma 0.01 (200 training rows)" in page
+    assert "gamma 0.25 (8 training rows)" in page
+    assert uqcli("simulate", "gaussian", "-q", "-o", "a.csv", "--report", "b.json").code == 0
+    assert "curves" not in json.loads((tmp_path / "b.json").read_text())

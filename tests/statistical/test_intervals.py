@@ -153,14 +153,15 @@ def test_intervals_of_class_weights_and_of_the_coverage_in_the_target(kind, runs
                 drawn.append(evidence.redrawn(generator(run, Purpose.BOOTSTRAP, each), found))
             except InfeasibleError:
                 drawn.append(None)
-        intervals = intervals_of_weights(drawn, 0.95)
+        weights = [None if each is None else each.weights for each in drawn]
+        intervals = intervals_of_weights(weights, 0.95)
         if intervals is None:
             continue
         asked += 1
         held += [
             low <= weight <= high for (low, high), weight in zip(intervals, TARGET / SOURCE, strict=True)
         ]
-        draws = np.array([each for each in drawn if each is not None])
+        draws = np.array([each for each in weights if each is not None])
         probability, label = classes(random, rows, SOURCE)
         inside = probability[np.arange(rows), label] >= 0.2
         counts = np.bincount(label, minlength=3), np.bincount(label[inside], minlength=3)
@@ -189,7 +190,7 @@ def test_precision_in_a_target_of_two_classes():
         )
         found = evidence.estimate()
         draws = np.array(
-            [evidence.redrawn(generator(run, Purpose.BOOTSTRAP, each), found) for each in range(99)]
+            [evidence.redrawn(generator(run, Purpose.BOOTSTRAP, each), found).weights for each in range(99)]
         )
         fresh = random.binomial(300, source)
         counts = random.binomial(fresh, hit), random.binomial(300 - fresh, false)

@@ -39,7 +39,7 @@ class ShiftParameters(msgspec.Struct, frozen=True, kw_only=True):
 class ShiftArtifact(Saved, frozen=True, kw_only=True):
     """How much more frequent each class is in the target than in the source: w = q/p.
 
-    Each line of ``draws`` holds the weights of one resampling of source and target, as they came out: what
+    Each line of ``draws`` holds the weights of one drawing of source and target, as they came out: what
     measures in the target take their uncertainty from.
     """
 
@@ -52,6 +52,7 @@ class ShiftArtifact(Saved, frozen=True, kw_only=True):
     interval: list[list[float]] | None
     shift_p: Annotated[float, Meta(ge=0, le=1)] | None
     draws: list[list[float]] | None = None
+    target_interval: list[list[float]] | None = None
 
     def contradiction(self) -> str | None:
         """See Saved."""
@@ -67,9 +68,9 @@ class ShiftArtifact(Saved, frozen=True, kw_only=True):
         products = zip(self.weights, self.source_prior, self.target_prior, strict=True)
         if any(abs(weight * source - target) > 1e-9 for weight, source, target in products):
             return "its weights are not the ratios of its priors"
-        ends = self.interval
-        if ends is not None and (len(ends) != len(classes) or any(len(pair) != 2 for pair in ends)):
-            return "it does not have an interval for each class"
+        for ends in (self.interval, self.target_interval):
+            if ends is not None and (len(ends) != len(classes) or any(len(pair) != 2 for pair in ends)):
+                return "it does not have an interval for each class"
         return self._in_draws() or columns_of_classes(self, classes)
 
     def _in_draws(self) -> str | None:
@@ -94,7 +95,7 @@ class ShiftArtifact(Saved, frozen=True, kw_only=True):
         return [by_class[name] for name in classes]
 
     def draws_for(self, classes: Sequence[str]) -> Matrix | None:
-        """Resampled class weights in the order of some classes, shape (B, C); None where there are none."""
+        """Drawn class weights in the order of some classes, shape (B, C); None where there are none."""
         if not self.draws:
             return None
         columns = [self.classes.index(name) for name in classes]
@@ -108,6 +109,12 @@ class ShiftArtifact(Saved, frozen=True, kw_only=True):
             expected="a boundary, calibrator, conformal or grid artifact",
             remedy="give them to conformal with --shift",
         )
+
+    def target_shares(self) -> list[Estimate]:
+        """Share of each class in the target, with its interval where there is one."""
+        ends: Sequence[Sequence[float | None]] = self.target_interval or [(None, None)] * len(self.classes)
+        pairs = zip(self.target_prior, ends, strict=True)
+        return [Estimate(value=share, low=low, high=high) for share, (low, high) in pairs]
 
     def estimates(self) -> dict[str, Metric]:
         """Weight of each class, with its interval where there is one."""
@@ -131,9 +138,9 @@ class ShiftArtifact(Saved, frozen=True, kw_only=True):
     def table(self) -> Table:
         """One line for each class."""
         rows = []
-        columns = zip(self.source_prior, self.target_prior, self.estimates().items(), strict=True)
+        columns = zip(self.source_prior, self.target_shares(), self.estimates().items(), strict=True)
         for source, target, (name, weight) in columns:
             shown = interval(weight) if isinstance(weight, Estimate) else f"{weight:.4f}"
-            rows.append((printable(name), f"{source:.4f}", f"{target:.4f}", shown))
+            rows.append((printable(name), f"{source:.4f}", interval(target), shown))
         header = ("class", "source share", "target share", "weight")
         return Table(title="", header=header, rows=rows[:_MOST_ROWS])

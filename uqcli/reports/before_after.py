@@ -47,6 +47,7 @@ def before_and_after_figure(panels: Sequence[ReliabilityPanel]) -> Figure:
         width=4.0 * columns + (0.6 if columns == 1 else 0),
         height=3.9 * lines,
         draw=draw,
+        needed=True,
     )
 
 

@@ -39,6 +39,13 @@ _STYLE: Any = {
 }
 
 
+def level_colours(levels: int) -> Any:
+    """A colour for each of some ordered levels, dark to light; shape (levels, 4)."""
+    from matplotlib import colormaps
+
+    return colormaps["viridis"]([0.85 * each / max(1, levels - 1) for each in range(levels)])
+
+
 def can_draw() -> bool:
     """Whether matplotlib is installed."""
     return importlib.util.find_spec("matplotlib") is not None

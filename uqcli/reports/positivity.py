@@ -13,7 +13,7 @@ from uqcli.counts import CellRow, Cells, Floats, Ints
 from uqcli.defaults import CONFIDENCE, LOWEST
 from uqcli.document import Figure
 from uqcli.methods.proportion import clopper_pearson
-from uqcli.reports.figures import GREY, INK, RED
+from uqcli.reports.figures import GREY, INK, RED, level_colours
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -166,11 +166,8 @@ def _draw_boundary(axes: Axes, drawn: Drawn, levels: int, style: dict[str, Any])
 def _draw_curves(
     axes: Axes, levels: Sequence[_Level], span: tuple[float, float], names: Sequence[str]
 ) -> None:
-    from matplotlib import colormaps
-
     shown = np.unique(np.linspace(0, len(levels) - 1, min(_MOST_CURVES, len(levels))).round().astype(int))
-    colours = colormaps["viridis"](np.linspace(0, 0.85, len(shown)))
-    for number, colour in zip(shown.tolist(), colours, strict=True):
+    for number, colour in zip(shown.tolist(), level_colours(len(shown)), strict=True):
         level = levels[number]
         rate = level.rate
         pairs = zip(level.positives.tolist(), level.count.tolist(), strict=True)

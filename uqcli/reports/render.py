@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Final, TextIO
 from uqcli.document import Document, Report, Table, count
 from uqcli.errors import UsageError
 from uqcli.files import is_stdin
-from uqcli.reports.figures import to_svg
+from uqcli.reports.figures import can_draw, to_svg
 from uqcli.visible import acts, visible
 
 if TYPE_CHECKING:
@@ -187,7 +187,8 @@ def to_file_format(report: Report, name: str, files: Sequence[str] = ()) -> str:
     if suffix == ".json":
         return to_json(report)
     document = report.document()
-    document = replace(document, notes=(*document.notes, *_files_read(files)))
+    figures = [each for each in document.figures if each.needed or can_draw()]
+    document = replace(document, notes=(*document.notes, *_files_read(files)), figures=figures)
     return to_markdown(document) if suffix == ".md" else to_html(document)
 
 

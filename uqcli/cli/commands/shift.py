@@ -16,6 +16,7 @@ from uqcli.cli.options import (
     FitColumns,
     InputOptions,
     OptionalResampling,
+    PlotOutput,
     ReportOptions,
     RunOptions,
 )
@@ -65,6 +66,7 @@ def shift(
     ] = None,
     resampling: OptionalResampling,
     written: ArtifactOutput,
+    plotting: PlotOutput,
     probabilities: ClassProbabilities,
     columns: FitColumns,
     reading: InputOptions,
@@ -74,7 +76,7 @@ def shift(
     """Estimate from unlabelled rows how much more frequent each class is than in labelled ones."""
     limit_threads(running.threads)
     reads = Reads.of(inputs, target, reading=reading)
-    files = check_outputs(reporting, written.output, reads=reads, running=running)
+    files = check_outputs(reporting, written.output, reads=reads, running=running, plot=plotting.plot)
     from uqcli.jobs.shift.run import ShiftRequest, run
 
     refuse_typed(("uncertainty",), "of class weights", "none: they come from probabilities alone")
@@ -90,7 +92,7 @@ def shift(
         confidence=resampling.confidence,
         seed=resampling.seed,
     )
-    deliver(run(request), reporting, files=files, output=written.output)
+    deliver(run(request), reporting, files=files, output=written.output, plot=plotting.plot)
 
 
 def _shares(text: str | None) -> tuple[float, ...] | None:

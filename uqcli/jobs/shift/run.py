@@ -17,7 +17,7 @@ from uqcli.engines.probabilities import label_numbers
 from uqcli.engines.request import PROBA, DataRequest, Inputs
 from uqcli.errors import InfeasibleError, UsageError
 from uqcli.jobs.class_rows import ClassReader
-from uqcli.jobs.intervals import check_bootstrap, check_confidence
+from uqcli.jobs.intervals import check_bootstrap, check_confidence, proportion_estimate
 from uqcli.jobs.result import Result
 from uqcli.jobs.shift.evidence import (
     Evidence,
@@ -25,6 +25,7 @@ from uqcli.jobs.shift.evidence import (
     Likelihood,
     MeanProbabilities,
     PredictedClasses,
+    Redrawn,
 )
 from uqcli.methods.bin.edges import even_edges
 from uqcli.methods.resampling import least_replicates, percentile_interval, tail_of
@@ -35,7 +36,7 @@ from uqcli.reports.shift.report import ShiftReport
 from uqcli.rows import Rows
 
 _NOTHING = 1e-6
-"""A weight below it is 0, which EM only comes near to."""
+"""A weight or share below it is 0, which EM only comes near to."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -217,9 +218,9 @@ def _replicates(sides: _Sides, request: ShiftRequest) -> int:
 
 def _draws(
     evidence: Evidence, found: ClassWeights, replicates: int, request: ShiftRequest
-) -> list[Floats | None]:
-    """Weights of source and target resampled; None where a resampling has no estimate."""
-    drawn: list[Floats | None] = []
+) -> list[Redrawn | None]:
+    """What drawn source and target give; None where they have no estimate."""
+    drawn: list[Redrawn | None] = []
     for number in range(max(replicates, least_replicates(request.confidence)) if replicates else 0):
         try:
             drawn.append(evidence.redrawn(generator(request.seed, Purpose.BOOTSTRAP, number), found))
@@ -229,7 +230,7 @@ def _draws(
 
 
 def intervals_of_weights(drawn: Sequence[Floats | None], confidence: float) -> list[list[float]] | None:
-    """Percentile intervals of each class's weight, cut at 0; None where too many resamplings have none."""
+    """Percentile intervals of each class's weight, cut at 0; None where too many draws have no estimate."""
     there = [each for each in drawn if each is not None]
     tail = tail_of(len(drawn), confidence)
     if tail is None or len(drawn) - len(there) > tail:
@@ -243,21 +244,41 @@ def intervals_of_weights(drawn: Sequence[Floats | None], confidence: float) -> l
     return intervals
 
 
+def intervals_of_shares(drawn: Sequence[Floats | None], confidence: float) -> list[list[float]] | None:
+    """The same of each class's share of the target, cut at 1, too."""
+    found = intervals_of_weights(drawn, confidence)
+    return found and [[1.0 if end > 1 - _NOTHING else end for end in ends] for ends in found]
+
+
 def _report(
     sides: _Sides,
     request: ShiftRequest,
     found: ClassWeights | None,
-    drawn: Sequence[Floats | None],
+    drawn: Sequence[Redrawn | None],
 ) -> ShiftReport:
     source, target = sides.source, sides.target
-    replicates = len(drawn)
-    interval = intervals_of_weights(drawn, request.confidence)
-    p_value = (
-        None
-        if target is None
-        else no_shift_p_value(source.predictions.astype(np.float64), target.predictions.astype(np.float64))
+    rows = source.rows.size
+    report = ShiftReport(
+        source=source.source,
+        classes=source.classes,
+        source_shares=[
+            proportion_estimate(each, rows, request.confidence) for each in source.labels.tolist()
+        ],
+        failed_draws=sum(each is None for each in drawn),
+        target_rows=0 if target is None else target.source.rows,
+        parameters=_parameters(request, len(drawn)),
+        artifact=None,
+        found=found,
+        shift_p=_p_value(sides),
+        confidence=request.confidence,
+        calibration=_calibration_error(source),
+        failure=None,
     )
-    parameters = ShiftParameters(
+    return report if found is None else replace(report, artifact=_artifact(report, found, drawn, request))
+
+
+def _parameters(request: ShiftRequest, replicates: int) -> ShiftParameters:
+    return ShiftParameters(
         estimator=request.estimator,
         confusion=request.confusion if request.estimator is ShiftEstimator.BBSE else None,
         prior=None if request.prior is None else list(request.prior),
@@ -267,33 +288,37 @@ def _report(
         on_invalid=request.data.on_invalid,
         positive=request.data.positive_value,
     )
-    artifact = None
-    if found is not None:
-        prior = source.labels / source.rows.size
-        artifact = ShiftArtifact(
-            kind=ArtifactKind.SHIFT,
-            source=source.source,
-            parameters=parameters,
-            estimator=request.estimator,
-            classes=list(source.classes),
-            weights=found.weights.tolist(),
-            source_prior=prior.tolist(),
-            target_prior=(found.weights * prior).tolist(),
-            interval=interval,
-            shift_p=p_value,
-            draws=None if interval is None else [each.tolist() for each in drawn if each is not None],
-        )
-    return ShiftReport(
-        source=source.source,
-        classes=source.classes,
-        failed_replicates=sum(each is None for each in drawn),
-        target_rows=0 if target is None else target.source.rows,
-        parameters=parameters,
-        artifact=artifact,
-        found=found,
-        shift_p=p_value,
-        calibration=_calibration_error(source),
-        failure=None,
+
+
+def _p_value(sides: _Sides) -> float | None:
+    if sides.target is None:
+        return None
+    source, target = sides.source.predictions, sides.target.predictions
+    return no_shift_p_value(source.astype(np.float64), target.astype(np.float64))
+
+
+def _artifact(
+    report: ShiftReport, found: ClassWeights, drawn: Sequence[Redrawn | None], request: ShiftRequest
+) -> ShiftArtifact:
+    prior = np.array([each.value for each in report.source_shares])
+    weights = [None if each is None else each.weights for each in drawn]
+    interval = intervals_of_weights(weights, request.confidence)
+    shares = intervals_of_shares(
+        [None if each is None else each.target_prior for each in drawn], request.confidence
+    )
+    return ShiftArtifact(
+        kind=ArtifactKind.SHIFT,
+        source=report.source,
+        parameters=report.parameters,
+        estimator=request.estimator,
+        classes=list(report.classes),
+        weights=found.weights.tolist(),
+        source_prior=prior.tolist(),
+        target_prior=(found.weights * prior).tolist(),
+        interval=interval,
+        shift_p=report.shift_p,
+        draws=None if interval is None else [each.tolist() for each in weights if each is not None],
+        target_interval=None if request.estimator is ShiftEstimator.KNOWN else shares,
     )
 
 

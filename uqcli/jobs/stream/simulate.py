@@ -17,7 +17,7 @@ from uqcli.jobs.result import Result
 from uqcli.jobs.stream.output import RowsOutput
 from uqcli.methods.stream.beta import beta_entropy
 from uqcli.methods.stream.gaussian import GaussianModel, GaussianRows, draw_gaussian, train
-from uqcli.methods.stream.posterior import PosteriorModel, PosteriorRows, draw
+from uqcli.methods.stream.posterior import PosteriorModel, PosteriorRows, draw, expected_curves
 from uqcli.reports.stream.simulate import GaussianParameters, PosteriorParameters, SimulateReport
 
 Draw = Callable[[int, np.random.Generator], pl.DataFrame]
@@ -67,7 +67,9 @@ def run(request: SimulateRequest) -> Result[SimulateReport, None]:
 
     empty = simulated.draw(0, next(blocks(1, 0, Purpose.SIMULATE))[1])
     write_frames(counted(), empty, request.output)
-    return Result(report=SimulateReport(parameters=simulated.parameters, positives=positives), artifact=None)
+    curves = expected_curves(request.model) if isinstance(request.model, PosteriorModel) else ()
+    report = SimulateReport(parameters=simulated.parameters, positives=positives, curves=curves)
+    return Result(report=report, artifact=None)
 
 
 def simulated_by(request: SimulateRequest) -> Simulated:

@@ -38,7 +38,7 @@ def exact_sums(values: Matrix, weight: Ints) -> Floats:
     return np.array([each / _UNIT for each in total])
 
 
-def mean_responsibilities(probability: Matrix, weight: Ints) -> Callable[[Floats], Floats]:
+def mean_responsibilities(probability: Matrix, weight: Ints | Floats) -> Callable[[Floats], Floats]:
     """From class weights w to the mean over rows of ``w(y) p(y|x) / sum over k of w(k) p(k|x)``.
 
     Sums run in the order of the rows: sorted ones give the same result in every order of the inputs.
@@ -46,7 +46,7 @@ def mean_responsibilities(probability: Matrix, weight: Ints) -> Callable[[Floats
     Parameters
     ----------
     probability : float64, shape (n, C)
-    weight : int64, shape (n,)
+    weight : int64 or float64, shape (n,)
     """
     share = weight / weight.sum()
 

@@ -144,6 +144,33 @@ def expected_positivity(model: PosteriorModel, evidence: Ints, seen: Ints) -> Fl
     return by_row
 
 
+@dataclass(frozen=True, kw_only=True)
+class ExpectedCurve:
+    """Mean true positivity against the score, at one level of prior to evidence [UB Theorem 3.1].
+
+    Attributes
+    ----------
+    score, positivity : float64, shape (m,)
+        At scores that rows of the level can have.
+    """
+
+    gamma: float
+    evidence: int
+    score: Floats
+    positivity: Floats
+
+
+def expected_curves(model: PosteriorModel, most: int = 101) -> list[ExpectedCurve]:
+    """A curve for each gamma, lowest uncertainty first, of at most so many points."""
+    curves = []
+    for gamma, evidence in sorted(zip(model.gammas, model.evidence(), strict=True)):
+        seen = np.unique(np.linspace(0, evidence, min(most, evidence + 1)).round().astype(np.int64))
+        score: Floats = ((model.prior * model.omega + seen) / (model.prior + evidence)).astype(np.float64)
+        positivity = expected_positivity(model, np.full(len(seen), evidence), seen)
+        curves.append(ExpectedCurve(gamma=gamma, evidence=evidence, score=score, positivity=positivity))
+    return curves
+
+
 def _mean_on_logit_scale(a: Floats, b: Floats, n: Floats, tau: float) -> Floats:
     mode = _mode(a, b, n, tau)
     step = 1e-3

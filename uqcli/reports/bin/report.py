@@ -11,7 +11,6 @@ from uqcli.artifacts.grid import GridArtifact
 from uqcli.counts import Floats
 from uqcli.document import Document, Metrics
 from uqcli.methods.bin.isotonic_error import BinError
-from uqcli.reports.figures import can_draw
 from uqcli.reports.positivity import positivity_figure
 
 
@@ -74,7 +73,7 @@ class BinReport:
                 rows=[(*line, *(_shown(each, first) for each in self.errors)) for line, first in lines],
             )
         notes = (*grid.notes, *self.warnings, *self._error_notes())
-        figures = [positivity_figure(self.artifact.cells(), [])] if can_draw() else []
+        figures = [positivity_figure(self.artifact.cells(), [])]
         return replace(grid, tables=[table], notes=notes, figures=figures)
 
     def _error_notes(self) -> list[str]:

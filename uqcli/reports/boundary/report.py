@@ -27,7 +27,6 @@ from uqcli.methods.boundary.result import FitCounts, FittedBoundary
 from uqcli.methods.boundary.target import ClassMix
 from uqcli.reports.boundary.compared import Compared, gains_table
 from uqcli.reports.boundary.trade_off import TradeOff, trade_off_figure
-from uqcli.reports.figures import can_draw
 from uqcli.reports.positivity import Drawn, positivity_figure
 
 _UNTESTED = (
@@ -228,8 +227,8 @@ class BoundaryReport:
         )
 
     def _figures(self) -> list[Figure]:
-        """Positivity with what was found; pages do without it where nothing can be drawn."""
-        if self.cells is None or not can_draw():
+        """Positivity with what was found."""
+        if self.cells is None:
             return []
         found, single = self.chosen.found, self.score_only.found if self.score_only else None
         certified = self.certification is not None

@@ -26,7 +26,6 @@ from uqcli.document import (
 )
 from uqcli.reports.evaluate.difference import HEADER, BoundaryDifference
 from uqcli.reports.evaluate.figure import Measured, rates_figure
-from uqcli.reports.figures import can_draw
 
 
 class EvaluateParameters(msgspec.Struct, frozen=True, kw_only=True):
@@ -166,9 +165,7 @@ class EvaluateReport:
         return Document(title=title, tables=tables, notes=self._notes(), figures=self._figures())
 
     def _figures(self) -> list[Figure]:
-        """Rates with what was promised; pages do without where nothing can be drawn."""
-        if not can_draw():
-            return []
+        """Rates with what was promised."""
         panels = []
         for kind in (ConstraintKind.PRECISION, ConstraintKind.RECALL):
             measured = [

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,11 +11,13 @@ import msgspec
 from uqcli.artifacts.saved import Source
 from uqcli.artifacts.shift import ShiftArtifact, ShiftParameters
 from uqcli.defaults import VERSION
-from uqcli.document import Document, Metric, Metrics, count, plain
+from uqcli.document import Document, Estimate, ExactEstimate, Metric, Metrics, count, plain
 from uqcli.methods.shift.weights import ClassWeights
+from uqcli.reports.shift.figure import ClassShare, shares_figure
 
 _UNCALIBRATED = 0.05
 _ILL_CONDITIONED = 100
+_UNKNOWN = Estimate(value=None, low=None, high=None)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -26,21 +28,27 @@ class ShiftReport:
     ----------
     shift_p
         P-value of "source and target are predicted alike"; None without target.
+    confidence
+        Of all intervals.
     calibration
         Mean over the classes of the ECE on the source.
-    failed_replicates
-        Resamplings without an estimate, which the intervals leave out.
+    source_shares
+        Share of each class among the labelled rows, with its exact interval.
+    failed_draws
+        Draws without an estimate, which the intervals leave out.
     """
 
     source: Source
     classes: tuple[str, ...]
+    source_shares: Sequence[ExactEstimate]
     target_rows: int
     parameters: ShiftParameters
     artifact: ShiftArtifact | None
     found: ClassWeights | None
     shift_p: float | None
+    confidence: float
     calibration: float
-    failed_replicates: int
+    failed_draws: int
     failure: str | None
 
     @property
@@ -59,7 +67,19 @@ class ShiftReport:
             if self.artifact is None
             else dict(zip(self.artifact.classes, self.artifact.target_prior, strict=True))
         )
+        metrics["class_shares"] = {
+            each.name: {"source": each.source, "target": each.target} for each in self.class_shares
+        }
         return metrics
+
+    @property
+    def class_shares(self) -> list[ClassShare]:
+        """How frequent each class is in source and target."""
+        targets = [_UNKNOWN] * len(self.classes)
+        if self.artifact is not None:
+            targets = self.artifact.target_shares()
+        every = zip(self.classes, self.source_shares, targets, strict=True)
+        return [ClassShare(name=name, source=source, target=target) for name, source, target in every]
 
     @property
     def gated(self) -> Mapping[str, Metrics]:
@@ -85,7 +105,8 @@ class ShiftReport:
             f"Class weights ({self.parameters.estimator}) from {rows}, {count(self.target_rows)} unlabelled"
         )
         tables = [] if self.artifact is None else [self.artifact.table()]
-        return Document(title=title, tables=tables, notes=self._notes())
+        figures = [] if self.artifact is None else [shares_figure(self.class_shares, self.confidence)]
+        return Document(title=title, tables=tables, notes=self._notes(), figures=figures)
 
     @property
     def _has_intervals(self) -> bool:
@@ -96,9 +117,9 @@ class ShiftReport:
         if self.shift_p is not None:
             say = "differ" if self.shift_p < 0.05 else "do not differ visibly"
             notes.append(f"Predicted classes of source and target {say} (p = {self.shift_p:.3g}, G-test).")
-        if self.failed_replicates:
+        if self.failed_draws:
             notes.append(
-                f"{self.failed_replicates} of {self.parameters.bootstrap} resamplings had no estimate: "
+                f"{self.failed_draws} of {self.parameters.bootstrap} draws had no estimate: "
                 + ("the intervals leave them out." if self._has_intervals else "no interval would hold.")
             )
         found = self.found

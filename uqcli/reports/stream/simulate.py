@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
 from uqcli.defaults import VERSION
-from uqcli.document import Document, Metrics, Table, count, share
+from uqcli.document import Document, Figure, Metrics, Table, count, share
+from uqcli.methods.stream.posterior import ExpectedCurve
+from uqcli.reports.figures import GREY, level_colours
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure as Canvas
 
 
 class PosteriorParameters(msgspec.Struct, frozen=True, kw_only=True):
@@ -46,10 +51,17 @@ def metrics_of(*, rows: int, positives: int) -> Metrics:
 
 @dataclass(frozen=True, kw_only=True)
 class SimulateReport:
-    """What was written."""
+    """What was written.
+
+    Attributes
+    ----------
+    curves
+        The share of positives to be expected at each score, of a posterior network.
+    """
 
     parameters: PosteriorParameters | GaussianParameters
     positives: int
+    curves: Sequence[ExpectedCurve] = ()
 
     @property
     def metrics(self) -> Metrics:
@@ -63,17 +75,46 @@ class SimulateReport:
 
     def payload(self) -> dict[str, Any]:
         """The JSON form."""
-        return {
+        payload = {
             "command": "simulate",
             "uqcli_version": VERSION,
             "source": {},
             "parameters": msgspec.to_builtins(self.parameters),
             "metrics": dict(self.metrics),
         }
+        return {**payload, "curves": [_as_json(each) for each in self.curves]} if self.curves else payload
 
     def document(self) -> Document:
         """The readable form."""
         rows = self.parameters.rows
         cells = (count(rows), count(self.positives), share(self.positives / rows if rows else None))
         table = Table(title="", header=("rows", "positive", "positivity"), rows=[cells], left=0)
-        return Document(title=f"Simulated ({self.parameters.kind})", tables=[table])
+        figures = [_curves_figure(self.curves)] if self.curves else []
+        return Document(title=f"Simulated ({self.parameters.kind})", tables=[table], figures=figures)
+
+
+def _as_json(curve: ExpectedCurve) -> dict[str, Any]:
+    return {
+        "gamma": curve.gamma,
+        "evidence": curve.evidence,
+        "score": curve.score.tolist(),
+        "expected_positivity": curve.positivity.tolist(),
+    }
+
+
+def _curves_figure(curves: Sequence[ExpectedCurve]) -> Figure:
+    """What the same score means at each level of uncertainty [UB Theorem 3.1, fig. 3]."""
+
+    def draw(canvas: Canvas) -> None:
+        axes = canvas.subplots()
+        axes.plot([0, 1], [0, 1], color=GREY, linewidth=1, linestyle=(0, (4, 3)), label="the score itself")
+        for curve, colour in zip(curves, level_colours(len(curves)), strict=True):
+            marker = "o" if len(curve.score) <= 12 else ""  # few points are the scores that rows can have
+            rows = "1 training row" if curve.evidence == 1 else f"{count(curve.evidence)} training rows"
+            style = {"color": colour, "linewidth": 1.8, "marker": marker, "markersize": 4}
+            axes.plot(curve.score, curve.positivity, label=f"gamma {curve.gamma:g} ({rows})", **style)
+        axes.set(xlabel="score", ylabel="expected share of positives", xlim=(0, 1), ylim=(0, 1))
+        axes.legend(loc="upper left", frameon=False)
+
+    title = "Expected share of positives against the score, by prior to evidence (higher is more uncertain)"
+    return Figure(title=title, width=7.0, height=4.6, draw=draw)

@@ -41,7 +41,8 @@ def reliability_figure(panels: Sequence[Panel]) -> Figure:
             _draw_panel(row, panel)
 
     titles = "; ".join(panel.title for panel in panels)
-    return Figure(title=f"Reliability diagrams: {titles}", width=10.5, height=4.8 * len(panels), draw=draw)
+    title = f"Reliability diagrams: {titles}"
+    return Figure(title=title, width=10.5, height=4.8 * len(panels), draw=draw, needed=True)
 
 
 def _draw_panel(row: SubFigure, panel: Panel) -> None:

@@ -1,0 +1,69 @@
+"""Class shares of source and target with their intervals, class by class."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+from uqcli.document import Estimate, ExactEstimate, Figure, count, printable
+from uqcli.reports.figures import BLUE, INK
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure as Canvas
+
+_MOST: Final = 40
+"""Classes that are shown: those whose shares are farthest apart."""
+
+_LONGEST: Final = 28
+"""Characters of a name that are shown."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ClassShare:
+    """How frequent a class is among the labelled rows, and how frequent it seems in the target."""
+
+    name: str
+    source: ExactEstimate
+    target: Estimate
+
+
+def shares_figure(shares: Sequence[ClassShare], confidence: float) -> Figure:
+    """A line for each class, in the classes' order."""
+    shown = _farthest(shares)
+    lines = len(shown)
+
+    def draw(canvas: Canvas) -> None:
+        axes = canvas.subplots()
+        for offset, colour, marker, name in ((-0.16, INK, "D", "source"), (0.16, BLUE, "o", "target")):
+            for place, each in enumerate(shown):
+                found: Estimate = getattr(each, name)
+                at = place + offset
+                if found.low is not None and found.high is not None:
+                    axes.plot([found.low, found.high], [at, at], color=colour, linewidth=1.6)
+                style: dict[str, Any] = {
+                    "color": colour,
+                    "marker": marker,
+                    "markersize": 5.5,
+                    "linestyle": "",
+                }
+                value = math.nan if found.value is None else found.value
+                axes.plot([value], [at], label=name if place == 0 else None, **style)
+        axes.set_yticks(range(lines), [printable(each.name, _LONGEST) for each in shown])
+        axes.set(xlabel="share of the rows", ylabel="class", ylim=(lines - 0.5, -0.5))
+        axes.set_xlim(left=0)
+        axes.tick_params(axis="y", length=0)
+        axes.grid(axis="x", color="#e3e6e9", linewidth=0.8)
+        axes.set_axisbelow(True)
+        axes.legend(loc="lower right", bbox_to_anchor=(1, 1), frameon=False, ncols=2, borderpad=0)
+
+    which = f" of the {lines} of {count(len(shares))} that differ most" if lines < len(shares) else ""
+    title = f"Class shares{which} in source and target with {100 * confidence:g} % intervals"
+    return Figure(title=title, width=7.0, height=1.4 + 0.42 * lines, draw=draw)
+
+
+def _farthest(shares: Sequence[ClassShare]) -> list[ClassShare]:
+    apart = [abs((each.target.value or 0.0) - (each.source.value or 0.0)) for each in shares]
+    chosen = sorted(range(len(shares)), key=lambda number: -apart[number])[:_MOST]
+    return [shares[number] for number in sorted(chosen)]
