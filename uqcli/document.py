@@ -6,7 +6,7 @@ A job fills a report of its command; the report states its JSON form (``payload`
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -42,12 +42,38 @@ Metrics = Mapping[str, Metric]
 
 @dataclass(frozen=True, kw_only=True)
 class Table:
-    """A titled table of text; columns after the first ``left`` ones are aligned right."""
+    """A titled table of text.
+
+    Attributes
+    ----------
+    left
+        How many columns hold words, on the left; the others hold numbers and are aligned right.
+    words_last
+        Whether the last column holds words, too.
+    """
 
     title: str
     header: Sequence[str]
     rows: Sequence[Sequence[str]]
     left: int = 1
+    words_last: bool = False
+
+    def holds_words(self, column: int) -> bool:
+        """Whether a column is aligned left."""
+        return column < self.left or (self.words_last and column == len(self.header) - 1)
+
+
+def meant(meanings: Mapping[str, Mapping[str, str]]) -> Iterator[tuple[str, str, str]]:
+    """Metrics by kind, as lines of a table: the kind beside its first metric, the metric, its meaning.
+
+    Examples
+    --------
+    >>> list(meant({"proper": {"brier": "mean squared error", "log_loss": "nats"}}))
+    [('proper', 'brier', 'mean squared error'), ('', 'log_loss', 'nats')]
+    """
+    for kind, metrics in meanings.items():
+        for number, (name, meaning) in enumerate(metrics.items()):
+            yield "" if number else kind, name, meaning
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -58,17 +84,23 @@ class Figure:
     ----------
     title
         What it shows, for those who cannot see it.
+    caption
+        What to look for, for those who can.
     width, height
         In inches.
+    narrow_height
+        Of the same on a narrow screen, where its parts are one above the other.
     draw
-        Fills an empty matplotlib figure.
+        Fills an empty matplotlib figure, wide or narrow.
     needed
         Whether a page is nothing without it; others do without where nothing can be drawn.
     """
 
     title: str
+    caption: str
     width: float
     height: float
+    narrow_height: float
     draw: Callable[[Canvas], None]
     needed: bool = False
 

@@ -45,7 +45,7 @@ def test_pages_hold_the_figure(uqcli, case, data, artifact, tmp_path):
     for ending in ("html", "md"):
         assert uqcli(*case.arguments(data, artifact), "-q", "--report", f"r.{ending}").code == 0
     page = (tmp_path / "r.html").read_text()
-    assert re.search(r'<figure role="img" aria-label="[^"]+">\n<svg', page)
+    assert re.search(r'<figure>\n<div class="wide" role="img" aria-label="[^"]+">\n<svg', page)
     assert "](data:image/svg+xml;base64," in (tmp_path / "r.md").read_text()
 
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from uqcli.document import Figure, printable
 from uqcli.methods.tce.diagram import Reliability
-from uqcli.reports.figures import BLUE, GREY, INK
+from uqcli.reports.figures import BLUE, GREY, INK, is_narrow, wrapped
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -34,7 +34,8 @@ def before_and_after_figure(panels: Sequence[ReliabilityPanel]) -> Figure:
     lines = -(-len(panels) // columns)
 
     def draw(canvas: Canvas) -> None:
-        axes = canvas.subplots(lines, columns, squeeze=False).ravel()
+        shape = (len(panels), 1) if is_narrow(canvas) else (lines, columns)
+        axes = canvas.subplots(*shape, squeeze=False).ravel()
         for place, panel in zip(axes, panels, strict=False):
             _draw_panel(place, panel)
         for place in axes[len(panels) :]:
@@ -44,15 +45,17 @@ def before_and_after_figure(panels: Sequence[ReliabilityPanel]) -> Figure:
     titles = "; ".join(printable(panel.title) for panel in panels)
     return Figure(
         title=f"Reliability before and after calibration: {titles}",
+        caption="Dots on the dashed line: predictions that mean what they say. The larger, the more rows.",
         width=4.0 * columns + (0.6 if columns == 1 else 0),
         height=3.9 * lines,
+        narrow_height=3.7 * len(panels),
         draw=draw,
         needed=True,
     )
 
 
 def _draw_panel(axes: Axes, panel: ReliabilityPanel) -> None:
-    axes.set_title(_wrapped(panel.title), parse_math=False, fontsize=9)
+    axes.set_title(wrapped(panel.title), parse_math=False, fontsize=9)
     top = 0.0
     for name, each, colour in (("before", panel.before, GREY), ("after", panel.after, BLUE)):
         errors = np.maximum([each.rate - each.low, each.high - each.rate], 0)
@@ -73,9 +76,3 @@ def _draw_panel(axes: Axes, panel: ReliabilityPanel) -> None:
     axes.plot([0, top], [0, top], color="#8a9199", linewidth=1, linestyle=(0, (4, 3)), zorder=0)
     axes.set(xlim=(-0.02 * top, top), ylim=(-0.02 * top, top))
     axes.set(xlabel="mean prediction", ylabel="share of positives")
-
-
-def _wrapped(title: str) -> str:
-    import textwrap
-
-    return "\n".join(textwrap.wrap(printable(title, 120), 44)) or " "

@@ -4,17 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Final
 
-from uqcli.document import Estimate, Metric, Metrics, Table, ends_of
+from uqcli.document import Estimate, Metric, Metrics, Table, ends_of, meant
 
-_MEANINGS = {
-    "auc": "how often a positive row has the higher score",
-    "average_precision": "mean precision over the recall",
-    "log_loss": "mean negative log likelihood, nats",
-    "brier": "mean squared error",
-    "ece": "mean |rate - mean score|, equispaced bins",
-    "ace": "the same on quantile bins",
-    "tce": "predictions that their bin's labels speak against, %",
+_MEANINGS: Final = {
+    "proper scores": {
+        "log_loss": "mean negative log likelihood, nats",
+        "brier": "mean squared error",
+    },
+    "discrimination": {
+        "auc": "how often a positive row has the higher score",
+        "average_precision": "mean precision over the recall",
+    },
+    "calibration": {
+        "ece": "mean |rate - mean score|, equispaced bins",
+        "ace": "the same on quantile bins",
+        "tce": "predictions that their bin's labels speak against, %",
+    },
 }
 
 
@@ -44,15 +51,16 @@ def comparison_table(title: str, compared: Comparison, sides: Sequence[str] = BE
     """
     rows = [
         (
+            kind,
             name,
-            meaning,
             _shown(compared.before[name], name),
             _shown(compared.after[name], name),
             _shown(compared.difference[name], name, interval=True),
+            meaning,
         )
-        for name, meaning in _MEANINGS.items()
+        for kind, name, meaning in meant(_MEANINGS)
     ]
-    return Table(title=title, header=("metric", "meaning", *sides), rows=rows, left=2)
+    return Table(title=title, header=("", "metric", *sides, "meaning"), rows=rows, left=2, words_last=True)
 
 
 def value_of(metric: Metric) -> float | None:

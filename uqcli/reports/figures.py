@@ -5,17 +5,22 @@ from __future__ import annotations
 import importlib.util
 import io
 import warnings
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
-from uqcli.document import Figure
+from uqcli.document import Figure, printable
 from uqcli.errors import MissingExtraError, UsageError
 from uqcli.visible import visible
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure as Canvas
 
 FORMATS = ("png", "svg", "pdf")
+NARROW: Final = 3.8
+"""Inches of a figure that a telephone shows in full size."""
+
 _PLACES = 9973
 """Places of axes along the width and the height of a figure."""
 
@@ -35,6 +40,8 @@ _STYLE: Any = {
     "axes.spines.right": False,
     "svg.hashsalt": "uqcli",  # the same figure is the same bytes
     "figure.dpi": 144,
+    "figure.constrained_layout.w_pad": 0.1,
+    "figure.constrained_layout.h_pad": 0.1,
     "text.parse_math": False,  # names may hold dollar signs
 }
 
@@ -81,7 +88,26 @@ def check_plot_name(name: str) -> str:
     return suffix
 
 
-def render(figure: Figure, file_format: str) -> bytes:
+def is_narrow(canvas: Canvas) -> bool:
+    """Whether a figure is to be drawn for a narrow screen."""
+    return canvas.get_figwidth() <= NARROW
+
+
+def panels(canvas: Canvas, ratios: Sequence[float], *, share_y: bool = False) -> list[Axes]:
+    """Axes side by side in some ratios of their widths; one above the other where there is no room."""
+    if is_narrow(canvas):
+        return list(canvas.subplots(len(ratios), 1, squeeze=False)[:, 0])
+    return list(canvas.subplots(1, len(ratios), squeeze=False, sharey=share_y, width_ratios=ratios)[0])
+
+
+def wrapped(title: str) -> str:
+    """A title in lines that a narrow figure has room for."""
+    import textwrap
+
+    return "\n".join(textwrap.wrap(printable(title, 120), 44)) or " "
+
+
+def render(figure: Figure, file_format: str, *, narrow: bool = False) -> bytes:
     """Draw a figure as a file of a format, the same bytes each time."""
     require_drawing()
     from matplotlib import rc_context
@@ -89,9 +115,10 @@ def render(figure: Figure, file_format: str) -> bytes:
     from matplotlib.figure import Figure as Canvas
 
     undated = {"svg": {"Date": None}, "pdf": {"CreationDate": None}, "png": {}}[file_format]
+    size = (NARROW, figure.narrow_height) if narrow else (figure.width, figure.height)
     with rc_context(_STYLE), warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="Glyph .* missing")  # a script the font does not have
-        canvas = Canvas(figsize=(figure.width, figure.height), layout="constrained")
+        canvas = Canvas(figsize=size, layout="constrained")
         FigureCanvasAgg(canvas)
         figure.draw(canvas)
         _show_as_it_is(canvas)
@@ -134,7 +161,7 @@ def _show_as_it_is(canvas: Canvas) -> None:
             shown.set_text(written)
 
 
-def to_svg(figure: Figure) -> str:
+def to_svg(figure: Figure, *, narrow: bool = False) -> str:
     """The figure as an SVG element without the XML prologue."""
-    text = render(figure, "svg").decode()
+    text = render(figure, "svg", narrow=narrow).decode()
     return text[text.index("<svg") :].strip()

@@ -13,7 +13,7 @@ from uqcli.counts import CellRow, Cells, Floats, Ints
 from uqcli.defaults import CONFIDENCE, LOWEST
 from uqcli.document import Figure
 from uqcli.methods.proportion import clopper_pearson
-from uqcli.reports.figures import GREY, INK, RED, level_colours
+from uqcli.reports.figures import GREY, INK, RED, is_narrow, level_colours, panels
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -87,17 +87,34 @@ def positivity_figure(cells: Cells, boundaries: Sequence[Drawn]) -> Figure:
     names = _names(cells.uncertainty_edges.tolist())
 
     def draw(canvas: Canvas) -> None:
-        left, right = canvas.subplots(1, 2, width_ratios=[1.15, 1])
-        _draw_map(left, levels, span, names)
+        left, right = panels(canvas, [1.15, 1])
+        _draw_map(left, levels, span, names, narrow=is_narrow(canvas))
         for drawn, style in zip(boundaries, _styles(), strict=False):
             _draw_boundary(left, drawn, len(levels), style)
         if boundaries:
-            left.legend(loc="lower left", bbox_to_anchor=(0, 1), frameon=False, ncols=2, borderpad=0)
+            columns = 1 if is_narrow(canvas) else 2
+            left.legend(loc="lower left", bbox_to_anchor=(0, 1), frameon=False, ncols=columns, borderpad=0)
         _draw_curves(right, levels, span, names)
 
     shown = "".join(f", with {each.name}" for each in boundaries)
     title = f"Share of positives over score and uncertainty{shown}"
-    return Figure(title=title, width=10.5, height=4.4, draw=draw)
+    return Figure(
+        title=title,
+        caption=_caption(boundaries),
+        width=10.5,
+        height=4.4,
+        narrow_height=7.0,
+        draw=draw,
+    )
+
+
+def _caption(boundaries: Sequence[Drawn]) -> str:
+    """What to see in the map and in the curves."""
+    decided = f" Rows right of the {boundaries[0].name} are called positive." if boundaries else ""
+    return (
+        f"The darker, the more of the rows there are positive; grey: no rows.{decided} Curves apart: "
+        "at the same score, the uncertainty tells more."
+    )
 
 
 def _styles() -> list[dict[str, Any]]:
@@ -129,7 +146,9 @@ def _names(edges: Sequence[float]) -> list[str]:
     return [f"below {shown[0]}", *between, f"from {shown[-1]}"]
 
 
-def _draw_map(axes: Axes, levels: Sequence[_Level], span: tuple[float, float], names: Sequence[str]) -> None:
+def _draw_map(
+    axes: Axes, levels: Sequence[_Level], span: tuple[float, float], names: Sequence[str], *, narrow: bool
+) -> None:
     from matplotlib import colormaps
     from matplotlib.cm import ScalarMappable
     from matplotlib.colors import Normalize
@@ -143,7 +162,10 @@ def _draw_map(axes: Axes, levels: Sequence[_Level], span: tuple[float, float], n
     axes.set_yticks(np.arange(0, len(levels), step) + 0.5, names[::step])
     axes.tick_params(axis="y", length=0)
     colours = ScalarMappable(norm, shading)
-    bar: Any = axes.figure.colorbar(colours, ax=axes, label="share of positives", fraction=0.06, pad=0.02)
+    where: dict[str, Any] = {"fraction": 0.06, "pad": 0.02}
+    if narrow:
+        where["location"] = "bottom"
+    bar: Any = axes.figure.colorbar(colours, ax=axes, label="share of positives", **where)
     bar.outline.set_visible(False)
 
 

@@ -12,7 +12,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, TextIO
 
-from uqcli.document import Document, Report, Table, count
+from uqcli.document import Document, Figure, Report, Table, count
 from uqcli.errors import UsageError
 from uqcli.files import is_stdin
 from uqcli.reports.figures import can_draw, to_svg
@@ -59,7 +59,7 @@ def _rich_table(table: Table) -> RichTable:
     title = Text(visible(table.title)) if table.title else None
     shown = RichTable(title=title, title_justify="left", box=box.SIMPLE_HEAD)
     for at, name in enumerate(table.header):
-        justify: JustifyMethod = "left" if at < table.left else "right"
+        justify: JustifyMethod = "left" if table.holds_words(at) else "right"
         shown.add_column(Text(visible(name)), justify=justify, overflow="fold")
     for row in table.rows:
         shown.add_row(*(Text(visible(cell)) for cell in row))
@@ -86,7 +86,7 @@ def to_markdown(document: Document) -> str:
         out.write(f"\n{_paragraph(note)}\n")
     for table in document.tables:
         out.write(f"\n## {_plain(table.title)}\n" if table.title else "")
-        aligned = [":--" if at < table.left else "--:" for at in range(len(table.header))]
+        aligned = [":--" if table.holds_words(at) else "--:" for at in range(len(table.header))]
         lines = [map(_plain, table.header), aligned, *(map(_plain, row) for row in table.rows)]
         for line in lines:
             out.write(f"\n| {' | '.join(line)} |")
@@ -94,6 +94,7 @@ def to_markdown(document: Document) -> str:
     for figure in document.figures:
         picture = base64.b64encode(to_svg(figure).encode()).decode()
         out.write(f"\n![{_plain(figure.title)}](data:image/svg+xml;base64,{picture})\n")
+        out.write(f"\n{_paragraph(figure.caption)}\n")
     return out.getvalue()
 
 
@@ -129,10 +130,7 @@ def to_html(document: Document) -> str:
     """A self-contained HTML page."""
     body = "".join(_html_table(table) for table in document.tables)
     notes = "".join(f"<p>{_escaped(note)}</p>\n" for note in (*document.lead, *document.notes))
-    figures = "".join(
-        f'<figure role="img" aria-label="{_escaped(figure.title)}">\n{to_svg(figure)}\n</figure>\n'
-        for figure in document.figures
-    )
+    figures = "".join(map(_html_figure, document.figures))
     title = _escaped(document.title)
     return (
         '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
@@ -142,31 +140,49 @@ def to_html(document: Document) -> str:
     )
 
 
+def _html_figure(figure: Figure) -> str:
+    """Drawn twice: the page shows what its width has room for."""
+    shapes = "".join(
+        f'<div class="{name}" role="img" aria-label="{_escaped(figure.title)}">\n'
+        f"{to_svg(figure, narrow=name == 'narrow')}\n</div>\n"
+        for name in ("wide", "narrow")
+    )
+    return f"<figure>\n{shapes}<figcaption>{_escaped(figure.caption)}</figcaption>\n</figure>\n"
+
+
 def _escaped(text: str) -> str:
     return html.escape(visible(text))
 
 
 def _html_table(table: Table) -> str:
-    head = "".join(_html_cell("th", name, at, table.left) for at, name in enumerate(table.header))
-    rows = "".join(
-        "<tr>" + "".join(_html_cell("td", cell, at, table.left) for at, cell in enumerate(row)) + "</tr>\n"
-        for row in table.rows
-    )
+    head = _html_cells("th", table, table.header)
+    rows = "".join(f"<tr>{_html_cells('td', table, row)}</tr>\n" for row in table.rows)
     title = f"<h2>{_escaped(table.title)}</h2>\n" if table.title else ""
-    return f"{title}<table>\n<tr>{head}</tr>\n{rows}</table>\n"
+    return f'{title}<div class="scroll">\n<table>\n<tr>{head}</tr>\n{rows}</table>\n</div>\n'
 
 
-def _html_cell(tag: str, text: str, at: int, left: int) -> str:
-    side = "" if at < left else ' class="n"'
-    return f"<{tag}{side}>{_escaped(text)}</{tag}>"
+def _html_cells(tag: str, table: Table, line: Sequence[str]) -> str:
+    last = len(table.header) - 1
+    sides = (
+        ' class="n"' if not table.holds_words(at) else ' class="w"' if at == last else ""
+        for at in range(len(line))
+    )
+    return "".join(f"<{tag}{side}>{_escaped(text)}</{tag}>" for side, text in zip(sides, line, strict=True))
 
 
 _STYLE = (
-    "body{font:16px/1.5 system-ui,sans-serif;max-width:60rem;margin:2rem auto;padding:0 1rem;color:#1b1b1b}"
-    "h1{font-size:1.5rem}h2{font-size:1.15rem}table{border-collapse:collapse;margin:1rem 0}"
-    "th,td{padding:.35rem .9rem;border-bottom:1px solid #ddd;text-align:left}"
-    "figure{margin:1.5rem 0}svg{max-width:100%;height:auto}"
-    ".n{text-align:right;font-variant-numeric:tabular-nums}th{border-bottom:2px solid #888}"
+    ":root{color-scheme:light dark;--ink:#1b1b1b;--page:#fff;--line:#ddd;--rule:#888}"
+    "@media(prefers-color-scheme:dark){:root{--ink:#e6e6e6;--page:#16181b;--line:#3a3f45;--rule:#8a9199}}"
+    "body{font:16px/1.5 system-ui,sans-serif;max-width:60rem;margin:2rem auto;padding:0 1rem;"
+    "color:var(--ink);background:var(--page);overflow-wrap:anywhere}"
+    "h1{font-size:1.5rem}h2{font-size:1.15rem}.scroll{overflow-x:auto}"
+    "table{border-collapse:collapse;margin:1rem 0;overflow-wrap:normal}"
+    "th,td{padding:.35rem .7rem;border-bottom:1px solid var(--line);text-align:left;white-space:nowrap}"
+    ".n{text-align:right;font-variant-numeric:tabular-nums}.w{white-space:normal;min-width:14rem}"
+    "th{border-bottom:2px solid var(--rule)}"
+    "figure{margin:1.5rem 0}svg{display:block;max-width:100%;height:auto;border-radius:4px}"
+    "figcaption{font-size:.9rem;max-width:44rem}.narrow{display:none}"
+    "@media screen and (max-width:60rem){.wide{display:none}.narrow{display:block}}"
 )
 
 

@@ -24,7 +24,7 @@ from uqcli.document import (
 )
 from uqcli.reports.evaluate.boundaries import EvaluateParameters, evaluation_payload, metrics_by_artifact
 from uqcli.reports.evaluate.difference import HEADER, SetDifference
-from uqcli.reports.figures import BLUE, GREY, INK, RED
+from uqcli.reports.figures import BLUE, GREY, INK, RED, panels
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -251,12 +251,19 @@ def sets_figure(results: tuple[tuple[str, ConformalArtifact, SetMetrics], ...]) 
     """Sizes of the sets, and coverage by class with intervals, for one artifact or several."""
 
     def draw(canvas: Canvas) -> None:
-        sizes, classes = canvas.subplots(1, 2, width_ratios=[2, 3])
+        sizes, classes = panels(canvas, [2, 3])
         _draw_sizes(sizes, results)
         _draw_coverage(classes, results)
 
     names = ", ".join(name for name, _, _ in results)
-    return Figure(title=f"Sizes and coverage of conformal sets: {names}", width=10.5, height=4.2, draw=draw)
+    return Figure(
+        title=f"Sizes and coverage of conformal sets: {names}",
+        caption="Small sets are worth more, as long as the lines of coverage reach what was promised.",
+        width=10.5,
+        height=4.2,
+        narrow_height=7.0,
+        draw=draw,
+    )
 
 
 _COLOURS = (BLUE, RED, GREY, INK)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from uqcli.document import ExactEstimate, Figure, printable
-from uqcli.reports.figures import BLUE, GREY, RED
+from uqcli.reports.figures import BLUE, GREY, RED, panels
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -32,20 +32,25 @@ class Measured:
     promised: float | None
 
 
-def rates_figure(panels: Sequence[tuple[str, Sequence[Measured]]], confidence: float) -> Figure:
+def rates_figure(rates: Sequence[tuple[str, Sequence[Measured]]], confidence: float) -> Figure:
     """A panel for each rate, in which every artifact has a line."""
-    lines = len(panels[0][1])
+    lines = len(rates[0][1])
 
     def draw(canvas: Canvas) -> None:
-        every = canvas.subplots(1, len(panels), sharey=True, squeeze=False)[0]
-        for axes, (title, measured) in zip(every, panels, strict=True):
+        every = panels(canvas, [1] * len(rates), share_y=True)
+        for axes, (title, measured) in zip(every, rates, strict=True):
             _draw(axes, title, measured)
 
-    names = ", ".join(printable(each.name) for each in panels[0][1])
-    titles = " and ".join(title for title, _ in panels)
+    names = ", ".join(printable(each.name) for each in rates[0][1])
+    titles = " and ".join(title for title, _ in rates)
     height = 1.3 + 0.42 * lines
     return Figure(
-        title=f"{titles} with {100 * confidence:g} % intervals: {names}", width=10.5, height=height, draw=draw
+        title=f"{titles} with {100 * confidence:g} % intervals: {names}",
+        caption="A promise that lies to the right of its whole line is broken, by more than chance.",
+        width=10.5,
+        height=height,
+        narrow_height=height * len(rates),
+        draw=draw,
     )
 
 

@@ -60,7 +60,15 @@ def shares_figure(shares: Sequence[ClassShare], confidence: float) -> Figure:
 
     which = f" of the {lines} of {count(len(shares))} that differ most" if lines < len(shares) else ""
     title = f"Class shares{which} in source and target with {100 * confidence:g} % intervals"
-    return Figure(title=title, width=7.0, height=1.4 + 0.42 * lines, draw=draw)
+    height = 1.4 + 0.42 * lines
+    return Figure(
+        title=title,
+        caption="Where the lines of a class lie apart, its share has changed by more than chance explains.",
+        width=7.0,
+        height=height,
+        narrow_height=height,
+        draw=draw,
+    )
 
 
 def _farthest(shares: Sequence[ClassShare]) -> list[ClassShare]:

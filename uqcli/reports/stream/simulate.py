@@ -116,5 +116,12 @@ def _curves_figure(curves: Sequence[ExpectedCurve]) -> Figure:
         axes.set(xlabel="score", ylabel="expected share of positives", xlim=(0, 1), ylim=(0, 1))
         axes.legend(loc="upper left", frameon=False)
 
-    title = "Expected share of positives against the score, by prior to evidence (higher is more uncertain)"
-    return Figure(title=title, width=7.0, height=4.6, draw=draw)
+    return Figure(
+        title="Expected share of positives against the score, by prior to evidence",
+        caption="The same score means another share of positives at each level: the higher gamma, the less "
+        "was seen in training. Below the dashed line scores promise more than they hold.",
+        width=7.0,
+        height=4.6,
+        narrow_height=3.9,
+        draw=draw,
+    )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
@@ -12,12 +12,11 @@ from uqcli.counts import Floats
 from uqcli.document import Figure
 from uqcli.methods.tce.calibration_error import Rejected, ScoreBins
 from uqcli.methods.tce.diagram import Diagram, Histogram
-from uqcli.reports.figures import BLUE, GREY, INK, RED
+from uqcli.reports.figures import BLUE, GREY, INK, RED, is_narrow, wrapped
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure as Canvas
-    from matplotlib.figure import SubFigure
 
 _MOST_LABELS = 20
 
@@ -37,24 +36,36 @@ def reliability_figure(panels: Sequence[Panel]) -> Figure:
 
     def draw(canvas: Canvas) -> None:
         rows = canvas.subfigures(len(panels), 1, squeeze=False)[:, 0]
+        narrow = is_narrow(canvas)
+        mosaic, ratios = (_STACKED, _STACKED_RATIOS) if narrow else (_ABREAST, _RATIOS)
         for row, panel in zip(rows, panels, strict=True):
-            _draw_panel(row, panel)
+            title = wrapped(panel.title) if narrow else panel.title
+            row.suptitle(title, x=0.01, ha="left", fontsize=11, color=INK, parse_math=False)
+            _draw_panel(panel, row.subplot_mosaic(mosaic, empty_sentinel="none", **ratios), narrow=narrow)
 
     titles = "; ".join(panel.title for panel in panels)
     title = f"Reliability diagrams: {titles}"
-    return Figure(title=title, width=10.5, height=4.8 * len(panels), draw=draw, needed=True)
-
-
-def _draw_panel(row: SubFigure, panel: Panel) -> None:
-    axes: Any = row.subplot_mosaic(
-        [["violins", "side", "standard"], ["bins", "none", "standard"]],
-        width_ratios=[4.2, 0.9, 3.6],
-        height_ratios=[3, 1],
-        empty_sentinel="none",
+    return Figure(
+        title=title,
+        caption="A dash outside its violin: more, or fewer, of the bin's rows are positive than their "
+        "predictions say. Red: rows whose prediction a test rejects.",
+        width=10.5,
+        height=4.8 * len(panels),
+        narrow_height=8.2 * len(panels),
+        draw=draw,
+        needed=True,
     )
-    row.suptitle(panel.title, x=0.01, ha="left", fontsize=11, color=INK, parse_math=False)
+
+
+_ABREAST: Final = [["violins", "side", "standard"], ["bins", "none", "standard"]]
+_RATIOS: Final[Any] = {"width_ratios": [4.2, 0.9, 3.6], "height_ratios": [3, 1]}
+_STACKED: Final = [["violins", "side"], ["bins", "none"], ["standard", "standard"]]
+_STACKED_RATIOS: Final[Any] = {"width_ratios": [4.2, 0.9], "height_ratios": [3, 1, 3.6]}
+
+
+def _draw_panel(panel: Panel, axes: Any, *, narrow: bool) -> None:
     top = _top(panel)
-    _violins(axes["violins"], panel, top)
+    _violins(axes["violins"], panel, top, inside=narrow)
     _side_histogram(axes["side"], panel.diagram.everything, top)
     _bin_sizes(axes["bins"], panel)
     _standard(axes["standard"], panel)
@@ -66,7 +77,7 @@ def _top(panel: Panel) -> float:
     return min(1.03, 1.06 * max(panel.diagram.everything.high, float(rates.max()))) or 1.0
 
 
-def _violins(axes: Axes, panel: Panel, top: float) -> None:
+def _violins(axes: Axes, panel: Panel, top: float, *, inside: bool) -> None:
     axes.set_title("By bin")
     shapes = panel.diagram.shapes
     for number, shape in enumerate(shapes, start=1):
@@ -87,7 +98,8 @@ def _violins(axes: Axes, panel: Panel, top: float) -> None:
     axes.set(ylabel="prediction", ylim=(-0.02 * top, top), xlim=(0.4, len(shapes) + 0.6))
     axes.tick_params(labelbottom=False)
     _number_bins(axes, len(shapes))
-    axes.legend(loc="lower right", bbox_to_anchor=(1, 1), frameon=False, ncols=2, borderpad=0)
+    place: dict[str, Any] = {"loc": "lower right", "bbox_to_anchor": (1, 1), "ncols": 2, "borderpad": 0}
+    axes.legend(frameon=False, **({"loc": "upper left"} if inside else place))
 
 
 def _outline(shape: Histogram) -> tuple[Floats, Floats]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 import msgspec
 
@@ -20,6 +20,7 @@ from uqcli.document import (
     Table,
     count,
     ends_of,
+    meant,
     plain,
     printable,
     share,
@@ -29,25 +30,31 @@ from uqcli.reports.tce.parts import ClassPart, Part
 from uqcli.reports.tce.reliability import Panel, reliability_figure
 from uqcli.reports.tce.words import blind_below, in_words
 
-_MEANINGS = {
-    "tce": "predictions that their bin's labels speak against, %",
-    "tce_q": "the same on quantile bins, %",
-    "tce_v": "the same on isotonic (PAVA) bins, %",
-    "ece": "mean |rate - mean score|, equispaced bins",
-    "ace": "the same on quantile bins",
-    "mce": "largest |rate - mean score|, equispaced bins",
-    "mce_q": "the same on quantile bins",
-    "ecce": "range of the cumulated differences of labels and scores, without bins",
-    "brier": "mean squared error; mcb - dsc + unc",
-    "mcb": "miscalibration: what the best rising map would take off it",
-    "dsc": "discrimination: what that map tells apart",
-    "unc": "uncertainty: the Brier score of the overall rate",
-    "log_loss": "mean negative log likelihood, nats",
-    "intercept": "of labels on log-odds of scores; 0 if calibrated",
-    "slope": "the same; 1 if calibrated, below 1 for scores too extreme",
-    "intercept_at_slope_1": "above 0: scores too low on the whole",
-    "estimation_error": "variance of labels within the bins, by rows",
-    "within_bin_error": "the same, mean over bins",
+_MEANINGS: Final = {
+    "calibration": {
+        "tce": "predictions that their bin's labels speak against, %",
+        "tce_q": "the same on quantile bins, %",
+        "tce_v": "the same on isotonic (PAVA) bins, %",
+        "ece": "mean |rate - mean score|, equispaced bins",
+        "ace": "the same on quantile bins",
+        "mce": "largest |rate - mean score|, equispaced bins",
+        "mce_q": "the same on quantile bins",
+        "ecce": "range of the cumulated differences of labels and scores, without bins",
+        "mcb": "miscalibration: what the best rising map would take off the Brier score",
+        "intercept": "of labels on log-odds of scores; 0 if calibrated",
+        "slope": "the same; 1 if calibrated, below 1 for scores too extreme",
+        "intercept_at_slope_1": "above 0: scores too low on the whole",
+    },
+    "discrimination": {"dsc": "what the best rising map of the scores tells apart"},
+    "proper scores": {
+        "brier": "mean squared error; mcb - dsc + unc",
+        "log_loss": "mean negative log likelihood, nats",
+    },
+    "noise": {
+        "unc": "uncertainty: the Brier score of the overall rate",
+        "estimation_error": "variance of labels within the bins, by rows",
+        "within_bin_error": "the same, mean over bins",
+    },
 }
 _SHOWN_OF_PARTS = ("tce", "ece", "ace", "brier", "log_loss")
 _MOST_PANELS = 4
@@ -324,13 +331,13 @@ def _metrics_table(whole: Part) -> Table:
     """Every metric, with what it comes to where the probabilities are right, if labels were drawn."""
     drawn = whole.if_calibrated
     rows = []
-    for name, meaning in _MEANINGS.items():
-        cells = [name, meaning, shown_metric(name, whole.metrics[name])]
+    for kind, name, meaning in meant(_MEANINGS):
+        cells = [kind, name, shown_metric(name, whole.metrics[name])]
         if drawn:
             cells += [""] * 2 if name not in drawn else _if_calibrated_cells(name, drawn[name])
-        rows.append(cells)
-    header = ["metric", "meaning", "value"] + (["if calibrated", "p"] if drawn else [])
-    return Table(title="", header=header, rows=rows, left=2)
+        rows.append([*cells, meaning])
+    header = ["", "metric", "value", *(["if calibrated", "p"] if drawn else []), "meaning"]
+    return Table(title="", header=header, rows=rows, left=2, words_last=True)
 
 
 def shown_metric(name: str, metric: Metric) -> str:
