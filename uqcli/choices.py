@@ -112,6 +112,12 @@ class FileFormat(StrEnum):
     CSV = "csv"
     PARQUET = "parquet"
     ARROW = "arrow"
+    JSONL = "jsonl"
+
+    @property
+    def is_text(self) -> bool:
+        """Whether it holds one record on a line, and may be compressed as a whole."""
+        return self in (FileFormat.CSV, FileFormat.JSONL)
 
 
 class ConformalMethod(StrEnum):

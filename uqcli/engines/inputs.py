@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import glob
 import stat
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 from uqcli.choices import FileFormat
+from uqcli.engines.partitions import is_partition, partition_keys
 from uqcli.engines.request import ReadOptions
 from uqcli.errors import DataError, UsageError
 from uqcli.files import is_stdin
@@ -23,9 +24,11 @@ _FORMATS: Final = {
     ".parquet": FileFormat.PARQUET,
     ".arrow": FileFormat.ARROW,
     ".feather": FileFormat.ARROW,
+    ".jsonl": FileFormat.JSONL,
+    ".ndjson": FileFormat.JSONL,
 }
 _COMPRESSIONS: Final = {".gz": "gzip", ".zst": "zstd"}
-KNOWN_SUFFIXES: Final = ".parquet, .csv, .tsv (also .gz, .zst), .arrow or .feather"
+KNOWN_SUFFIXES: Final = ".parquet, .csv, .tsv, .jsonl, .ndjson (text also .gz, .zst), .arrow or .feather"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -39,11 +42,13 @@ class InputFile:
     path
         None for standard input.
     compression
-        ``gzip``, ``zstd`` or None; of CSV only.
+        ``gzip``, ``zstd`` or None; of text only.
     regular
         Whether it can be opened more than once.
     told
         Whether the name or an option tells the format.
+    keys
+        Columns that the names of its folders hold, ``key=value``, with their texts; None for a null.
     """
 
     name: str
@@ -53,6 +58,7 @@ class InputFile:
     delimiter: str
     regular: bool
     told: bool
+    keys: Mapping[str, str | None] = field(default_factory=dict)
 
     @property
     def shown(self) -> str:
@@ -110,7 +116,7 @@ def facts_of_name(name: str) -> NameFacts:
     compression = _COMPRESSIONS.get(path.suffix)
     suffix = Path(path.stem).suffix if compression else path.suffix
     found = _FORMATS.get(suffix)
-    if compression and found is not FileFormat.CSV:
+    if compression and (found is None or not found.is_text):
         found = None
     return NameFacts(format=found, compression=compression, delimiter="\t" if suffix == ".tsv" else ",")
 
@@ -167,18 +173,17 @@ def _expand(argument: str, options: ReadOptions) -> Iterator[InputFile]:
     else:
         matches = [Path(match) for match in sorted(glob.glob(argument, recursive=True))]  # noqa: PTH207
         files = [match for match in matches if match.is_file()]
-        if not files:
+        folders = [match for match in matches if match.is_dir() and match.name[0] not in "._"]
+        if not files and not folders:
             raise DataError(f"no file matches '{argument}'", remedy="check the pattern and its quoting")
         for match in files:
             yield _file(match, options)
+        for match in [] if files else folders:
+            yield from _directory(match, options)
 
 
 def _directory(path: Path, options: ReadOptions) -> Iterator[InputFile]:
-    files = sorted(
-        entry
-        for entry in path.iterdir()
-        if entry.is_file() and entry.name[0] not in "._" and facts_of_name(entry.name).format is not None
-    )
+    files = list(_data_files(path))
     if not files:
         raise DataError(f"directory '{path}' holds no data file", expected=KNOWN_SUFFIXES)
     formats = sorted({str(facts_of_name(entry.name).format) for entry in files})
@@ -190,6 +195,18 @@ def _directory(path: Path, options: ReadOptions) -> Iterator[InputFile]:
         )
     for entry in files:
         yield _file(entry, options)
+
+
+def _data_files(path: Path) -> Iterator[Path]:
+    """Data files of a folder, sorted by name, and of the ``key=value`` folders below it."""
+    for entry in sorted(path.iterdir()):
+        if entry.name[0] in "._":
+            continue
+        if entry.is_dir():
+            if is_partition(entry.name):
+                yield from _data_files(entry)
+        elif entry.is_file() and facts_of_name(entry.name).format is not None:
+            yield entry
 
 
 def _file(path: Path, options: ReadOptions) -> InputFile:
@@ -214,6 +231,7 @@ def _file(path: Path, options: ReadOptions) -> InputFile:
         delimiter=options.delimiter or facts.delimiter,
         regular=regular,
         told=facts.format is not None or options.format_given,
+        keys=partition_keys(path.parts[:-1]),
     )
 
 
@@ -223,12 +241,12 @@ def format_of(name: str, asked: FileFormat | None) -> FileFormat:
     Raises
     ------
     UsageError
-        A compressed file of another format than CSV.
+        A compressed file of a format that is no text.
     """
     compressed = facts_of_name(name).compression is not None
     named = facts_of_name(str(Path(name).with_suffix("")) if compressed else name).format
     found = asked or named or FileFormat.CSV
-    if compressed and found is not FileFormat.CSV:
+    if compressed and not found.is_text:
         raise UsageError(
             f"'{name}' asks for compressed {found}",
             expected=f"a name without {Path(name).suffix}: {found} is compressed inside"

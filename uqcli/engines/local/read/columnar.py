@@ -15,6 +15,7 @@ from uqcli.defaults import ROWS_PER_BATCH
 from uqcli.engines.inputs import InputFile
 from uqcli.engines.local.read.failures import reading
 from uqcli.engines.local.read.metadata import with_text_only
+from uqcli.engines.local.read.partitioned import keys_beside, rows_with_keys, schema_with_keys, with_keys
 from uqcli.engines.local.read.source import Batch
 
 if TYPE_CHECKING:
@@ -39,7 +40,15 @@ class ColumnarSource:
 
     @cached_property
     def arrow_schema(self) -> pa.Schema:
-        """Column names and types, with the file's own metadata."""
+        """Column names and types, with the file's own metadata; the keys of its folders come last."""
+        return schema_with_keys(self._schema, self._keys)
+
+    @cached_property
+    def _keys(self) -> dict[str, str | None]:
+        return keys_beside(self.origin, self._schema.names)
+
+    @cached_property
+    def _schema(self) -> pa.Schema:
         with reading(self.origin):
             if self.origin.format is FileFormat.PARQUET:
                 import pyarrow.parquet as pq
@@ -50,17 +59,19 @@ class ColumnarSource:
 
     def batches(self, columns: Sequence[str], start: int = 0, most: int = ROWS_PER_BATCH) -> Iterator[Batch]:
         """Rows in order, of some columns, from the row at position ``start`` on."""
+        own = [name for name in dict.fromkeys(columns) if name not in self._keys]
         with reading(self.origin):
-            for row, record in self._record_batches(list(dict.fromkeys(columns)), start, most):
+            for row, record in self._record_batches(own, start, most):
                 if row + len(record) > start:
                     frame = cast(pl.DataFrame, pl.from_arrow(record))
+                    frame = with_keys(frame, len(record), self._keys, columns)
                     batch = Batch(frame=frame, short=None, first_row=row, origin=self.origin)
                     yield batch.after(start)
 
     def blocks(self) -> Iterator[pa.RecordBatch]:
         """Rows in order, of all columns."""
         for _, batch in self._record_batches(None, 0, ROWS_PER_BATCH):
-            yield batch
+            yield rows_with_keys(batch, self._keys)
 
     def _record_batches(self, columns: list[str] | None, start: int, most: int) -> Iterator[Numbered]:
         """Rows in order, with the position of the first in the file; some before ``start`` may come, too.

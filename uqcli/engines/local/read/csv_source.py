@@ -10,6 +10,7 @@ from uqcli.defaults import ROWS_PER_BATCH
 from uqcli.engines.inputs import InputFile
 from uqcli.engines.local.read.csv_text import CsvBlock, CsvDialect, CsvHeader, read_blocks, read_header
 from uqcli.engines.local.read.failures import reading
+from uqcli.engines.local.read.partitioned import block_with_keys, dialect_with_keys, keys_beside, with_keys
 from uqcli.engines.local.read.source import Batch
 from uqcli.engines.local.read.streams import bytes_of
 from uqcli.engines.request import ReadOptions
@@ -26,7 +27,16 @@ class CsvSource:
 
     @cached_property
     def dialect(self) -> CsvDialect:
-        """Column names and delimiter."""
+        """Column names and delimiter, the keys of its folders included."""
+        return dialect_with_keys(self._dialect, self._keys) if self._keys else self._dialect
+
+    @cached_property
+    def _keys(self) -> dict[str, str | None]:
+        return keys_beside(self.origin, self._dialect.columns)
+
+    @cached_property
+    def _dialect(self) -> CsvDialect:
+        """As the file has it."""
         with reading(self.origin):
             if self._stream is None:
                 with bytes_of(self.origin) as stream:
@@ -54,10 +64,11 @@ class CsvSource:
     def batches(self, columns: Sequence[str], start: int = 0, most: int = ROWS_PER_BATCH) -> Iterator[Batch]:
         """Rows in order, of some columns, as text, from the row at position ``start`` on."""
         del most  # blocks of text are equally long
-        for block in self.blocks():
+        own = [name for name in columns if name not in self._keys]
+        for block in self._blocks():
             if block.first_row + block.rows > start:
                 batch = Batch(
-                    frame=block.values(columns),
+                    frame=with_keys(block.values(own), block.rows, self._keys, columns),
                     short=block.short,
                     first_row=block.first_row,
                     origin=self.origin,
@@ -66,7 +77,11 @@ class CsvSource:
 
     def blocks(self) -> Iterator[CsvBlock]:
         """Records in order, as text."""
-        dialect = self.dialect
+        for block in self._blocks():
+            yield block_with_keys(block, self.dialect, self._keys) if self._keys else block
+
+    def _blocks(self) -> Iterator[CsvBlock]:
+        dialect = self._dialect
         with reading(self.origin):
             if self._stream is not None:
                 yield from read_blocks(self._stream, self._rest, dialect)

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import cast
+from types import MappingProxyType
+from typing import Final, cast
 
 from uqcli.choices import FileFormat
 from uqcli.engines.inputs import InputFrame, Origin
@@ -13,9 +14,14 @@ from uqcli.engines.local.read.columnar import ColumnarSource
 from uqcli.engines.local.read.csv_source import CsvSource
 from uqcli.engines.local.read.failures import reading
 from uqcli.engines.local.read.frame import FrameSource
+from uqcli.engines.local.read.json_source import JsonSource
 from uqcli.engines.local.read.source import OpenedInput
 from uqcli.engines.local.read.streams import copied, open_stream
 from uqcli.engines.request import ReadOptions
+
+_TEXTS: Final[Mapping[FileFormat, type[CsvSource | JsonSource]]] = MappingProxyType(
+    {FileFormat.CSV: CsvSource, FileFormat.JSONL: JsonSource}
+)
 
 
 @contextmanager
@@ -28,12 +34,12 @@ def open_sources(origins: Sequence[Origin], options: ReadOptions) -> Iterator[tu
 def _open(file: Origin, options: ReadOptions, stack: ExitStack) -> OpenedInput:
     if isinstance(file, InputFrame):
         return FrameSource(file)
-    if file.regular and file.format is FileFormat.CSV:
-        return CsvSource(file, options)
     if file.regular:
-        return ColumnarSource(file, cast(Path, file.path))
+        text = _TEXTS.get(file.format)
+        return ColumnarSource(file, cast(Path, file.path)) if text is None else text(file, options)
     found, stream = open_stream(file, stack)
-    if found.format is FileFormat.CSV:
-        return CsvSource(found, options, stream)
+    text = _TEXTS.get(found.format)
+    if text is not None:
+        return text(found, options, stream)
     with reading(found):
         return ColumnarSource(found, copied(stream, stack))

@@ -1,14 +1,14 @@
 """One input as batches of rows, whatever its format.
 
 Fitting asks for a few columns and gets polars frames; applying asks for everything and gets blocks
-that can be written again as they were: text for CSV, Arrow record batches otherwise.
+that can be written again as they were: text for CSV and JSON lines, Arrow record batches otherwise.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Protocol, TypeAlias
 
 from uqcli.counts import Bools
 from uqcli.defaults import ROWS_PER_BATCH
@@ -19,6 +19,10 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from uqcli.engines.local.read.csv_text import CsvBlock
+    from uqcli.engines.local.read.json_lines import JsonBlock
+
+Block: TypeAlias = "CsvBlock | JsonBlock | pa.RecordBatch"
+"""Rows as they stand in an input."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -73,5 +77,5 @@ class OpenedInput(Protocol):
             About how many at a time, where the format leaves the choice.
         """
 
-    def blocks(self) -> Iterator[CsvBlock | pa.RecordBatch]:
+    def blocks(self) -> Iterator[Block]:
         """Rows in order, of all columns, as they stand in the input."""

@@ -15,7 +15,9 @@ from uqcli.counts import Floats
 from uqcli.engines.local.read.columnar import ColumnarSource
 from uqcli.engines.local.read.csv_text import CsvBlock
 from uqcli.engines.local.read.frame import FrameSource
-from uqcli.engines.local.read.source import OpenedInput
+from uqcli.engines.local.read.json_lines import JsonBlock
+from uqcli.engines.local.read.json_source import JsonSource
+from uqcli.engines.local.read.source import Block, OpenedInput
 from uqcli.engines.protocol import StreamRequest
 from uqcli.engines.request import Roles
 from uqcli.errors import DataError, UsageError
@@ -40,17 +42,17 @@ class Layout:
     added
         Names of the added columns.
     numbers
-        Columns of CSV inputs that become numbers in Parquet and Arrow; all others stay text. None
-        for CSV output, where types do not matter.
+        Columns of CSV inputs that become numbers in typed outputs; all others stay text. None for CSV, and
+        for JSON lines made from such, where types do not matter.
     """
 
     schema: pa.Schema
     added: tuple[str, ...]
     numbers: Roles | None
 
-    def table(self, block: CsvBlock | pa.RecordBatch, rows: Rows, added: pl.DataFrame) -> pa.Table:
-        """One block in the output's columns and types."""
-        part = self._arrow(block, rows)
+    def table(self, source: OpenedInput, block: Block, rows: Rows, added: pl.DataFrame) -> pa.Table:
+        """One block of an input in the output's columns and types."""
+        part = self._arrow(source, block, rows)
         place = {name: at for at, name in enumerate(part.schema.names)}
         columns = []
         for field in self.schema:
@@ -65,7 +67,9 @@ class Layout:
             return pa.Table.from_arrays(columns, names=self.schema.names)
         return pa.Table.from_arrays(columns, schema=self.schema)
 
-    def _arrow(self, block: CsvBlock | pa.RecordBatch, rows: Rows) -> pa.Table | pa.RecordBatch:
+    def _arrow(self, source: OpenedInput, block: Block, rows: Rows) -> pa.Table | pa.RecordBatch:
+        if isinstance(block, JsonBlock) and isinstance(source, JsonSource):
+            return source.table(block)
         if not isinstance(block, CsvBlock):
             return block
         frame = block.texts()
@@ -94,7 +98,10 @@ def plan_layout(sources: Sequence[OpenedInput], request: StreamRequest, output_f
     DataError
         Inputs have different columns or types.
     """
-    numbers = None if output_format is FileFormat.CSV else request.data.roles
+    untyped = output_format is FileFormat.CSV or (
+        output_format is FileFormat.JSONL and all(isinstance(each, JsonSource) for each in sources)
+    )
+    numbers = None if untyped else request.data.roles
     schemas = [_schema(source, numbers) for source in sources]
     schema = _united(schemas, sources, union=request.union, typed=numbers is not None)
     schema = _without_viewed_levels(schema)
@@ -123,7 +130,7 @@ def _schema(source: OpenedInput, numbers: Roles | None) -> pa.Schema:
             f"columns of {source.origin.shown} are not unique: {', '.join(sorted(repeated))}",
             remedy="rename them",
         )
-    if isinstance(source, ColumnarSource | FrameSource):
+    if isinstance(source, ColumnarSource | FrameSource | JsonSource):
         return source.arrow_schema
     number_names = set() if numbers is None else set(numbers.all_numbers().values())
     types = (pa.float64() if name in number_names else pa.large_string() for name in source.columns)

@@ -1,4 +1,4 @@
-"""Writing rows as CSV, Parquet or Arrow to any stream of bytes."""
+"""Writing rows as CSV, JSON lines, Parquet or Arrow to any stream of bytes."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import compress
 from typing import BinaryIO, Protocol, cast
 
 import numpy as np
@@ -23,6 +24,7 @@ from uqcli.defaults import ROWS_PER_BATCH
 from uqcli.engines.inputs import facts_of_name
 from uqcli.engines.local.arrow import arrow_of, bytes_of
 from uqcli.engines.local.read.csv_text import CsvBlock
+from uqcli.engines.local.read.json_lines import JsonBlock
 from uqcli.errors import DataError
 from uqcli.files import Held, open_output
 
@@ -113,6 +115,36 @@ def _write_bytes(stream: BinaryIO, values: pa.LargeBinaryArray) -> None:
         stream.write(memoryview(content)[int(bounds[0]) : int(bounds[1])])
 
 
+class JsonSink:
+    """Writes JSON lines; records that come from JSON lines keep their text."""
+
+    def __init__(self, stream: BinaryIO) -> None:
+        self._stream = stream
+
+    def write(self, table: pa.Table) -> None:
+        """Append rows."""
+        cast(pl.DataFrame, pl.from_arrow(table)).write_ndjson(self._stream)
+
+    def write_block(self, block: JsonBlock, added: pl.DataFrame, kept: Bools | None) -> None:
+        """Append records with the added keys at their ends.
+
+        Parameters
+        ----------
+        added
+            One row for each record.
+        kept : bool, shape (rows,), or None
+            Records to write; None for all.
+        """
+        tails = added.write_ndjson().encode().split(b"\n")
+        heads = (record[:-1].rstrip() for record in block.text.split(b"\n"))
+        lines = (
+            head + (b"," if len(head) > 1 else b"") + tail[1:] + b"\n"
+            for head, tail in zip(heads, tails, strict=True)
+            if head
+        )
+        self._stream.write(b"".join(lines if kept is None else compress(lines, kept.tolist())))
+
+
 class ColumnarSink:
     """Writes Parquet or Arrow in groups of equally many rows, however the input was cut.
 
@@ -175,6 +207,9 @@ def open_sink(
         if output_format is FileFormat.CSV:
             with _compressed(stream, facts_of_name(output).compression) as text:
                 yield CsvSink(text, schema.names, form)
+        elif output_format is FileFormat.JSONL:
+            with _compressed(stream, facts_of_name(output).compression) as text:
+                yield JsonSink(text)
         elif output_format is FileFormat.PARQUET:
             texts = [_path_of_texts(field) for field in schema if _holds_texts(field.type)]
             with _parquet_writer(stream, schema, texts) as parquet:

@@ -19,9 +19,11 @@ from uqcli.engines.local.check.rows import RowChecker
 from uqcli.engines.local.read.csv_source import CsvSource
 from uqcli.engines.local.read.csv_text import CsvBlock
 from uqcli.engines.local.read.failures import reading, writing
-from uqcli.engines.local.read.source import Batch, OpenedInput
+from uqcli.engines.local.read.json_lines import JsonBlock
+from uqcli.engines.local.read.json_source import JsonSource
+from uqcli.engines.local.read.source import Batch, Block, OpenedInput
 from uqcli.engines.local.write.layout import Layout, plan_layout
-from uqcli.engines.local.write.sinks import CsvForm, CsvSink, Sink, open_sink
+from uqcli.engines.local.write.sinks import CsvForm, CsvSink, JsonSink, Sink, open_sink
 from uqcli.engines.protocol import ColumnType, StreamFacts, StreamRequest
 from uqcli.files import STDIO
 from uqcli.rows import Rows
@@ -58,7 +60,7 @@ def stream_through(sources: Sequence[OpenedInput], request: StreamRequest) -> St
                 part = _computed(rows, checker, request)
                 row += len(part.rows)
                 with writing(source.origin, output_format):
-                    _write(sink, block, part, layout)
+                    _write(sink, source, block, part, layout)
                 facts = _add(facts, part)
             first_row += row
     return facts
@@ -108,18 +110,20 @@ def _column(values: np.ndarray, kind: ColumnType, labels: Sequence[str]) -> pl.S
     return cast(pl.Series, pl.from_arrow(pa.LargeListArray.from_arrays(arrow_of(ends), texts)))
 
 
-def _needed(source: OpenedInput, block: CsvBlock | pa.RecordBatch, row: int, request: StreamRequest) -> Batch:
+def _needed(source: OpenedInput, block: Block, row: int, request: StreamRequest) -> Batch:
     """The columns the model reads, of one block."""
     columns = request.data.roles.columns()
     if isinstance(block, CsvBlock):
         return Batch(
             frame=block.values(columns), short=block.short, first_row=block.first_row, origin=source.origin
         )
+    if isinstance(block, JsonBlock):
+        return cast(JsonSource, source).batch(block, columns)
     frame = cast(pl.DataFrame, pl.from_arrow(block.select(columns)))
     return Batch(frame=frame, short=None, first_row=row, origin=source.origin)
 
 
-def _write(sink: Sink, block: CsvBlock | pa.RecordBatch, part: _Computed, layout: Layout) -> None:
+def _write(sink: Sink, source: OpenedInput, block: Block, part: _Computed, layout: Layout) -> None:
     if (
         isinstance(sink, CsvSink)
         and isinstance(block, CsvBlock)
@@ -127,7 +131,14 @@ def _write(sink: Sink, block: CsvBlock | pa.RecordBatch, part: _Computed, layout
     ):
         sink.write_block(block, part.added, part.kept)
         return
-    table = layout.table(block, part.rows, part.added)
+    if (
+        isinstance(sink, JsonSink)
+        and isinstance(block, JsonBlock)
+        and not set(layout.added) & set(source.columns)
+    ):
+        sink.write_block(block, cast(JsonSource, source).with_keys(part.added), part.kept)
+        return
+    table = layout.table(source, block, part.rows, part.added)
     sink.write(table if part.kept is None else _kept_rows(table, part.kept))
 
 

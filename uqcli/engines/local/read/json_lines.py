@@ -1,0 +1,205 @@
+"""JSON lines as text: complete records, block by block, each one object on a line.
+
+Values of some columns come as the texts that CSV would have, so that numbers in quotes, truth values and
+nulls mean the same in both. Records that are written again keep their own text.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, BinaryIO, Final, NoReturn
+
+import numpy as np
+import polars as pl
+import pyarrow as pa
+
+from uqcli.counts import Ints
+from uqcli.defaults import CSV_BLOCK_BYTES
+from uqcli.errors import DataError
+
+_BOM: Final = b"\xef\xbb\xbf"
+_LONGEST_RECORD: Final = 256 << 20
+_BLANK: Final = b" \t\r"
+_NEWLINE, _OPEN, _CLOSE = 10, ord("{"), ord("}")
+
+
+@dataclass(frozen=True, kw_only=True)
+class JsonBlock:
+    """Complete records.
+
+    Attributes
+    ----------
+    name
+        The file's name, for messages.
+    text
+        One object on each line, without blank lines or blanks around an object.
+    first_row
+        Position of the first record in the file, from 0.
+    """
+
+    name: str
+    text: bytes
+    first_row: int
+    null_values: tuple[str, ...] = ()
+
+    short = None
+    """No record lacks fields: what it does not name is null."""
+
+    @cached_property
+    def _ends(self) -> Ints:
+        """Where the newline of each record is."""
+        return np.flatnonzero(np.frombuffer(self.text, dtype=np.uint8) == _NEWLINE)
+
+    @property
+    def rows(self) -> int:
+        """Number of records."""
+        return len(self._ends)
+
+    def values(self, columns: Sequence[str]) -> pl.DataFrame:
+        """Columns as text, with the texts that mean null as nulls.
+
+        Raises
+        ------
+        DataError
+            A line is not one JSON object.
+        """
+        frame = self._parsed({name: pl.String() for name in columns})
+        if not self.null_values:
+            return frame
+        return frame.with_columns(
+            pl.when(~pl.all().is_in(list(self.null_values))).then(pl.all())  # null stays null
+        )
+
+    def beginning(self, records: int) -> pl.DataFrame:
+        """All keys of so many records, with the types that these have; texts where all are null."""
+        last = int(self._ends[min(records, self.rows) - 1])
+        try:
+            frame = pl.read_ndjson(io.BytesIO(self.text[: last + 1]), infer_schema_length=records)
+        except pl.exceptions.PolarsError as error:
+            self._explain(str(error).split("\n", maxsplit=1)[0])
+        return frame.with_columns(pl.col(pl.Null).cast(pl.String))
+
+    def table(self, schema: pa.Schema) -> pa.Table:
+        """All columns of a schema, typed.
+
+        Raises
+        ------
+        DataError
+            A value does not have its column's type, or a record has a key that the schema lacks.
+        """
+        types = pl.from_arrow(schema.empty_table()).schema  # type: ignore[union-attr]
+        frame = self._parsed(dict(types))
+        texts = self._parsed({name: pl.String() for name in types})
+        for name in types:
+            lost = frame[name].is_null() & texts[name].is_not_null()
+            if lost.any():
+                at = int(lost.arg_max() or 0)
+                raise DataError(
+                    f"'{name}' in data row {self.first_row + at + 1} of '{self.name}' is no {types[name]}, "
+                    "as the first records were",
+                    expected="one type for each key",
+                    remedy="write .jsonl, which keeps records as they are",
+                )
+        return frame.to_arrow(compat_level=pl.CompatLevel.oldest())
+
+    def _parsed(self, types: dict[str, Any]) -> pl.DataFrame:
+        if self.rows == 0:
+            return pl.DataFrame(schema=types)
+        try:
+            frame = pl.read_ndjson(io.BytesIO(self.text), schema=types or {"": pl.String()})
+        except pl.exceptions.PolarsError as error:
+            self._explain(str(error).split("\n", maxsplit=1)[0])
+        if frame.height != self.rows:
+            self._explain(f"{frame.height} values on {self.rows} lines")
+        return frame.select(list(types))
+
+    def _explain(self, reason: str) -> NoReturn:
+        """Say which line is at fault."""
+        for at, line in enumerate(self.text.splitlines()):
+            try:
+                json.loads(line, parse_constant=_no_number)
+            except ValueError as error:
+                reason = f"data row {self.first_row + at + 1}: {error}"
+                break
+        raise DataError(
+            f"'{self.name}' is not JSON lines: {reason}",
+            expected="one JSON object on each line",
+            remedy="write null for NaN, and one object to a line",
+        )
+
+
+def _no_number(text: str) -> NoReturn:
+    raise ValueError(f"{text} is no JSON number")
+
+
+def read_json_blocks(
+    stream: BinaryIO, rest: bytes, name: str, null_values: tuple[str, ...]
+) -> Iterator[JsonBlock]:
+    """Read complete records.
+
+    Raises
+    ------
+    DataError
+        A line is not one object, or the text is not UTF-8.
+    """
+    row = 0
+    for text in _complete_lines(stream, rest, name):
+        block = JsonBlock(name=name, text=_trimmed(text, name, row), first_row=row, null_values=null_values)
+        row += block.rows
+        if block.rows:
+            yield block
+
+
+def _complete_lines(stream: BinaryIO, rest: bytes, name: str) -> Iterator[bytes]:
+    """Text that ends at a newline."""
+    carry, begun = rest, bool(rest)
+    while chunk := stream.read(CSV_BLOCK_BYTES):
+        carry += chunk
+        if not begun and len(carry) >= len(_BOM):
+            carry, begun = carry.removeprefix(_BOM), True
+        cut = carry.rfind(b"\n") + 1
+        if cut:
+            yield carry[:cut]
+            carry = carry[cut:]
+        elif len(carry) > _LONGEST_RECORD:
+            raise DataError(
+                f"'{name}' has a line of more than {_LONGEST_RECORD >> 20} MiB",
+                expected="one JSON object on each line",
+            )
+    if carry.strip():
+        yield carry + b"\n"
+
+
+def _trimmed(text: bytes, name: str, row: int) -> bytes:
+    """Without blank lines and blanks at the ends of lines; each line is between braces."""
+    if not text.isascii():
+        try:
+            text.decode("utf-8")
+        except UnicodeDecodeError as error:
+            raise DataError(
+                f"'{name}' is not UTF-8 text (byte 0x{text[error.start]:02x} after data row {row})",
+                expected="UTF-8",
+                remedy="convert it, for example with iconv -f latin1 -t utf-8",
+            ) from error
+    if _stands_clean(text):
+        return text
+    lines = [line.strip(_BLANK) for line in text.split(b"\n")]
+    text = b"".join(line + b"\n" for line in lines if line)
+    if not _stands_clean(text):
+        JsonBlock(name=name, text=text, first_row=row)._explain("a line is no object")
+    return text
+
+
+def _stands_clean(text: bytes) -> bool:
+    """Whether each line begins with a brace and ends with one."""
+    buffer = np.frombuffer(text, dtype=np.uint8)
+    ends = np.flatnonzero(buffer == _NEWLINE)
+    if len(ends) == 0:
+        return len(text) == 0
+    starts = np.concatenate([[0], ends[:-1] + 1])
+    filled = bool((ends - starts >= 2).all())
+    return filled and bool((buffer[starts] == _OPEN).all() and (buffer[ends - 1] == _CLOSE).all())

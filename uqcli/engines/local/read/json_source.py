@@ -1,0 +1,115 @@
+"""A file of JSON lines as batches of rows: texts of some columns, or whole records as they stand."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterator, Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING, BinaryIO, Final
+
+import polars as pl
+
+from uqcli.defaults import ROWS_PER_BATCH
+from uqcli.engines.inputs import InputFile
+from uqcli.engines.local.read.failures import reading
+from uqcli.engines.local.read.json_lines import JsonBlock, read_json_blocks
+from uqcli.engines.local.read.partitioned import keys_beside, rows_with_keys, schema_with_keys, with_keys
+from uqcli.engines.local.read.source import Batch
+from uqcli.engines.local.read.streams import bytes_of
+from uqcli.engines.request import ReadOptions
+from uqcli.errors import DataError
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+_RECORDS: Final = 1000
+"""Records at the beginning whose keys are the columns."""
+
+_HEAD: Final = 1 << 20
+_MOST_HEAD: Final = 16 << 20
+
+
+class JsonSource:
+    """A file of JSON lines, or a stream that is read once."""
+
+    def __init__(self, file: InputFile, options: ReadOptions, stream: BinaryIO | None = None) -> None:
+        self.origin = file
+        self._options = options
+        self._stream = stream
+        self._rest = b""
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """Keys of the first thousand records in the order of their appearance, and those of the folders."""
+        return tuple(self.arrow_schema.names)
+
+    @cached_property
+    def arrow_schema(self) -> pa.Schema:
+        """Keys and types of the first thousand records; the keys of the file's folders come last."""
+        return schema_with_keys(self._schema, self.keys)
+
+    @cached_property
+    def keys(self) -> dict[str, str | None]:
+        """Columns that the names of its folders hold."""
+        return keys_beside(self.origin, self._schema.names)
+
+    @cached_property
+    def _schema(self) -> pa.Schema:
+        with reading(self.origin):
+            head = self._head()
+            if not head.strip():
+                raise DataError(f"{self.origin.shown} is empty", expected="one JSON object on each line")
+            first = next(read_json_blocks(io.BytesIO(head), b"", self.origin.name, ()))
+            return first.beginning(_RECORDS).to_arrow(compat_level=pl.CompatLevel.oldest()).schema
+
+    def _head(self) -> bytes:
+        """Complete lines at the beginning; of a stream they are kept for the reading that follows."""
+        if self._stream is None:
+            with bytes_of(self.origin) as stream:
+                text = _beginning(stream)
+        else:
+            text = self._rest = _beginning(self._stream)
+        return text[: text.rfind(b"\n") + 1] or text
+
+    def batches(self, columns: Sequence[str], start: int = 0, most: int = ROWS_PER_BATCH) -> Iterator[Batch]:
+        """Rows in order, of some columns, as text, from the row at position ``start`` on."""
+        del most  # blocks of text are equally long
+        for block in self.blocks():
+            if block.first_row + block.rows > start:
+                yield self.batch(block, columns).after(start)
+
+    def batch(self, block: JsonBlock, columns: Sequence[str]) -> Batch:
+        """Some columns of a block, as text."""
+        own = [name for name in dict.fromkeys(columns) if name not in self.keys]
+        frame = with_keys(block.values(own), block.rows, self.keys, columns)
+        return Batch(frame=frame, short=None, first_row=block.first_row, origin=self.origin)
+
+    def with_keys(self, added: pl.DataFrame) -> pl.DataFrame:
+        """The keys of the file's folders before columns that are added to its records."""
+        return with_keys(added, added.height, self.keys, [*self.keys, *added.columns])
+
+    def table(self, block: JsonBlock) -> pa.Table:
+        """All columns of a block, typed as the first records are; see JsonBlock.table."""
+        return rows_with_keys(block.table(self._schema), self.keys)
+
+    def blocks(self) -> Iterator[JsonBlock]:
+        """Records in order, as text."""
+        _ = self.arrow_schema  # what a stream begins with is read first
+        name, nulls = self.origin.name, self._options.null_values
+        with reading(self.origin):
+            if self._stream is not None:
+                yield from read_json_blocks(self._stream, self._rest, name, nulls)
+                return
+            with bytes_of(self.origin) as stream:
+                yield from read_json_blocks(stream, b"", name, nulls)
+
+
+def _beginning(stream: BinaryIO) -> bytes:
+    """Bytes up to some size, and on to the end of a line where that is longer."""
+    text = b""
+    while more := stream.read(_HEAD):
+        text += more
+        lines = text.count(b"\n")
+        if lines >= _RECORDS or (lines and len(text) >= _MOST_HEAD):
+            break
+    return text

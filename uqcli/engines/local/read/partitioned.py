@@ -1,0 +1,104 @@
+"""Columns that the names of folders hold, as columns of every row read from them."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import numpy as np
+import polars as pl
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from uqcli.engines.inputs import InputFile
+from uqcli.engines.local.arrow import arrow_of, bytes_of
+
+if TYPE_CHECKING:
+    from uqcli.engines.local.read.csv_text import CsvBlock, CsvDialect
+
+Keys = Mapping[str, str | None]
+Records = TypeVar("Records", pa.RecordBatch, pa.Table)
+
+
+def keys_beside(file: InputFile, columns: Sequence[str]) -> dict[str, str | None]:
+    """The keys that the file itself has no column of."""
+    return {name: value for name, value in file.keys.items() if name not in columns}
+
+
+def with_keys(frame: pl.DataFrame, rows: int, keys: Keys, columns: Sequence[str]) -> pl.DataFrame:
+    """Columns in the order asked for, those of the keys filled with their texts.
+
+    Parameters
+    ----------
+    frame
+        The columns that the file has.
+    rows
+        Its height, which a frame without columns does not tell.
+    """
+    if not keys:
+        return frame
+    wanted = dict.fromkeys(columns)
+    return pl.DataFrame(
+        {
+            name: pl.repeat(keys[name], rows, dtype=pl.String, eager=True) if name in keys else frame[name]
+            for name in wanted
+        }
+    )
+
+
+def schema_with_keys(schema: pa.Schema, keys: Keys) -> pa.Schema:
+    """A file's schema with the keys behind its columns."""
+    for name in keys:
+        schema = schema.append(pa.field(name, pa.large_string()))
+    return schema
+
+
+def rows_with_keys(rows: Records, keys: Keys) -> Records:
+    """A record batch or a table with the keys behind its columns."""
+    if not keys:
+        return rows
+    columns: list[Any] = [pa.repeat(pa.scalar(value, pa.large_string()), rows.num_rows) for value in keys.values()]
+    return type(rows).from_arrays([*rows.columns, *columns], schema=schema_with_keys(rows.schema, keys))
+
+
+def dialect_with_keys(dialect: CsvDialect, keys: Keys) -> CsvDialect:
+    """A CSV file's dialect with the keys behind its columns."""
+    header = dialect.header + _fields(dialect.delimiter, list(keys))
+    return replace(dialect, columns=(*dialect.columns, *keys), header=header)
+
+
+def block_with_keys(block: CsvBlock, dialect: CsvDialect, keys: Keys) -> CsvBlock:
+    """Records with the keys as their last fields; short ones get the fields that they lack.
+
+    Parameters
+    ----------
+    dialect
+        With the keys.
+    """
+    missing = len(block.dialect.columns) - block.fields
+    fillings = [dialect.delimiter.encode() * each for each in range(int(missing.max(initial=0)) + 1)]
+    filling = arrow_of(pl.Series(fillings, dtype=pl.Binary)).take(arrow_of(missing))
+    fields = bytes_of(_fields(dialect.delimiter, [value or "" for value in keys.values()]))
+    lines = pc.binary_join_element_wise(block.records(), filling, fields, bytes_of(b""))
+    ends = np.cumsum(pc.binary_length(lines).to_numpy(zero_copy_only=False)).astype(np.int64)
+    marks = pc.binary_length(block.line_ends()).to_numpy(zero_copy_only=False).astype(np.int64)
+    shift = np.cumsum(marks)
+    whole = pc.binary_join_element_wise(lines, block.line_ends(), bytes_of(b""))
+    return replace(
+        block,
+        dialect=dialect,
+        text=b"".join(whole.to_pylist()),
+        starts=np.concatenate([[0], (ends + shift)[:-1]]).astype(np.int64),
+        ends=ends + shift - marks,
+        fields=np.full(block.rows, len(dialect.columns), dtype=np.int64),
+    )
+
+
+def _fields(delimiter: str, values: Sequence[str]) -> bytes:
+    """Fields behind others, quoted where they must be."""
+    text = io.StringIO(newline="")
+    csv.writer(text, delimiter=delimiter, lineterminator="").writerow(["", *values])
+    return text.getvalue().encode()
