@@ -30,7 +30,7 @@ def source(request):
 
 
 def pytest_collection_modifyitems(config, items):
-    """Leave out what a cluster refuses: frames in memory, Arrow, streams."""
+    """Leave out what a cluster refuses: frames in memory, JSON lines, Arrow, streams."""
     left_out = [item for item in items if _is_refused(item)]
     config.hook.pytest_deselected(items=left_out)
     items[:] = [item for item in items if item not in left_out]
@@ -43,7 +43,7 @@ def _is_refused(item):
     if values.get("room") not in ON_SPARK:
         return False
     source = values.get("source", values.get("ending", "parquet"))
-    return source in (FRAME, "arrow") or item.get_closest_marker("usefixtures") is not None
+    return source in (FRAME, "arrow", "jsonl") or item.get_closest_marker("usefixtures") is not None
 
 
 @pytest.fixture(autouse=True)

@@ -63,6 +63,8 @@ def written(rows, folder, cuts=(), ending="parquet"):
         part = rows[start:stop]
         if ending == "parquet":
             part.write_parquet(path, row_group_size=2)
+        elif ending == "jsonl":
+            part.write_ndjson(path)
         elif ending == "arrow":
             part.write_ipc(path)
         elif ending == "csv.gz":
@@ -109,7 +111,7 @@ def cell_tuples(row):
     return list(zip(row.count.tolist(), row.positives.tolist(), held, below, strict=True))
 
 
-@pytest.mark.parametrize("ending", ["parquet", "csv", "csv.gz", "arrow", FRAME])
+@pytest.mark.parametrize("ending", ["parquet", "csv", "csv.gz", "jsonl", "arrow", FRAME])
 @EXAMPLES
 @given(
     data=DATA,

@@ -59,9 +59,13 @@ def test_format_order_and_split_change_no_byte_and_apply_agrees(tmp_path_factory
     shuffled = pl.DataFrame(random.sample(data, len(data)), schema=names, orient="row")
     shuffled[: cut % len(data)].write_csv(folder / "a.csv.gz", compression="gzip")
     shuffled[cut % len(data) :].write_ipc(folder / "b.arrow")
+    for day, part in (("1", shuffled[: cut % len(data)]), ("2", shuffled[cut % len(data) :])):
+        (folder / "days" / f"day={day}").mkdir(parents=True)
+        part.write_ndjson(folder / "days" / f"day={day}" / "rows.jsonl")
     expected = artifact_of(folder, options, folder / "d.parquet")
     assert artifact_of(folder, options, folder / "d.csv") == expected
     assert artifact_of(folder, options, folder / "b.arrow", folder / "a.csv.gz") == expected
+    assert artifact_of(folder, options, folder / "days") == expected
     if expected in (2, 4):
         return
     fit = json.loads(expected)["fit"]

@@ -18,11 +18,13 @@ from typer.core import TyperGroup
 from uqcli.cli.config import COMMANDS
 from uqcli.cli.groups import with_groups
 from uqcli.cli.priority import Command, forget, wants_debug
+from uqcli.cli.progress import hide_progress
 from uqcli.cli.signals import conclude
 from uqcli.cli.values import converting_plainly
 from uqcli.defaults import VERSION
 from uqcli.errors import ClosedPipeError, DataError, GateError, UqcliError, UsageError
 from uqcli.files import changing
+from uqcli.running.remarks import forget as forget_remarks
 
 _NO_MEMORY: Final = re.compile(
     "cannot allocate memory|failed to map segment|can't start new thread", re.IGNORECASE
@@ -86,6 +88,7 @@ def program(names: tuple[str, ...] = COMMANDS) -> typer.Typer:
 def run(arguments: Sequence[str]) -> int:
     """Run one command line and return its exit code; errors are one line on standard error."""
     forget()
+    forget_remarks()
     first = tuple(arguments[:1])
     try:
         app = program(first) if first and first[0] in COMMANDS else program()
@@ -94,6 +97,7 @@ def run(arguments: Sequence[str]) -> int:
     except BaseException as raised:
         if isinstance(raised, KeyboardInterrupt | SystemExit | GeneratorExit):
             raise
+        hide_progress()
         error = _as_ours(raised)
         _report(error, debug="--debug" in arguments or wants_debug())
         return error.exit_code

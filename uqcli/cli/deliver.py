@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final
 from uqcli.choices import EngineName
 from uqcli.cli.options import ReportOptions, RunOptions
 from uqcli.cli.places import Reads, check_places
+from uqcli.cli.progress import hide_progress, show_progress
 from uqcli.document import Metrics, Report
 from uqcli.errors import GateError, UsageError
 from uqcli.files import STDIO, Held, check_results_stream, check_writable, write_bytes
@@ -91,6 +92,8 @@ def check_outputs(
     gates = [parse_gate(gate) for gate in options.fail_if or []]
     if metrics is not None:
         failed_gates(gates, {"": metrics})
+    if not options.quiet:
+        show_progress(STDIO if rows and results[0] is None else results[0])
     return files
 
 
@@ -129,6 +132,7 @@ def deliver(
     from uqcli.artifacts.codec import encode
     from uqcli.reports.gates import failed_gates, parse_gate
 
+    hide_progress()
     report, failure = result.report, result.failure
     saved = {name: encode(each) for name, each in _to_be_saved(result, output).items()}
     gates = [parse_gate(text) for text in options.fail_if or []]

@@ -13,7 +13,7 @@ import time
 
 from uqcli.errors import HungUpRunError, InterruptedRunError, TerminatedRunError
 from uqcli.files import changing, remove_temporaries, replaced_files
-from uqcli.interruption import answer_interruption
+from uqcli.running.interruption import answer_interruption
 
 _EXIT_CODES = {
     signal.SIGHUP: (HungUpRunError.exit_code, "hung up"),

@@ -34,12 +34,15 @@ class ReadOptions:
         Field separator of CSV inputs; None means what the name says, a comma by default.
     null_values
         Texts in CSV that mean null, beside the empty field.
+    needed
+        Columns, or patterns of their names, that tell whether a header was split where it should be.
     """
 
     format: FileFormat = defaults.FILE_FORMAT
     format_given: bool = False
     delimiter: str | None = None
     null_values: tuple[str, ...] = ()
+    needed: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -215,6 +218,12 @@ class Roles:
     def all_numbers(self) -> dict[str, str]:
         """Role to column name of the numbers, class probabilities included."""
         return {**self.numbers, **{PROBA + name: column for name, column in self.classes.items()}}
+
+    def wanted(self) -> tuple[str, ...]:
+        """Names of the columns, and the patterns that stand for some, before any input is opened."""
+        patterns = [self.pattern, None if self.class_columns is None else self.class_columns.columns]
+        listed = [name.strip() for each in patterns if each for name in each.split(",")]
+        return (*self.columns(), *listed)
 
     def columns(self) -> list[str]:
         """The columns' names, each once."""

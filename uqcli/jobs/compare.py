@@ -24,6 +24,7 @@ from uqcli.methods.tce.calibration_error import (
     reject,
 )
 from uqcli.reports.comparison import Comparison
+from uqcli.running.progress import followed
 
 Values = Mapping[str, float | None]
 
@@ -55,9 +56,10 @@ def _intervals(pairs: PairedCounts, plan: ResamplingPlan) -> Intervals:
     if min(int(pairs.positives.sum()), int(pairs.negatives.sum())) < LEAST_OF_A_CLASS:
         return dict.fromkeys(keys)
     found = pairs.with_errors()
+    replicates = max(plan.replicates, least_replicates(plan.confidence))
     drawn = [
         pairs.resampled(generator(plan.seed, Purpose.BOOTSTRAP, each)).with_errors()
-        for each in range(max(plan.replicates, least_replicates(plan.confidence)))
+        for each in followed(range(replicates), "resampling", replicates)
     ]
     return {
         (side, name): studentised_interval(

@@ -16,6 +16,7 @@ from uqcli.document import Document, Figure, Report, Table, count
 from uqcli.errors import UsageError
 from uqcli.files import is_stdin
 from uqcli.reports.figures import can_draw, to_svg
+from uqcli.running.remarks import remarks
 from uqcli.visible import acts, visible
 
 if TYPE_CHECKING:
@@ -46,7 +47,7 @@ def to_terminal(document: Document, stream: TextIO) -> None:
             console.print(Text(visible(sentence)))
         for table in document.tables:
             console.print(_rich_table(table))
-        for note in (*document.notes, *document.live):
+        for note in (*document.notes, *remarks(), *document.live):
             console.print(Text(visible(note)))
     stream.write(capture.get())
 
@@ -204,7 +205,7 @@ def to_file_format(report: Report, name: str, files: Sequence[str] = ()) -> str:
         return to_json(report)
     document = report.document()
     figures = [each for each in document.figures if each.needed or can_draw()]
-    document = replace(document, notes=(*document.notes, *_files_read(files)), figures=figures)
+    document = replace(document, notes=(*document.notes, *remarks(), *_files_read(files)), figures=figures)
     return to_markdown(document) if suffix == ".md" else to_html(document)
 
 

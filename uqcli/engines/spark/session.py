@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import urlsplit
 
 from uqcli.errors import DataError, MissingExtraError, UqcliError, UsageError
-from uqcli.interruption import when_interrupted
+from uqcli.running.interruption import when_interrupted
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

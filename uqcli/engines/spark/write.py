@@ -22,8 +22,8 @@ from uqcli.engines.spark.read import ClusterInput, Frame, opened, quoted, togeth
 from uqcli.engines.spark.session import is_local, runs_functions, session_of, spark_errors
 from uqcli.errors import DataError, UsageError
 from uqcli.files import STDIO
-from uqcli.interruption import when_interrupted
 from uqcli.rows import Rows
+from uqcli.running.interruption import when_interrupted
 
 if TYPE_CHECKING:
     from pyspark.sql.types import StructType

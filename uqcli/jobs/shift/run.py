@@ -34,6 +34,7 @@ from uqcli.methods.tce.calibrated_labels import ClassCounts
 from uqcli.methods.tce.calibration_error import expected_error, in_bins
 from uqcli.reports.shift.report import ShiftReport
 from uqcli.rows import Rows
+from uqcli.running.progress import followed
 
 _NOTHING = 1e-6
 """A weight or share below it is 0, which EM only comes near to."""
@@ -221,7 +222,8 @@ def _draws(
 ) -> list[Redrawn | None]:
     """What drawn source and target give; None where they have no estimate."""
     drawn: list[Redrawn | None] = []
-    for number in range(max(replicates, least_replicates(request.confidence)) if replicates else 0):
+    draws = max(replicates, least_replicates(request.confidence)) if replicates else 0
+    for number in followed(range(draws), "drawing class weights", draws):
         try:
             drawn.append(evidence.redrawn(generator(request.seed, Purpose.BOOTSTRAP, number), found))
         except InfeasibleError:

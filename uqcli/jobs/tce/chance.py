@@ -30,6 +30,7 @@ from uqcli.methods.tce.calibrated_labels import (
     draw_positives,
 )
 from uqcli.methods.tce.calibration_line import CalibrationLine, calibration_line
+from uqcli.running.progress import followed
 
 WITH_INTERVALS = ("brier", "log_loss", "intercept", "slope")
 _WITH_EXCESS = ("ece", "ace", "mcb")
@@ -81,7 +82,7 @@ def chance_of_scores(
     """Chance for one column of scores."""
     drawn = [
         errors_of_draws(draw_positives(counts, generator(plan.seed, Purpose.LABELS, *key, each)), options)
-        for each in range(plan.replicates)
+        for each in followed(range(plan.replicates), "drawing labels", plan.replicates)
     ]
     return Chance(
         intervals=intervals_of_scores(counts, plan, key), if_calibrated=_held_against(values, drawn)
@@ -103,7 +104,7 @@ def chance_of_classes(
     """
     classes = range(len(values))
     drawn: list[list[dict[str, float]]] = [[] for _ in classes]
-    for each in range(plan.replicates):
+    for each in followed(range(plan.replicates), "drawing labels", plan.replicates):
         labels = rows.draw_labels(generator(plan.seed, Purpose.LABELS, *key, each))
         for number in classes:
             drawn[number].append(errors_of_draws(rows.against_the_rest(number, labels), options[number]))

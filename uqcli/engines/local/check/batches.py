@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
+from dataclasses import replace
 
 import numpy as np
 
@@ -17,7 +18,7 @@ from uqcli.engines.local.check.checked import CheckedRows
 from uqcli.engines.local.check.rows import RowChecker
 from uqcli.engines.local.read.failures import reading
 from uqcli.engines.local.read.open import open_sources
-from uqcli.engines.local.read.source import OpenedInput
+from uqcli.engines.local.read.source import OpenedInput, tell_of_reading
 from uqcli.engines.protocol import SourceFacts
 from uqcli.engines.request import DataRequest, Roles
 from uqcli.rows import Rows
@@ -79,7 +80,7 @@ class LocalBatches:
             self.repeatable = all(source.origin.regular for source in sources)
             checker = self._checker(self._request.on_invalid)
             columns = roles.columns()
-            for source in sources:
+            for number, source in enumerate(sources):
                 before = checker.rows
                 for batch in ahead(source.batches(columns, most=self._most)):
                     with reading(source.origin):
@@ -87,6 +88,7 @@ class LocalBatches:
                     positive = checked.rows.positive
                     self._used += len(checked.rows)
                     self._positives += 0 if positive is None else int(np.count_nonzero(positive))
+                    tell_of_reading(sources, number, checker.rows)
                     yield checked, checker.rows
                 self._rows_of.append(checker.rows - before)
         checker.finish()
@@ -101,11 +103,12 @@ class LocalBatches:
         with opened(self._request) as (sources, _):
             checker = self._checker(OnInvalid.DROP)
             columns = self.roles.columns()
-            for source, rows in zip(sources, self._rows_of, strict=True):
+            for number, (source, rows) in enumerate(zip(sources, self._rows_of, strict=True)):
                 if start < rows:
                     for batch in ahead(source.batches(columns, start, self._most)):
                         with reading(source.origin):
                             checked = checker.check(batch).usable()
+                        tell_of_reading(sources, number, begin + checker.rows)
                         yield checked, begin + checker.rows
                 start = max(0, start - rows)
 
@@ -122,7 +125,8 @@ class LocalBatches:
 def opened(request: DataRequest) -> Iterator[tuple[tuple[OpenedInput, ...], Roles]]:
     """Open the inputs, and check that each has every needed column."""
     with ExitStack() as stack:
-        sources = stack.enter_context(open_sources(_origins(request), request.read))
+        read = replace(request.read, needed=request.roles.wanted())
+        sources = stack.enter_context(open_sources(_origins(request), read))
         roles = request.roles.expanded(sources[0].columns, sources[0].origin.shown)
         for source in sources:
             require_columns(source.columns, source.origin.shown, roles)

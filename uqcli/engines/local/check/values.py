@@ -23,8 +23,7 @@ def numbers_of(batch: Batch, column: str, *, narrow: bool) -> tuple[Floats, Bool
         number = text.cast(pl.Float64, strict=False)
         wrong = number.is_null() & ~null
         if wrong.any():
-            remedy = "name texts that mean null with --null-value"
-            raise unreadable(batch, text, wrong.to_numpy(), "a number", remedy)
+            raise _no_number(batch, text, wrong)
     elif series.dtype.is_numeric() or series.dtype == pl.Null:
         number = series if narrow and series.dtype == pl.Float32 else series.cast(pl.Float64)
         null = series.is_null()
@@ -34,6 +33,14 @@ def numbers_of(batch: Batch, column: str, *, narrow: bool) -> tuple[Floats, Bool
         number = number.fill_null(float("nan"))
     with np.errstate(invalid="ignore"):  # a signalling NaN
         return number.to_numpy() + 0.0, null.to_numpy()  # adding 0.0 turns -0.0 into 0.0
+
+
+def _no_number(batch: Batch, text: pl.Series, wrong: pl.Series) -> DataError:
+    """The error for texts that are no numbers; decimal commas have their own remedy."""
+    commas = text.filter(wrong).str.contains(r"^[+-]?\d*,\d+$").all()
+    expected = "a number with a decimal point" if commas else "a number"
+    remedy = "write 0.5 for 0,5" if commas else "name texts that mean null with --null-value"
+    return unreadable(batch, text, wrong.to_numpy(), expected, remedy)
 
 
 def labels_of(batch: Batch, column: str, positive_value: str | None) -> tuple[Bools, Bools]:

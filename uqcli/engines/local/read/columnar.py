@@ -31,6 +31,7 @@ class ColumnarSource:
     def __init__(self, file: InputFile, path: Path) -> None:
         self.origin = file
         self._path = path
+        self.share = 0.0
 
     @cached_property
     def columns(self) -> tuple[str, ...]:
@@ -98,8 +99,12 @@ class ColumnarSource:
             while start and first < len(groups) and row + groups[first] <= start:
                 row += groups[first]
                 first += 1
+            rows = max(1, sum(groups))
             left = None if first == 0 else list(range(first, len(groups)))
-            yield from _numbered(parquet.iter_batches(batch_size=most, row_groups=left, columns=columns), row)
+            batches = parquet.iter_batches(batch_size=most, row_groups=left, columns=columns)
+            for at, batch in _numbered(batches, row):
+                self.share = (at + len(batch)) / rows
+                yield at, batch
 
     def _of_arrow(self, columns: list[str] | None, start: int, most: int) -> Iterator[Numbered]:
         del columns, start, most  # all are mapped, none is read; the file says what a batch is

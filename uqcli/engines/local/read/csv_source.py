@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from functools import cached_property
 from typing import BinaryIO
 
 from uqcli.defaults import ROWS_PER_BATCH
 from uqcli.engines.inputs import InputFile
 from uqcli.engines.local.read.csv_text import CsvBlock, CsvDialect, CsvHeader, read_blocks, read_header
+from uqcli.engines.local.read.delimiter import named, recognised
 from uqcli.engines.local.read.failures import reading
 from uqcli.engines.local.read.partitioned import block_with_keys, dialect_with_keys, keys_beside, with_keys
 from uqcli.engines.local.read.source import Batch
-from uqcli.engines.local.read.streams import bytes_of
+from uqcli.engines.local.read.streams import bytes_of, size_of
 from uqcli.engines.request import ReadOptions
+from uqcli.running.remarks import remark
 
 
 class CsvSource:
@@ -24,6 +27,8 @@ class CsvSource:
         self._options = options
         self._stream = stream
         self._rest = b""
+        self._delimiter = file.delimiter
+        self.share = 0.0
 
     @cached_property
     def dialect(self) -> CsvDialect:
@@ -44,17 +49,25 @@ class CsvSource:
             else:
                 header = self._header(self._stream)
                 self._rest = header.rest
+        if self._delimiter != self.origin.delimiter:
+            remark(f"{self.origin.shown} is read with {named(self._delimiter)} between its fields.")
         return CsvDialect(
             name=self.origin.name,
             columns=header.columns,
-            delimiter=self.origin.delimiter,
+            delimiter=self._delimiter,
             header=header.text,
             line_end=header.line_end,
             null_values=self._options.null_values,
         )
 
     def _header(self, stream: BinaryIO) -> CsvHeader:
-        return read_header(stream, self.origin.name, self.origin.delimiter)
+        header = read_header(stream, self.origin.name, self._delimiter)
+        if self._options.delimiter is None:
+            other = recognised(header.text.decode(), self._delimiter, self._options.needed)
+            if other is not None:
+                self._delimiter = other
+                return header.split_at(other, self.origin.name)
+        return header
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -81,10 +94,17 @@ class CsvSource:
             yield block_with_keys(block, self.dialect, self._keys) if self._keys else block
 
     def _blocks(self) -> Iterator[CsvBlock]:
-        dialect = self._dialect
-        with reading(self.origin):
-            if self._stream is not None:
-                yield from read_blocks(self._stream, self._rest, dialect)
-                return
-            with bytes_of(self.origin) as stream:
-                yield from read_blocks(stream, self._header(stream).rest, dialect)
+        size, done = size_of(self.origin), 0
+        with reading(self.origin), self._records() as records:
+            for block in records:
+                done += len(block.text)
+                self.share = min(1.0, done / size)
+                yield block
+
+    @contextmanager
+    def _records(self) -> Iterator[Iterator[CsvBlock]]:
+        if self._stream is not None:
+            yield read_blocks(self._stream, self._rest, self._dialect)
+            return
+        with bytes_of(self.origin) as stream:
+            yield read_blocks(stream, self._header(stream).rest, self._dialect)

@@ -12,7 +12,7 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import BinaryIO, Final, cast
 
@@ -178,6 +178,10 @@ class CsvHeader:
     columns: tuple[str, ...]
     rest: bytes
 
+    def split_at(self, delimiter: str, name: str) -> CsvHeader:
+        """The same with another delimiter."""
+        return replace(self, columns=_names(self.text, delimiter, name))
+
 
 def read_header(stream: BinaryIO, name: str, delimiter: str) -> CsvHeader:
     """Read the header record, after any blank lines.
@@ -192,13 +196,17 @@ def read_header(stream: BinaryIO, name: str, delimiter: str) -> CsvHeader:
         raise _open_quote(line, name)
     text = line.rstrip(b"\r\n")
     _require_utf8(text, name, "the header")
-    try:
-        columns = next(csv.reader(io.StringIO(text.decode("utf-8"), newline=""), delimiter=delimiter))
-    except csv.Error as error:
-        raise DataError(f"the header of '{name}' cannot be read: {error}", expected="column names") from error
+    columns = _names(text, delimiter, name)
     if b"\r" in text and b'"' not in text:
         raise DataError(f"lines of '{name}' end in bare carriage returns", expected="newlines")
-    return CsvHeader(text=text, line_end=line[len(text) :] or b"\n", columns=tuple(columns), rest=rest)
+    return CsvHeader(text=text, line_end=line[len(text) :] or b"\n", columns=columns, rest=rest)
+
+
+def _names(header: bytes, delimiter: str, name: str) -> tuple[str, ...]:
+    try:
+        return tuple(next(csv.reader(io.StringIO(header.decode("utf-8"), newline=""), delimiter=delimiter)))
+    except csv.Error as error:
+        raise DataError(f"the header of '{name}' cannot be read: {error}", expected="column names") from error
 
 
 def _first_record(stream: BinaryIO, name: str) -> tuple[bytes, bytes]:

@@ -27,6 +27,7 @@ class FrameSource:
     def __init__(self, origin: InputFrame) -> None:
         self.origin = origin
         self._frame = origin.frame
+        self.share = 1.0  # nobody waits for memory
 
     @property
     def columns(self) -> tuple[str, ...]:

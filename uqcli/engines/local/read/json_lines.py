@@ -11,7 +11,7 @@ import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, BinaryIO, Final, NoReturn
+from typing import Any, BinaryIO, Final, NoReturn, cast
 
 import numpy as np
 import polars as pl
@@ -21,7 +21,7 @@ from uqcli.counts import Ints
 from uqcli.defaults import CSV_BLOCK_BYTES
 from uqcli.errors import DataError
 
-_BOM: Final = b"\xef\xbb\xbf"
+BOM: Final = b"\xef\xbb\xbf"
 _LONGEST_RECORD: Final = 256 << 20
 _BLANK: Final = b" \t\r"
 _NEWLINE, _OPEN, _CLOSE = 10, ord("{"), ord("}")
@@ -91,20 +91,22 @@ class JsonBlock:
         DataError
             A value does not have its column's type, or a record has a key that the schema lacks.
         """
-        types = pl.from_arrow(schema.empty_table()).schema  # type: ignore[union-attr]
-        frame = self._parsed(dict(types))
-        texts = self._parsed({name: pl.String() for name in types})
-        for name in types:
-            lost = frame[name].is_null() & texts[name].is_not_null()
-            if lost.any():
-                at = int(lost.arg_max() or 0)
-                raise DataError(
-                    f"'{name}' in data row {self.first_row + at + 1} of '{self.name}' is no {types[name]}, "
-                    "as the first records were",
-                    expected="one type for each key",
-                    remedy="write .jsonl, which keeps records as they are",
-                )
+        types = dict(cast(pl.DataFrame, pl.from_arrow(schema.empty_table())).schema)
+        late = [name for name in self.beginning(self.rows).columns if name not in types]
+        try:
+            frame = pl.read_ndjson(io.BytesIO(self.text), schema=types)
+        except pl.exceptions.PolarsError as error:
+            raise self._other_form(str(error).split("\n", maxsplit=1)[0]) from error
+        if late:
+            raise self._other_form(f"key '{late[0]}' is new")
         return frame.to_arrow(compat_level=pl.CompatLevel.oldest())
+
+    def _other_form(self, what: str) -> DataError:
+        return DataError(
+            f"records of '{self.name}' after data row {self.first_row} are not like its first: {what}",
+            expected="the keys and types of the first thousand records",
+            remedy="write .jsonl, which keeps records as they are",
+        )
 
     def _parsed(self, types: dict[str, Any]) -> pl.DataFrame:
         if self.rows == 0:
@@ -159,8 +161,8 @@ def _complete_lines(stream: BinaryIO, rest: bytes, name: str) -> Iterator[bytes]
     carry, begun = rest, bool(rest)
     while chunk := stream.read(CSV_BLOCK_BYTES):
         carry += chunk
-        if not begun and len(carry) >= len(_BOM):
-            carry, begun = carry.removeprefix(_BOM), True
+        if not begun and len(carry) >= len(BOM):
+            carry, begun = carry.removeprefix(BOM), True
         cut = carry.rfind(b"\n") + 1
         if cut:
             yield carry[:cut]

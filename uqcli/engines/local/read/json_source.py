@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 from collections.abc import Iterator, Sequence
+from contextlib import nullcontext
 from functools import cached_property
 from typing import TYPE_CHECKING, BinaryIO, Final
 
@@ -12,10 +13,10 @@ import polars as pl
 from uqcli.defaults import ROWS_PER_BATCH
 from uqcli.engines.inputs import InputFile
 from uqcli.engines.local.read.failures import reading
-from uqcli.engines.local.read.json_lines import JsonBlock, read_json_blocks
+from uqcli.engines.local.read.json_lines import BOM, JsonBlock, read_json_blocks
 from uqcli.engines.local.read.partitioned import keys_beside, rows_with_keys, schema_with_keys, with_keys
 from uqcli.engines.local.read.source import Batch
-from uqcli.engines.local.read.streams import bytes_of
+from uqcli.engines.local.read.streams import bytes_of, size_of
 from uqcli.engines.request import ReadOptions
 from uqcli.errors import DataError
 
@@ -37,6 +38,7 @@ class JsonSource:
         self._options = options
         self._stream = stream
         self._rest = b""
+        self.share = 0.0
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -55,20 +57,26 @@ class JsonSource:
 
     @cached_property
     def _schema(self) -> pa.Schema:
+        if self.is_empty:
+            raise DataError(f"{self.origin.shown} is empty", expected="one JSON object on each line")
         with reading(self.origin):
-            head = self._head()
-            if not head.strip():
-                raise DataError(f"{self.origin.shown} is empty", expected="one JSON object on each line")
-            first = next(read_json_blocks(io.BytesIO(head), b"", self.origin.name, ()))
+            first = next(read_json_blocks(io.BytesIO(self._head), b"", self.origin.name, ()))
             return first.beginning(_RECORDS).to_arrow(compat_level=pl.CompatLevel.oldest()).schema
 
+    @property
+    def is_empty(self) -> bool:
+        """Whether there is no record."""
+        return not self._head.removeprefix(BOM).strip()
+
+    @cached_property
     def _head(self) -> bytes:
         """Complete lines at the beginning; of a stream they are kept for the reading that follows."""
-        if self._stream is None:
-            with bytes_of(self.origin) as stream:
-                text = _beginning(stream)
-        else:
-            text = self._rest = _beginning(self._stream)
+        with reading(self.origin):
+            if self._stream is None:
+                with bytes_of(self.origin) as stream:
+                    text = _beginning(stream)
+            else:
+                text = self._rest = _beginning(self._stream)
         return text[: text.rfind(b"\n") + 1] or text
 
     def batches(self, columns: Sequence[str], start: int = 0, most: int = ROWS_PER_BATCH) -> Iterator[Batch]:
@@ -96,12 +104,13 @@ class JsonSource:
         """Records in order, as text."""
         _ = self.arrow_schema  # what a stream begins with is read first
         name, nulls = self.origin.name, self._options.null_values
-        with reading(self.origin):
-            if self._stream is not None:
-                yield from read_json_blocks(self._stream, self._rest, name, nulls)
-                return
-            with bytes_of(self.origin) as stream:
-                yield from read_json_blocks(stream, b"", name, nulls)
+        opened = bytes_of(self.origin) if self._stream is None else nullcontext(self._stream)
+        size, done = size_of(self.origin), 0
+        with reading(self.origin), opened as stream:
+            for block in read_json_blocks(stream, self._rest, name, nulls):
+                done += len(block.text)
+                self.share = min(1.0, done / size)
+                yield block
 
 
 def _beginning(stream: BinaryIO) -> bytes:

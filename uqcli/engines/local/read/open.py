@@ -28,7 +28,13 @@ _TEXTS: Final[Mapping[FileFormat, type[CsvSource | JsonSource]]] = MappingProxyT
 def open_sources(origins: Sequence[Origin], options: ReadOptions) -> Iterator[tuple[OpenedInput, ...]]:
     """Open inputs for one reading; spooled copies go when the block ends."""
     with ExitStack() as stack:
-        yield tuple(_open(each, options, stack) for each in origins)
+        sources = tuple(_open(each, options, stack) for each in origins)
+        yield tuple(each for each in sources if not _is_empty(each)) or sources
+
+
+def _is_empty(source: OpenedInput) -> bool:
+    """Whether a file of JSON lines has no record, and so no columns: nothing can be missing in it."""
+    return isinstance(source, JsonSource) and source.is_empty
 
 
 def _open(file: Origin, options: ReadOptions, stack: ExitStack) -> OpenedInput:

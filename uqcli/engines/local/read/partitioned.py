@@ -60,8 +60,12 @@ def rows_with_keys(rows: Records, keys: Keys) -> Records:
     """A record batch or a table with the keys behind its columns."""
     if not keys:
         return rows
-    columns: list[Any] = [pa.repeat(pa.scalar(value, pa.large_string()), rows.num_rows) for value in keys.values()]
-    return type(rows).from_arrays([*rows.columns, *columns], schema=schema_with_keys(rows.schema, keys))
+    columns: list[Any] = [*rows.columns, *_texts(keys, rows.num_rows)]
+    return type(rows).from_arrays(columns, schema=schema_with_keys(rows.schema, keys))
+
+
+def _texts(keys: Keys, rows: int) -> list[Any]:
+    return [pa.repeat(pa.scalar(value, pa.large_string()), rows) for value in keys.values()]
 
 
 def dialect_with_keys(dialect: CsvDialect, keys: Keys) -> CsvDialect:

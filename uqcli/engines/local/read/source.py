@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Protocol, TypeAlias
 from uqcli.counts import Bools
 from uqcli.defaults import ROWS_PER_BATCH
 from uqcli.engines.inputs import Origin
+from uqcli.running.progress import tell
 
 if TYPE_CHECKING:
     import polars as pl
@@ -57,6 +58,11 @@ class Batch:
         return self.origin.place(self.first_row + at)
 
 
+def tell_of_reading(sources: Sequence[OpenedInput], number: int, rows: int) -> None:
+    """Say how far the reading of inputs is, in the one of some number."""
+    tell("reading", rows, "rows", (number + sources[number].share) / len(sources))
+
+
 class OpenedInput(Protocol):
     """One opened input."""
 
@@ -67,6 +73,10 @@ class OpenedInput(Protocol):
     @property
     def columns(self) -> tuple[str, ...]:
         """Column names, in order."""
+
+    @property
+    def share(self) -> float:
+        """About how much of it the last reading has passed, from 0 to 1."""
 
     def batches(self, columns: Sequence[str], start: int = 0, most: int = ROWS_PER_BATCH) -> Iterator[Batch]:
         """Rows in order, of some columns, from the row at position ``start`` on.

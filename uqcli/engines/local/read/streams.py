@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import math
 import shutil
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
@@ -100,6 +101,13 @@ def copied(stream: BinaryIO, stack: ExitStack) -> Path:
     with path.open("wb") as copy:
         shutil.copyfileobj(stream, copy, 1 << 20)
     return path
+
+
+def size_of(file: InputFile) -> float:
+    """Bytes of its text; infinite where only reading it tells."""
+    if file.path is None or not file.regular or file.compression is not None:
+        return math.inf
+    return max(1, file.path.stat().st_size)
 
 
 @contextmanager

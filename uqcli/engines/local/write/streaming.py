@@ -21,7 +21,7 @@ from uqcli.engines.local.read.csv_text import CsvBlock
 from uqcli.engines.local.read.failures import reading, writing
 from uqcli.engines.local.read.json_lines import JsonBlock
 from uqcli.engines.local.read.json_source import JsonSource
-from uqcli.engines.local.read.source import Batch, Block, OpenedInput
+from uqcli.engines.local.read.source import Batch, Block, OpenedInput, tell_of_reading
 from uqcli.engines.local.write.layout import Layout, plan_layout
 from uqcli.engines.local.write.sinks import CsvForm, CsvSink, JsonSink, Sink, open_sink
 from uqcli.engines.protocol import ColumnType, StreamFacts, StreamRequest
@@ -46,7 +46,7 @@ def stream_through(sources: Sequence[OpenedInput], request: StreamRequest) -> St
     form = _csv_form(sources, request, layout)
     with open_sink(output.place, output_format, layout.schema, form, output.held) as sink:
         first_row = 0
-        for source in sources:
+        for number, source in enumerate(sources):
             checker = RowChecker(
                 roles=request.data.roles,
                 positive_value=None,
@@ -62,6 +62,7 @@ def stream_through(sources: Sequence[OpenedInput], request: StreamRequest) -> St
                 with writing(source.origin, output_format):
                     _write(sink, source, block, part, layout)
                 facts = _add(facts, part)
+                tell_of_reading(sources, number, first_row + row)
             first_row += row
     return facts
 

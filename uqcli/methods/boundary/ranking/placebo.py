@@ -21,6 +21,7 @@ from uqcli.draws import Purpose, generator
 from uqcli.methods.boundary.constraint import Constraint
 from uqcli.methods.boundary.ranking.smoothing import nested_boundaries
 from uqcli.methods.resampling import resample
+from uqcli.running.progress import followed
 
 LEVELS: Final = 3
 """Uncertainty bins, or fewer where ties leave some of them empty."""
@@ -238,7 +239,7 @@ def gain_of(
     drawn = np.array(
         [
             rows.gained(exchanged(rows.level, generator(seed, Purpose.PLACEBO, table, number)), alerts)
-            for number in range(placebos)
+            for number in followed(range(placebos), "placebos", placebos)
         ]
     )
     at_alerts, at_bound = _resampled(rows, constraint, alerts, key)
@@ -261,7 +262,7 @@ def _resampled(
     orders = [np.unique(each, return_inverse=True)[1] for each in (rows.ranks, -rows.first)]
     seed, table = key
     gains: list[tuple[float, float]] = []
-    for number in range(RESAMPLINGS):
+    for number in followed(range(RESAMPLINGS), "resampling", RESAMPLINGS):
         weight = resample(rows.ones, generator(seed, Purpose.BOOTSTRAP, table, number))
         hits = weight * rows.positive
         if hits.any():

@@ -1,0 +1,149 @@
+"""The same rows in key=value folders, as JSON lines, from spreadsheets: the same results, nothing lost."""
+
+import gzip
+import json
+
+import numpy as np
+import polars as pl
+import pytest
+
+DAYS = ("2026-11-01", "2026-11-02", "2026-11-10")
+ARGUMENTS = ("--precision", "0.7", "--score-bins", "20", "-q", "-o", "b.json")
+
+
+def write(frame, path):
+    path.parent.mkdir(parents=True, exist_ok=True)
+    by_ending = {".parquet": frame.write_parquet, ".csv": frame.write_csv, ".jsonl": frame.write_ndjson}
+    by_ending[path.suffix](path)
+
+
+@pytest.fixture
+def rows(tmp_path):
+    random = np.random.default_rng(3)
+    score = random.random(600)
+    frame = pl.DataFrame(
+        {
+            "id": [f"{each:05d}" for each in range(600)],
+            "score": score,
+            "uncertainty": random.random(600),
+            "label": random.random(600) < score,
+        }
+    )
+    frame.write_parquet(tmp_path / "all.parquet")
+    for ending in ("parquet", "csv", "jsonl"):
+        for number, day in enumerate(DAYS):
+            part = frame[200 * number : 200 * number + 200]
+            write(part, tmp_path / ending / f"day={day}" / "shop=a%20b" / f"part.{ending}")
+        (tmp_path / ending / "day=2026-11-01" / "_SUCCESS").touch()
+        (tmp_path / ending / "models").mkdir()
+        (tmp_path / ending / "models" / "not-read.csv").write_text("a\n")
+    return frame
+
+
+@pytest.fixture
+def whole(uqcli, rows, tmp_path):
+    assert uqcli("boundary", "all.parquet", *ARGUMENTS).code == 0
+    return (tmp_path / "b.json").read_bytes()
+
+
+@pytest.mark.parametrize("ending", ["parquet", "csv", "jsonl"])
+@pytest.mark.parametrize(
+    "inputs", [["{}"], ["{}/day=*/"], ["{}/day=*/*/*.{}"], ["{}/day=2026-11-0*", "{}/day=2026-11-10"]]
+)
+def test_partitions_are_one_table(uqcli, whole, tmp_path, ending, inputs):
+    assert uqcli("boundary", *(each.format(ending, ending) for each in inputs), *ARGUMENTS).code == 0
+    assert (tmp_path / "b.json").read_bytes() == whole
+
+
+@pytest.mark.parametrize("ending", ["parquet", "csv", "jsonl"])
+@pytest.mark.parametrize("output", ["o.parquet", "o.csv", "o.jsonl", "o.arrow", "o.jsonl.gz"])
+def test_keys_are_columns_that_apply_keeps(uqcli, whole, rows, tmp_path, ending, output):
+    assert uqcli("apply", "b.json", ending, "-q", "-o", output).code == 0
+    path = tmp_path / output
+    readers = {"parquet": pl.read_parquet, "csv": pl.read_csv, "jsonl": pl.read_ndjson, "arrow": pl.read_ipc}
+    content = gzip.decompress(path.read_bytes()) if output.endswith(".gz") else path.read_bytes()
+    found = readers[output.split(".")[1]](content, **({"infer_schema": False} if ".csv" in output else {}))
+    assert found.columns == ["id", "score", "uncertainty", "label", "day", "shop", "decision"]
+    assert found["day"].to_list() == [day for day in DAYS for _ in range(200)]
+    assert set(found["shop"]) == {"a b"}
+    assert found["id"].cast(pl.String).to_list() == rows["id"].to_list()
+
+
+@pytest.mark.parametrize("ending", ["parquet", "csv", "jsonl"])
+def test_keys_tell_groups_apart_and_a_files_own_column_goes_before(uqcli, rows, tmp_path, ending):
+    groups = uqcli("tce", ending, "--by", "day", "--json").json["groups"]
+    assert [each["name"] for each in groups] == list(DAYS)
+    write(rows.with_columns(day=pl.lit("own")), tmp_path / "own" / "day=x" / f"d.{ending}")
+    (group,) = uqcli("tce", "own", "--by", "day", "--json").json["groups"]
+    assert group["name"] == "own"
+
+
+def test_null_keys_and_missing_keys(uqcli, rows, tmp_path):
+    write(rows, tmp_path / "k" / "day=__HIVE_DEFAULT_PARTITION__" / "d.parquet")
+    assert uqcli("tce", "k", "--by", "day").code == 3
+    dropped = uqcli("tce", "k", "parquet", "--by", "day", "--on-invalid", "drop", "--json").json
+    assert dropped["source"]["dropped"] == 600
+    outcome = uqcli("tce", "parquet", "all.parquet", "--by", "day")
+    assert (outcome.code, "no column 'day'" in outcome.err) == (3, True)
+    assert uqcli("apply", "nowhere.json", "parquet/models").code == 3
+
+
+def test_short_records_keep_their_keys_in_their_places(uqcli, whole, tmp_path):
+    path = tmp_path / "s" / "day=1,2" / "d.csv"
+    path.parent.mkdir(parents=True)
+    path.write_bytes(b"score,uncertainty,note\r\n0.5,0.1\r\n0.6,0.2,n\r\n")
+    assert uqcli("apply", "b.json", "s", "-q", "-o", "o.csv", "--on-invalid", "keep").code == 0
+    lines = (tmp_path / "o.csv").read_bytes().split(b"\r\n")
+    assert lines[0] == b"score,uncertainty,note,day,decision"
+    assert lines[1].startswith(b'0.5,0.1,,"1,2",')
+    assert lines[2].startswith(b'0.6,0.2,n,"1,2",')
+
+
+def test_json_lines_keep_their_text(uqcli, whole, tmp_path):
+    first = '{"score": 0.50, "uncertainty":"0.25", "more": {"a": [1, 2]}'
+    text = f'{first}}}\r\n\n{{ }}\n{{"score":1e-1,"uncertainty":1,"x":null}}'.encode()
+    (tmp_path / "d.ndjson").write_bytes(text)
+    applying = ("--on-invalid", "keep", "-q", "-o", "o.jsonl")
+    for reading, stdin in ((["d.ndjson"], b""), (["-", "--format", "jsonl"], text)):
+        outcome = uqcli("apply", "b.json", *reading, *applying, stdin=stdin)
+        assert (outcome.code, outcome.err) == (0, "")
+        one, two, three = (tmp_path / "o.jsonl").read_text().splitlines()
+        assert one.startswith(f'{first},"decision":')
+        assert two == '{"decision":null}'
+        assert json.loads(three)["x"] is None
+    assert uqcli("apply", "b.json", "o.jsonl", *applying[:3], "-o", "p.jsonl").code == 2
+    assert uqcli("apply", "b.json", "o.jsonl", "--overwrite", *applying[:3], "-o", "p.jsonl").code == 0
+    rewritten = [json.loads(line) for line in (tmp_path / "p.jsonl").read_text().splitlines()]
+    assert [row["decision"] for row in rewritten] == [
+        json.loads(each)["decision"] for each in (one, two, three)
+    ]
+
+
+@pytest.mark.parametrize("delimiter", [";", "\t", "|"])
+@pytest.mark.parametrize("stdin", [False, True])
+def test_a_spreadsheets_delimiter_is_recognised_and_said(uqcli, whole, rows, tmp_path, delimiter, stdin):
+    text = rows.write_csv(separator=delimiter).encode()
+    (tmp_path / "d.csv").write_bytes(text)
+    reading = {"stdin": text} if stdin else {}
+    outcome = uqcli("boundary", "-" if stdin else "d.csv", *ARGUMENTS[:4], "-o", "b.json", **reading)
+    name = {";": "semicolons", "\t": "tabs", "|": "bars"}[delimiter]
+    assert f"is read with {name} between its fields" in outcome.out.decode()
+    assert (tmp_path / "b.json").read_bytes() == whole
+    applied = uqcli("apply", "b.json", "-" if stdin else "d.csv", **reading)
+    assert applied.out.splitlines()[0].decode().split(delimiter)[-1] == "decision"
+
+
+def test_no_delimiter_is_guessed_where_one_is_given_or_columns_are_missing(uqcli, rows, tmp_path):
+    rows.write_csv(tmp_path / "d.csv", separator=";")
+    outcome = uqcli("tce", "d.csv", "--delimiter", ",")
+    assert (outcome.code, "no column 'score'" in outcome.err) == (3, True)
+    outcome = uqcli("tce", "d.csv", "--score", "other")
+    assert (outcome.code, "no column 'other'" in outcome.err) == (3, True)
+
+
+def test_decimal_commas_are_refused_with_the_remedy(uqcli, tmp_path):
+    (tmp_path / "d.csv").write_text("score;label\n0,5;1\n0,25;0\n")
+    outcome = uqcli("tce", "d.csv")
+    assert outcome.code == 3
+    assert "decimal point" in outcome.err
+    assert "write 0.5 for 0,5" in outcome.err

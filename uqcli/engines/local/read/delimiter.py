@@ -1,0 +1,45 @@
+"""Recognising what stands between the fields of a CSV file that was made by a spreadsheet."""
+
+from __future__ import annotations
+
+import csv
+import fnmatch
+import io
+from collections.abc import Sequence
+from typing import Final
+
+_OTHERS: Final = {";": "semicolons", "\t": "tabs", "|": "bars", ",": "commas"}
+
+
+def recognised(header: str, delimiter: str, needed: Sequence[str]) -> str | None:
+    """Another delimiter that gives the columns which are needed; None where the given one gives any of them.
+
+    Parameters
+    ----------
+    needed
+        Names of columns, or patterns.
+
+    Examples
+    --------
+    >>> recognised("score;label", ",", ["score", "label"]), recognised("score,a;b", ",", ["score"])
+    (';', None)
+    """
+    if not needed or _found(header, delimiter, needed):
+        return None
+    fitting = (each for each in _OTHERS if each != delimiter and _found(header, each, needed) == len(needed))
+    return next(fitting, None)
+
+
+def named(delimiter: str) -> str:
+    """What a delimiter is called."""
+    return _OTHERS[delimiter]
+
+
+def _found(header: str, delimiter: str, needed: Sequence[str]) -> int:
+    try:
+        columns = next(csv.reader(io.StringIO(header, newline=""), delimiter=delimiter), [])
+    except csv.Error:
+        return 0
+    others = set(_OTHERS) - {delimiter}
+    whole = [name for name in columns if name in needed or not set(name) & others]
+    return sum(any(name == each or fnmatch.fnmatchcase(name, each) for name in whole) for each in needed)

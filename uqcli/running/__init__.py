@@ -1,0 +1,1 @@
+"""What a run tells those who wait for it, and what ends with it."""
