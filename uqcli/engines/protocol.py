@@ -139,6 +139,22 @@ class StreamFacts:
     undecided: int
 
 
+@dataclass(frozen=True, kw_only=True)
+class Expected:
+    """What inputs seem to hold, before they are read.
+
+    Attributes
+    ----------
+    rows
+        About how many.
+    classes
+        Columns of class probabilities.
+    """
+
+    rows: int
+    classes: int
+
+
 Unsettled = Callable[[Sequence[RangeCounts]], Sequence[Bools]]
 """From counts of ranges to a mask over each: the ranges inside which an answer still lies."""
 
@@ -216,6 +232,9 @@ class CheckedBatches(Protocol):
 
 class Engine(Protocol):
     """Reads and counts."""
+
+    def expected(self, request: DataRequest) -> Expected | None:
+        """About how much there is; None where only reading tells, or another machine holds it."""
 
     def table(self, request: DataRequest) -> Table:
         """Rows to be counted; nothing is read before the first question."""

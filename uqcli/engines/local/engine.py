@@ -4,15 +4,24 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from uqcli.engines.local.check.batches import LocalBatches, opened
+from uqcli.engines.local.check.batches import LocalBatches, opened, origins_of
 from uqcli.engines.local.check.labelled import all_rows
 from uqcli.engines.local.count.table import LocalTable
-from uqcli.engines.protocol import ReadRows, StreamFacts, StreamRequest
+from uqcli.engines.protocol import Expected, ReadRows, StreamFacts, StreamRequest
 from uqcli.engines.request import DataRequest
 
 
 class LocalEngine:
     """Reads files on this machine, batch by batch."""
+
+    def expected(self, request: DataRequest) -> Expected | None:
+        """About how much the inputs hold; None where one is a stream or compressed text."""
+        if not all(each.regular for each in origins_of(request)):
+            return None  # what can be read once is not opened for this
+        with opened(request) as (sources, roles):
+            rows = [source.rows_expected() for source in sources]
+        known = [each for each in rows if each is not None]
+        return Expected(rows=sum(known), classes=len(roles.classes)) if len(known) == len(rows) else None
 
     def table(self, request: DataRequest) -> LocalTable:
         """Rows to be counted."""

@@ -26,6 +26,7 @@ from uqcli.jobs.boundary.frontier import written_frontier
 from uqcli.jobs.boundary.hold_out import HoldOut, HoldOutGrid, HoldOutRows
 from uqcli.jobs.boundary.request import BoundaryRequest
 from uqcli.jobs.class_mix import load_shift, mix_of
+from uqcli.jobs.memory import EVERY_SCORE, RANKED, require_memory
 from uqcli.jobs.result import Result
 from uqcli.methods.boundary.algorithms.hr import Recalibration
 from uqcli.methods.boundary.constraint import Constraint
@@ -45,6 +46,7 @@ def run(request: BoundaryRequest) -> Result[BoundaryReport, BoundaryArtifact | N
     UsageError, DataError, ArtifactError
         See the parts.
     """
+    _require_memory(request)
     mix = None
     if request.shift is not None and request.certify is None:  # which refuses it
         mix = mix_of(load_shift(request.shift), request.data.positive_value).mix
@@ -55,6 +57,15 @@ def run(request: BoundaryRequest) -> Result[BoundaryReport, BoundaryArtifact | N
         gains = compared(request, constraint)
         result = _found(request.looking_at(gains[0].uncertainty), constraint, mix)
     return replace(result, report=replace(result.report, compared=gains))
+
+
+def _require_memory(request: BoundaryRequest) -> None:
+    if request.saved_grid is not None:
+        return
+    if request.certify is not None or request.compare or request.auto_bins:
+        require_memory(request.data, RANKED)
+    elif request.grid.score_bins is None:
+        require_memory(request.data, EVERY_SCORE)
 
 
 def _found(

@@ -20,6 +20,7 @@ from uqcli.jobs.calibrate.parameters import parameters_of
 from uqcli.jobs.class_mix import SavedShift, TargetMix, load_shift, mix_of
 from uqcli.jobs.intervals import check_bootstrap, check_confidence
 from uqcli.jobs.labelled import open_table, read_labelled, source_of
+from uqcli.jobs.memory import ISOTONIC_PAIRS, TREES, require_memory
 from uqcli.methods.calibrate.histogram import target_bound
 from uqcli.methods.calibrate.maps import CalibrationMap
 from uqcli.methods.calibrate.tree import require_trees
@@ -163,6 +164,7 @@ def _check(request: CalibrateRequest, target: TargetMix | None) -> None:
 
 
 def _fitted_on_rows(data: DataRequest, request: CalibrateRequest) -> _Fit:
+    require_memory(data, TREES if data.roles.features else ISOTONIC_PAIRS)
     rows, source = _read(data, request)
     tree_rows = None
     if request.tree_data is not None:

@@ -18,6 +18,7 @@ from uqcli.engines.request import PROBA, DataRequest, Inputs
 from uqcli.errors import InfeasibleError, UsageError
 from uqcli.jobs.class_rows import ClassReader
 from uqcli.jobs.intervals import check_bootstrap, check_confidence, proportion_estimate
+from uqcli.jobs.memory import CLASS_ROWS, LIKELIHOOD, require_memory
 from uqcli.jobs.result import Result
 from uqcli.jobs.shift.evidence import (
     Evidence,
@@ -125,6 +126,7 @@ def run(request: ShiftRequest) -> Result[ShiftReport, ShiftArtifact | None]:
         An option is missing or out of range, or rows cannot be read.
     """
     _check(request)
+    _require_memory(request)
     target = None if request.target is None else _read(_unlabelled(request.data, request.target))
     sides = _Sides(source=_read(request.data), target=target)
     _same_classes(sides, request)
@@ -160,6 +162,14 @@ def _check(request: ShiftRequest) -> None:
         if not (min(request.prior) >= 0 and abs(total - 1) <= 1e-6):
             raise UsageError(f"--prior adds up to {total:g}", expected="shares from 0 to 1 that add up to 1")
     check_bootstrap(request.bootstrap)
+
+
+def _require_memory(request: ShiftRequest) -> None:
+    exact = request.estimator is ShiftEstimator.EM or request.confusion is Confusion.SOFT
+    need = LIKELIHOOD if exact else CLASS_ROWS
+    require_memory(request.data, need)
+    if request.target is not None:
+        require_memory(_unlabelled(request.data, request.target), need)
 
 
 def _read(data: DataRequest) -> _Side:

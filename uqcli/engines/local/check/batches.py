@@ -126,14 +126,15 @@ def opened(request: DataRequest) -> Iterator[tuple[tuple[OpenedInput, ...], Role
     """Open the inputs, and check that each has every needed column."""
     with ExitStack() as stack:
         read = replace(request.read, needed=request.roles.wanted())
-        sources = stack.enter_context(open_sources(_origins(request), read))
+        sources = stack.enter_context(open_sources(origins_of(request), read))
         roles = request.roles.expanded(sources[0].columns, sources[0].origin.shown)
         for source in sources:
             require_columns(source.columns, source.origin.shown, roles)
         yield sources, roles
 
 
-def _origins(request: DataRequest) -> tuple[Origin, ...]:
+def origins_of(request: DataRequest) -> tuple[Origin, ...]:
+    """The inputs of a request."""
     if request.frame is not None:
         return (InputFrame(frame=request.frame),)
     return resolve_inputs(request.inputs, request.read)

@@ -58,6 +58,16 @@ class ColumnarSource:
             with self._open_arrow() as batches:
                 return with_text_only(batches.schema)
 
+    def rows_expected(self) -> int:
+        """As the file's footer says."""
+        with reading(self.origin):
+            if self.origin.format is FileFormat.PARQUET:
+                import pyarrow.parquet as pq
+
+                return int(pq.read_metadata(self._path).num_rows)
+            with self._open_arrow() as batches:
+                return sum(map(len, batches))
+
     def batches(self, columns: Sequence[str], start: int = 0, most: int = ROWS_PER_BATCH) -> Iterator[Batch]:
         """Rows in order, of some columns, from the row at position ``start`` on."""
         own = [name for name in dict.fromkeys(columns) if name not in self._keys]

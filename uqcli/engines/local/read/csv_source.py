@@ -14,7 +14,7 @@ from uqcli.engines.local.read.delimiter import named, recognised
 from uqcli.engines.local.read.failures import reading
 from uqcli.engines.local.read.partitioned import block_with_keys, dialect_with_keys, keys_beside, with_keys
 from uqcli.engines.local.read.source import Batch
-from uqcli.engines.local.read.streams import bytes_of, size_of
+from uqcli.engines.local.read.streams import bytes_of, lines_expected, size_of
 from uqcli.engines.request import ReadOptions
 from uqcli.running.remarks import remark
 
@@ -73,6 +73,10 @@ class CsvSource:
     def columns(self) -> tuple[str, ...]:
         """Column names, in order."""
         return self.dialect.columns
+
+    def rows_expected(self) -> int | None:
+        """By the length of its first lines."""
+        return None if self._stream is not None else lines_expected(self.origin)
 
     def batches(self, columns: Sequence[str], start: int = 0, most: int = ROWS_PER_BATCH) -> Iterator[Batch]:
         """Rows in order, of some columns, as text, from the row at position ``start`` on."""

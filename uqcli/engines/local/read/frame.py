@@ -39,6 +39,10 @@ class FrameSource:
         """Column names and types."""
         return self._arrow(self._frame.clear()).schema
 
+    def rows_expected(self) -> int:
+        """Its height."""
+        return self._frame.height
+
     def batches(self, columns: Sequence[str], start: int = 0, most: int = ROWS_PER_BATCH) -> Iterator[Batch]:
         """Rows in order, of some columns, from the row at position ``start`` on.
 

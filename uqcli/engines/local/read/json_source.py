@@ -16,7 +16,7 @@ from uqcli.engines.local.read.failures import reading
 from uqcli.engines.local.read.json_lines import BOM, JsonBlock, read_json_blocks
 from uqcli.engines.local.read.partitioned import keys_beside, rows_with_keys, schema_with_keys, with_keys
 from uqcli.engines.local.read.source import Batch
-from uqcli.engines.local.read.streams import bytes_of, size_of
+from uqcli.engines.local.read.streams import bytes_of, lines_expected, size_of
 from uqcli.engines.request import ReadOptions
 from uqcli.errors import DataError
 
@@ -78,6 +78,10 @@ class JsonSource:
             else:
                 text = self._rest = _beginning(self._stream)
         return text[: text.rfind(b"\n") + 1] or text
+
+    def rows_expected(self) -> int | None:
+        """By the length of its first lines."""
+        return None if self._stream is not None else lines_expected(self.origin)
 
     def batches(self, columns: Sequence[str], start: int = 0, most: int = ROWS_PER_BATCH) -> Iterator[Batch]:
         """Rows in order, of some columns, as text, from the row at position ``start`` on."""

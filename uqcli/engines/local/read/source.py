@@ -78,6 +78,9 @@ class OpenedInput(Protocol):
     def share(self) -> float:
         """About how much of it the last reading has passed, from 0 to 1."""
 
+    def rows_expected(self) -> int | None:
+        """About how many rows it has; None where only reading it tells."""
+
     def batches(self, columns: Sequence[str], start: int = 0, most: int = ROWS_PER_BATCH) -> Iterator[Batch]:
         """Rows in order, of some columns, from the row at position ``start`` on.
 

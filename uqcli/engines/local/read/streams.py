@@ -18,6 +18,7 @@ from uqcli.engines.local.read.failures import reading
 from uqcli.files import stdin_bytes, temporary_path
 
 _PARQUET_START: Final = b"PAR1"
+_HEAD: Final = 1 << 20
 
 
 class _Copies:
@@ -108,6 +109,16 @@ def size_of(file: InputFile) -> float:
     if file.path is None or not file.regular or file.compression is not None:
         return math.inf
     return max(1, file.path.stat().st_size)
+
+
+def lines_expected(file: InputFile) -> int | None:
+    """About how many lines a text has, by its first ones; None where its size does not tell."""
+    size = size_of(file)
+    if math.isinf(size):
+        return None
+    with reading(file), bytes_of(file) as stream:
+        head = stream.read(_HEAD)
+    return int(size * (head.count(b"\n") + 1) / max(len(head), 1))
 
 
 @contextmanager

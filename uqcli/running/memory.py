@@ -1,0 +1,48 @@
+"""What memory a run may still take: of the machine, of its container, of its shell."""
+
+from __future__ import annotations
+
+import resource
+from contextlib import suppress
+from pathlib import Path
+from typing import Final
+
+_MEMORY: Final = Path("/proc/meminfo")
+_GROUP: Final = Path("/sys/fs/cgroup")
+_OWN: Final = Path("/proc/self/statm")
+
+
+def available_bytes() -> int | None:
+    """The least of what the machine, the control group and ``ulimit -v`` leave; None where none tells."""
+    found = [each for each in (_of_machine(), _of_group(), _of_shell()) if each is not None]
+    return min(found) if found else None
+
+
+def _of_machine() -> int | None:
+    with suppress(OSError, ValueError):
+        for line in _MEMORY.read_text().splitlines():
+            name, _, value = line.partition(":")
+            if name == "MemAvailable":
+                return int(value.split()[0]) << 10
+    return None
+
+
+def _of_group() -> int | None:
+    """What a container's limit leaves, its file cache not counted; versions 2 and 1."""
+    for limit, used, cache in (
+        ("memory.max", "memory.current", "inactive_file"),
+        ("memory/memory.limit_in_bytes", "memory/memory.usage_in_bytes", "total_inactive_file"),
+    ):
+        with suppress(OSError, ValueError):
+            most, now = (int((_GROUP / name).read_text()) for name in (limit, used))
+            facts = (_GROUP / limit).with_name("memory.stat").read_text().split()
+            return most - now + int(dict(zip(facts[::2], facts[1::2], strict=False)).get(cache, 0))
+    return None
+
+
+def _of_shell() -> int | None:
+    with suppress(OSError, ValueError):
+        most, _ = resource.getrlimit(resource.RLIMIT_AS)
+        if most != resource.RLIM_INFINITY:
+            return most - int(_OWN.read_text().split()[0]) * resource.getpagesize()
+    return None
