@@ -1,0 +1,93 @@
+"""Counts of days added up are one count over all days; rows grouped by a database are the rows themselves."""
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tests.properties.strategies import data_sets
+from uqcli.cli.app import run
+
+README = Path(__file__).parents[2] / "README.md"
+NAMES = ["score", "uncertainty", "label", "w"]
+
+
+@pytest.fixture
+def days(tmp_path):
+    random = np.random.default_rng(5)
+    score = random.random(3000).round(3)
+    rows = pl.DataFrame(
+        {"score": score, "uncertainty": random.random(3000).round(2), "label": random.random(3000) < score}
+    )
+    for number in range(3):
+        folder = tmp_path / "scores" / f"day=2026-11-0{number + 1}"
+        folder.mkdir(parents=True)
+        rows[1000 * number : 1000 * number + 1000].write_parquet(folder / "part.parquet")
+    return rows
+
+
+def test_the_makefile_of_the_readme_counts_days_side_by_side(uqcli, days, tmp_path):
+    """As in the README, by a real make with two jobs."""
+    makefile = next(
+        block
+        for block in re.findall(r"```make\n(.*?)```", README.read_text(), flags=re.DOTALL)
+        if "--merge" in block
+    )
+    (tmp_path / "Makefile").write_text(makefile)
+    environment = {**os.environ, "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"}
+    subprocess.run(
+        ["make", "-j2", "boundary.json"], cwd=tmp_path, env=environment, check=True, capture_output=True
+    )
+    assert uqcli("bin", "scores", "--edges", "edges.json", "-q", "-o", "whole.json").code == 0
+    assert uqcli("boundary", "--grid", "whole.json", "--precision", "0.9", "-q", "-o", "b.json").code == 0
+    assert (tmp_path / "both.json").read_bytes() == (tmp_path / "whole.json").read_bytes()
+    assert (tmp_path / "boundary.json").read_bytes() == (tmp_path / "b.json").read_bytes()
+
+
+COMMANDS = {
+    "boundary": ("boundary", "--precision", "0.5"),
+    "boundary mist": ("boundary", "--precision", "0.5", "--algorithm", "mist"),
+    "smooth": ("boundary", "--precision", "0.5", "--algorithm", "smooth"),
+    "bin": ("bin", "--score-bins", "4"),
+    "histogram": ("calibrate", "--method", "histogram", "--logit"),
+    "mist": ("calibrate", "--method", "mist", "--logit"),
+    "conformal": ("conformal", "--method", "lac"),
+}
+
+
+def artifact_of(folder, command, name):
+    output = folder / "a.json"
+    output.unlink(missing_ok=True)
+    code = run([*COMMANDS[command], str(folder / name), "--weight", "w", "-q", "-o", str(output)])
+    return output.read_bytes().replace(name.encode(), b"") if code == 0 else code
+
+
+@settings(max_examples=15)
+@pytest.mark.parametrize("command", COMMANDS)
+@given(data_sets(), st.randoms(use_true_random=False))
+def test_rows_grouped_with_their_number_are_the_rows(tmp_path_factory, command, data, random):
+    folder = tmp_path_factory.mktemp("grouped")
+    rows = [row for row in data for _ in range(random.randrange(1, 4))]
+    random.shuffle(rows)
+    frame = pl.DataFrame(rows, schema=NAMES, orient="row")
+    frame.write_parquet(folder / "rows.parquet")
+    grouped = frame.group_by("score", "uncertainty", "label").agg(pl.col("w").sum())
+    grouped.write_parquet(folder / "grouped.parquet")
+    expected = artifact_of(folder, command, "rows.parquet")
+    found = artifact_of(folder, command, "grouped.parquet")
+    if isinstance(expected, int):
+        assert found == expected
+        return
+    assert without_rows(found) == without_rows(expected)
+
+
+def without_rows(content):
+    """How many rows were read is said of the files, and is not the same."""
+    return re.sub(rb'"source": \{"rows": \d+, "positives": (\d+|null)', b"", content)
