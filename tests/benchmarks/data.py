@@ -1,6 +1,7 @@
 """Files of rows, made part by part so that memory does not grow with them."""
 
 import numpy as np
+import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
 
@@ -29,6 +30,16 @@ def rows_file(folder, rows, *, ties):
         }
 
     return _written(folder / f"rows_{rows}_{'tied' if ties else 'continuous'}.parquet", rows, part)
+
+
+def text_file(path, ending):
+    """The same rows as CSV, and as JSON lines where these are asked for; made once."""
+    for each in ("csv", "jsonl") if ending == "jsonl" else ("csv",):
+        text = path.with_suffix(f".{each}")
+        if not text.exists():
+            rows = pl.scan_parquet(path)
+            (rows.sink_csv if each == "csv" else rows.sink_ndjson)(text)
+    return path.with_suffix(f".{ending}")
 
 
 def classes_file(folder, rows, classes=10):

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import numpy as np
 
-from tests.benchmarks.data import classes_file, dtype_of, rows_file
+from tests.benchmarks.data import classes_file, dtype_of, rows_file, text_file
 from tests.benchmarks.jobs import (
     BOUNDS,
     JOBS,
@@ -66,7 +66,8 @@ def of_size(folder, rows, jobs, runs):
         run(command(MODEL, path, folder / "model", None))
         for job in plain:
             yield measured(job, rows, path, model, runs=runs, ties="two decimals" if ties else "continuous")
-        path.unlink()
+        for each in path.parent.glob(f"{path.stem}.*"):
+            each.unlink()
     size = min(rows, MOST_CLASS_ROWS)
     for job in jobs:
         if job.classes:
@@ -78,6 +79,7 @@ def of_size(folder, rows, jobs, runs):
 def measured(job, rows, path, model, *, runs, ties):
     """One row of the table."""
     out = path.with_name("out")
+    path = text_file(path, job.text) if job.text else path
     theirs, name = yardstick(job, rows, path, out)
     found = against(command(job, path, out, model), theirs, runs)
     own = [bound for bound in BOUNDS if (bound.job, bound.rows) == (job.name, rows)]

@@ -12,10 +12,22 @@ from tests.benchmarks.run import main, slopes
 
 
 def test_a_run_writes_its_figures_and_a_page(tmp_path):
-    main(["--rows", "1e3,2e3", "--commands", "apply,conformal", "--runs", "1", "--out", str(tmp_path)])
+    main(
+        [
+            "--rows",
+            "1e3,2e3",
+            "--commands",
+            "apply,boundary-jsonl,conformal",
+            "--runs",
+            "1",
+            "--out",
+            str(tmp_path),
+        ]
+    )
     found = json.loads((tmp_path / "benchmarks.json").read_text())
     kinds = {(row["command"], row["rows"], row["ties"]) for row in found["rows"]}
-    scores = {"apply": ("continuous", "two decimals"), "conformal": ("10 classes",)}
+    both = ("continuous", "two decimals")
+    scores = {"apply": both, "boundary-jsonl": both, "conformal": ("10 classes",)}
     assert kinds == {(name, rows, each) for name in scores for each in scores[name] for rows in (1000, 2000)}
     assert all(row["seconds"] > 0 and row["ratio"] > 0 and row["memory"] > 1e7 for row in found["rows"])
     page = (tmp_path / "benchmarks.md").read_text()
