@@ -39,6 +39,9 @@ def folder(tmp_path_factory):
         (made / name).mkdir()
         for part in range(3):
             drawn(random, size).write_parquet(made / name / f"part-{part}.parquet")
+        for part in range(3):  # keys that look like numbers and are texts
+            (made / "shops" / f"shop=0{part}").mkdir(parents=True, exist_ok=True)
+            drawn(random, 2000).write_parquet(made / "shops" / f"shop=0{part}" / "rows.parquet")
     target = pl.read_parquet(made / "rows" / "part-0.parquet").head(20_000)
     target.drop("label", "weight").write_parquet(made / "target.parquet")
     assert command("boundary rows --precision 0.6 -o model.json", made).returncode == 0
@@ -64,6 +67,7 @@ COMMANDS = {
     "boundary": "boundary rows --precision 0.6 --weight weight -o {name}.json",
     "bin": "bin rows --score-bins 40 --weight weight -o {name}.json",
     "tce": "tce rows --score probability --weight weight --json",
+    "tce by folder": "tce shops --score probability --by shop --json",
     "shift": "shift rows --score probability --target target.parquet -o {name}.json",
     "apply": "apply model.json rows -q -o {folder}/{name}.parquet",
 }
@@ -74,7 +78,8 @@ def words(line, folder, cluster=None):
     given = [sys.executable, "-m", "uqcli", *line.split()]
     if not cluster:
         return given
-    seen = [str(folder / word) if word in ("rows", "many", "target.parquet") else word for word in given]
+    places = ("rows", "many", "shops", "target.parquet")
+    seen = [str(folder / word) if word in places else word for word in given]
     return [*seen, "--engine", "spark", "--spark", cluster.address]
 
 
@@ -124,7 +129,7 @@ def assert_same_answers(cluster, folder, lines, meanwhile=lambda: None):
         assert here.returncode == 0
         if name == "apply":
             assert_same_rows(folder / "apply-cluster.parquet", folder / "apply-here.parquet")
-        elif name == "tce":
+        elif name.startswith("tce"):
             assert done[name].stdout == here.stdout
         else:
             saved = [(folder / f"{name}-{place}.json").read_bytes() for place in ("cluster", "here")]

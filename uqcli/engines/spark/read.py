@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from uqcli.choices import FileFormat
 from uqcli.engines.columns import require_columns
@@ -22,6 +22,10 @@ Frame: TypeAlias = Any
 
 Column: TypeAlias = Any
 """An expression over columns of the cluster."""
+
+
+_INFERENCE: Final = "spark.sql.sources.partitionColumnTypeInference.enabled"
+"""Keys of folders are texts: the shop 01 is not the shop 1."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -89,6 +93,7 @@ def _input(session: SparkSession, name: str, options: ReadOptions) -> ClusterInp
 
 
 def _read(session: SparkSession, name: str, options: ReadOptions) -> Frame:
+    session.conf.set(_INFERENCE, "false")
     facts = facts_of_name(name.rstrip("/"))
     file_format = facts.format or (options.format if options.format_given else FileFormat.PARQUET)
     if file_format is FileFormat.PARQUET:
