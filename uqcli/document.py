@@ -106,6 +106,23 @@ class Figure:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Promise:
+    """What was promised, and whether it is kept.
+
+    Attributes
+    ----------
+    kept
+        None where nothing here can tell.
+    said
+        A sentence on it.
+    """
+
+    name: str
+    kept: bool | None
+    said: str
+
+
+@dataclass(frozen=True, kw_only=True)
 class Document:
     """A title, tables, and sentences for people.
 
@@ -115,6 +132,8 @@ class Document:
         Sentences that come before everything else.
     figures
         Pictures that belong to it: in HTML and Markdown, and for ``--plot``.
+    promises
+        What was promised and is judged here, for those who read test results.
     live
         What changes from run to run, such as times: shown on the terminal, never written to a file.
     """
@@ -124,6 +143,7 @@ class Document:
     lead: Sequence[str] = ()
     notes: Sequence[str] = ()
     figures: Sequence[Figure] = ()
+    promises: Sequence[Promise] = ()
     live: Sequence[str] = ()
 
 

@@ -172,7 +172,7 @@ def calibrate(
 ) -> None:
     """Fit a map from scores to probabilities that hold what they say, and measure it on other rows."""
     limit_threads(running.threads)
-    files = check_outputs(
+    origin = check_outputs(
         reporting,
         written.output,
         reads=Reads.of(inputs, test, parts.tree_data, models=[methods.shift], reading=reading),
@@ -198,7 +198,7 @@ def calibrate(
         bootstrap=resampling.bootstrap,
         confidence=resampling.confidence,
     )
-    deliver(run(request), reporting, files=files, output=written.output, plot=plotting.plot)
+    deliver(run(request), reporting, origin=origin, output=written.output, plot=plotting.plot)
 
 
 def _names(text: str | None, option: str) -> tuple[str, ...]:

@@ -102,7 +102,7 @@ def conformal(
     """Find thresholds of sets of classes that hold the true one as often as promised."""
     limit_threads(running.threads)
     reads = Reads.of(inputs, target, models=[shift], reading=reading)
-    files = check_outputs(reporting, written.output, reads=reads, running=running)
+    origin = check_outputs(reporting, written.output, reads=reads, running=running)
     from uqcli.jobs.conformal.run import ConformalRequest, parse_alpha, run
 
     parse_alpha(alpha)
@@ -126,7 +126,7 @@ def conformal(
         shift=shift,
         target=tuple(target) if target else None,
     )
-    deliver(run(request), reporting, files=files, output=written.output)
+    deliver(run(request), reporting, origin=origin, output=written.output)
 
 
 def _pairs(text: str | None) -> dict[str, str]:

@@ -134,7 +134,7 @@ def simulate(
 
     output = written.output or STDIO
     format_of(output, written.output_format)
-    check_outputs(
+    origin = check_outputs(
         reporting, output, reads=Reads(), running=running, metrics=metrics_of(rows=rows, positives=0)
     )
     from uqcli.jobs.stream.output import RowsOutput
@@ -149,7 +149,8 @@ def simulate(
                 model=_model(kind, _given(posterior), _given(gaussian)),
             )
         )
-        deliver(result, report_of_filter(reporting, written.output), output=written.output, held=held)
+        spoken = report_of_filter(reporting, written.output)
+        deliver(result, spoken, origin=origin, output=written.output, held=held)
 
 
 def _given(options: PosteriorOptions | GaussianOptions) -> dict[str, Any]:

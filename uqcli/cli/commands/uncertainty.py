@@ -47,7 +47,7 @@ def uncertainty(
     limit_threads(running.threads)
     from uqcli.reports.stream.apply import metrics_of
 
-    files = check_outputs(
+    origin = check_outputs(
         reporting,
         rows.output or STDIO,
         reads=Reads.of(inputs, reading=reading),
@@ -67,4 +67,4 @@ def uncertainty(
             )
         )
         spoken = report_of_filter(reporting, rows.output)
-        deliver(result, spoken, files=files, output=rows.output, held=held)
+        deliver(result, spoken, origin=origin, output=rows.output, held=held)

@@ -19,7 +19,7 @@ from uqcli.artifacts.saved import Source
 from uqcli.choices import Algorithm, AlgorithmChoice, ConstraintKind
 from uqcli.counts import Cells
 from uqcli.defaults import VERSION
-from uqcli.document import Document, Figure, Metrics, Table, count, plain, share
+from uqcli.document import Document, Figure, Metrics, Promise, Table, count, plain, share
 from uqcli.methods.boundary.constraint import Constraint
 from uqcli.methods.boundary.optimum import Optimum
 from uqcli.methods.boundary.ranking.certificate import NotCertified
@@ -223,8 +223,17 @@ class BoundaryReport:
             tables=tables,
             notes=self._notes(),
             figures=self._figures(),
+            promises=[self.promise],
             live=self._times(),
         )
+
+    @property
+    def promise(self) -> Promise:
+        """That there is a boundary that keeps what was asked for."""
+        found, asked = self.chosen.found, self.constraint.promise()
+        certified = "" if self.certification is None else ", certified"
+        said = f"Infeasible: {self.shortfall()}." if found is None else ""
+        return Promise(name=f"{asked}{certified}", kept=found is not None, said=said)
 
     def _figures(self) -> list[Figure]:
         """Positivity with what was found."""

@@ -41,6 +41,7 @@ class SeveralBoundariesReport:
             title=f"Boundaries ({first.chosen.algorithm}) for several bounds",
             tables=[Table(title="On the hold-out rows", header=header, rows=_padded(rows))],
             notes=self._notes(),
+            promises=[each.promise for each in self.reports],
         )
 
     def _line(self, report: BoundaryReport) -> tuple[str, ...]:

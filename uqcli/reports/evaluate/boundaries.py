@@ -19,6 +19,7 @@ from uqcli.document import (
     ExactEstimate,
     Figure,
     Metrics,
+    Promise,
     Table,
     count,
     interval,
@@ -123,8 +124,8 @@ class EvaluateReport:
     ----------
     results
         Artifact name, artifact and what it selects, in the order given.
-    verdicts
-        A sentence for each artifact on whether the promised precision held.
+    promises
+        Of each artifact, whether what it promised on its hold-out holds here.
     difference
         The second boundary less the first, where there are two.
     """
@@ -132,7 +133,7 @@ class EvaluateReport:
     source: Source
     parameters: EvaluateParameters
     results: tuple[tuple[str, BoundaryArtifact, MeasuredBoundary], ...]
-    verdicts: tuple[str, ...]
+    promises: tuple[Promise, ...]
     difference: BoundaryDifference | None = None
 
     @property
@@ -162,7 +163,13 @@ class EvaluateReport:
         dropped = f", {count(self.source.dropped)} dropped" if self.source.dropped else ""
         title = f"Evaluation on {count(first.rows)} rows, {count(first.positives)} positive{dropped}"
         tables = [Table(title="", header=header, rows=rows)]
-        return Document(title=title, tables=tables, notes=self._notes(), figures=self._figures())
+        return Document(
+            title=title,
+            tables=tables,
+            notes=self._notes(),
+            figures=self._figures(),
+            promises=self.promises,
+        )
 
     def _figures(self) -> list[Figure]:
         """Rates with what was promised."""
@@ -178,7 +185,7 @@ class EvaluateReport:
     def _notes(self) -> list[str]:
         names = [name for name, _, _ in self.results]
         apart = [] if self.difference is None else self.difference.sentences(names)
-        return [*self.verdicts, *apart]
+        return [*(each.said for each in self.promises), *apart]
 
 
 def _promised(artifact: BoundaryArtifact, kind: ConstraintKind) -> float | None:

@@ -17,6 +17,7 @@ from uqcli.document import (
     Figure,
     Metric,
     Metrics,
+    Promise,
     Table,
     count,
     interval,
@@ -176,6 +177,7 @@ class EvaluateConformalReport:
             tables=tables,
             notes=self._verdicts(),
             figures=[sets_figure(self.results)],
+            promises=[_promised(*result) for result in self.results],
         )
 
     def _coverage_table(self, what: str) -> Table | None:
@@ -199,6 +201,17 @@ class EvaluateConformalReport:
         names = [name for name, _, _ in self.results]
         apart = [] if self.difference is None else self.difference.sentences(names)
         return [*(f"{name}: {_verdict(artifact, found)}" for name, artifact, found in self.results), *apart]
+
+
+def _promised(name: str, artifact: ConformalArtifact, found: SetMetrics) -> Promise:
+    """What was promised, for those who read test results."""
+    verdict, unit = found.promise.verdict, found.promise.unit
+    to = {"class": " of each class", "group": " of each group", "target": " in the target"}.get(unit, "")
+    return Promise(
+        name=f"{name}: {100 * (1 - artifact.alpha):g} % coverage{to}",
+        kept=None if verdict is None else verdict == "kept",
+        said=_verdict(artifact, found),
+    )
 
 
 def _verdict(artifact: ConformalArtifact, found: SetMetrics) -> str:
