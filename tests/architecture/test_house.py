@@ -103,7 +103,7 @@ OFFERED = [
     ("tce", "--binning", [each for each in Binning if not each.cuts_uncertainty]),
     ("boundary", "--binning", [each for each in Binning if each.cuts_uncertainty]),
     ("boundary", "--algorithm", [*Algorithm, "all"]),
-    ("calibrate", "--method", choices.CalibrationMethod),
+    ("calibrate", "--method", [*choices.CalibrationMethod, "all"]),
     ("calibrate", "--leaf-method", choices.LeafMethod),
     ("calibrate", "--partitioner", choices.Partitioner),
     ("calibrate", "--split", choices.SplitCriterion),

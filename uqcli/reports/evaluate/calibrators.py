@@ -10,7 +10,7 @@ from uqcli.artifacts.calibrator import CalibratorArtifact
 from uqcli.artifacts.saved import Source
 from uqcli.document import Document, Metrics, count
 from uqcli.reports.before_after import ReliabilityPanel, before_and_after_figure
-from uqcli.reports.comparison import Comparison, comparison_table, verdict
+from uqcli.reports.comparison import Comparison, comparison_table, ranked_table, verdict
 from uqcli.reports.evaluate.boundaries import EvaluateParameters, evaluation_payload, metrics_by_artifact
 from uqcli.reports.evaluate.difference import CalibratorDifference
 
@@ -58,10 +58,10 @@ class EvaluateCalibratorReport:
 
     def document(self) -> Document:
         """The readable form."""
-        tables = [
-            comparison_table(f"{name} ({artifact.method})", compared)
-            for name, artifact, compared in self.results
-        ]
+        named = [(f"{name} ({artifact.method})", compared) for name, artifact, compared in self.results]
+        tables = [comparison_table(*named[0])]
+        if len(named) > 1:
+            tables = [ranked_table("By log loss: the lowest first", "calibrator", named)]
         if self.difference is not None:
             tables.append(self.difference.table(self._names()))
         rows, positives = count(self.source.rows), count(self.source.positives)
