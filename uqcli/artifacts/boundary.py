@@ -206,14 +206,24 @@ class BoundaryArtifact(Saved, frozen=True, kw_only=True):
         return said
 
 
-def threshold_table(uncertainty_edges: Sequence[float], thresholds: Sequence[float | None]) -> Table:
-    """Which scores are positive in each uncertainty bin."""
-    if len(thresholds) == 1:
-        return Table(title="Decision", header=("positive when",), rows=((_rule(thresholds[0]),),))
+def threshold_table(
+    uncertainty_edges: Sequence[float], thresholds: Sequence[float | None], alone: float | None = None
+) -> Table:
+    """Which scores are positive in each uncertainty bin.
+
+    Parameters
+    ----------
+    alone
+        The threshold of the score alone, which may be taken instead; None where none is known.
+    """
+    if len(thresholds) == 1 and alone is None:
+        return Table(title="Decision", header=("positive when",), rows=((rule(thresholds[0]),),))
     rows = [
-        (_range(uncertainty_edges, number_of), _rule(threshold))
+        (_range(uncertainty_edges, number_of), rule(threshold))
         for number_of, threshold in enumerate(thresholds)
     ]
+    if alone is not None:
+        rows.append(("instead, by the score alone", rule(alone)))
     return Table(title="Decision", header=("uncertainty", "positive when"), rows=rows, left=2)
 
 
@@ -236,6 +246,8 @@ def recalibration_in_words(coefficient: float, low: float, high: float) -> str:
 
 
 def _range(edges: Sequence[float], bin_number: int) -> str:
+    if not edges:
+        return "all"
     if bin_number == 0:
         return f"below {number(edges[0])}"
     if bin_number == len(edges):
@@ -243,7 +255,8 @@ def _range(edges: Sequence[float], bin_number: int) -> str:
     return f"{number(edges[bin_number - 1])} to below {number(edges[bin_number])}"
 
 
-def _rule(threshold: float | None) -> str:
+def rule(threshold: float | None) -> str:
+    """Which scores are positive, in words."""
     if threshold is None:
         return "never"
     return "always" if threshold == LOWEST else f"score >= {number(threshold)}"

@@ -67,38 +67,46 @@ class Compared:
         """The JSON form."""
         return {"uncertainty": self.uncertainty, "verdict": self.verdict, "metrics": plain(self.metrics)}
 
-    def sentence(self) -> str:
-        """The verdict, what it rests on, and what to do."""
+    def sentence(self, bound: str = "the bound", alone: str = "--algorithm st") -> str:
+        """The verdict, what it rests on, and what to do.
+
+        Parameters
+        ----------
+        bound
+            What was asked for, in words.
+        alone
+            The decision by the score alone, in words.
+        """
         name = f"Uncertainty '{self.uncertainty}'"
         if self.gain is None:
             return (
                 f"{name}: no evidence, as no threshold on the score meets the constraint to be held against."
             )
         said = (
-            f"on rows held out it finds {_points(self.gain.equal_alerts)} points of recall beyond the score "
-            f"alone at as many alerts; exchanged among rows of like score, {100 * self.gain.placebo:+.2f} "
-            f"(p = {self.p_value:.3g})"
+            f"on rows held out, at as many alerts, recall changes by {_points(self.gain.equal_alerts)} "
+            f"points against the score alone; by {100 * self.gain.placebo:+.2f} with placebos, uncertainties "
+            f"exchanged among rows of like score (p = {self.p_value:.3g})"
         )
+        instead = f"Use one threshold ({alone})."
         match self.verdict:
             case "helps":
-                return f"{name} helps: {said}. Use the boundary."
+                own = _points(self.gain.at_bound)
+                more = "" if own == "-" else f" At {bound} it changes by {own}."
+                return f"{name} helps: {said}.{more} Use the boundary."
             case "hurts":
-                return f"{name} hurts: {said}. Use one score threshold (--algorithm st)."
+                return f"{name} hurts: {said}. {instead}"
             case "no evidence":
-                name = name.replace("U", "u", 1)
-                return (
-                    f"No evidence that {name} helps: {said}. One score threshold (--algorithm st) is simpler."
-                )
+                return f"No evidence that {name.replace('U', 'u', 1)} helps: {said}. {instead}"
 
 
 def gains_table(compared: Sequence[Compared]) -> Table:
     """What each column gains, the best first."""
-    header = ("uncertainty", "at as many alerts", "at the bound", "placebos", "p", "verdict")
+    header = ("uncertainty", "at as many alerts", "at the bound", "placebos at as many", "p", "verdict")
     rows = [
         (each.uncertainty, *(_cells(each.gain) if each.gain else ("-", "-", "-")), _p(each), each.verdict)
         for each in compared
     ]
-    title = "Points of recall beyond the score alone, on rows held out (95 % intervals)"
+    title = "Points of recall beyond the score alone, cross-fitted: on rows held out (95 % intervals)"
     return Table(title=title, header=header, rows=rows)
 
 
