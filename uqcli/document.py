@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Protocol
 
 from uqcli.visible import visible
@@ -205,6 +206,34 @@ def count(value: int | None) -> str:
 def number(value: float) -> str:
     """Format a score or an edge so that it stays recognisable, not exact."""
     return f"{value:.6g}"
+
+
+def ranges(edges: Sequence[float]) -> list[str]:
+    """The ranges between sorted edges, in words.
+
+    Examples
+    --------
+    >>> ranges([0.5, 2]), ranges([])
+    (['below 0.5', '0.5 to below 2', '2 and above'], ['all'])
+    """
+    if not edges:
+        return ["all"]
+    shown = [number(edge) for edge in edges]
+    between = [f"{low} to below {high}" for low, high in pairwise(shown)]
+    return [f"below {shown[0]}", *between, f"{shown[-1]} and above"]
+
+
+def p_text(value: float | None) -> str:
+    """Format a p-value after its name; the digits of very small ones mean nothing.
+
+    Examples
+    --------
+    >>> p_text(0.0123), p_text(8.76e-43), p_text(None)
+    ('p = 0.0123', 'p < 0.0001', 'p undefined')
+    """
+    if value is None:
+        return "p undefined"
+    return "p < 0.0001" if value < 0.0001 else f"p = {value:.3g}"
 
 
 def interval(estimate: Estimate) -> str:

@@ -14,7 +14,7 @@ from uqcli.artifacts.saved import Bins, Count, Saved
 from uqcli.choices import Algorithm, AlgorithmChoice, Binning, ConstraintKind, OnInvalid
 from uqcli.counts import Bools
 from uqcli.defaults import LOWEST
-from uqcli.document import Document, Metrics, Table, count, number, share
+from uqcli.document import Document, Metrics, Table, count, number, ranges, share
 from uqcli.engines.protocol import AddedColumns
 from uqcli.engines.request import Roles
 from uqcli.errors import DataError, UsageError
@@ -218,10 +218,8 @@ def threshold_table(
     """
     if len(thresholds) == 1 and alone is None:
         return Table(title="Decision", header=("positive when",), rows=((rule(thresholds[0]),),))
-    rows = [
-        (_range(uncertainty_edges, number_of), rule(threshold))
-        for number_of, threshold in enumerate(thresholds)
-    ]
+    names = ranges(uncertainty_edges)
+    rows = [(name, rule(threshold)) for name, threshold in zip(names, thresholds, strict=True)]
     if alone is not None:
         rows.append(("instead, by the score alone", rule(alone)))
     return Table(title="Decision", header=("uncertainty", "positive when"), rows=rows, left=2)
@@ -243,16 +241,6 @@ def certificate_in_words(certificate: SavedCertificate) -> tuple[str, str]:
 def recalibration_in_words(coefficient: float, low: float, high: float) -> str:
     """How scores are raised before they are compared with a threshold (hr)."""
     return f"Scores are raised by {coefficient:g} x the uncertainty's place between {low:.6g} and {high:.6g}."
-
-
-def _range(edges: Sequence[float], bin_number: int) -> str:
-    if not edges:
-        return "all"
-    if bin_number == 0:
-        return f"below {number(edges[0])}"
-    if bin_number == len(edges):
-        return f"{number(edges[-1])} and above"
-    return f"{number(edges[bin_number - 1])} to below {number(edges[bin_number])}"
 
 
 def rule(threshold: float | None) -> str:

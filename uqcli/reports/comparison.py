@@ -21,7 +21,7 @@ _MEANINGS: Final = {
     },
     "calibration": {
         "ece": "mean |rate - mean score|, equispaced bins",
-        "ace": "the same on quantile bins",
+        "ace": "as ece, on quantile bins",
         "tce": "predictions that their bin's labels speak against, %",
     },
 }

@@ -12,7 +12,7 @@ from uqcli.artifacts.boundary import BoundaryArtifact, SavedCertificate
 from uqcli.artifacts.shift import ShiftArtifact
 from uqcli.choices import ConstraintKind
 from uqcli.defaults import CONFIDENCE
-from uqcli.document import Estimate, ExactEstimate, Promise
+from uqcli.document import Estimate, ExactEstimate, Promise, p_text
 from uqcli.draws import Purpose, generator
 from uqcli.engines import refusals
 from uqcli.engines.open import open_engine
@@ -203,7 +203,7 @@ def _certified(constraint: Constraint, certificate: SavedCertificate, counts: tu
     true_positives, selected = counts
     p_value = float(bdtr(float(true_positives), selected, float(constraint.amounts[0])))
     risk = f"{100 * certificate.delta:g} %"
-    here = f"{true_positives / selected:.4f} here, p = {p_value:.3g} for so few positives if it held"
+    here = f"{true_positives / selected:.4f} here, {p_text(p_value)} for so few positives if it held"
     if p_value > 1 - CONFIDENCE:
         return True, f"{constraint.promise()}, certified at a risk of {risk}, is kept: {here}."
     return False, (

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Literal
 
-from uqcli.document import Estimate, Metrics, Table, plain
+from uqcli.document import Estimate, Metrics, Table, p_text, plain
 from uqcli.methods.boundary.ranking.placebo import Gain
 
 Verdict = Literal["helps", "no evidence", "hurts"]
@@ -52,6 +52,11 @@ class Compared:
         return "no evidence"
 
     @property
+    def _small(self) -> bool:
+        """Whether placebos are told apart by less than anyone would notice."""
+        return min(self.p_value or 1.0, self.p_hurts or 1.0) <= _LEVEL
+
+    @property
     def metrics(self) -> Metrics:
         """By their contract names."""
         found = self.gain
@@ -85,7 +90,7 @@ class Compared:
         said = (
             f"on rows held out, at as many alerts, recall changes by {_points(self.gain.equal_alerts)} "
             f"points against the score alone; by {100 * self.gain.placebo:+.2f} with placebos, uncertainties "
-            f"exchanged among rows of like score (p = {self.p_value:.3g})"
+            f"exchanged among rows of like score ({p_text(self.p_value)})"
         )
         instead = f"Use one threshold ({alone})."
         match self.verdict:
@@ -96,7 +101,12 @@ class Compared:
             case "hurts":
                 return f"{name} hurts: {said}. {instead}"
             case "no evidence":
-                return f"No evidence that {name.replace('U', 'u', 1)} helps: {said}. {instead}"
+                few = (
+                    f" Less than {100 * _LEAST:g} points beyond placebos count as none."
+                    if self._small
+                    else ""
+                )
+                return f"No evidence that {name.replace('U', 'u', 1)} helps: {said}.{few} {instead}"
 
 
 def gains_table(compared: Sequence[Compared]) -> Table:

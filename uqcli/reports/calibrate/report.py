@@ -134,7 +134,17 @@ class CalibrateReport:
     def _notes(self) -> list[str]:
         said = [] if self.compared is None or self.where is None else [self._verdict(self.compared)]
         not_tried = [f"{method} does not apply: it {why}." for method, why in self.obstacles.items()]
-        return [*said, *not_tried, *self.notes]
+        parameters = self.artifact.parameters
+        halves = " and the halves that trees and leaves are fitted to" if parameters.features else ""
+        seed = (
+            [] if self.compared is None else [f"Drawn with seed {parameters.seed}: {self._drawn()}{halves}."]
+        )
+        return [*said, *not_tried, *self.notes, *seed]
+
+    def _drawn(self) -> str:
+        replicates, _ = self.resampling
+        folds = [] if self.tested else ["the folds of cross-fitting"]
+        return ", ".join([*folds, *(["the intervals"] if replicates else [])])
 
     def _verdict(self, compared: Comparison) -> str:
         """Whether it helped; of the best of several no test is at hand that allows for the choice."""
