@@ -54,7 +54,7 @@ class Compared:
     @property
     def _small(self) -> bool:
         """Whether placebos are told apart by less than anyone would notice."""
-        return min(self.p_value or 1.0, self.p_hurts or 1.0) <= _LEVEL
+        return any(p is not None and p <= _LEVEL for p in (self.p_value, self.p_hurts))
 
     @property
     def metrics(self) -> Metrics:
