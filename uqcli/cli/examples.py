@@ -10,7 +10,7 @@ EXAMPLES: Final[Mapping[str, tuple[str, str]]] = MappingProxyType(
     {
         "bin": (
             "uqcli bin holdout.csv -o grid.json",
-            "uqcli bin holdout.csv --uncertainty-bins 2 --score-bins 10 --report bins.html",
+            "uqcli bin holdout.csv --uncertainty-bins 2 --report bins.html",
         ),
         "boundary": (
             "uqcli boundary holdout.csv --precision 0.9 -o boundary.json",
