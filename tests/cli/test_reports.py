@@ -145,6 +145,22 @@ def test_several_bounds_and_artifacts_are_labels(uqcli, data, tmp_path):
     }
 
 
+def test_sets_and_their_classes_in_the_forms_of_machines(uqcli, data, tmp_path):
+    frame = pl.read_parquet(data)
+    frame.with_columns(label=1 - pl.col("label")).write_parquet(tmp_path / "wrong.parquet")
+    assert uqcli("conformal", data, "--alpha", "0.1", "-q", "-o", "sets.json").code == 0
+    forms = ("-q", "--report", "r.xml", "--report", "r.prom", "--report", "r.json")
+    for rows, verdict, results in ((data, "kept", []), ("wrong.parquet", "broken", ["Failure"])):
+        assert uqcli("evaluate", "sets.json", rows, *forms).code == 0
+        report = json.loads((tmp_path / "r.json").read_text())
+        found = samples((tmp_path / "r.prom").read_text())
+        for name, each in report["metrics"]["coverage_by_class"].items():
+            assert found["uqcli_evaluate_coverage_by_class", (("class", name),)] == each["value"]
+            assert found["uqcli_evaluate_coverage_by_class_low", (("class", name),)] == each["low"]
+        assert report["verdict"] == verdict
+        assert cases_of(tmp_path / "r.xml")["sets.json: 90 % coverage"][1] == results
+
+
 def test_all_places_are_checked_before_work_and_none_is_written_if_one_is_wrong(uqcli, data, tmp_path):
     for wrong, code in (("r.txt", 2), ("nowhere/r.xml", 3), ("r.html", 2)):
         outcome = uqcli("bin", data, "-q", "--report", "r.html", "--report", wrong)

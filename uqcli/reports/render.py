@@ -152,9 +152,10 @@ def _paragraph(text: str) -> str:
     return f"{text[:sign]}\\{text[sign]}{_plain(text[begins.end() :])}"
 
 
-def to_html(document: Document, made_from: Table) -> str:
+def to_html(document: Document, made_from: Table | None = None) -> str:
     """A self-contained HTML page; what it was made from stands at its end."""
-    body = "".join(_html_table(table) for table in (*document.tables, made_from))
+    tables = document.tables if made_from is None else (*document.tables, made_from)
+    body = "".join(map(_html_table, tables))
     notes = "".join(f"<p>{_sentence(note)}</p>\n" for note in (*document.lead, *document.notes))
     figures = "".join(map(_html_figure, document.figures))
     title = _escaped(document.title)

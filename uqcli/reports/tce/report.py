@@ -310,7 +310,7 @@ def _bins_table(title: str, part: ClassPart) -> Table:
         )
         for number, each in enumerate(_bin_dicts(part), start=1)
     ]
-    header = ("bin", "scores from", "to below", "rows", "positive", "rate", "mean score", "deviating")
+    header = ("bin", "scores from", "to", "rows", "positive", "rate", "mean score", "deviating")
     return Table(title=title, header=header, rows=rows, left=0)
 
 
