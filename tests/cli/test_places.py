@@ -264,7 +264,7 @@ def test_pages_name_the_files_that_were_read(uqcli, case, data, artifact, tmp_pa
     for number, name in enumerate("cab"):
         frame[number * 100 : 400 if number == 2 else number * 100 + 100].write_csv(folder / f"{name}.csv")
     arguments = case.arguments(folder, artifact)
-    said = f"| input | {folder}/a.csv, {folder}/b.csv, {folder}/c.csv |\n| rows | 400 |\n"
+    said = f"| input | {folder}/a.csv, {folder}/b.csv, {folder}/c.csv |\n| rows of INPUT | 400 |\n"
     assert uqcli(*arguments, "-q", "--report", "r.md").code == 0
     assert said in (tmp_path / "r.md").read_text().replace("\\_", "_")
     assert uqcli(*arguments, "-q", "--report", "r.html").code == 0

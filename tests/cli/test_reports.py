@@ -198,7 +198,7 @@ def test_pages_say_what_they_were_made_of(uqcli, data, tmp_path):
         ("command", "uqcli boundary data.parquet --precision 0.7 --score-bins 20"),
         ("version", version),
         ("input", "data.parquet"),
-        ("rows", "400"),
+        ("rows of INPUT", "400"),
         ("artifact", f"b.json, SHA-256 {digest}"),
     ]
     page = (tmp_path / "r.html").read_text()
@@ -207,7 +207,12 @@ def test_pages_say_what_they_were_made_of(uqcli, data, tmp_path):
     assert uqcli("evaluate", "b.json", "data.parquet", "--report", "e.md", "--json").code == 0
     assert made_from(tmp_path / "e.md")[-1] == ("artifact", f"b.json, SHA-256 {digest}")
     assert uqcli("boundary", data, *line, "--report", "r.md", "--fail-if", "rows > 1").code == 6
-    assert [name for name, _ in made_from(tmp_path / "r.md")] == ["command", "version", "input", "rows"]
+    assert [name for name, _ in made_from(tmp_path / "r.md")] == [
+        "command",
+        "version",
+        "input",
+        "rows of INPUT",
+    ]
 
 
 def test_names_that_would_act_in_a_shell_or_a_page_are_quoted(uqcli, data, tmp_path):

@@ -50,7 +50,7 @@ class Origin:
             lines.append(("input", _named(self.files)))
             rows = _rows_of(payload)
             if rows is not None:
-                lines.append(("rows", count(rows)))
+                lines.append(("rows of INPUT", count(rows)))  # not of further files, such as targets
         lines += [("artifact", f"{name}, SHA-256 {digest}") for name, digest in self.digests.items()]
         return Table(title="Made from", header=("", ""), rows=lines, left=2, words_last=True)
 

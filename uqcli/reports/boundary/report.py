@@ -26,6 +26,7 @@ from uqcli.methods.boundary.optimum import Optimum
 from uqcli.methods.boundary.ranking.certificate import NotCertified
 from uqcli.methods.boundary.result import FitCounts, FittedBoundary
 from uqcli.methods.boundary.target import ClassMix
+from uqcli.reports.boundary.algorithms import IN_WORDS
 from uqcli.reports.boundary.bins_tried import BinsTried, tried_table
 from uqcli.reports.boundary.compared import Compared, gains_table
 from uqcli.reports.boundary.trade_off import TradeOff, trade_off_figure
@@ -278,9 +279,9 @@ class BoundaryReport:
     def _table(self) -> Table:
         header = ["on the rows it was chosen on", "recall", "precision", "selected", "true positives"]
         if len(self.candidates) > 1:
-            every = [(str(each.algorithm), *_cells(each)) for each in self.candidates]
+            every = [(_named(each.algorithm), *_cells(each)) for each in self.candidates]
             return Table(title="", header=header, rows=every)
-        rows: list[tuple[str, ...]] = [(str(self.chosen.algorithm), *_cells(self.chosen))]
+        rows: list[tuple[str, ...]] = [(_named(self.chosen.algorithm), *_cells(self.chosen))]
         if self.score_only and self.score_only.found:
             rows.append(("score alone", *_fit_cells(self.score_only.found.fit)))
         if self.certification and self.certification.uncertified:
@@ -379,6 +380,10 @@ def _as_json(candidate: Candidate) -> dict[str, Any]:
         "true_positives": fit.true_positives,
     }
     return {"algorithm": str(candidate.algorithm), "metrics": metrics, "obstacle": candidate.obstacle}
+
+
+def _named(algorithm: Algorithm) -> str:
+    return f"{algorithm}: {IN_WORDS[algorithm]}"
 
 
 def _cells(candidate: Candidate) -> tuple[str, str, str, str]:

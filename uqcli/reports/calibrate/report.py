@@ -134,17 +134,22 @@ class CalibrateReport:
     def _notes(self) -> list[str]:
         said = [] if self.compared is None or self.where is None else [self._verdict(self.compared)]
         not_tried = [f"{method} does not apply: it {why}." for method, why in self.obstacles.items()]
-        parameters = self.artifact.parameters
-        halves = " and the halves that trees and leaves are fitted to" if parameters.features else ""
-        seed = (
-            [] if self.compared is None else [f"Drawn with seed {parameters.seed}: {self._drawn()}{halves}."]
+        use = (
+            "uqcli apply writes its probabilities; check them with uqcli evaluate on labelled rows not used."
         )
-        return [*said, *not_tried, *self.notes, *seed]
+        drawn = self._drawn()
+        seed = [f"Drawn with seed {self.artifact.parameters.seed}: {', '.join(drawn)}."] if drawn else []
+        return [*said, *not_tried, *self.notes, *([] if self.every else [use]), *seed]
 
-    def _drawn(self) -> str:
+    def _drawn(self) -> list[str]:
+        """What depends on the seed."""
         replicates, _ = self.resampling
-        folds = [] if self.tested else ["the folds of cross-fitting"]
-        return ", ".join([*folds, *(["the intervals"] if replicates else [])])
+        measured = self.compared is not None
+        return [
+            *(["the folds of cross-fitting"] if measured and not self.tested else []),
+            *(["the intervals"] if measured and replicates else []),
+            *(["the trees, and the rows they are learned from"] if self.artifact.parameters.features else []),
+        ]
 
     def _verdict(self, compared: Comparison) -> str:
         """Whether it helped; of the best of several no test is at hand that allows for the choice."""
