@@ -110,3 +110,16 @@ def test_several_calibrators_are_one_ranked_table(uqcli, rows):
     places = [page.index(f"\n| {name}") for name in sorted(losses, key=losses.get)]
     assert places == sorted(places)
     assert page.count("\n| (before)") == 1
+
+
+def test_log_losses_that_single_rows_decide_are_named(uqcli, rows):
+    line = ("calibrate", "rows.parquet", "--method", "all", "--json")
+    report = uqcli(*line, "--bootstrap", "20").json
+    bare = [
+        each["method"]
+        for each in report["results"]
+        if each["metrics"] and each["metrics"]["after"]["log_loss"]["low"] is None
+    ]
+    assert 0 < len(bare) < 6
+    assert report["notes"][1].startswith(f"{', '.join(bare)}: no interval of the log loss would hold")
+    assert "probabilities of 0 or 1" not in str(uqcli(*line, "--bootstrap", "0").json["notes"])

@@ -103,6 +103,17 @@ def ranked_table(title: str, of: str, compared: Sequence[tuple[str, Comparison]]
     return Table(title=title, header=(of, *_RANKED.values()), rows=rows)
 
 
+def decided_by_single_rows(compared: Sequence[tuple[str, Comparison]]) -> list[str]:
+    """Which log losses have no interval where others have one: mostly they rest on single rows."""
+    bare = [name for name, each in compared if not _has_ends(each.after["log_loss"])]
+    if not bare or len(bare) == len(compared):
+        return []
+    return [
+        f"{', '.join(bare)}: no interval of the log loss would hold its level, as where probabilities of 0 "
+        "or 1 let single rows decide it; hold the Brier scores against each other."
+    ]
+
+
 Named = TypeVar("Named", bound=tuple[Any, Metrics])
 
 

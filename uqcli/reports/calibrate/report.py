@@ -16,7 +16,14 @@ from uqcli.defaults import VERSION
 from uqcli.document import Document, Metrics, Table, count, plain, share
 from uqcli.methods.bin.isotonic_error import BinError
 from uqcli.reports.before_after import ReliabilityPanel, before_and_after_figure
-from uqcli.reports.comparison import Comparison, comparison_table, ranked_table, value_of, verdict
+from uqcli.reports.comparison import (
+    Comparison,
+    comparison_table,
+    decided_by_single_rows,
+    ranked_table,
+    value_of,
+    verdict,
+)
 
 _COLUMNS = 3
 
@@ -139,7 +146,8 @@ class CalibrateReport:
         )
         drawn = self._drawn()
         seed = [f"Drawn with seed {self.artifact.parameters.seed}: {', '.join(drawn)}."] if drawn else []
-        return [*said, *not_tried, *self.notes, *([] if self.every else [use]), *seed]
+        tried = decided_by_single_rows([(str(each.method), each.compared) for each in self.every])
+        return [*said, *tried, *not_tried, *self.notes, *([] if self.every else [use]), *seed]
 
     def _drawn(self) -> list[str]:
         """What depends on the seed."""

@@ -190,8 +190,8 @@ class EvaluateReport:
         if not 0 <= hits <= alerts or alerts == 0:
             return []
         return [
-            f"On these rows the {count(alerts)} alerts that {more} has beyond {less} bring {count(hits)} "
-            f"further positives, {100 * hits / alerts:.3g} %."
+            f"On these rows {more} has on balance {count(alerts)} alerts beyond those of {less}, and "
+            f"{count(hits)} further positives, {100 * hits / alerts:.3g} % of them."
         ]
 
     def _figures(self) -> list[Figure]:
