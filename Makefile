@@ -8,7 +8,7 @@ UQCLI := $(BIN)/uqcli
 SAMPLE := sample_data/digits
 
 .DEFAULT_GOAL := help
-.PHONY: help install format lint types imports test test-spark coverage faults fuzz statistical bench demo sample-data readme schemas check clean
+.PHONY: help install format lint types imports test test-spark browser coverage faults fuzz statistical bench demo sample-data readme schemas check clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -40,6 +40,9 @@ test: $(STAMP) ## run the tests
 
 test-spark: $(STAMP) $(CLUSTER)/.installed ## run the commands on a Spark cluster of two workers (needs Java 17)
 	UQCLI_CLUSTER_PYTHON=$(CLUSTER)/bin/python $(BIN)/pytest -p no:xdist tests/cluster/test_cluster.py
+
+browser: $(STAMP) ## look at the pages of every command in a browser (needs /usr/bin/chromium)
+	$(BIN)/pytest -p no:xdist tests/browser/test_pages.py
 
 $(CLUSTER)/.installed: pyproject.toml
 	$(PYTHON) -m venv $(CLUSTER)

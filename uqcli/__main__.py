@@ -28,8 +28,8 @@ def main() -> NoReturn:
     from uqcli.files import open_missing_streams
 
     open_missing_streams()
-    from uqcli.cli.resources import keep_freed_memory
-    from uqcli.cli.signals import answer_signals, conclude, ignore_signals
+    from uqcli.cli.process.resources import keep_freed_memory
+    from uqcli.cli.process.signals import answer_signals, conclude, ignore_signals
 
     answer_signals()
     keep_freed_memory()

@@ -44,6 +44,21 @@ class Binning(StrEnum):
     EQUISPACED = "equispaced"
 
 
+class CalibrationMethod(StrEnum):
+    """How scores become probabilities."""
+
+    # each has a line in jobs/calibrate/fit.py
+
+    PLATT = "platt"
+    TEMPERATURE = "temperature"
+    BETA = "beta"
+    ISOTONIC = "isotonic"
+    HISTOGRAM = "histogram"
+    MIST = "mist"
+    HETEROGENEOUS = "heterogeneous"
+    PRIOR = "prior"
+
+
 # typer needs enums; made of others when the program starts, they need no lines of their own to keep in step,
 # but a checker of types cannot follow: to it they are these
 if TYPE_CHECKING:
@@ -52,6 +67,11 @@ if TYPE_CHECKING:
         """The members that code names."""
 
         VW_DPMT = "vw-dpmt"
+        ALL = "all"
+
+    class CalibrationChoice(StrEnum):
+        """The members that code names."""
+
         ALL = "all"
 
     ScoreBinning = Binning
@@ -66,6 +86,12 @@ else:
 
     AlgorithmChoice = _choices(
         "AlgorithmChoice", "An algorithm, or all of them side by side.", Algorithm, ALL="all"
+    )
+    CalibrationChoice = _choices(
+        "CalibrationChoice",
+        "A calibration method, or all of them in one ranked table.",
+        CalibrationMethod,
+        ALL="all",
     )
     ScoreBinning = _choices(
         "ScoreBinning",
@@ -157,21 +183,6 @@ class CalibrationTest(StrEnum):
 
     BINOMIAL = "binomial"
     T = "t"
-
-
-class CalibrationMethod(StrEnum):
-    """How scores become probabilities."""
-
-    # each has a line in jobs/calibrate/fit.py
-
-    PLATT = "platt"
-    TEMPERATURE = "temperature"
-    BETA = "beta"
-    ISOTONIC = "isotonic"
-    HISTOGRAM = "histogram"
-    MIST = "mist"
-    HETEROGENEOUS = "heterogeneous"
-    PRIOR = "prior"
 
 
 class LeafMethod(StrEnum):

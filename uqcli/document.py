@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Protocol
 
 from uqcli.visible import visible
@@ -106,6 +107,23 @@ class Figure:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Promise:
+    """What was promised, and whether it is kept.
+
+    Attributes
+    ----------
+    kept
+        None where nothing here can tell.
+    said
+        A sentence on it.
+    """
+
+    name: str
+    kept: bool | None
+    said: str
+
+
+@dataclass(frozen=True, kw_only=True)
 class Document:
     """A title, tables, and sentences for people.
 
@@ -115,6 +133,8 @@ class Document:
         Sentences that come before everything else.
     figures
         Pictures that belong to it: in HTML and Markdown, and for ``--plot``.
+    promises
+        What was promised and is judged here, for those who read test results.
     live
         What changes from run to run, such as times: shown on the terminal, never written to a file.
     """
@@ -124,6 +144,7 @@ class Document:
     lead: Sequence[str] = ()
     notes: Sequence[str] = ()
     figures: Sequence[Figure] = ()
+    promises: Sequence[Promise] = ()
     live: Sequence[str] = ()
 
 
@@ -185,6 +206,34 @@ def count(value: int | None) -> str:
 def number(value: float) -> str:
     """Format a score or an edge so that it stays recognisable, not exact."""
     return f"{value:.6g}"
+
+
+def ranges(edges: Sequence[float]) -> list[str]:
+    """The ranges between sorted edges, in words.
+
+    Examples
+    --------
+    >>> ranges([0.5, 2]), ranges([])
+    (['below 0.5', '0.5 to below 2', '2 and above'], ['all'])
+    """
+    if not edges:
+        return ["all"]
+    shown = [number(edge) for edge in edges]
+    between = [f"{low} to below {high}" for low, high in pairwise(shown)]
+    return [f"below {shown[0]}", *between, f"{shown[-1]} and above"]
+
+
+def p_text(value: float | None) -> str:
+    """Format a p-value after its name; the digits of very small ones mean nothing.
+
+    Examples
+    --------
+    >>> p_text(0.0123), p_text(8.76e-43), p_text(None)
+    ('p = 0.0123', 'p < 0.0001', 'p undefined')
+    """
+    if value is None:
+        return "p undefined"
+    return "p < 0.0001" if value < 0.0001 else f"p = {value:.3g}"
 
 
 def interval(estimate: Estimate) -> str:

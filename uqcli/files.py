@@ -2,7 +2,7 @@
 
 A regular file is written beside its place under a temporary name, synchronised, and renamed over the
 old one. FIFOs and devices are written directly. Temporaries are registered so that a signal can
-remove them (see uqcli.cli.signals), and locked while their process lives: what a killed run left
+remove them (see uqcli.cli.process.signals), and locked while their process lives: what a killed run left
 behind is told apart by its lock, on any host that shares the directory, and removed by the next run
 that writes the same file.
 """

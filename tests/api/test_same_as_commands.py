@@ -276,7 +276,8 @@ def test_models_do_what_apply_evaluate_and_show_do(given, capfd, kind):
         ours["notes"] = [note.partition(": ")[2] for note in ours["notes"]]
         assert json.loads(json.dumps(ours)) == theirs
     command("show model.json -q --report shown.md", capfd)
-    assert model.describe() == Path("shown.md").read_text("utf-8")
+    shown, _ = Path("shown.md").read_text("utf-8").split("\n## Made from\n")  # the library knows no files
+    assert model.describe() == shown
 
 
 def test_schemas_are_those_of_the_command(capfd):

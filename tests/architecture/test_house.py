@@ -28,6 +28,7 @@ from uqcli.methods.calibrate.tree import LEARNERS
 from uqcli.methods.conformal.scores import SCORES
 from uqcli.methods.conformal.thresholds import THRESHOLDS
 from uqcli.methods.tce.calibration_error import TESTS
+from uqcli.reports.boundary.algorithms import IN_WORDS
 
 ROOT = Path(__file__).parents[2]
 PACKAGE = Path(uqcli.__file__).parent
@@ -81,6 +82,7 @@ def test_every_kind_of_artifact_has_a_module_of_its_name():
         ({**SCORE_FITS, **ROW_FITS}, choices.CalibrationMethod),
         (LEAF_FITS, choices.LeafMethod),
         (LEARNERS, choices.Partitioner),
+        (IN_WORDS, choices.Algorithm),
         (SCORES, choices.ConformalMethod),
         (THRESHOLDS, choices.ConformalMode),
         (TESTS, choices.CalibrationTest),
@@ -103,7 +105,7 @@ OFFERED = [
     ("tce", "--binning", [each for each in Binning if not each.cuts_uncertainty]),
     ("boundary", "--binning", [each for each in Binning if each.cuts_uncertainty]),
     ("boundary", "--algorithm", [*Algorithm, "all"]),
-    ("calibrate", "--method", choices.CalibrationMethod),
+    ("calibrate", "--method", [*choices.CalibrationMethod, "all"]),
     ("calibrate", "--leaf-method", choices.LeafMethod),
     ("calibrate", "--partitioner", choices.Partitioner),
     ("calibrate", "--split", choices.SplitCriterion),

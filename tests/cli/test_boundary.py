@@ -1,6 +1,7 @@
 """``uqcli boundary``: same rows, same bytes; the command equals the library."""
 
 import json
+import re
 
 import numpy as np
 import polars as pl
@@ -202,6 +203,7 @@ def test_a_boundary_worse_than_one_threshold_says_so_first(uqcli, tmp_path):
     notes = uqcli(*worse, "--json").json["notes"]
     assert "One score threshold reaches recall 1.0000" in notes[0]
     assert "use --algorithm st" in notes[0]
+    assert "on these rows (score >= 0.9" in notes[0]
     text = uqcli(*worse).out.decode().splitlines()
     assert text[1] == notes[0]
     better = uqcli("boundary", "d.csv", "--precision", "0.9", "--score-bins", "all", "--json").json
@@ -280,6 +282,22 @@ def test_compare_says_first_what_to_do(compared_rows, uqcli):
     assert "was not tested" not in tested
     assert "was not tested" in uqcli(*asked).out.decode()
     assert uqcli(*asked, "--compare", "--fail-if", "gain.equal_alerts < 0.5").code == 6
+
+
+def test_what_compare_says_to_use_stands_in_the_decision(compared_rows, tmp_path, uqcli):
+    asked = ("boundary", compared_rows, "--precision", "0.6", "--compare", "--report", "r.md")
+    said = uqcli(*asked, "--uncertainty", "noise", "--json").json["notes"][0]
+    (threshold,) = re.findall(r"Use one threshold \((score >= [\d.]+)\)\.$", said)
+    assert f"| instead, by the score alone | {threshold} |" in (tmp_path / "r.md").read_text()
+    alone = uqcli("boundary", compared_rows, "--precision", "0.6", "--algorithm", "st", "--json").json
+    assert threshold == f"score >= {alone['thresholds'][0]:.6g}"
+    report = uqcli(*asked, "--uncertainty", "useful", "--json").json
+    gained = report["metrics"]["gain"]["recall"]
+    own = f"At precision >= 0.6 it changes by {100 * gained['value']:+.2f} ({100 * gained['low']:+.2f} to "
+    assert own in report["notes"][0]
+    assert report["notes"][0].endswith("Use the boundary.")
+    assert "Drawn with seed 0: the gains." in report["notes"]
+    assert "The bound holds for all rows together" in str(report["notes"])
 
 
 def test_compare_speaks_of_every_bound(compared_rows, uqcli):

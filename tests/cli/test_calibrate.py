@@ -257,3 +257,15 @@ def test_artifacts_that_contradict_themselves(uqcli, rows, broken):
     saved = json.loads((rows / "c.json").read_text())
     (rows / "c.json").write_text(json.dumps({**saved, "calibration": BROKEN[broken]}))
     assert uqcli("apply", "c.json", "new.csv").code == 5
+
+
+def test_what_the_seed_decides_is_said(uqcli, rows):
+    test = ("--test", "new.csv", "--bootstrap", "0")
+    parts = ("--method", "heterogeneous", "--features", "kind", "--min-leaf", "50")
+    for more, said in (
+        ((), "Drawn with seed 3: the folds of cross-fitting, the intervals."),
+        (("--bootstrap", "0"), "Drawn with seed 3: the folds of cross-fitting."),
+        ((*test, *parts), "Drawn with seed 3: the trees, and the rows they are learned from."),
+    ):
+        assert uqcli("calibrate", "rows.parquet", "--seed", "3", *more, "--json").json["notes"][-1] == said
+    assert "seed" not in str(uqcli("calibrate", "rows.parquet", *test, "--json").json["notes"])

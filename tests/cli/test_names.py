@@ -8,10 +8,15 @@ import unicodedata
 
 import polars as pl
 import pytest
+from junitparser import JUnitXml
+from prometheus_client.parser import text_string_to_metric_families
 
 from tests.cli.conftest import sample_frame
-from uqcli.document import Document, Table
+from uqcli.document import Document, Promise, Table
 from uqcli.errors import DataError, GateError
+from uqcli.reports.gates import Gate, JudgedGate
+from uqcli.reports.junit import to_junit
+from uqcli.reports.prometheus import to_prometheus
 from uqcli.reports.render import to_html, to_markdown, to_terminal
 from uqcli.visible import visible
 
@@ -88,6 +93,40 @@ def test_markdown_page(name):
     assert [len(re.findall(r"(?<!\\)(?:\\\\)*\|", row)) for row in rows] == [3, 3, 3, 3]
     for sign in (r"\*", "`", r"(?<=\])\(", r"<(?=script)", "~(?=~)"):
         assert not re.search(rf"(?<!\\){sign}", text.replace("\\\\", "")), text
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_junit(name):
+    gate = Gate(path=name, operator="<", value=1.0, text=f"{name} < 1")
+    promises = [Promise(name=name, kept=kept, said=name) for kept in (True, False, None)]
+    document = Document(title=name, tables=(), promises=promises)
+    text = to_junit("tce", document, [JudgedGate(gate=gate, artifact=name, actual=0.5)], name)
+    assert not acting(text)
+    (suite,) = JUnitXml.fromstring(text.encode())
+    shown = NAMES[name]
+    assert [case.name for case in suite] == [
+        f"--fail-if {shown} < 1" + f" ({shown})" * bool(name),
+        *[shown] * 3,
+    ]
+    said = [[each.message for each in case.result] for case in suite]
+    assert said[1:] == [[], [shown], [shown]]
+    assert (suite.tests, suite.failures, suite.skipped) == (4, 2, 1)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_prometheus(name):
+    text = to_prometheus("evaluate", {name: {"by_class": {name: {"ece": 0.5}}}, "other": {"by_class": {}}})
+    assert not acting(text)
+    (family,) = text_string_to_metric_families(text)
+    (sample,) = family.samples
+    artifact = {"artifact": NAMES[name]} if name else {}
+    assert (sample.name, sample.labels, sample.value) == (
+        "uqcli_evaluate_ece",
+        {**artifact, "class": NAMES[name]},
+        0.5,
+    )
+    unknown = to_prometheus("evaluate", {"": {name: {"x": 1}}})  # names of metrics are names of ours
+    assert re.fullmatch(r"uqcli_evaluate_\w* 1", unknown.splitlines()[-1], flags=re.ASCII)
 
 
 def test_numbers_and_dashes_stay_readable_in_markdown():

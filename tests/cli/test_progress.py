@@ -11,7 +11,9 @@ import pytest
 
 from uqcli.running.progress import Step, followed, listen
 
-RUN = "from uqcli.cli import progress; progress._PATIENCE = 0; from uqcli.__main__ import main; main()"
+RUN = (
+    "from uqcli.cli.process import progress; progress._PATIENCE = 0; from uqcli.__main__ import main; main()"
+)
 
 
 @pytest.fixture

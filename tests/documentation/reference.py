@@ -6,6 +6,7 @@ from pathlib import Path
 import typer
 
 from uqcli.cli.app import program
+from uqcli.cli.examples import EXAMPLES
 
 README = Path(__file__).parents[2] / "README.md"
 START, END = "<!-- reference: made by make readme -->", "<!-- end of reference -->"
@@ -22,7 +23,8 @@ def _command(name, command):
     arguments = [parameter for parameter in parameters if parameter.param_type_name == "argument"]
     options = [parameter for parameter in parameters if parameter.param_type_name == "option"]
     usage = " ".join(["uqcli", name, "[OPTIONS]", *(argument.metavar for argument in arguments)])
-    lines = [f"### `{usage}`", "", command.help, ""]
+    summary, _ = command.help.split("\n\n\b\n")
+    lines = [f"### `{usage}`", "", summary, "", "```sh", *EXAMPLES[name], "```", ""]
     lines += [f"- `{argument.metavar}`: {argument.help}" for argument in arguments]
     lines += ["", "| option | default | |", "|---|---|---|"]
     lines += [_option(option) for option in options]

@@ -14,7 +14,7 @@ from uqcli.artifacts.saved import Bins, Count, Saved
 from uqcli.choices import Algorithm, AlgorithmChoice, Binning, ConstraintKind, OnInvalid
 from uqcli.counts import Bools
 from uqcli.defaults import LOWEST
-from uqcli.document import Document, Metrics, Table, count, number, share
+from uqcli.document import Document, Metrics, Table, count, number, ranges, share
 from uqcli.engines.protocol import AddedColumns
 from uqcli.engines.request import Roles
 from uqcli.errors import DataError, UsageError
@@ -206,14 +206,22 @@ class BoundaryArtifact(Saved, frozen=True, kw_only=True):
         return said
 
 
-def threshold_table(uncertainty_edges: Sequence[float], thresholds: Sequence[float | None]) -> Table:
-    """Which scores are positive in each uncertainty bin."""
-    if len(thresholds) == 1:
-        return Table(title="Decision", header=("positive when",), rows=((_rule(thresholds[0]),),))
-    rows = [
-        (_range(uncertainty_edges, number_of), _rule(threshold))
-        for number_of, threshold in enumerate(thresholds)
-    ]
+def threshold_table(
+    uncertainty_edges: Sequence[float], thresholds: Sequence[float | None], alone: float | None = None
+) -> Table:
+    """Which scores are positive in each uncertainty bin.
+
+    Parameters
+    ----------
+    alone
+        The threshold of the score alone, which may be taken instead; None where none is known.
+    """
+    if len(thresholds) == 1 and alone is None:
+        return Table(title="Decision", header=("positive when",), rows=((rule(thresholds[0]),),))
+    names = ranges(uncertainty_edges)
+    rows = [(name, rule(threshold)) for name, threshold in zip(names, thresholds, strict=True)]
+    if alone is not None:
+        rows.append(("instead, by the score alone", rule(alone)))
     return Table(title="Decision", header=("uncertainty", "positive when"), rows=rows, left=2)
 
 
@@ -235,15 +243,8 @@ def recalibration_in_words(coefficient: float, low: float, high: float) -> str:
     return f"Scores are raised by {coefficient:g} x the uncertainty's place between {low:.6g} and {high:.6g}."
 
 
-def _range(edges: Sequence[float], bin_number: int) -> str:
-    if bin_number == 0:
-        return f"below {number(edges[0])}"
-    if bin_number == len(edges):
-        return f"{number(edges[-1])} and above"
-    return f"{number(edges[bin_number - 1])} to below {number(edges[bin_number])}"
-
-
-def _rule(threshold: float | None) -> str:
+def rule(threshold: float | None) -> str:
+    """Which scores are positive, in words."""
     if threshold is None:
         return "never"
     return "always" if threshold == LOWEST else f"score >= {number(threshold)}"

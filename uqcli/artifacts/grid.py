@@ -126,7 +126,7 @@ class GridArtifact(Saved, frozen=True, kw_only=True):
     def document(self) -> Document:
         """See Saved: many score bins are shown together, in groups."""
         groups = self.shown_groups()
-        names = [f"uncertainty bin {i + 1}" for i in range(len(self.count))]
+        names = _in_short(self.uncertainty_edges)
         alike = self._shares_edges()
         columns = (
             "score bins",
@@ -138,9 +138,22 @@ class GridArtifact(Saved, frozen=True, kw_only=True):
         size = f"{len(self.count)} x {len(self.count[0])} cells"
         return Document(
             title=f"Grid ({self.binning}): {size}, {totals['rows']:,} rows, {totals['positives']:,} positive",
-            tables=[Table(title="Positivity by score bin", header=columns, rows=rows, left=1)],
+            tables=[
+                Table(
+                    title=f"Positives by score bin and uncertainty{self._grouping(groups)}",
+                    header=columns,
+                    rows=rows,
+                    left=1,
+                )
+            ],
             notes=self._edges_in_words(),
         )
+
+    def _grouping(self, groups: Sequence[range]) -> str:
+        """What stands in a line and in a cell."""
+        together = " (several in a line)" if len(groups) < len(self.count[0]) else ""
+        scores = "" if self._shares_edges() else "from which score, "
+        return f"{together}: {scores}share of positives (rows)"
 
     def shown_groups(self) -> Sequence[range]:
         """Numbers of the score bins that are shown in a line each."""
@@ -155,9 +168,10 @@ class GridArtifact(Saved, frozen=True, kw_only=True):
         label = str(first + 1) if first == last else f"{first + 1}-{last + 1}"
         lower = ("" if first == 0 else number(self.score_edges[0][first - 1]),) if alike else ()
         cells = []
-        for counts, positives in zip(self.count, self.positives, strict=True):
+        for counts, positives, edges in zip(self.count, self.positives, self.score_edges, strict=True):
             rows, hits = (sum(row[first : last + 1]) for row in (counts, positives))
-            cells.append(f"{hits / rows:.4f} ({count(rows)})" if rows else "-")
+            start = "" if alike or first == 0 else f"from {edges[first - 1]:.3g}: "
+            cells.append(f"{start}{hits / rows:.4f} ({count(rows)})" if rows else "-")
         return (label, *lower, *cells)
 
     def _shares_edges(self) -> bool:
@@ -166,6 +180,15 @@ class GridArtifact(Saved, frozen=True, kw_only=True):
     def _edges_in_words(self) -> list[str]:
         edges = self.uncertainty_edges
         return [f"Uncertainty edges: {', '.join(map(number, edges))}."] if edges else []
+
+
+def _in_short(edges: Sequence[float]) -> list[str]:
+    """Ranges of the uncertainty as heads of columns; the edges stand elsewhere with more digits."""
+    if not edges:
+        return ["all"]
+    shown = [f"{edge:.3g}" for edge in edges]
+    between = [f"{low} to {high}" for low, high in pairwise(shown)]
+    return [f"below {shown[0]}", *between, f"from {shown[-1]}"]
 
 
 def grid_artifact(cells: Cells, source: Source, parameters: GridParameters) -> GridArtifact:

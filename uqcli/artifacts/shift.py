@@ -135,12 +135,20 @@ class ShiftArtifact(Saved, frozen=True, kw_only=True):
         title = f"Class weights ({self.estimator})"
         return Document(title=title, tables=[self.table()], notes=[f"{self.made_from()}."])
 
-    def table(self) -> Table:
-        """One line for each class."""
+    def table(self, source_shares: Sequence[Estimate] | None = None) -> Table:
+        """One line for each class.
+
+        Parameters
+        ----------
+        source_shares
+            With their intervals, where they are known.
+        """
         rows = []
-        columns = zip(self.source_prior, self.target_shares(), self.estimates().items(), strict=True)
+        priors = [f"{each:.4f}" for each in self.source_prior]
+        shares = priors if source_shares is None else [interval(each) for each in source_shares]
+        columns = zip(shares, self.target_shares(), self.estimates().items(), strict=True)
         for source, target, (name, weight) in columns:
             shown = interval(weight) if isinstance(weight, Estimate) else f"{weight:.4f}"
-            rows.append((printable(name), f"{source:.4f}", interval(target), shown))
+            rows.append((printable(name), source, interval(target), shown))
         header = ("class", "source share", "target share", "weight")
         return Table(title="", header=header, rows=rows[:_MOST_ROWS])

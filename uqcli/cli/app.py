@@ -16,10 +16,11 @@ import typer
 from typer.core import TyperGroup
 
 from uqcli.cli.config import COMMANDS
+from uqcli.cli.examples import with_examples
 from uqcli.cli.groups import with_groups
 from uqcli.cli.priority import Command, forget, wants_debug
-from uqcli.cli.progress import hide_progress
-from uqcli.cli.signals import conclude
+from uqcli.cli.process.progress import hide_progress
+from uqcli.cli.process.signals import conclude
 from uqcli.cli.values import converting_plainly
 from uqcli.defaults import VERSION
 from uqcli.errors import ClosedPipeError, DataError, GateError, UqcliError, UsageError
@@ -81,7 +82,8 @@ def program(names: tuple[str, ...] = COMMANDS) -> typer.Typer:
     for name in names:
         module = import_module(f"uqcli.cli.commands.{name}")
         function = getattr(module, name, None) or getattr(module, f"{name}_")  # bin_ hides no builtin
-        app.command(name, cls=Command)(with_groups(function))
+        help_text = with_examples(name, function.__doc__)
+        app.command(name, cls=Command, help=help_text)(with_groups(function))
     return app
 
 

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from uqcli.choices import EngineName
+from uqcli.cli.line import line_of_this_run
 from uqcli.cli.options import ReportOptions, RunOptions
 from uqcli.cli.places import Reads, check_places
-from uqcli.cli.progress import hide_progress, show_progress
+from uqcli.cli.process.progress import hide_progress, show_progress
 from uqcli.document import Metrics, Report
 from uqcli.errors import GateError, UsageError
 from uqcli.files import STDIO, Held, check_results_stream, check_writable, write_bytes
@@ -18,6 +19,8 @@ from uqcli.files import STDIO, Held, check_results_stream, check_writable, write
 if TYPE_CHECKING:
     from uqcli.artifacts.saved import Saved
     from uqcli.jobs.result import Result
+    from uqcli.reports.origin import Origin
+    from uqcli.reports.render import RunFacts
 
 
 SEVERAL: Final = "{}"
@@ -35,7 +38,7 @@ def check_outputs(
     plot: str | None = None,
     table: str | None = None,
     has_figures: bool = False,
-) -> tuple[str, ...]:
+) -> Origin:
     """Refuse impossible outputs before any work is done.
 
     Parameters
@@ -57,7 +60,7 @@ def check_outputs(
 
     Returns
     -------
-    The data files that are read, in order.
+    What the run is asked for and reads, for its pages.
 
     Raises
     ------
@@ -69,19 +72,18 @@ def check_outputs(
         A figure is asked for and cannot be drawn.
     """
     from uqcli.reports.figures import check_plot_name, require_drawing
-    from uqcli.reports.gates import failed_gates, parse_gate
-    from uqcli.reports.render import check_report_name
+    from uqcli.reports.gates import judged_gates, parse_gate
+    from uqcli.reports.render import PAGES, check_report_name
 
-    results = output if isinstance(output, tuple) else (output,)
-    outputs = [place for place in (*results, options.report, plot, table) if place is not None]
+    results, reports = output if isinstance(output, tuple) else (output,), options.report or []
+    outputs = [place for place in (*results, *reports, plot, table) if place is not None]
     files = reads.files() if running.engine is EngineName.POLARS else reads.tables
     check_places(reads, files, outputs, running)
     if STDIO in results and options.json:
         raise UsageError("-o - and --json both want standard output", remedy="give -o FILE")
-    if options.report is not None:
-        page = check_report_name(options.report) != ".json"
-        if page and has_figures:
-            require_drawing()
+    has_page = any([check_report_name(each) in PAGES for each in reports])  # noqa: C419  all are checked
+    if has_page and has_figures:
+        require_drawing()
     if plot is not None:
         check_plot_name(plot)
         require_drawing()
@@ -91,10 +93,24 @@ def check_outputs(
             check_writable(place)
     gates = [parse_gate(gate) for gate in options.fail_if or []]
     if metrics is not None:
-        failed_gates(gates, {"": metrics})
+        judged_gates(gates, {"": metrics})
     if not options.quiet:
         show_progress(STDIO if rows and results[0] is None else results[0])
-    return files
+    return _origin(files, reads.models if has_page else ())
+
+
+def _origin(files: tuple[str, ...], models: tuple[str, ...]) -> Origin:
+    """With digests of the saved models that pages speak of: as they are before the work begins."""
+    from uqcli.reports.origin import Origin, digests_of
+
+    line = line_of_this_run()
+    return Origin(
+        command=line.command,
+        line=line.typed,
+        configured=line.configured,
+        files=files,
+        digests=digests_of(models),
+    )
 
 
 def report_of_filter(options: ReportOptions, output: str | None) -> ReportOptions:
@@ -106,7 +122,7 @@ def deliver(
     result: Result[Report, Saved | None],
     options: ReportOptions,
     *,
-    files: Sequence[str] = (),
+    origin: Origin,
     output: str | None = None,
     held: Held | None = None,
     plot: str | None = None,
@@ -115,8 +131,8 @@ def deliver(
 
     Parameters
     ----------
-    files
-        The data files that were read.
+    origin
+        What the run was asked for and read.
     output
         Where the artifact or the rows go; None for nowhere.
     held
@@ -130,14 +146,18 @@ def deliver(
         A gate holds: no artifact and no file of rows is written, an old one stays.
     """
     from uqcli.artifacts.codec import encode
-    from uqcli.reports.gates import failed_gates, parse_gate
+    from uqcli.reports.gates import judged_gates, parse_gate
+    from uqcli.reports.render import RunFacts
 
     hide_progress()
     report, failure = result.report, result.failure
     saved = {name: encode(each) for name, each in _to_be_saved(result, output).items()}
-    gates = [parse_gate(text) for text in options.fail_if or []]
-    failed = failed_gates(gates, report.gated)
-    for name, content in _report_files(report, options, files, plot):  # all are made before any is written
+    gates = judged_gates([parse_gate(text) for text in options.fail_if or []], report.gated)
+    failed = [each.message for each in gates if each.holds]
+    if failure is None and not failed:
+        origin = _with_written(origin, saved)
+    facts = RunFacts(origin=origin, gates=gates, failure=None if failure is None else str(failure))
+    for name, content in _report_files(report, options, facts, plot):  # all are made before any is written
         write_bytes(name, content)
     if failure is None and not failed:
         if held is not None:
@@ -163,16 +183,23 @@ def _to_be_saved(result: Result[Report, Saved | None], output: str | None) -> di
     return named if result.artifact is None else {output: result.artifact, **named}
 
 
+def _with_written(origin: Origin, saved: Mapping[str, bytes]) -> Origin:
+    from uqcli.reports.origin import digest_of, written_as
+
+    written = {written_as(name): digest_of(content) for name, content in saved.items()}
+    return replace(origin, digests={**origin.digests, **written})
+
+
 def _report_files(
-    report: Report, options: ReportOptions, files: Sequence[str], plot: str | None
+    report: Report, options: ReportOptions, facts: RunFacts, plot: str | None
 ) -> list[tuple[str, bytes]]:
-    """Names and contents of the page and of the figure that were asked for."""
+    """Names and contents of the reports and of the figure that were asked for."""
     from uqcli.reports.render import to_file_format
 
-    made: list[tuple[str, bytes]] = []
-    if options.report is not None:
-        page = to_file_format(report, options.report, files)
-        made.append((options.report, page.encode("utf-8", "backslashreplace")))
+    made = [
+        (name, to_file_format(report, name, facts).encode("utf-8", "backslashreplace"))
+        for name in options.report or []
+    ]
     if plot is not None:
         made.append((plot, _plotted(report, plot)))
     return made

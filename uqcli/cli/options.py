@@ -345,9 +345,11 @@ class ReportOptions:
         ),
     ] = False
     report: Annotated[
-        str | None,
+        list[str] | None,
         typer.Option(
-            metavar="FILE", help="Also write the report: .html, .md or .json.", rich_help_panel=_OUTPUT
+            metavar="FILE",
+            help="Also write the report: .html, .md, .json, .xml (JUnit) or .prom (Prometheus) (repeatable).",
+            rich_help_panel=_OUTPUT,
         ),
     ] = None
     fail_if: Annotated[

@@ -16,6 +16,7 @@ import typer
 from typer.core import TyperCommand
 
 from uqcli.cli.config import Settings, layers_of, truth
+from uqcli.cli.line import remember
 from uqcli.cli.values import converting_plainly
 from uqcli.errors import UsageError
 
@@ -57,6 +58,7 @@ class Command(TyperCommand):
         _debug.set(bool(there.get("debug")))
         if not ctx.resilient_parsing and "help" not in there:
             ctx.default_map = configured(ctx, there)
+            remember(str(ctx.info_name), self.params, there, ctx.default_map)
         return super().parse_args(ctx, args)
 
 

@@ -9,6 +9,14 @@ from uqcli.engines.request import Roles, listing
 from uqcli.errors import DataError
 
 
+class MissingColumnError(DataError):
+    """A column that a command needs is not there; ``role`` says what for."""
+
+    def __init__(self, role: str, found: str, *, expected: str, remedy: str) -> None:
+        super().__init__(found, expected=expected, remedy=remedy)
+        self.role = role
+
+
 def require_columns(columns: Sequence[str], shown: str, roles: Roles) -> None:
     """Check that every needed column is there, once.
 
@@ -19,8 +27,8 @@ def require_columns(columns: Sequence[str], shown: str, roles: Roles) -> None:
 
     Raises
     ------
-    DataError
-        A column is missing (with the nearest names) or appears twice.
+    MissingColumnError, DataError
+        A column is missing (with the nearest names), or appears twice.
     """
     for role, name in roles.named().items():
         times = columns.count(name)
@@ -35,7 +43,8 @@ def _missing(columns: Sequence[str], shown: str, role: str, name: str) -> DataEr
     near = difflib.get_close_matches(name.casefold(), folded, n=3)
     names = [folded[each] for each in near]
     guess = f"did you mean {' or '.join(map(repr, names))}? " if names else ""
-    return DataError(
+    return MissingColumnError(
+        role,
         f"no column '{name}' in {shown}",
         expected=f"one of {listing(columns)}",
         remedy=f"{guess}give --{role.partition('.')[0]} COLUMN",

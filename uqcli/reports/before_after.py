@@ -45,9 +45,10 @@ def before_and_after_figure(panels: Sequence[ReliabilityPanel]) -> Figure:
     titles = "; ".join(printable(panel.title) for panel in panels)
     return Figure(
         title=f"Reliability before and after calibration: {titles}",
-        caption="Dots on the dashed line: predictions that mean what they say. The larger, the more rows.",
-        width=4.0 * columns + (0.6 if columns == 1 else 0),
-        height=3.9 * lines,
+        caption="Dots on the dashed line: predictions that mean what they say. The larger, the more rows; "
+        "bars are 95 % intervals.",
+        width=3.5 * columns if columns == _COLUMNS else 4.0 * columns + (0.6 if columns == 1 else 0),
+        height=(3.5 if columns == _COLUMNS else 3.9) * lines,
         narrow_height=3.7 * len(panels),
         draw=draw,
         needed=True,

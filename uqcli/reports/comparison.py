@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Final
+from types import MappingProxyType
+from typing import Any, Final, TypeVar
 
 from uqcli.document import Estimate, Metric, Metrics, Table, ends_of, meant
 
@@ -19,7 +21,7 @@ _MEANINGS: Final = {
     },
     "calibration": {
         "ece": "mean |rate - mean score|, equispaced bins",
-        "ace": "the same on quantile bins",
+        "ace": "as ece, on quantile bins",
         "tce": "predictions that their bin's labels speak against, %",
     },
 }
@@ -63,19 +65,81 @@ def comparison_table(title: str, compared: Comparison, sides: Sequence[str] = BE
     return Table(title=title, header=("", "metric", *sides, "meaning"), rows=rows, left=2, words_last=True)
 
 
+_RANKED: Final = MappingProxyType(
+    {
+        "log_loss": "log loss",
+        "brier": "Brier score",
+        "auc": "AUC",
+        "average_precision": "average precision",
+        "ece": "ECE",
+        "ace": "ACE",
+        "tce": "TCE, %",
+    }
+)
+
+
+def ranked_table(title: str, of: str, compared: Sequence[tuple[str, Comparison]]) -> Table:
+    """What several calibrators come to, in one table: the lowest log loss first, unchanged scores among them.
+
+    Parameters
+    ----------
+    of
+        What the names are names of.
+    compared
+        Names with what became of the same rows, or of the same labels.
+    """
+    given = [(f"before ({name})", each) for name, each in compared]
+    befores = [tuple(map(value_of, each.before.values())) for _, each in compared]
+    if len(set(befores)) == 1:
+        given = [("(before)", given[0][1])]
+    lines = [(name, each.after) for name, each in compared] + [(name, each.before) for name, each in given]
+    rows = [
+        (
+            name,
+            *(_shown(metrics[metric], metric, interval=metric == "log_loss", sign="") for metric in _RANKED),
+        )
+        for name, metrics in by_log_loss(lines)
+    ]
+    return Table(title=title, header=(of, *_RANKED.values()), rows=rows)
+
+
+def decided_by_single_rows(compared: Sequence[tuple[str, Comparison]]) -> list[str]:
+    """Which log losses have no interval where others have one: mostly they rest on single rows."""
+    bare = [name for name, each in compared if not _has_ends(each.after["log_loss"])]
+    if not bare or len(bare) == len(compared):
+        return []
+    return [
+        f"{', '.join(bare)}: no interval of the log loss would hold its level, as where probabilities of 0 "
+        "or 1 let single rows decide it; hold the Brier scores against each other."
+    ]
+
+
+Named = TypeVar("Named", bound=tuple[Any, Metrics])
+
+
+def by_log_loss(lines: Sequence[Named]) -> list[Named]:
+    """Names with metrics, the lowest log loss first, those without one last; ties in the order given."""
+
+    def rank(line: Named) -> float:
+        value = value_of(line[1]["log_loss"])
+        return math.inf if value is None else value
+
+    return sorted(lines, key=rank)
+
+
 def value_of(metric: Metric) -> float | None:
     """The number itself, with an interval or without."""
     value = metric.value if isinstance(metric, Estimate) else metric
     return value if isinstance(value, int | float) else None
 
 
-def _shown(metric: Metric, name: str, *, interval: bool = False) -> str:
+def _shown(metric: Metric, name: str, *, interval: bool = False, sign: str = "+") -> str:
     value = value_of(metric)
     if value is None:
         return "-"
-    digits, sign = (2 if name == "tce" else 4), ("+" if interval else "")
+    digits, sign = (2 if name == "tce" else 4), (sign if interval else "")
     text = f"{value:{sign}.{digits}f}"
-    return text + (ends_of(metric, f"+.{digits}f") if interval and isinstance(metric, Estimate) else "")
+    return text + (ends_of(metric, f"{sign}.{digits}f") if interval and isinstance(metric, Estimate) else "")
 
 
 def verdict(compared: Comparison, where: str) -> str:

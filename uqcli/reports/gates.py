@@ -67,8 +67,36 @@ def _finite(text: str) -> float | None:
     return value if math.isfinite(value) else None
 
 
-def failed_gates(gates: Sequence[Gate], by_artifact: Mapping[str, Metrics]) -> list[str]:
-    """Describe every gate that holds; an undefined metric holds none.
+@dataclass(frozen=True, kw_only=True)
+class JudgedGate:
+    """A gate held against metrics.
+
+    Attributes
+    ----------
+    artifact
+        Whose metrics; '' of a single result or of all together.
+    actual
+        The metric; None where it is undefined, and then the gate does not hold.
+    """
+
+    gate: Gate
+    artifact: str
+    actual: float | None
+
+    @property
+    def holds(self) -> bool:
+        """Whether the run fails by it."""
+        return self.actual is not None and _COMPARE[self.gate.operator](self.actual, self.gate.value)
+
+    @property
+    def message(self) -> str:
+        """What is said where it holds."""
+        where = f" in {self.artifact}" if self.artifact else ""
+        return f"gate: {self.gate.text} holds{where} ({self.gate.path} is {self.actual:.6g})"
+
+
+def judged_gates(gates: Sequence[Gate], by_artifact: Mapping[str, Metrics]) -> list[JudgedGate]:
+    """Hold every gate against the metrics of those it is about.
 
     Metrics under '' beside those of artifacts are of all of them together.
 
@@ -77,14 +105,11 @@ def failed_gates(gates: Sequence[Gate], by_artifact: Mapping[str, Metrics]) -> l
     UsageError
         A gate names a metric that does not exist.
     """
-    failed = []
-    for gate in gates:
-        for artifact, metrics in _asked(gate, by_artifact).items():
-            actual = _look_up(gate, metrics)
-            if actual is not None and _COMPARE[gate.operator](actual, gate.value):
-                where = f" in {artifact}" if artifact else ""
-                failed.append(f"gate: {gate.text} holds{where} ({gate.path} is {actual:.6g})")
-    return failed
+    return [
+        JudgedGate(gate=gate, artifact=artifact, actual=_look_up(gate, metrics))
+        for gate in gates
+        for artifact, metrics in _asked(gate, by_artifact).items()
+    ]
 
 
 def _asked(gate: Gate, by_artifact: Mapping[str, Metrics]) -> Mapping[str, Metrics]:

@@ -1,4 +1,4 @@
-"""Reports as terminal text, JSON, Markdown and HTML."""
+"""Reports as terminal text, JSON, Markdown and HTML; the forms that only machines read stand beside this."""
 
 from __future__ import annotations
 
@@ -8,14 +8,17 @@ import io
 import json
 import re
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, TextIO
 
-from uqcli.document import Document, Figure, Report, Table, count
+from uqcli.document import Document, Figure, Report, Table
 from uqcli.errors import UsageError
-from uqcli.files import is_stdin
 from uqcli.reports.figures import can_draw, to_svg
+from uqcli.reports.gates import JudgedGate
+from uqcli.reports.junit import to_junit
+from uqcli.reports.origin import Origin
+from uqcli.reports.prometheus import to_prometheus
 from uqcli.running.remarks import remarks
 from uqcli.visible import acts, visible
 
@@ -24,6 +27,26 @@ if TYPE_CHECKING:
     from rich.table import Table as RichTable
 
 _PIPE_WIDTH = 1000
+
+PAGES: Final = frozenset({".html", ".md"})
+"""Forms for people: with figures, and with what they were made of."""
+
+_FORMS: Final = (".html", ".md", ".json", ".xml", ".prom")
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunFacts:
+    """What files of a report say of the run beside the report itself.
+
+    Attributes
+    ----------
+    failure
+        Why there is no result; None where there is one.
+    """
+
+    origin: Origin
+    gates: Sequence[JudgedGate] = ()
+    failure: str | None = None
 
 
 def to_terminal(document: Document, stream: TextIO) -> None:
@@ -79,24 +102,27 @@ def _json_escape(character: str) -> str:
     return json.dumps(character)[1:-1]
 
 
-def to_markdown(document: Document) -> str:
-    """A Markdown page."""
+def to_markdown(document: Document, made_from: Table | None = None) -> str:
+    """A Markdown page; what it was made from stands at its end."""
     out = io.StringIO()
     out.write(f"# {_plain(document.title)}\n")
     for note in (*document.lead, *document.notes):
         out.write(f"\n{_paragraph(note)}\n")
     for table in document.tables:
-        out.write(f"\n## {_plain(table.title)}\n" if table.title else "")
-        aligned = [":--" if table.holds_words(at) else "--:" for at in range(len(table.header))]
-        lines = [map(_plain, table.header), aligned, *(map(_plain, row) for row in table.rows)]
-        for line in lines:
-            out.write(f"\n| {' | '.join(line)} |")
-        out.write("\n")
+        out.write(_markdown_table(table))
     for figure in document.figures:
         picture = base64.b64encode(to_svg(figure).encode()).decode()
         out.write(f"\n![{_plain(figure.title)}](data:image/svg+xml;base64,{picture})\n")
         out.write(f"\n{_paragraph(figure.caption)}\n")
+    out.write(_markdown_table(made_from) if made_from else "")
     return out.getvalue()
+
+
+def _markdown_table(table: Table) -> str:
+    aligned = [":--" if table.holds_words(at) else "--:" for at in range(len(table.header))]
+    lines = [map(_plain, table.header), aligned, *(map(_plain, row) for row in table.rows)]
+    title = f"\n## {_plain(table.title)}\n" if table.title else ""
+    return title + "".join(f"\n| {' | '.join(line)} |" for line in lines) + "\n"
 
 
 _MARKDOWN: Final = re.compile(
@@ -127,10 +153,11 @@ def _paragraph(text: str) -> str:
     return f"{text[:sign]}\\{text[sign]}{_plain(text[begins.end() :])}"
 
 
-def to_html(document: Document) -> str:
-    """A self-contained HTML page."""
-    body = "".join(_html_table(table) for table in document.tables)
-    notes = "".join(f"<p>{_escaped(note)}</p>\n" for note in (*document.lead, *document.notes))
+def to_html(document: Document, made_from: Table | None = None) -> str:
+    """A self-contained HTML page; what it was made from stands at its end."""
+    tables = document.tables if made_from is None else (*document.tables, made_from)
+    body = "".join(map(_html_table, tables))
+    notes = "".join(f"<p>{_sentence(note)}</p>\n" for note in (*document.lead, *document.notes))
     figures = "".join(map(_html_figure, document.figures))
     title = _escaped(document.title)
     return (
@@ -151,15 +178,23 @@ def _html_figure(figure: Figure) -> str:
     return f"<figure>\n{shapes}<figcaption>{_escaped(figure.caption)}</figcaption>\n</figure>\n"
 
 
+def _sentence(text: str) -> str:
+    """Text in which the name of an option stays on one line."""
+    return _OPTION.sub(r'<span class="o">\g<0></span>', _escaped(text))
+
+
+_OPTION: Final = re.compile(r"(?<![\w-])--[a-z][a-z-]*")
+
+
 def _escaped(text: str) -> str:
     return html.escape(visible(text))
 
 
 def _html_table(table: Table) -> str:
-    head = _html_cells("th", table, table.header)
+    head = f"<tr>{_html_cells('th', table, table.header)}</tr>\n" if any(table.header) else ""
     rows = "".join(f"<tr>{_html_cells('td', table, row)}</tr>\n" for row in table.rows)
     title = f"<h2>{_escaped(table.title)}</h2>\n" if table.title else ""
-    return f'{title}<div class="scroll">\n<table>\n<tr>{head}</tr>\n{rows}</table>\n</div>\n'
+    return f'{title}<div class="scroll">\n<table>\n{head}{rows}</table>\n</div>\n'
 
 
 def _html_cells(tag: str, table: Table, line: Sequence[str]) -> str:
@@ -172,48 +207,53 @@ def _html_cells(tag: str, table: Table, line: Sequence[str]) -> str:
 
 
 _STYLE = (
-    ":root{color-scheme:light dark;--ink:#1b1b1b;--page:#fff;--line:#ddd;--rule:#888}"
-    "@media(prefers-color-scheme:dark){:root{--ink:#e6e6e6;--page:#16181b;--line:#3a3f45;--rule:#8a9199}}"
+    ":root{color-scheme:light dark;--ink:#1b1b1b;--page:#fff;--line:#ddd;--rule:#888;--shade:#0004}"
+    "@media(prefers-color-scheme:dark){:root{--ink:#e6e6e6;--page:#16181b;--line:#3a3f45;--rule:#8a9199;--shade:#fff5}}"
     "body{font:16px/1.5 system-ui,sans-serif;max-width:60rem;margin:2rem auto;padding:0 1rem;"
     "color:var(--ink);background:var(--page);overflow-wrap:anywhere}"
-    "h1{font-size:1.5rem}h2{font-size:1.15rem}.scroll{overflow-x:auto}"
+    "h1{font-size:1.5rem}h2{font-size:1.15rem}"
+    # what a table goes on with, outside its frame, throws a shadow on the edge
+    ".scroll{overflow-x:auto;background:linear-gradient(to right,var(--page) 40%,transparent) 0/3rem 100%,"
+    "linear-gradient(to left,var(--page) 40%,transparent) 100%/3rem 100%,"
+    "linear-gradient(to right,var(--shade),transparent) 0/.8rem 100%,"
+    "linear-gradient(to left,var(--shade),transparent) 100%/.8rem 100%;"
+    "background-repeat:no-repeat;background-attachment:local,local,scroll,scroll}"
     "table{border-collapse:collapse;margin:1rem 0;overflow-wrap:normal}"
     "th,td{padding:.35rem .7rem;border-bottom:1px solid var(--line);text-align:left;white-space:nowrap}"
-    ".n{text-align:right;font-variant-numeric:tabular-nums}.w{white-space:normal;min-width:14rem}"
+    ".o{white-space:nowrap}.n{text-align:right;font-variant-numeric:tabular-nums}.w{white-space:normal;min-width:14rem;overflow-wrap:anywhere}"
     "th{border-bottom:2px solid var(--rule)}"
-    "figure{margin:1.5rem 0}svg{display:block;max-width:100%;height:auto;border-radius:4px}"
-    "figcaption{font-size:.9rem;max-width:44rem}.narrow{display:none}"
+    "figure{margin:1.5rem 0 2rem}svg{display:block;max-width:100%;height:auto;border-radius:4px}"
+    "figcaption{margin-top:.6rem;font-size:.9rem;max-width:44rem}.narrow{display:none}"
+    "@media screen and (max-width:40rem){th,td{padding:.35rem .4rem}}"
     "@media screen and (max-width:60rem){.wide{display:none}.narrow{display:block}}"
 )
 
 
-def to_file_format(report: Report, name: str, files: Sequence[str] = ()) -> str:
+def to_file_format(report: Report, name: str, facts: RunFacts) -> str:
     """A report in the form its file name asks for.
-
-    Parameters
-    ----------
-    files
-        The data files it was made from: pages name them.
 
     Raises
     ------
     UsageError
-        The name ends in none of .json, .md, .html.
+        The name has no known ending.
     """
-    suffix = check_report_name(name)
-    if suffix == ".json":
-        return to_json(report)
-    document = report.document()
+    command = facts.origin.command
+    match check_report_name(name):
+        case ".json":
+            return to_json(report)
+        case ".xml":
+            return to_junit(command, report.document(), facts.gates, facts.failure)
+        case ".prom":
+            return to_prometheus(command, report.gated)
+        case page:
+            return _page(report, page, facts.origin)
+
+
+def _page(report: Report, suffix: str, origin: Origin) -> str:
+    document, made_from = report.document(), origin.table(report.payload())
     figures = [each for each in document.figures if each.needed or can_draw()]
-    document = replace(document, notes=(*document.notes, *remarks(), *_files_read(files)), figures=figures)
-    return to_markdown(document) if suffix == ".md" else to_html(document)
-
-
-def _files_read(files: Sequence[str]) -> list[str]:
-    """How many files were read, the first and the last."""
-    if len(files) > 1:
-        return [f"Read {count(len(files))} files: '{files[0]}' to '{files[-1]}'."]
-    return ["Read standard input." if is_stdin(name) else f"Read '{name}'." for name in files]
+    document = replace(document, notes=(*document.notes, *remarks()), figures=figures)
+    return to_markdown(document, made_from) if suffix == ".md" else to_html(document, made_from)
 
 
 def check_report_name(name: str) -> str:
@@ -222,9 +262,9 @@ def check_report_name(name: str) -> str:
     Raises
     ------
     UsageError
-        It is none of .json, .md, .html.
+        It is none of those that reports have.
     """
     suffix = Path(name).suffix.lower()
-    if suffix not in (".json", ".md", ".html"):
-        raise UsageError(f"--report '{name}' has no known ending", expected=".json, .md or .html")
+    if suffix not in _FORMS:
+        raise UsageError(f"--report '{name}' has no known ending", expected=" or ".join(_FORMS))
     return suffix

@@ -7,7 +7,7 @@ from uqcli.choices import Binning, ConstraintKind
 from uqcli.jobs.boundary.auto_bins import BINS, fewest_of, tried_bins
 from uqcli.methods.bin.grid import GridSpec
 from uqcli.methods.boundary.constraint import parse_constraint
-from uqcli.reports.boundary.report import BinsTried
+from uqcli.reports.boundary.bins_tried import BinsTried
 from uqcli.rows import Rows
 
 SPEC = GridSpec(binning=Binning.EQUI_WEIGHT, uncertainty_bins=3, score_bins=100)

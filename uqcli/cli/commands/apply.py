@@ -17,7 +17,7 @@ from uqcli.cli.options import (
     RunOptions,
 )
 from uqcli.cli.places import Reads
-from uqcli.cli.resources import limit_threads
+from uqcli.cli.process.resources import limit_threads
 from uqcli.files import STDIO, Held
 
 
@@ -46,7 +46,7 @@ def apply(
     """Stream files through a saved model: its columns are added, other columns and order kept."""
     limit_threads(running.threads)
     reads = Reads.of(inputs, models=[artifact], reading=reading)
-    files = check_outputs(reporting, rows.output or STDIO, reads=reads, running=running, rows=True)
+    origin = check_outputs(reporting, rows.output or STDIO, reads=reads, running=running, rows=True)
     from uqcli.jobs.stream.apply import ApplyRequest, run
     from uqcli.reports.gates import parse_gate
 
@@ -61,4 +61,4 @@ def apply(
         )
         result = run(request)
         spoken = report_of_filter(reporting, rows.output)
-        deliver(result, spoken, files=files, output=rows.output, held=held)
+        deliver(result, spoken, origin=origin, output=rows.output, held=held)

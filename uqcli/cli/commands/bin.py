@@ -22,7 +22,7 @@ from uqcli.cli.options import (
 )
 from uqcli.cli.places import Reads
 from uqcli.cli.priority import refuse_typed
-from uqcli.cli.resources import limit_threads
+from uqcli.cli.process.resources import limit_threads
 from uqcli.errors import UsageError
 from uqcli.exact import size
 
@@ -87,7 +87,7 @@ def bin_(
     limit_threads(running.threads)
     tables, models = (None, [*(inputs or ()), edges]) if merge else (inputs, [edges])
     reads = Reads.of(tables, models=models, reading=reading)
-    files = check_outputs(reporting, written.output, reads=reads, running=running, plot=plotting.plot)
+    origin = check_outputs(reporting, written.output, reads=reads, running=running, plot=plotting.plot)
     from uqcli.jobs.bin.run import BinRequest, run
 
     shape = {
@@ -110,7 +110,7 @@ def bin_(
     else:
         given = {name: str(value) for name, value in shape.items() if value}
         request = BinRequest(data=data, grid=_spec(binning or defaults.GRID_BINNING, given))
-    deliver(run(request), reporting, files=files, output=written.output, plot=plotting.plot)
+    deliver(run(request), reporting, origin=origin, output=written.output, plot=plotting.plot)
 
 
 def _refuse_shape(given: dict[str, str | Binning | None]) -> None:

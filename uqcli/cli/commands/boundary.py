@@ -22,7 +22,7 @@ from uqcli.cli.options import (
 )
 from uqcli.cli.places import Reads
 from uqcli.cli.priority import is_typed, refuse_typed
-from uqcli.cli.resources import limit_threads
+from uqcli.cli.process.resources import limit_threads
 from uqcli.errors import UsageError
 from uqcli.exact import size
 from uqcli.files import Held, is_stdout
@@ -200,7 +200,7 @@ def boundary(
     reads = Reads.of(inputs, models=[method.grid, method.shift], reading=reading)
     places = _places(written.output, asked)
     table = _table(method.frontier)
-    files = check_outputs(reporting, places, reads=reads, running=running, plot=plotting.plot, table=table)
+    origin = check_outputs(reporting, places, reads=reads, running=running, plot=plotting.plot, table=table)
     from uqcli.engines.protocol import Destination
     from uqcli.jobs.boundary.request import BoundaryRequest
     from uqcli.jobs.boundary.run import run, run_several
@@ -222,7 +222,7 @@ def boundary(
         if table is not None:
             request = replace(request, frontier=Destination(place=table, held=held))
         result = run(request) if len(asked) == 1 else run_several(request, asked)
-        deliver(result, reporting, files=files, output=written.output, held=held, plot=plotting.plot)
+        deliver(result, reporting, origin=origin, output=written.output, held=held, plot=plotting.plot)
 
 
 def _table(place: str | None) -> str | None:

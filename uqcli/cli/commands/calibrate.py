@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from uqcli import defaults
-from uqcli.choices import CalibrationMethod, LeafMethod, Partitioner, SplitCriterion
+from uqcli.choices import CalibrationChoice, CalibrationMethod, LeafMethod, Partitioner, SplitCriterion
 from uqcli.cli.deliver import check_outputs, deliver
 from uqcli.cli.inputs import labelled_data
 from uqcli.cli.options import (
@@ -22,7 +22,7 @@ from uqcli.cli.options import (
 )
 from uqcli.cli.places import Reads
 from uqcli.cli.priority import is_typed, refuse_typed
-from uqcli.cli.resources import limit_threads
+from uqcli.cli.process.resources import limit_threads
 from uqcli.errors import UsageError
 from uqcli.exact import size
 
@@ -37,11 +37,12 @@ class MapOptions:
     """How scores become probabilities."""
 
     method: Annotated[
-        CalibrationMethod | None,
+        CalibrationChoice | None,
         typer.Option(
             help="platt, temperature, beta: by a formula; isotonic: any rising shape; histogram: a rate for "
             "each bin, with a bound; mist: isotonic for each uncertainty level; heterogeneous: one "
-            "calibration for each part of the rows; prior: the correction of --undersampled alone. "
+            "calibration for each part of the rows; prior: the correction of --undersampled alone; all: "
+            "every one that applies, ranked by log loss, the best is written. "
             "(default: "
             f"{defaults.CALIBRATION_METHOD}, or prior with --undersampled)",
             rich_help_panel=_METHOD,
@@ -172,7 +173,7 @@ def calibrate(
 ) -> None:
     """Fit a map from scores to probabilities that hold what they say, and measure it on other rows."""
     limit_threads(running.threads)
-    files = check_outputs(
+    origin = check_outputs(
         reporting,
         written.output,
         reads=Reads.of(inputs, test, parts.tree_data, models=[methods.shift], reading=reading),
@@ -180,16 +181,17 @@ def calibrate(
         plot=plotting.plot,
         has_figures=True,
     )
+    from uqcli.jobs.calibrate.every import run_every
     from uqcli.jobs.calibrate.made import CalibrateRequest
     from uqcli.jobs.calibrate.run import run
 
     method = _method(methods)
     _refuse_stray(method, methods, parts)
-    if method is not CalibrationMethod.HETEROGENEOUS:
+    if method not in (None, CalibrationMethod.HETEROGENEOUS):
         parts = PartOptions()  # what is configured for it
     request = CalibrateRequest(
         data=labelled_data(inputs, columns, reading, running),
-        calibration=_calibration(method, methods, parts, resampling),
+        calibration=_calibration(method or defaults.CALIBRATION_METHOD, methods, parts, resampling),
         features=_names(parts.features, "--features"),
         partition=_names(parts.partition, "--partition"),
         test=tuple(test) if test else None,
@@ -198,7 +200,8 @@ def calibrate(
         bootstrap=resampling.bootstrap,
         confidence=resampling.confidence,
     )
-    deliver(run(request), reporting, files=files, output=written.output, plot=plotting.plot)
+    result = run_every(request) if method is None else run(request)
+    deliver(result, reporting, origin=origin, output=written.output, plot=plotting.plot)
 
 
 def _names(text: str | None, option: str) -> tuple[str, ...]:
@@ -210,9 +213,11 @@ def _names(text: str | None, option: str) -> tuple[str, ...]:
     return names
 
 
-def _method(methods: MapOptions) -> CalibrationMethod:
-    alone = defaults.CALIBRATION_METHOD if methods.undersampled is None else CalibrationMethod.PRIOR
-    return methods.method or alone
+def _method(methods: MapOptions) -> CalibrationMethod | None:
+    """What was asked for; None for all."""
+    if methods.method is not None:
+        return None if methods.method is CalibrationChoice.ALL else CalibrationMethod(methods.method)
+    return defaults.CALIBRATION_METHOD if methods.undersampled is None else CalibrationMethod.PRIOR
 
 
 def _calibration(
@@ -241,8 +246,8 @@ def _calibration(
     )
 
 
-def _refuse_stray(method: CalibrationMethod, methods: MapOptions, parts: PartOptions) -> None:
-    """Refuse options that the method does not look at."""
+def _refuse_stray(method: CalibrationMethod | None, methods: MapOptions, parts: PartOptions) -> None:
+    """Refuse options that the method does not look at; all of them look at all."""
     of_trees = {
         "--partitioner": parts.partitioner,
         "--max-depth": parts.max_depth,
@@ -258,12 +263,12 @@ def _refuse_stray(method: CalibrationMethod, methods: MapOptions, parts: PartOpt
     }
     for owner, options in belongs.items():
         for name, value in options.items():
-            if value and method is not owner and is_typed(name):
+            if value and method not in (None, owner) and is_typed(name):
                 raise UsageError(f"{name} with method {method}", expected=f"--method {owner}")
     for name, value in of_trees.items():
         if value and parts.features is None and is_typed(name):
             raise UsageError(f"{name} without --features", expected="columns to learn trees from")
-    if method is not CalibrationMethod.MIST:
+    if method not in (None, CalibrationMethod.MIST):
         refuse_typed(("uncertainty",), f"with method {method}", f"--method {CalibrationMethod.MIST}")
     if method is CalibrationMethod.PRIOR and methods.undersampled is None:
         raise UsageError("method prior without --undersampled", expected="the factor of the undersampling")

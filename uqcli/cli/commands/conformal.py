@@ -20,7 +20,7 @@ from uqcli.cli.options import (
 )
 from uqcli.cli.places import Reads
 from uqcli.cli.priority import is_typed, refuse_typed
-from uqcli.cli.resources import limit_threads
+from uqcli.cli.process.resources import limit_threads
 from uqcli.errors import UsageError
 
 _SETS = "Sets"
@@ -102,7 +102,7 @@ def conformal(
     """Find thresholds of sets of classes that hold the true one as often as promised."""
     limit_threads(running.threads)
     reads = Reads.of(inputs, target, models=[shift], reading=reading)
-    files = check_outputs(reporting, written.output, reads=reads, running=running)
+    origin = check_outputs(reporting, written.output, reads=reads, running=running)
     from uqcli.jobs.conformal.run import ConformalRequest, parse_alpha, run
 
     parse_alpha(alpha)
@@ -126,7 +126,7 @@ def conformal(
         shift=shift,
         target=tuple(target) if target else None,
     )
-    deliver(run(request), reporting, files=files, output=written.output)
+    deliver(run(request), reporting, origin=origin, output=written.output)
 
 
 def _pairs(text: str | None) -> dict[str, str]:

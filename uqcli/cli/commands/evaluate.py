@@ -20,7 +20,7 @@ from uqcli.cli.options import (
     RunOptions,
 )
 from uqcli.cli.places import Reads
-from uqcli.cli.resources import limit_threads
+from uqcli.cli.process.resources import limit_threads
 
 
 def evaluate(
@@ -55,7 +55,7 @@ def evaluate(
     artifacts = tuple(name for name in given if name.endswith(".json"))
     inputs = tuple(name for name in given if not name.endswith(".json"))
     reads = Reads.of(inputs, models=[*artifacts, shift], reading=reading)
-    files = check_outputs(reporting, None, reads=reads, running=running, plot=plotting.plot)
+    origin = check_outputs(reporting, None, reads=reads, running=running, plot=plotting.plot)
     from uqcli.jobs.evaluate.request import EvaluateRequest
     from uqcli.jobs.evaluate.run import run
 
@@ -68,4 +68,4 @@ def evaluate(
         seed=resampling.seed,
         shift=shift,
     )
-    deliver(run(request), reporting, files=files, plot=plotting.plot)
+    deliver(run(request), reporting, origin=origin, plot=plotting.plot)

@@ -22,7 +22,7 @@ from uqcli.cli.options import (
 )
 from uqcli.cli.places import Reads
 from uqcli.cli.priority import is_typed, refuse_typed
-from uqcli.cli.resources import limit_threads
+from uqcli.cli.process.resources import limit_threads
 from uqcli.errors import UsageError
 
 _ESTIMATE = "Class weights"
@@ -76,7 +76,7 @@ def shift(
     """Estimate from unlabelled rows how much more frequent each class is than in labelled ones."""
     limit_threads(running.threads)
     reads = Reads.of(inputs, target, reading=reading)
-    files = check_outputs(reporting, written.output, reads=reads, running=running, plot=plotting.plot)
+    origin = check_outputs(reporting, written.output, reads=reads, running=running, plot=plotting.plot)
     from uqcli.jobs.shift.run import ShiftRequest, run
 
     refuse_typed(("uncertainty",), "of class weights", "none: they come from probabilities alone")
@@ -92,7 +92,7 @@ def shift(
         confidence=resampling.confidence,
         seed=resampling.seed,
     )
-    deliver(run(request), reporting, files=files, output=written.output, plot=plotting.plot)
+    deliver(run(request), reporting, origin=origin, output=written.output, plot=plotting.plot)
 
 
 def _shares(text: str | None) -> tuple[float, ...] | None:

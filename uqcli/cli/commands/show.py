@@ -18,7 +18,7 @@ def show(
     running: RunOptions,
 ) -> None:
     """Say in words what a saved model does."""
-    check_outputs(reporting, None, reads=Reads.of(models=[artifact]), running=running)
+    origin = check_outputs(reporting, None, reads=Reads.of(models=[artifact]), running=running)
     from uqcli.jobs.show import run
 
-    deliver(run(artifact), reporting)
+    deliver(run(artifact), reporting, origin=origin)

@@ -13,7 +13,7 @@ from uqcli.cli.deliver import check_outputs, deliver, report_of_filter
 from uqcli.cli.options import ReportOptions, RowsFile, RunOptions
 from uqcli.cli.places import Reads
 from uqcli.cli.priority import refuse_typed
-from uqcli.cli.resources import limit_threads
+from uqcli.cli.process.resources import limit_threads
 from uqcli.errors import UsageError
 from uqcli.files import STDIO, Held
 
@@ -134,7 +134,7 @@ def simulate(
 
     output = written.output or STDIO
     format_of(output, written.output_format)
-    check_outputs(
+    origin = check_outputs(
         reporting, output, reads=Reads(), running=running, metrics=metrics_of(rows=rows, positives=0)
     )
     from uqcli.jobs.stream.output import RowsOutput
@@ -149,7 +149,8 @@ def simulate(
                 model=_model(kind, _given(posterior), _given(gaussian)),
             )
         )
-        deliver(result, report_of_filter(reporting, written.output), output=written.output, held=held)
+        spoken = report_of_filter(reporting, written.output)
+        deliver(result, spoken, origin=origin, output=written.output, held=held)
 
 
 def _given(options: PosteriorOptions | GaussianOptions) -> dict[str, Any]:

@@ -22,7 +22,7 @@ from uqcli.cli.options import (
 )
 from uqcli.cli.places import Reads
 from uqcli.cli.priority import refuse_typed
-from uqcli.cli.resources import limit_threads
+from uqcli.cli.process.resources import limit_threads
 from uqcli.exact import size
 
 _MEASURE = "Measure"
@@ -73,7 +73,9 @@ def tce(
     """Measure how far probabilities can be trusted: test-based calibration error, ECE and relatives."""
     limit_threads(running.threads)
     reads = Reads.of(inputs, reading=reading)
-    files = check_outputs(reporting, None, reads=reads, running=running, plot=plotting.plot, has_figures=True)
+    origin = check_outputs(
+        reporting, None, reads=reads, running=running, plot=plotting.plot, has_figures=True
+    )
     refuse_typed(("uncertainty",), "of calibration errors", "none: they look at the score alone")
     from uqcli.jobs.tce.measure import MeasureOptions
     from uqcli.jobs.tce.run import TceRequest, run
@@ -95,4 +97,4 @@ def tce(
         seed=resampling.seed,
         confidence=resampling.confidence,
     )
-    deliver(run(request), reporting, files=files, plot=plotting.plot)
+    deliver(run(request), reporting, origin=origin, plot=plotting.plot)

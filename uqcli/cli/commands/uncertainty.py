@@ -10,7 +10,7 @@ from uqcli.cli.deliver import check_outputs, deliver, report_of_filter
 from uqcli.cli.inputs import bare_data, rows_output
 from uqcli.cli.options import InputOptions, ReportOptions, RowOutput, RunOptions
 from uqcli.cli.places import Reads
-from uqcli.cli.resources import limit_threads
+from uqcli.cli.process.resources import limit_threads
 from uqcli.files import STDIO, Held
 
 _MODEL = "Model"
@@ -47,7 +47,7 @@ def uncertainty(
     limit_threads(running.threads)
     from uqcli.reports.stream.apply import metrics_of
 
-    files = check_outputs(
+    origin = check_outputs(
         reporting,
         rows.output or STDIO,
         reads=Reads.of(inputs, reading=reading),
@@ -67,4 +67,4 @@ def uncertainty(
             )
         )
         spoken = report_of_filter(reporting, rows.output)
-        deliver(result, spoken, files=files, output=rows.output, held=held)
+        deliver(result, spoken, origin=origin, output=rows.output, held=held)

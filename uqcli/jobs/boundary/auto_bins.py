@@ -18,7 +18,7 @@ from uqcli.methods.boundary.constraint import Constraint
 from uqcli.methods.boundary.decide import decide
 from uqcli.methods.boundary.optimum import optimise
 from uqcli.methods.boundary.result import FittedBoundary
-from uqcli.reports.boundary.report import BinsTried
+from uqcli.reports.boundary.bins_tried import BinsTried
 from uqcli.rows import Rows
 
 BINS: Final = (1, 2, 3, 5, 8)

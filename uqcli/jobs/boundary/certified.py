@@ -20,7 +20,7 @@ from uqcli.methods.boundary.decide import decide
 from uqcli.methods.boundary.optimum import Optimum, optimise
 from uqcli.methods.boundary.ranking.certificate import PILOT_PARTS, Certified, NotCertified, certify
 from uqcli.methods.boundary.result import FitCounts, FittedBoundary
-from uqcli.reports.boundary.report import BinsTried
+from uqcli.reports.boundary.bins_tried import BinsTried
 from uqcli.rows import Rows
 
 

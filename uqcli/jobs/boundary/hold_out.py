@@ -23,7 +23,7 @@ from uqcli.methods.boundary.algorithms.st import unsettled_by_threshold
 from uqcli.methods.boundary.constraint import Constraint
 from uqcli.methods.boundary.optimum import Optimum, optimise, optimise_recalibrated
 from uqcli.methods.boundary.registry import WorksOn, entry_of
-from uqcli.reports.boundary.report import BinsTried
+from uqcli.reports.boundary.bins_tried import BinsTried
 
 
 @dataclass(frozen=True, kw_only=True)

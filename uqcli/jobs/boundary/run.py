@@ -90,6 +90,7 @@ def _found(
         rows=cells.total,
         positives=cells.positives,
         mix=mix,
+        seed=request.seed,
         tried=hold_out.tried,
         cells=cells if hold_out.is_grid(best.algorithm) else None,
         trade_off=None if request.frontier is None else written_frontier(hold_out, request.frontier),

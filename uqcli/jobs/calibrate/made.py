@@ -109,23 +109,8 @@ def make_calibrator(request: CalibrateRequest) -> MadeCalibrator:
         target = mix_of(load_shift(request.shift), data.positive_value)
     _check(request, target)
     found = (_fitted_on_counts if how.method in SCORE_FITS else _fitted_on_rows)(data, request)
-    artifact = CalibratorArtifact(
-        kind=ArtifactKind.CALIBRATOR,
-        source=found.source,
-        parameters=parameters_of(
-            how,
-            request.features or request.partition,
-            on_invalid=data.on_invalid,
-            positive=data.positive_value,
-        ),
-        method=how.method,
-        logit=how.scale.real,
-        undersampled=how.scale.undersampled,
-        calibration=found.fitted.map,
-        weights=None if target is None else [target.mix.negative, target.mix.positive],
-    )
     return MadeCalibrator(
-        artifact=artifact,
+        artifact=artifact_of(found.fitted, found.source, request, data, target),
         fitted=found.fitted,
         data=data,
         rows=found.rows,
@@ -135,13 +120,72 @@ def make_calibrator(request: CalibrateRequest) -> MadeCalibrator:
     )
 
 
+def artifact_of(
+    fitted: FittedCalibration,
+    source: Source,
+    request: CalibrateRequest,
+    data: DataRequest,
+    target: TargetMix | None,
+) -> CalibratorArtifact:
+    """What is saved of a fitted map."""
+    how = request.calibration
+    return CalibratorArtifact(
+        kind=ArtifactKind.CALIBRATOR,
+        source=source,
+        parameters=parameters_of(
+            how,
+            request.features or request.partition,
+            on_invalid=data.on_invalid,
+            positive=data.positive_value,
+        ),
+        method=how.method,
+        logit=how.scale.real,
+        undersampled=how.scale.undersampled,
+        calibration=fitted.map,
+        weights=None if target is None else [target.mix.negative, target.mix.positive],
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReadForAll:
+    """Rows with every column that some method looks at (see MadeCalibrator)."""
+
+    data: DataRequest
+    source: Source
+    rows: Rows
+    tree_rows: Rows | None
+    target: TargetMix | None
+
+
+def read_for_all(request: CalibrateRequest) -> ReadForAll:
+    """Read rows to which every method that applies is fitted.
+
+    Raises
+    ------
+    UsageError, DataError, ArtifactError, MissingExtraError
+        As of ``make_calibrator``.
+    """
+    data = _with_features(request, request.data)
+    target = None if request.shift is None else mix_of(load_shift(request.shift), data.positive_value)
+    parted = bool(request.features or request.partition)
+    method = CalibrationMethod.HETEROGENEOUS if parted else defaults.CALIBRATION_METHOD
+    _check(replace(request, calibration=replace(request.calibration, method=method)), target)
+    rows, source = _read(data, request)
+    tree_data = request.tree_data
+    tree_rows = None if tree_data is None else read_like(rows, data.on(tree_data), request)
+    return ReadForAll(data=data, source=source, rows=rows, tree_rows=tree_rows, target=target)
+
+
 def _with_roles(request: CalibrateRequest) -> DataRequest:
     """The columns that the method looks at."""
-    data, method = request.data, request.calibration.method
-    roles = data.roles if method is CalibrationMethod.MIST else data.roles.without("uncertainty")
+    looks = request.calibration.method is CalibrationMethod.MIST
+    return _with_features(request, request.data if looks else request.data.without("uncertainty"))
+
+
+def _with_features(request: CalibrateRequest, data: DataRequest) -> DataRequest:
     features = [FeatureRequest(name=name) for name in request.features]
     features += [FeatureRequest(name=name, text=True) for name in request.partition]
-    return replace(data, roles=replace(roles, features=tuple(features)))
+    return replace(data, roles=replace(data.roles, features=tuple(features)))
 
 
 def _check(request: CalibrateRequest, target: TargetMix | None) -> None:

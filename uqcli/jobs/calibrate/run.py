@@ -23,8 +23,8 @@ from uqcli.jobs.calibrate.made import (
     read_like,
     shift_notes,
 )
+from uqcli.jobs.calibrate.plan import plan_note, plan_of
 from uqcli.jobs.compare import compare
-from uqcli.jobs.intervals import ResamplingPlan
 from uqcli.jobs.result import Result
 from uqcli.methods.bin.isotonic_error import BinError, errors_of_rows
 from uqcli.methods.calibrate.maps.base import Parts
@@ -53,7 +53,7 @@ def run(request: CalibrateRequest) -> Result[CalibrateReport, CalibratorArtifact
     """
     made, how = make_calibrator(request), request.calibration
     measured = _measured(made, request)
-    plan = _plan(request, measured)
+    plan = plan_of(request, None if measured is None else measured.rows.size)
     report = CalibrateReport(
         artifact=made.artifact,
         resampling=(plan.replicates, plan.confidence),
@@ -65,7 +65,7 @@ def run(request: CalibrateRequest) -> Result[CalibrateReport, CalibratorArtifact
         notes=(
             *made.fitted.notes,
             *_drawn_note(made, request),
-            *_plan_note(request, plan, measured),
+            *plan_note(request, plan, measured=measured is not None),
             *shift_notes(made.target, made.fitted.map),
         ),
     )
@@ -86,22 +86,6 @@ def _drawn_note(made: MadeCalibrator, request: CalibrateRequest) -> list[str]:
     if request.test is not None or made.rows.size == made.fitted_rows:
         return []
     return [f"Measured on {made.rows.size:,} rows drawn from all {made.fitted_rows:,}; fitted on all."]
-
-
-def _plan(request: CalibrateRequest, measured: _Measured | None) -> ResamplingPlan:
-    replicates = request.bootstrap
-    if replicates is None:
-        few = measured is not None and measured.rows.size <= defaults.BOOTSTRAP_ROWS
-        replicates = defaults.BOOTSTRAP if few else 0
-    return ResamplingPlan(replicates=replicates, seed=request.calibration.seed, confidence=request.confidence)
-
-
-def _plan_note(request: CalibrateRequest, plan: ResamplingPlan, measured: _Measured | None) -> list[str]:
-    if measured is None:
-        return ["One row is too few to measure on: no before and after."]
-    if request.bootstrap is None and not plan.replicates:
-        return [f"No intervals above {defaults.BOOTSTRAP_ROWS:,} rows; ask for them with --bootstrap."]
-    return []
 
 
 def _paired(measured: _Measured, how: CalibrationOptions) -> PairedCounts:

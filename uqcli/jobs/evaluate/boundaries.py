@@ -12,7 +12,7 @@ from uqcli.artifacts.boundary import BoundaryArtifact, SavedCertificate
 from uqcli.artifacts.shift import ShiftArtifact
 from uqcli.choices import ConstraintKind
 from uqcli.defaults import CONFIDENCE
-from uqcli.document import Estimate, ExactEstimate
+from uqcli.document import Estimate, ExactEstimate, Promise, p_text
 from uqcli.draws import Purpose, generator
 from uqcli.engines import refusals
 from uqcli.engines.open import open_engine
@@ -73,7 +73,7 @@ def evaluate(
             seed=None if shift is None else request.seed,
         ),
         results=results,
-        verdicts=tuple(_verdict(*result) for result in results),
+        promises=tuple(_judged(*result) for result in results),
         difference=_difference(tally, request.confidence) if len(models) == 2 else None,
     )
 
@@ -156,81 +156,85 @@ def _in_target(target: TargetMix, true_positives: int, selected: int, request: E
     return Estimate(value=value, low=low, high=high)
 
 
-def _verdict(name: str, artifact: BoundaryArtifact, found: MeasuredBoundary) -> str:
+def _judged(name: str, artifact: BoundaryArtifact, found: MeasuredBoundary) -> Promise:
     """Say whether the promise held, exactly, and whether chance can explain a miss."""
     constraint = parse_constraint(artifact.constraint.kind, artifact.constraint.value)
+    kept, said = _held(artifact, constraint, found)
+    return Promise(name=f"{name}: {constraint.promise()}", kept=kept, said=f"{name}: {said}")
+
+
+_Held = tuple[bool | None, str]
+"""Whether a promise is kept as far as chance lets anyone tell (None where nothing tells), in a sentence."""
+
+
+def _held(artifact: BoundaryArtifact, constraint: Constraint, found: MeasuredBoundary) -> _Held:
     (bound, *_) = constraint.amounts
     match constraint.kind:
         case ConstraintKind.PRECISION:
-            return _precision_kept(name, artifact, constraint, found)
+            return _precision_kept(artifact, constraint, found)
         case ConstraintKind.RECALL:
             counts = (found.true_positives, found.positives)
-            return _kept(name, constraint, found.recall, counts, bound)
+            return _kept(constraint, found.recall, counts, bound)
         case ConstraintKind.MAX_FPR:
             counts = (found.selected - found.true_positives, found.rows - found.positives)
-            return _kept(name, constraint, found.fpr, counts, bound)
+            return _kept(constraint, found.fpr, counts, bound)
         case ConstraintKind.MAX_SELECTED:
             share = 100 * found.selected / found.rows
             promised = f"promised on the hold-out: {constraint.promise()}"
-            return f"{name}: {found.selected} selected here, {share:.2f}% of the rows; {promised}."
+            return None, f"{found.selected} selected here, {share:.2f}% of the rows; {promised}."
         case ConstraintKind.UTILITY:
             value = float(constraint.objective(found.true_positives, found.selected))
-            return f"{name}: utility {value:,.6g} here ({constraint.value})."
+            return None, f"utility {value:,.6g} here ({constraint.value})."
 
 
-def _precision_kept(
-    name: str, artifact: BoundaryArtifact, constraint: Constraint, found: MeasuredBoundary
-) -> str:
+def _precision_kept(artifact: BoundaryArtifact, constraint: Constraint, found: MeasuredBoundary) -> _Held:
     counts, (bound,) = (found.true_positives, found.selected), constraint.amounts
     if found.target_precision is not None:
-        return _kept_in_target(name, constraint, found.target_precision, bound)
+        return _kept_in_target(constraint, found.target_precision, bound)
     if artifact.certified is not None and found.selected:
-        return _certified(name, constraint, artifact.certified, counts)
-    return _kept(name, constraint, found.precision, counts, bound)
+        return _certified(constraint, artifact.certified, counts)
+    return _kept(constraint, found.precision, counts, bound)
 
 
-def _certified(
-    name: str, constraint: Constraint, certificate: SavedCertificate, counts: tuple[int, int]
-) -> str:
+def _certified(constraint: Constraint, certificate: SavedCertificate, counts: tuple[int, int]) -> _Held:
     """Hold a certificate against rows it has not seen, by the exact one-sided test."""
     from scipy.special import bdtr
 
     true_positives, selected = counts
     p_value = float(bdtr(float(true_positives), selected, float(constraint.amounts[0])))
     risk = f"{100 * certificate.delta:g} %"
-    here = f"{true_positives / selected:.4f} here, p = {p_value:.3g} for so few positives if it held"
+    here = f"{true_positives / selected:.4f} here, {p_text(p_value)} for so few positives if it held"
     if p_value > 1 - CONFIDENCE:
-        return f"{name}: {constraint.promise()}, certified at a risk of {risk}, is kept: {here}."
-    return (
-        f"{name}: {constraint.promise()}, certified at a risk of {risk}, is broken: {here}. Either these "
+        return True, f"{constraint.promise()}, certified at a risk of {risk}, is kept: {here}."
+    return False, (
+        f"{constraint.promise()}, certified at a risk of {risk}, is broken: {here}. Either these "
         "rows come from elsewhere than those of the certificate, or it was one of the few that fail."
     )
 
 
-def _kept(
-    name: str, constraint: Constraint, estimate: ExactEstimate, counts: tuple[int, int], bound: Fraction
-) -> str:
+def _kept(constraint: Constraint, estimate: ExactEstimate, counts: tuple[int, int], bound: Fraction) -> _Held:
     successes, trials = counts
     if trials == 0:
-        return f"{name}: {constraint.promise()} cannot be judged here: there is nothing to judge it by."
+        return None, f"{constraint.promise()} cannot be judged here: there is nothing to judge it by."
     value, low, high = Fraction(successes, trials), Fraction(estimate.low), Fraction(estimate.high)
     if constraint.kind is ConstraintKind.MAX_FPR:
         met, surely = value <= bound, high <= bound or low > bound
     else:
         met, surely = value >= bound, low >= bound or high < bound
-    return f"{name}: {constraint.promise()} {_said(met=met, surely=surely)}."
+    return met or not surely, f"{constraint.promise()} {_said(met=met, surely=surely)}."
 
 
-def _kept_in_target(name: str, constraint: Constraint, estimate: Estimate, bound: Fraction) -> str:
+def _kept_in_target(constraint: Constraint, estimate: Estimate, bound: Fraction) -> _Held:
     """The same in a target, where class weights are estimated, too."""
-    where = f"{name}: {constraint.promise()} in the target's class mix"
+    where = f"{constraint.promise()} in the target's class mix"
     if estimate.value is None:
-        return f"{where} cannot be judged here: nothing is selected."
+        return None, f"{where} cannot be judged here: nothing is selected."
     met = Fraction(estimate.value) >= bound
     if estimate.low is None or estimate.high is None:
         word = "is met" if met else "is missed"
-        return f"{where} {word}; the class weights carry no draws to say whether chance explains it."
-    return f"{where} {_said(met=met, surely=estimate.low >= bound or estimate.high < bound)}."
+        return None, f"{where} {word}; the class weights carry no draws to say whether chance explains it."
+    surely = estimate.low >= bound or estimate.high < bound
+    return met or not surely, f"{where} {_said(met=met, surely=surely)}."
 
 
 def _said(*, met: bool, surely: bool) -> str:

@@ -9,7 +9,7 @@ from uqcli.artifacts.columns import ColumnOverrides, NewColumns
 from uqcli.engines.request import DataRequest
 from uqcli.jobs.result import Result
 from uqcli.jobs.stream.output import RowsOutput, stream
-from uqcli.reports.gates import Gate, failed_gates
+from uqcli.reports.gates import Gate, judged_gates
 from uqcli.reports.stream.apply import ApplyParameters, ApplyReport, ApplySource, metrics_of
 
 
@@ -47,7 +47,7 @@ def run(request: ApplyRequest) -> Result[ApplyReport, None]:
     """
     model, output = load(request.artifact), request.output
     selected = 0 if model.decides else None
-    failed_gates(request.gates, {"": metrics_of(rows=0, selected=selected, undecided=0)})
+    judged_gates(request.gates, {"": metrics_of(rows=0, selected=selected, undecided=0)})
     if not model.has_sets:
         request.columns.refuse(("no_empty",), f"with a {model.kind} artifact")
     form = NewColumns(prefix=output.prefix, lists=output.lists, no_empty=request.no_empty)

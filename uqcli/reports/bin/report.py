@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from uqcli.artifacts.grid import GridArtifact
 from uqcli.counts import Floats
-from uqcli.document import Document, Metrics
+from uqcli.document import Document, Metrics, Table
 from uqcli.methods.bin.isotonic_error import BinError
 from uqcli.reports.positivity import positivity_figure
 
@@ -65,23 +65,28 @@ class BinReport:
         grid = self.artifact.document()
         (table,) = grid.tables
         if self.errors is not None:
-            firsts = [group[0] for group in self.artifact.shown_groups()]
-            lines = zip(table.rows, firsts, strict=True)
-            table = replace(
-                table,
-                header=(*table.header, "IST error from here", "MIST error from here"),
-                rows=[(*line, *(_shown(each, first) for each in self.errors)) for line, first in lines],
-            )
+            table_of_errors = [self._errors_table([row[0] for row in table.rows], self.errors)]
+        else:
+            table_of_errors = []
         notes = (*grid.notes, *self.warnings, *self._error_notes())
         figures = [positivity_figure(self.artifact.cells(), [])]
-        return replace(grid, tables=[table], notes=notes, figures=figures)
+        return replace(grid, tables=[table, *table_of_errors], notes=notes, figures=figures)
+
+    def _errors_table(self, names: Sequence[str], errors: tuple[BinError, BinError]) -> Table:
+        firsts = [group[0] for group in self.artifact.shown_groups()]
+        rows = [
+            (name, *(_shown(each, first) for each in errors))
+            for name, first in zip(names, firsts, strict=True)
+        ]
+        title = "Mean calibration error from these score bins up"
+        return Table(title=title, header=("score bins", "IST", "MIST"), rows=rows)
 
     def _error_notes(self) -> list[str]:
         if self.errors is None or len(self.artifact.count) == 1:
             return []
         return [
-            "Error: mean calibration error of the score bins from this one up, of one isotonic fit on the "
-            "score (IST) and of one in each uncertainty bin (MIST), on the rows they were fitted on."
+            "IST is one isotonic fit on the score, MIST one in each uncertainty bin; their errors are of the "
+            "rows they were fitted on."
         ]
 
 

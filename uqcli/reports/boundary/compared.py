@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Literal
 
-from uqcli.document import Estimate, Metrics, Table, plain
+from uqcli.document import Estimate, Metrics, Table, p_text, plain
 from uqcli.methods.boundary.ranking.placebo import Gain
 
 Verdict = Literal["helps", "no evidence", "hurts"]
@@ -52,6 +52,11 @@ class Compared:
         return "no evidence"
 
     @property
+    def _small(self) -> bool:
+        """Whether placebos are told apart by less than anyone would notice."""
+        return any(p is not None and p <= _LEVEL for p in (self.p_value, self.p_hurts))
+
+    @property
     def metrics(self) -> Metrics:
         """By their contract names."""
         found = self.gain
@@ -67,38 +72,51 @@ class Compared:
         """The JSON form."""
         return {"uncertainty": self.uncertainty, "verdict": self.verdict, "metrics": plain(self.metrics)}
 
-    def sentence(self) -> str:
-        """The verdict, what it rests on, and what to do."""
+    def sentence(self, bound: str = "the bound", alone: str = "--algorithm st") -> str:
+        """The verdict, what it rests on, and what to do.
+
+        Parameters
+        ----------
+        bound
+            What was asked for, in words.
+        alone
+            The decision by the score alone, in words.
+        """
         name = f"Uncertainty '{self.uncertainty}'"
         if self.gain is None:
             return (
                 f"{name}: no evidence, as no threshold on the score meets the constraint to be held against."
             )
         said = (
-            f"on rows held out it finds {_points(self.gain.equal_alerts)} points of recall beyond the score "
-            f"alone at as many alerts; exchanged among rows of like score, {100 * self.gain.placebo:+.2f} "
-            f"(p = {self.p_value:.3g})"
+            f"on rows held out, at as many alerts, recall changes by {_points(self.gain.equal_alerts)} "
+            f"points against the score alone; by {100 * self.gain.placebo:+.2f} with placebos, uncertainties "
+            f"exchanged among rows of like score ({p_text(self.p_value)})"
         )
+        instead = f"Use one threshold ({alone})."
         match self.verdict:
             case "helps":
-                return f"{name} helps: {said}. Use the boundary."
+                own = _points(self.gain.at_bound)
+                more = "" if own == "-" else f" At {bound} it changes by {own}."
+                return f"{name} helps: {said}.{more} Use the boundary."
             case "hurts":
-                return f"{name} hurts: {said}. Use one score threshold (--algorithm st)."
+                return f"{name} hurts: {said}. {instead}"
             case "no evidence":
-                name = name.replace("U", "u", 1)
-                return (
-                    f"No evidence that {name} helps: {said}. One score threshold (--algorithm st) is simpler."
+                few = (
+                    f" Less than {100 * _LEAST:g} points beyond placebos count as none."
+                    if self._small
+                    else ""
                 )
+                return f"No evidence that {name.replace('U', 'u', 1)} helps: {said}.{few} {instead}"
 
 
 def gains_table(compared: Sequence[Compared]) -> Table:
     """What each column gains, the best first."""
-    header = ("uncertainty", "at as many alerts", "at the bound", "placebos", "p", "verdict")
+    header = ("uncertainty", "at as many alerts", "at the bound", "placebos at as many", "p", "verdict")
     rows = [
         (each.uncertainty, *(_cells(each.gain) if each.gain else ("-", "-", "-")), _p(each), each.verdict)
         for each in compared
     ]
-    title = "Points of recall beyond the score alone, on rows held out (95 % intervals)"
+    title = "Points of recall beyond the score alone, cross-fitted: on rows held out (95 % intervals)"
     return Table(title=title, header=header, rows=rows)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -13,18 +13,21 @@ from uqcli.artifacts.boundary import (
     SavedCertificate,
     certificate_in_words,
     recalibration_in_words,
+    rule,
     threshold_table,
 )
 from uqcli.artifacts.saved import Source
 from uqcli.choices import Algorithm, AlgorithmChoice, ConstraintKind
 from uqcli.counts import Cells
 from uqcli.defaults import VERSION
-from uqcli.document import Document, Figure, Metrics, Table, count, plain, share
+from uqcli.document import Document, Figure, Metrics, Promise, Table, count, plain, share
 from uqcli.methods.boundary.constraint import Constraint
 from uqcli.methods.boundary.optimum import Optimum
 from uqcli.methods.boundary.ranking.certificate import NotCertified
 from uqcli.methods.boundary.result import FitCounts, FittedBoundary
 from uqcli.methods.boundary.target import ClassMix
+from uqcli.reports.boundary.algorithms import IN_WORDS
+from uqcli.reports.boundary.bins_tried import BinsTried, tried_table
 from uqcli.reports.boundary.compared import Compared, gains_table
 from uqcli.reports.boundary.trade_off import TradeOff, trade_off_figure
 from uqcli.reports.positivity import Drawn, positivity_figure
@@ -54,24 +57,6 @@ class Candidate:
     def found(self) -> FittedBoundary | None:
         """The boundary, if there is one."""
         return self.optimum.found if self.optimum else None
-
-
-@dataclass(frozen=True, kw_only=True)
-class BinsTried:
-    """A number of uncertainty bins that was tried on rows held out.
-
-    Attributes
-    ----------
-    gain
-        Recall less that of the score alone, at as many alerts.
-    behind, error
-        How far it is behind the best number, and the standard error of that.
-    """
-
-    bins: int
-    gain: float
-    behind: float
-    error: float
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -134,6 +119,8 @@ class BoundaryReport:
         What uncertainties gain over the score alone, the best first; empty where nobody asked.
     cells
         The grid, for the figure; None where the boundary was not found on one.
+    seed
+        Of what was drawn; None where nothing was.
     trade_off
         Boundaries for other numbers of alerts, where that was asked for.
     """
@@ -153,6 +140,7 @@ class BoundaryReport:
     compared: tuple[Compared, ...] = ()
     cells: Cells | None = None
     trade_off: TradeOff | None = None
+    seed: int | None = None
 
     @property
     def metrics(self) -> Metrics:
@@ -214,17 +202,26 @@ class BoundaryReport:
         if self.compared:
             tables.append(gains_table(self.compared))
         if self.tried:
-            tables.append(_tried_table(self.tried, self.parameters.uncertainty_bins))
+            tables.append(tried_table(self.tried, self.parameters.uncertainty_bins))
         if found:
-            tables.append(threshold_table(found.uncertainty_edges.tolist(), found.thresholds))
+            tables.append(self._decision(found))
         return Document(
             title=title,
             lead=self._lead(),
             tables=tables,
             notes=self._notes(),
             figures=self._figures(),
+            promises=[self.promise],
             live=self._times(),
         )
+
+    @property
+    def promise(self) -> Promise:
+        """That there is a boundary that keeps what was asked for."""
+        found, asked = self.chosen.found, self.constraint.promise()
+        certified = "" if self.certification is None else ", certified"
+        said = f"Infeasible: {self.shortfall()}." if found is None else ""
+        return Promise(name=f"{asked}{certified}", kept=found is not None, said=said)
 
     def _figures(self) -> list[Figure]:
         """Positivity with what was found."""
@@ -242,10 +239,24 @@ class BoundaryReport:
         figures = [positivity_figure(self.cells, boundaries)]
         return figures if self.trade_off is None else [*figures, trade_off_figure(self.trade_off, found)]
 
+    def _decision(self, found: FittedBoundary) -> Table:
+        """Thresholds, with that of the score alone, which some reports say to use instead."""
+        return threshold_table(found.uncertainty_edges.tolist(), found.thresholds, self._alone)
+
+    @property
+    def _alone(self) -> float | None:
+        """The threshold of the score alone on the same rows."""
+        single = self.score_only.found if self.score_only else None
+        return None if single is None else single.thresholds[0]
+
+    def sentence(self) -> list[str]:
+        """Whether the uncertainty pays, where that was asked."""
+        alone = {} if self._alone is None else {"alone": rule(self._alone)}
+        return [each.sentence(self.constraint.promise(), **alone) for each in self.compared[:1]]
+
     def _lead(self) -> list[str]:
-        """What to know before anything else: whether the uncertainty pays."""
-        tested = [each.sentence() for each in self.compared[:1]]
-        return tested + self._better_alone()
+        """What to know before anything else."""
+        return self.sentence() + self._better_alone()
 
     def _better_alone(self) -> list[str]:
         """That one score threshold does better."""
@@ -253,7 +264,7 @@ class BoundaryReport:
         if single is None:
             return []
         said = f"One score threshold reaches recall {share(single.fit.recall)} at precision "
-        said += f"{share(single.fit.precision)} on these rows"
+        said += f"{share(single.fit.precision)} on these rows ({rule(single.thresholds[0])})"
         if found is None:
             return [
                 f"{said}, where no boundary on this grid will do: use --algorithm st, or more score bins."
@@ -266,13 +277,13 @@ class BoundaryReport:
         return [f"{said}, which is better than the boundary below: use --algorithm st, or more score bins."]
 
     def _table(self) -> Table:
-        header = ["on the hold-out rows", "recall", "precision", "selected", "true positives"]
+        header = ["on the rows it was chosen on", "recall", "precision", "selected", "true positives"]
         if len(self.candidates) > 1:
-            every = [(str(each.algorithm), *_cells(each)) for each in self.candidates]
+            every = [(_named(each.algorithm), *_cells(each)) for each in self.candidates]
             return Table(title="", header=header, rows=every)
-        rows: list[tuple[str, ...]] = [(str(self.chosen.algorithm), *_cells(self.chosen))]
+        rows: list[tuple[str, ...]] = [(_named(self.chosen.algorithm), *_cells(self.chosen))]
         if self.score_only and self.score_only.found:
-            rows.append(("score only", *_fit_cells(self.score_only.found.fit)))
+            rows.append(("score alone", *_fit_cells(self.score_only.found.fit)))
         if self.certification and self.certification.uncertified:
             rows.append(("without certificate", *_fit_cells(self.certification.uncertified.fit)))
         return Table(title="", header=header, rows=rows)
@@ -291,7 +302,7 @@ class BoundaryReport:
     def _notes(self) -> list[str]:
         dropped = f", {count(self.source.dropped)} dropped" if self.source.dropped else ""
         notes = [
-            f"Hold-out: {count(self.source.rows)} rows, {count(self.source.positives)} positive{dropped}."
+            f"Chosen on {count(self.source.rows)} rows, {count(self.source.positives)} positive{dropped}."
         ]
         if self.empty_bins:
             listed = ", ".join(str(number + 1) for number in self.empty_bins)
@@ -319,11 +330,26 @@ class BoundaryReport:
                 f"In the target's class mix (weights {self.mix.negative:.4g} and {self.mix.positive:.4g}) "
                 f"the precision is {share(there)}."
             )
-        notes.append(
-            "Measured on the rows it was chosen on: expect less on new rows; "
-            "check with uqcli evaluate on labelled data not used here."
+        return [*notes, *self._what_to_expect(self.chosen.found)]
+
+    def _what_to_expect(self, found: FittedBoundary) -> list[str]:
+        """Which numbers are of the rows that the boundary was chosen on, and what draws decide."""
+        said = []
+        if len(found.thresholds) > 1:
+            said.append("The bound holds for all rows together, not for each line of the decision.")
+        held_out = " Gains are measured otherwise, on rows held out." if self.compared or self.tried else ""
+        said.append(
+            "Recall and precision are measured on the rows the boundary was chosen on: expect less on new "
+            f"rows; check with uqcli evaluate on labelled data not used here.{held_out}"
         )
-        return notes
+        drawn = [
+            *(["the gains"] if self.compared else []),
+            *(["which uncertainty is used"] if len(self.compared) > 1 else []),
+            *(["the number of uncertainty bins"] if self.tried else []),
+        ]
+        if drawn and self.seed is not None:
+            said.append(f"Drawn with seed {self.seed}: {', '.join(drawn)}.")
+        return said
 
     def shortfall(self) -> str:
         """Say how close the best boundary comes."""
@@ -345,21 +371,6 @@ class BoundaryReport:
         )
 
 
-def _tried_table(tried: Sequence[BinsTried], chosen: int) -> Table:
-    rows = [
-        (
-            str(each.bins),
-            f"{100 * each.gain:+.2f}",
-            f"{100 * each.behind:.2f} (error {100 * each.error:.2f})",
-            "chosen" if each.bins == chosen else "",
-        )
-        for each in tried
-    ]
-    header = ("uncertainty bins", "recall gained, points", "behind the best", "")
-    title = "On rows held out, at as many alerts (the fewest within an error of the best)"
-    return Table(title=title, header=header, rows=rows)
-
-
 def _as_json(candidate: Candidate) -> dict[str, Any]:
     fit = candidate.found.fit if candidate.found else None
     metrics = fit and {
@@ -369,6 +380,10 @@ def _as_json(candidate: Candidate) -> dict[str, Any]:
         "true_positives": fit.true_positives,
     }
     return {"algorithm": str(candidate.algorithm), "metrics": metrics, "obstacle": candidate.obstacle}
+
+
+def _named(algorithm: Algorithm) -> str:
+    return f"{algorithm}: {IN_WORDS[algorithm]}"
 
 
 def _cells(candidate: Candidate) -> tuple[str, str, str, str]:

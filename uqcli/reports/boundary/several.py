@@ -39,8 +39,9 @@ class SeveralBoundariesReport:
         header = ("bound", "recall", "precision", "selected", "true positives", *_thresholds_header(bins))
         return Document(
             title=f"Boundaries ({first.chosen.algorithm}) for several bounds",
-            tables=[Table(title="On the hold-out rows", header=header, rows=_padded(rows))],
+            tables=[Table(title="On the rows they were chosen on", header=header, rows=_padded(rows))],
             notes=self._notes(),
+            promises=[each.promise for each in self.reports],
         )
 
     def _line(self, report: BoundaryReport) -> tuple[str, ...]:
@@ -55,16 +56,16 @@ class SeveralBoundariesReport:
     def _notes(self) -> list[str]:
         first = self.reports[0]
         notes = [
-            f"Hold-out: {count(first.source.rows)} rows, {count(first.source.positives)} positive.",
+            f"Chosen on {count(first.source.rows)} rows, {count(first.source.positives)} positive.",
             *(
                 f"{each.constraint.promise()}: {each.shortfall()}."
                 for each in self.reports
                 if each.chosen.found is None
             ),
             *(
-                f"{each.constraint.promise()}: {tested.sentence()}"
+                f"{each.constraint.promise()}: {sentence}"
                 for each in self.reports
-                for tested in each.compared[:1]
+                for sentence in each.sentence()
             ),
         ]
         if first.certification is not None:

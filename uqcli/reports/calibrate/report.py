@@ -3,19 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import msgspec
 import numpy as np
 
 from uqcli.artifacts.calibrator import CalibratorArtifact
+from uqcli.choices import CalibrationMethod
 from uqcli.counts import Floats
 from uqcli.defaults import VERSION
 from uqcli.document import Document, Metrics, Table, count, plain, share
 from uqcli.methods.bin.isotonic_error import BinError
 from uqcli.reports.before_after import ReliabilityPanel, before_and_after_figure
-from uqcli.reports.comparison import Comparison, comparison_table, verdict
+from uqcli.reports.comparison import (
+    Comparison,
+    comparison_table,
+    decided_by_single_rows,
+    ranked_table,
+    value_of,
+    verdict,
+)
 
 _COLUMNS = 3
 
@@ -26,6 +34,14 @@ class LevelErrors:
 
     single: BinError
     by_level: BinError
+
+
+@dataclass(frozen=True, kw_only=True)
+class MethodTried:
+    """What a method comes to on rows it was not fitted on."""
+
+    method: CalibrationMethod
+    compared: Comparison
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -40,6 +56,10 @@ class CalibrateReport:
         Whether it was measured on rows of their own; if not, by cross-fitting.
     compared
         None where there were too few rows.
+    every
+        Every method that applies, the best first; empty where one was asked for.
+    obstacles
+        Why others do not apply.
     """
 
     artifact: CalibratorArtifact
@@ -50,6 +70,8 @@ class CalibrateReport:
     panels: tuple[ReliabilityPanel, ...]
     errors: LevelErrors | None
     notes: tuple[str, ...]
+    every: tuple[MethodTried, ...] = ()
+    obstacles: Mapping[CalibrationMethod, str] = field(default_factory=dict)
 
     @property
     def metrics(self) -> Metrics:
@@ -80,6 +102,11 @@ class CalibrateReport:
             "calibration": msgspec.to_builtins(self.artifact.calibration),
             "notes": self._notes(),
         }
+        if self.every or self.obstacles:
+            payload["results"] = [
+                *({"method": str(e.method), "metrics": plain(e.compared.metrics())} for e in self.every),
+                *({"method": str(m), "metrics": None, "obstacle": why} for m, why in self.obstacles.items()),
+            ]
         if self.errors is not None:
             payload["ece_by_score_bin"] = {
                 name: {"ece": _numbers(each.ece), "cumulative": _numbers(each.cumulative)}
@@ -94,7 +121,10 @@ class CalibrateReport:
         tables = self.artifact.tables()
         if self.compared is not None:
             where = "test rows" if self.tested else "cross-fitted: each row under a map fitted without it"
-            tables.insert(0, comparison_table(f"Before and after ({where})", self.compared))
+            of = f"{self.artifact.method}, " if self.every else ""
+            tables.insert(0, comparison_table(f"Before and after ({of}{where})", self.compared))
+        if self.every:
+            tables.insert(0, self._ranked())
         if self.errors is not None:
             tables.append(_errors_table(self.errors))
         return Document(
@@ -104,9 +134,43 @@ class CalibrateReport:
             figures=[before_and_after_figure(self.panels)] if self.panels else [],
         )
 
+    def _ranked(self) -> Table:
+        named = [(str(each.method), each.compared) for each in self.every]
+        return ranked_table(f"Methods by log loss, {self.where}: the lowest first", "method", named)
+
     def _notes(self) -> list[str]:
-        said = [] if self.compared is None or self.where is None else [verdict(self.compared, self.where)]
-        return [*said, *self.notes]
+        said = [] if self.compared is None or self.where is None else [self._verdict(self.compared)]
+        not_tried = [f"{method} does not apply: it {why}." for method, why in self.obstacles.items()]
+        use = (
+            "uqcli apply writes its probabilities; check them with uqcli evaluate on labelled rows not used."
+        )
+        drawn = self._drawn()
+        seed = [f"Drawn with seed {self.artifact.parameters.seed}: {', '.join(drawn)}."] if drawn else []
+        tried = decided_by_single_rows([(str(each.method), each.compared) for each in self.every])
+        return [*said, *tried, *not_tried, *self.notes, *([] if self.every else [use]), *seed]
+
+    def _drawn(self) -> list[str]:
+        """What depends on the seed."""
+        replicates, _ = self.resampling
+        measured = self.compared is not None
+        return [
+            *(["the folds of cross-fitting"] if measured and not self.tested else []),
+            *(["the intervals"] if measured and replicates else []),
+            *(["the trees, and the rows they are learned from"] if self.artifact.parameters.features else []),
+        ]
+
+    def _verdict(self, compared: Comparison) -> str:
+        """Whether it helped; of the best of several no test is at hand that allows for the choice."""
+        if not self.every:
+            return verdict(compared, self.where or "")
+        after, before = value_of(compared.after["log_loss"]), value_of(compared.before["log_loss"])
+        if after is None or before is None:
+            return "The methods cannot be ranked: the log loss is undefined."
+        return (
+            f"Of {len(self.every)} methods {self.artifact.method} has the lowest log loss {self.where}: "
+            f"{after:.4f}, {before:.4f} before. The best of several looks a little better than it is: check "
+            "it with uqcli evaluate on labelled rows not used here."
+        )
 
 
 def _numbers(values: Floats) -> list[float | None]:

@@ -19,12 +19,13 @@ from uqcli.document import (
     ExactEstimate,
     Figure,
     Metrics,
+    Promise,
     Table,
     count,
     interval,
     plain,
 )
-from uqcli.reports.evaluate.difference import HEADER, BoundaryDifference
+from uqcli.reports.evaluate.difference import HEADER, BoundaryDifference, direction
 from uqcli.reports.evaluate.figure import Measured, rates_figure
 
 
@@ -123,8 +124,8 @@ class EvaluateReport:
     ----------
     results
         Artifact name, artifact and what it selects, in the order given.
-    verdicts
-        A sentence for each artifact on whether the promised precision held.
+    promises
+        Of each artifact, whether what it promised on its hold-out holds here.
     difference
         The second boundary less the first, where there are two.
     """
@@ -132,7 +133,7 @@ class EvaluateReport:
     source: Source
     parameters: EvaluateParameters
     results: tuple[tuple[str, BoundaryArtifact, MeasuredBoundary], ...]
-    verdicts: tuple[str, ...]
+    promises: tuple[Promise, ...]
     difference: BoundaryDifference | None = None
 
     @property
@@ -156,13 +157,42 @@ class EvaluateReport:
         header = ("", *(name for name, _, _ in self.results))
         if self.difference is not None:
             header = (*header, HEADER)
-            beside = ("", "", *self.difference.column(), "")
+            beside = self._beside(self.difference)
             rows = [(*row, cell) for row, cell in zip(rows, beside, strict=False)]
         _, _, first = self.results[0]
         dropped = f", {count(self.source.dropped)} dropped" if self.source.dropped else ""
         title = f"Evaluation on {count(first.rows)} rows, {count(first.positives)} positive{dropped}"
         tables = [Table(title="", header=header, rows=rows)]
-        return Document(title=title, tables=tables, notes=self._notes(), figures=self._figures())
+        return Document(
+            title=title,
+            tables=tables,
+            notes=self._notes(),
+            figures=self._figures(),
+            promises=self.promises,
+        )
+
+    def _beside(self, difference: BoundaryDifference) -> tuple[str, ...]:
+        """The second less the first, in the order of _ROWS; without interval where none was made."""
+        (_, _, first), (_, _, second) = self.results
+        precision, recall, _, selected, _ = difference.column()
+        rates = second.fpr.value, first.fpr.value
+        fpr = "" if rates[0] is None or rates[1] is None else f"{rates[0] - rates[1]:+.4f}"
+        found = f"{second.true_positives - first.true_positives:+,}"
+        return "", "", precision, recall, fpr, selected, found, ""
+
+    def _worth(self) -> list[str]:
+        """What the further alerts of one of two hold."""
+        difference = self.difference
+        if difference is None or not (direction(difference.selected) and direction(difference.recall)):
+            return []  # chance may explain either
+        (less, _, few), (more, _, many) = sorted(self.results, key=lambda each: each[2].selected)
+        alerts, hits = many.selected - few.selected, many.true_positives - few.true_positives
+        if not 0 <= hits <= alerts or alerts == 0:
+            return []
+        return [
+            f"On these rows {more} has on balance {count(alerts)} alerts beyond those of {less}, and "
+            f"{count(hits)} further positives, {100 * hits / alerts:.3g} % of them."
+        ]
 
     def _figures(self) -> list[Figure]:
         """Rates with what was promised."""
@@ -178,7 +208,7 @@ class EvaluateReport:
     def _notes(self) -> list[str]:
         names = [name for name, _, _ in self.results]
         apart = [] if self.difference is None else self.difference.sentences(names)
-        return [*self.verdicts, *apart]
+        return [*(each.said for each in self.promises), *apart, *self._worth()]
 
 
 def _promised(artifact: BoundaryArtifact, kind: ConstraintKind) -> float | None:
@@ -186,7 +216,7 @@ def _promised(artifact: BoundaryArtifact, kind: ConstraintKind) -> float | None:
     return float(constraint.value) if constraint.kind == kind else None
 
 
-_ROWS = ("algorithm", "promised", "precision", "recall", "fpr", "selected", "true positives")
+_ROWS = ("algorithm", "promised", "precision", "recall", "false-positive rate", "selected", "true positives")
 
 
 def _column(artifact: BoundaryArtifact, found: MeasuredBoundary) -> tuple[str, ...]:

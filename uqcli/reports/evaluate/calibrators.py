@@ -10,7 +10,13 @@ from uqcli.artifacts.calibrator import CalibratorArtifact
 from uqcli.artifacts.saved import Source
 from uqcli.document import Document, Metrics, count
 from uqcli.reports.before_after import ReliabilityPanel, before_and_after_figure
-from uqcli.reports.comparison import Comparison, comparison_table, verdict
+from uqcli.reports.comparison import (
+    Comparison,
+    comparison_table,
+    decided_by_single_rows,
+    ranked_table,
+    verdict,
+)
 from uqcli.reports.evaluate.boundaries import EvaluateParameters, evaluation_payload, metrics_by_artifact
 from uqcli.reports.evaluate.difference import CalibratorDifference
 
@@ -58,10 +64,10 @@ class EvaluateCalibratorReport:
 
     def document(self) -> Document:
         """The readable form."""
-        tables = [
-            comparison_table(f"{name} ({artifact.method})", compared)
-            for name, artifact, compared in self.results
-        ]
+        named = [(f"{name} ({artifact.method})", compared) for name, artifact, compared in self.results]
+        tables = [comparison_table(*named[0])]
+        if len(named) > 1:
+            tables = [ranked_table("By log loss: the lowest first", "calibrator", named)]
         if self.difference is not None:
             tables.append(self.difference.table(self._names()))
         rows, positives = count(self.source.rows), count(self.source.positives)
@@ -71,7 +77,9 @@ class EvaluateCalibratorReport:
 
     def _verdicts(self) -> list[str]:
         apart = [] if self.difference is None else self.difference.sentences(self._names())
-        return [*(f"{name}: {verdict(compared, 'here')}" for name, _, compared in self.results), *apart]
+        named = [(name, compared) for name, _, compared in self.results]
+        said = [f"{name}: {verdict(compared, 'here')}" for name, compared in named]
+        return [*said, *apart, *decided_by_single_rows(named)]
 
     def _names(self) -> list[str]:
         return [name for name, _, _ in self.results]

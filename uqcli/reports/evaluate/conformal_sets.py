@@ -17,9 +17,11 @@ from uqcli.document import (
     Figure,
     Metric,
     Metrics,
+    Promise,
     Table,
     count,
     interval,
+    p_text,
     printable,
 )
 from uqcli.reports.evaluate.boundaries import EvaluateParameters, evaluation_payload, metrics_by_artifact
@@ -123,13 +125,17 @@ class SetMetrics:
         return metrics
 
 
+Results = tuple[tuple[str, ConformalArtifact, SetMetrics], ...]
+"""Artifact name, artifact and what its sets hold, in the order given."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class EvaluateConformalReport:
     """How saved conformal sets do on labelled rows."""
 
     source: Source
     parameters: EvaluateParameters
-    results: tuple[tuple[str, ConformalArtifact, SetMetrics], ...]
+    results: Results
     shifted: bool
     difference: SetDifference | None = None
 
@@ -176,6 +182,7 @@ class EvaluateConformalReport:
             tables=tables,
             notes=self._verdicts(),
             figures=[sets_figure(self.results)],
+            promises=[_promised(*result) for result in self.results],
         )
 
     def _coverage_table(self, what: str) -> Table | None:
@@ -198,7 +205,19 @@ class EvaluateConformalReport:
     def _verdicts(self) -> list[str]:
         names = [name for name, _, _ in self.results]
         apart = [] if self.difference is None else self.difference.sentences(names)
-        return [*(f"{name}: {_verdict(artifact, found)}" for name, artifact, found in self.results), *apart]
+        judged = [f"{name}: {_verdict(artifact, found)}" for name, artifact, found in self.results]
+        return [*judged, *apart, *_smaller(self.results), *_on_empty(self.results)]
+
+
+def _promised(name: str, artifact: ConformalArtifact, found: SetMetrics) -> Promise:
+    """What was promised, for those who read test results."""
+    verdict, unit = found.promise.verdict, found.promise.unit
+    to = {"class": " of each class", "group": " of each group", "target": " in the target"}.get(unit, "")
+    return Promise(
+        name=f"{name}: {100 * (1 - artifact.alpha):g} % coverage{to}",
+        kept=None if verdict is None else verdict == "kept",
+        said=_verdict(artifact, found),
+    )
 
 
 def _verdict(artifact: ConformalArtifact, found: SetMetrics) -> str:
@@ -222,9 +241,30 @@ def _verdict(artifact: ConformalArtifact, found: SetMetrics) -> str:
     )
 
 
+def _smaller(results: Results) -> list[str]:
+    """Whose sets are smaller, of two that the rows do not speak against."""
+    if len(results) != 2 or any(found.promise.verdict != "kept" for _, _, found in results):
+        return []
+    (less, fewer), (_, more) = sorted(
+        ((name, found.mean_set_size) for name, _, found in results), key=lambda each: each[1]
+    )
+    if fewer == more:
+        return []
+    return [
+        f"Nothing here speaks against either promise, and on these rows the sets of {less} are smaller: "
+        f"{fewer:.3f} classes on average, {more:.3f} of the other."
+    ]
+
+
+def _on_empty(results: Results) -> list[str]:
+    if not any(found.empty for _, _, found in results):
+        return []
+    return ["Where a set is empty, apply --no-empty puts the likeliest class into it."]
+
+
 def _covered(estimate: ExactEstimate, promise: CoveragePromise) -> str:
     together = " for all of them together" if len(promise.p_values) > 1 else ""
-    return f"{100 * (estimate.value or 0):.1f} % are covered (p = {promise.worst_p:.3g}{together})"
+    return f"{100 * (estimate.value or 0):.1f} % are covered ({p_text(promise.worst_p)}{together})"
 
 
 def _also(found: SetMetrics) -> str:
@@ -244,10 +284,10 @@ def _verdict_in_target(percent: str, found: SetMetrics) -> str:
     there = f"{100 * (value.value or 0):.1f} % are covered there"
     if found.promise.verdict is None:
         return f"{promised}: {there}; the class weights carry no draws to judge that by."
-    return f"{promised}: {found.promise.verdict}; {there} (p = {found.promise.worst_p:.3g})."
+    return f"{promised}: {found.promise.verdict}; {there} ({p_text(found.promise.worst_p)})."
 
 
-def sets_figure(results: tuple[tuple[str, ConformalArtifact, SetMetrics], ...]) -> Figure:
+def sets_figure(results: Results) -> Figure:
     """Sizes of the sets, and coverage by class with intervals, for one artifact or several."""
 
     def draw(canvas: Canvas) -> None:
@@ -258,7 +298,8 @@ def sets_figure(results: tuple[tuple[str, ConformalArtifact, SetMetrics], ...]) 
     names = ", ".join(name for name, _, _ in results)
     return Figure(
         title=f"Sizes and coverage of conformal sets: {names}",
-        caption="Small sets are worth more, as long as the lines of coverage reach what was promised.",
+        caption="Small sets are worth more, as long as coverage is what was promised. "
+        f"{_promised_to(results)}",
         width=10.5,
         height=4.2,
         narrow_height=7.0,
@@ -266,10 +307,17 @@ def sets_figure(results: tuple[tuple[str, ConformalArtifact, SetMetrics], ...]) 
     )
 
 
+def _promised_to(results: Results) -> str:
+    """To whom coverage was promised, in a caption."""
+    if any(found.promise.unit == "class" for _, _, found in results):
+        return "Dashed: what was promised to each class."
+    return "Nothing was promised to single classes here: one may lie low though the promise is kept."
+
+
 _COLOURS = (BLUE, RED, GREY, INK)
 
 
-def _draw_sizes(axes: Axes, results: tuple[tuple[str, ConformalArtifact, SetMetrics], ...]) -> None:
+def _draw_sizes(axes: Axes, results: Results) -> None:
     from matplotlib.ticker import MaxNLocator
 
     width = 0.8 / len(results)
@@ -290,7 +338,7 @@ def _draw_sizes(axes: Axes, results: tuple[tuple[str, ConformalArtifact, SetMetr
         axes.legend(frameon=False)
 
 
-def _draw_coverage(axes: Axes, results: tuple[tuple[str, ConformalArtifact, SetMetrics], ...]) -> None:
+def _draw_coverage(axes: Axes, results: Results) -> None:
     names = results[0][1].classes[:_MOST_BARS]
     step = 0.6 / len(results)
     for at, (_, artifact, found) in enumerate(results):
@@ -303,10 +351,11 @@ def _draw_coverage(axes: Axes, results: tuple[tuple[str, ConformalArtifact, SetM
                 errors.append((each.value - each.low, each.high - each.value))
         colour, ends = _COLOURS[at % len(_COLOURS)], np.maximum(np.array(errors).T, 0)
         axes.errorbar(centres, values, yerr=ends, fmt="o", color=colour, markersize=4)
-        promised = [artifact.promised_to(name) for name in names]
-        places = np.arange(len(names))
-        axes.hlines(promised, places - 0.5, places + 0.5, color=colour, linewidth=1, linestyle="dashed")
-    axes.set_title("Coverage by class (dashed: promised)")
+        if found.promise.unit == "class":
+            promised = [artifact.promised_to(name) for name in names]
+            places = np.arange(len(names))
+            axes.hlines(promised, places - 0.5, places + 0.5, color=colour, linewidth=1, linestyle="dashed")
+    axes.set_title("Coverage by class, with intervals")
     rotation = 90 if max(map(len, names)) > 3 else 0
     axes.set_xticks(
         range(len(names)), [printable(name, 20) for name in names], rotation=rotation, parse_math=False

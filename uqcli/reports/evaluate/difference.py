@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Final
 
-from uqcli.document import Estimate, ExactEstimate, Metrics, Table, count, ends_of
+from uqcli.document import Estimate, ExactEstimate, Metrics, Table, count, ends_of, p_text
 from uqcli.reports.comparison import Comparison, comparison_table
 
 HEADER = "difference (second less first)"
@@ -67,11 +67,11 @@ class BoundaryDifference:
         if self.recall_p is None:
             return "Recalls cannot be compared: no row is positive."
         test = (
-            f"exact McNemar p = {self.recall_p:.3g} on {count(self.disagreements_positive)} positives where "
+            f"exact McNemar {p_text(self.recall_p)} on {count(self.disagreements_positive)} positives where "
             "they disagree"
         )
         if not direction(self.recall):
-            return f"No difference in recall that chance does not explain: {_in_points(self.recall)}; {test}."
+            return f"Chance may explain the difference in recall: {_in_points(self.recall)}; {test}."
         more = "more" if direction(self.recall) == "higher" else "fewer"
         return (
             f"{second} finds {_size(self.recall, 100)} points {more} of the positives than {first} "
@@ -83,7 +83,7 @@ class BoundaryDifference:
             return "Precisions cannot be compared: one of the two selects nothing."
         towards, size = direction(self.precision), _size(self.precision, 100)
         if not towards:
-            return f"No difference in precision that chance does not explain: {_in_points(self.precision)}."
+            return f"Chance may explain the difference in precision: {_in_points(self.precision)}."
         return (
             f"The precision of {second} is {size} points {towards} than that of {first} "
             f"({_range(self.precision, 100)})."
@@ -91,10 +91,10 @@ class BoundaryDifference:
 
     def _on_selected(self, first: str, second: str) -> str:
         test = (
-            f"exact McNemar p = {self.selected_p:.3g} on {count(self.disagreements)} rows where they disagree"
+            f"exact McNemar {p_text(self.selected_p)} on {count(self.disagreements)} rows where they disagree"
         )
         if not direction(self.selected):
-            return f"No difference in rows selected that chance does not explain: {test}."
+            return f"Chance may explain the difference in rows selected: {test}."
         more = "more" if direction(self.selected) == "higher" else "fewer"
         return (
             f"{second} selects {_size(self.selected, 1)} rows {more} than {first} "
@@ -145,7 +145,7 @@ class CalibratorDifference:
             return f"{found}; no interval would hold its level here, too little tells the two apart."
         if not direction(estimate):
             shown = f"{estimate.value:+.4f}{ends_of(estimate, '+.4f')}"
-            return f"No difference in {said} that chance does not explain: {shown}."
+            return f"Chance may explain the difference in {said}: {shown}."
         return (
             f"The {said} of {second} is {_size(estimate, 1)} {direction(estimate)} than that of {first} "
             f"({_range(estimate, 1)})."
@@ -192,11 +192,11 @@ class SetDifference:
         if self.coverage_p is None:
             return ["The two read different columns: their difference is not paired, and has no interval."]
         test = (
-            f"exact McNemar p = {self.coverage_p:.3g} on {count(self.disagreements)} rows where they disagree"
+            f"exact McNemar {p_text(self.coverage_p)} on {count(self.disagreements)} rows where they disagree"
         )
         if not direction(self.coverage):
             shown = _in_points(self.coverage)
-            return [f"No difference in coverage that chance does not explain: {shown}; {test}."]
+            return [f"Chance may explain the difference in coverage: {shown}; {test}."]
         more = "more" if direction(self.coverage) == "higher" else "fewer"
         return [
             f"{second} covers {_size(self.coverage, 100)} points {more} of the rows than {first} "

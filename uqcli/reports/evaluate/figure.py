@@ -46,7 +46,8 @@ def rates_figure(rates: Sequence[tuple[str, Sequence[Measured]]], confidence: fl
     height = 1.3 + 0.42 * lines
     return Figure(
         title=f"{titles} with {100 * confidence:g} % intervals: {names}",
-        caption="A promise that lies to the right of its whole line is broken, by more than chance.",
+        caption="A promise to the left of its whole line is kept and one to the right of it broken, by more "
+        "than chance explains; on the line the rows leave both open.",
         width=10.5,
         height=height,
         narrow_height=height * len(rates),

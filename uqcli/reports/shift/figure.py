@@ -63,7 +63,8 @@ def shares_figure(shares: Sequence[ClassShare], confidence: float) -> Figure:
     height = 1.4 + 0.42 * lines
     return Figure(
         title=title,
-        caption="Where the lines of a class lie apart, its share has changed by more than chance explains.",
+        caption="Where the lines of a class lie apart, its share has changed by more than chance explains. "
+        "Where they overlap it may have, too: the interval of its weight tells, in the table.",
         width=7.0,
         height=height,
         narrow_height=height,

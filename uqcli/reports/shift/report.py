@@ -11,11 +11,22 @@ import msgspec
 from uqcli.artifacts.saved import Source
 from uqcli.artifacts.shift import ShiftArtifact, ShiftParameters
 from uqcli.defaults import VERSION
-from uqcli.document import Document, Estimate, ExactEstimate, Metric, Metrics, count, plain
+from uqcli.document import (
+    Document,
+    Estimate,
+    ExactEstimate,
+    Metric,
+    Metrics,
+    count,
+    p_text,
+    plain,
+    printable,
+)
 from uqcli.methods.shift.weights import ClassWeights
 from uqcli.reports.shift.figure import ClassShare, shares_figure
 
 _UNCALIBRATED = 0.05
+_MOST_NAMED = 20
 _ILL_CONDITIONED = 100
 _UNKNOWN = Estimate(value=None, low=None, high=None)
 
@@ -104,7 +115,7 @@ class ShiftReport:
         title = (
             f"Class weights ({self.parameters.estimator}) from {rows}, {count(self.target_rows)} unlabelled"
         )
-        tables = [] if self.artifact is None else [self.artifact.table()]
+        tables = [] if self.artifact is None else [self.artifact.table(self.source_shares)]
         figures = [] if self.artifact is None else [shares_figure(self.class_shares, self.confidence)]
         return Document(title=title, tables=tables, notes=self._notes(), figures=figures)
 
@@ -112,11 +123,38 @@ class ShiftReport:
     def _has_intervals(self) -> bool:
         return self.artifact is not None and self.artifact.interval is not None
 
+    def _weights_in_words(self) -> list[str]:
+        """Which weights are not 1, each by its own interval, and what they are for."""
+        if self.artifact is None:
+            return []
+        said = [
+            "A weight above 1: the class is more frequent in the target. Boundaries, calibrators, sets and "
+            "their evaluation take the weights by --shift."
+        ]
+        if self._has_intervals:
+            apart = [
+                printable(name)
+                for name, each in self.artifact.estimates().items()
+                if isinstance(each, Estimate) and _leaves_out_one(each)
+            ]
+            percent = f"{100 * self.confidence:g} %"
+            listed = ", ".join(apart[:_MOST_NAMED]) + (" and more" if len(apart) > _MOST_NAMED else "")
+            said.append(
+                f"Weights whose {percent} interval leaves out 1, each taken by itself: {listed or 'none'}."
+            )
+            if self.parameters.seed is not None:
+                said.append(f"Drawn with seed {self.parameters.seed}: the intervals.")
+        return said
+
     def _notes(self) -> list[str]:
         notes = [] if self.failure is None else [f"No class weights: {self.failure}."]
         if self.shift_p is not None:
             say = "differ" if self.shift_p < 0.05 else "do not differ visibly"
-            notes.append(f"Predicted classes of source and target {say} (p = {self.shift_p:.3g}, G-test).")
+            notes.append(
+                f"Predicted classes of source (labelled) and target (unlabelled) {say} "
+                f"({p_text(self.shift_p)}, G-test)."
+            )
+        notes += self._weights_in_words()
         if self.failed_draws:
             notes.append(
                 f"{self.failed_draws} of {self.parameters.bootstrap} draws had no estimate: "
@@ -125,7 +163,10 @@ class ShiftReport:
         found = self.found
         if found is not None and found.condition is not None:
             unsure = ": weights are unsure" if found.condition > _ILL_CONDITIONED else ""
-            notes.append(f"The confusion matrix has condition number {found.condition:.3g}{unsure}.")
+            notes.append(
+                f"The confusion matrix has condition number {found.condition:.3g} (1 is best, above "
+                f"{_ILL_CONDITIONED} is bad){unsure}."
+            )
         if found is not None and found.clipped and self.artifact is not None:
             names = ", ".join(self.artifact.classes[each] for each in found.clipped[:20])
             notes.append(f"Weights that came out negative were set to 0: {names}.")
@@ -135,3 +176,7 @@ class ShiftReport:
                 "calibrate first, or use bbse."
             )
         return notes
+
+
+def _leaves_out_one(weight: Estimate) -> bool:
+    return weight.low is not None and weight.high is not None and not weight.low <= 1 <= weight.high

@@ -90,7 +90,19 @@ class SimulateReport:
         cells = (count(rows), count(self.positives), share(self.positives / rows if rows else None))
         table = Table(title="", header=("rows", "positive", "positivity"), rows=[cells], left=0)
         figures = [_curves_figure(self.curves)] if self.curves else []
-        return Document(title=f"Simulated ({self.parameters.kind})", tables=[table], figures=figures)
+        given = msgspec.to_builtins(self.parameters)
+        settings = Table(
+            title="Settings",
+            header=("", ""),
+            rows=[(name, _setting(given[name])) for name in given if name not in ("kind", "rows")],
+        )
+        return Document(
+            title=f"Simulated ({self.parameters.kind})", tables=[table, settings], figures=figures
+        )
+
+
+def _setting(value: float | list[float]) -> str:
+    return ", ".join(map(str, value)) if isinstance(value, list) else str(value)
 
 
 def _as_json(curve: ExpectedCurve) -> dict[str, Any]:
@@ -118,8 +130,9 @@ def _curves_figure(curves: Sequence[ExpectedCurve]) -> Figure:
 
     return Figure(
         title="Expected share of positives against the score, by prior to evidence",
-        caption="The same score means another share of positives at each level: the higher gamma, the less "
-        "was seen in training. Below the dashed line scores promise more than they hold.",
+        caption="The same score means another share of positives at each level: the higher gamma, the "
+        "prior's weight over that of the training rows, the less was seen. Below the dashed line scores "
+        "promise more than they hold. Dots: the only scores that rows with so little evidence can have.",
         width=7.0,
         height=4.6,
         narrow_height=3.9,

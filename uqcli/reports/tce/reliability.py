@@ -47,8 +47,9 @@ def reliability_figure(panels: Sequence[Panel]) -> Figure:
     title = f"Reliability diagrams: {titles}"
     return Figure(
         title=title,
-        caption="A dash outside its violin: more, or fewer, of the bin's rows are positive than their "
-        "predictions say. Red: rows whose prediction a test rejects.",
+        caption="A black dash outside its blue shape: more, or fewer, of the bin's rows are positive than "
+        "their predictions say. Red: rows whose prediction the labels of their bin speak against; each "
+        "prediction is tested by itself, so part of a bin may deviate.",
         width=10.5,
         height=4.8 * len(panels),
         narrow_height=8.2 * len(panels),
@@ -128,14 +129,15 @@ def _side_histogram(axes: Axes, shape: Histogram, top: float) -> None:
     axes.set_ylim(-0.02 * top, top)
     axes.tick_params(labelleft=False)
     axes.set_xticks([])
+    axes.set_xlabel("rows")
     axes.spines["bottom"].set_visible(False)
 
 
 def _bin_sizes(axes: Axes, panel: Panel) -> None:
     number = np.arange(1, len(panel.bins.count) + 1)
     axes.bar(number, panel.bins.count, color=GREY, width=0.8, label="rows")
-    axes.bar(number, panel.rejected.rows, color=RED, width=0.8, label="of them rejected")
-    axes.set(xlabel="bin", ylabel="rows", xlim=(0.4, len(number) + 0.6))
+    axes.bar(number, panel.rejected.rows, color=RED, width=0.8, label="of them deviating")
+    axes.set(xlabel="bin (score ranges: in the table)", ylabel="rows", xlim=(0.4, len(number) + 0.6))
     highest = int(panel.bins.count.max())
     axes.set_ylim(0, 1.45 * highest)
     axes.set_yticks([0, highest], ["0", f"{highest:,}"])

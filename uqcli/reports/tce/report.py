@@ -21,6 +21,7 @@ from uqcli.document import (
     count,
     ends_of,
     meant,
+    p_text,
     plain,
     printable,
     share,
@@ -28,22 +29,22 @@ from uqcli.document import (
 from uqcli.methods.tce.calibrated_labels import IfCalibrated
 from uqcli.reports.tce.parts import ClassPart, Part
 from uqcli.reports.tce.reliability import Panel, reliability_figure
-from uqcli.reports.tce.words import blind_below, in_words
+from uqcli.reports.tce.words import advice, blind_below, in_words
 
 _MEANINGS: Final = {
     "calibration": {
         "tce": "predictions that their bin's labels speak against, %",
-        "tce_q": "the same on quantile bins, %",
-        "tce_v": "the same on isotonic (PAVA) bins, %",
+        "tce_q": "as tce, on quantile bins, %",
+        "tce_v": "as tce, on isotonic (PAVA) bins, %",
         "ece": "mean |rate - mean score|, equispaced bins",
-        "ace": "the same on quantile bins",
+        "ace": "as ece, on quantile bins",
         "mce": "largest |rate - mean score|, equispaced bins",
-        "mce_q": "the same on quantile bins",
+        "mce_q": "as mce, on quantile bins",
         "ecce": "range of the cumulated differences of labels and scores, without bins",
         "mcb": "miscalibration: what the best rising map would take off the Brier score",
         "intercept": "of labels on log-odds of scores; 0 if calibrated",
-        "slope": "the same; 1 if calibrated, below 1 for scores too extreme",
-        "intercept_at_slope_1": "above 0: scores too low on the whole",
+        "slope": "of the same line; 1 if calibrated, below 1 for scores too extreme",
+        "intercept_at_slope_1": "0 if calibrated; on the whole scores are too high below 0, too low above",
     },
     "discrimination": {"dsc": "what the best rising map of the scores tells apart"},
     "proper scores": {
@@ -53,7 +54,7 @@ _MEANINGS: Final = {
     "noise": {
         "unc": "uncertainty: the Brier score of the overall rate",
         "estimation_error": "variance of labels within the bins, by rows",
-        "within_bin_error": "the same, mean over bins",
+        "within_bin_error": "as estimation_error, mean over bins",
     },
 }
 _SHOWN_OF_PARTS = ("tce", "ece", "ace", "brier", "log_loss")
@@ -187,7 +188,9 @@ class TceReport:
                 f"Worst class, {_named(worst)}: {in_words(worst, level)}",
             ]
         else:
-            notes.append(in_words(self.whole.classes[0], level))
+            worst = self.whole.classes[0]
+            notes.append(in_words(worst, level))
+        notes += advice(worst)
         return [*notes, *self._group_notes(), *self._chance_notes(), *self.warnings]
 
     def _group_notes(self) -> list[str]:
@@ -213,8 +216,9 @@ class TceReport:
             notes.append(
                 f"If these probabilities were right, the ECE would be {found.mean:.4f} on average and up to "
                 f"{found.high:.4f} in 95 % of cases; it is {_value(self.whole.metrics['ece']):.4f} "
-                f"(p = {found.p_value:.3g})."
+                f"({p_text(found.p_value)})."
             )
+            notes.append(f"Labels of calibrated probabilities were drawn with seed {self.parameters.seed}.")
         blind = None if self.multiclass else blind_below(self.whole.classes[0])
         if blind is not None:
             notes.append(
@@ -295,6 +299,7 @@ def _bin_dicts(part: ClassPart) -> list[dict[str, Any]]:
 def _bins_table(title: str, part: ClassPart) -> Table:
     rows = [
         (
+            str(number),
             f"{each['low']:.4f}",
             f"{each['high']:.4f}",
             count(each["count"]),
@@ -303,9 +308,9 @@ def _bins_table(title: str, part: ClassPart) -> Table:
             share(each["mean_score"]),
             f"{100 * each['rejected'] / each['count']:.1f} %" if each["count"] else "-",
         )
-        for each in _bin_dicts(part)
+        for number, each in enumerate(_bin_dicts(part), start=1)
     ]
-    header = ("from", "to", "rows", "positive", "rate", "mean score", "rejected")
+    header = ("bin", "scores from", "to", "rows", "positive", "rate", "mean score", "deviating")
     return Table(title=title, header=header, rows=rows, left=0)
 
 

@@ -10,6 +10,9 @@ from uqcli.counts import Ints
 from uqcli.methods.tce.calibration_error import ScoreBins
 from uqcli.reports.tce.parts import ClassPart
 
+_MUCH = 0.2
+"""Share of deviating predictions from which on the report says what to do; true probabilities reach 0.15."""
+
 _BLIND = 0.25
 """Relative error of a rate from which on the report says that smaller ones cannot be seen."""
 
@@ -21,6 +24,9 @@ def in_words(part: ClassPart, alpha: float) -> str:
     if against == 0:
         return f"{percent}; nothing here speaks against these probabilities."
     rejected = part.rejected
+    for name, rows in (("too high", rejected.too_high), ("too low", rejected.too_low)):
+        if int(rows.sum()) == against:
+            return f"{percent}: they are {name}, {_where(part.bins, rows)}."
     sides = sorted(
         [("too high", rejected.too_high), ("too low", rejected.too_low)], key=lambda side: -int(side[1].sum())
     )
@@ -30,6 +36,14 @@ def in_words(part: ClassPart, alpha: float) -> str:
         if rows.any()
     ]
     return f"{percent}: {'; '.join(said)}."
+
+
+def advice(part: ClassPart) -> list[str]:
+    """What to do where much deviates."""
+    total, against = int(part.bins.count.sum()), int(part.rejected.rows.sum())
+    if against <= _MUCH * total:
+        return []
+    return ["Calibrate before you read these scores as probabilities: uqcli calibrate."]
 
 
 def _percent(rows: int, total: int) -> str:

@@ -1,0 +1,68 @@
+"""Command lines that the help of each command begins with; a test runs them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Final
+
+EXAMPLES: Final[Mapping[str, tuple[str, str]]] = MappingProxyType(
+    {
+        "bin": (
+            "uqcli bin holdout.csv -o grid.json",
+            "uqcli bin holdout.csv --uncertainty-bins 2 --report bins.html",
+        ),
+        "boundary": (
+            "uqcli boundary holdout.csv --precision 0.9 -o boundary.json",
+            "uqcli boundary holdout.csv --precision 0.9 --compare --report boundary.html",
+        ),
+        "calibrate": (
+            "uqcli calibrate holdout.csv -o calibrator.json",
+            "uqcli calibrate holdout.csv --method all -o best.json --report methods.html",
+        ),
+        "tce": (
+            "uqcli tce new.csv --report calibration.html",
+            "uqcli tce new.csv --fail-if 'ece > 0.2' --report tests.xml",
+        ),
+        "shift": (
+            "uqcli shift classes.csv --target today.csv --proba 'p_*' -o shift.json",
+            "uqcli shift classes.csv --target today.csv --proba 'p_*' --report shift.html",
+        ),
+        "conformal": (
+            "uqcli conformal classes.csv --proba 'p_*' --alpha 0.1 -o sets.json",
+            "uqcli conformal classes.csv --proba 'p_*' --mode label-conditional -o s.json",
+        ),
+        "apply": (
+            "uqcli apply boundary.json new.csv -o decisions.csv",
+            "cat new.csv | uqcli apply boundary.json - > decisions.csv",
+        ),
+        "evaluate": (
+            "uqcli evaluate boundary.json new.csv --fail-if 'precision.low < 0.8'",
+            "uqcli evaluate old.json boundary.json new.csv --report comparison.html",
+        ),
+        "uncertainty": (
+            "uqcli uncertainty ensemble.csv --members 'm_*' -o rows.parquet",
+            "uqcli uncertainty beta.csv --alpha1 a --alpha0 b -o rows.csv",
+        ),
+        "simulate": (
+            "uqcli simulate posterior --rows 1000 -o drawn.parquet",
+            "uqcli simulate gaussian --rows 1000 --seed 7 -o drawn.csv",
+        ),
+        "show": (
+            "uqcli show boundary.json",
+            "uqcli show boundary.json --report boundary.md",
+        ),
+        "schema": (
+            "uqcli schema boundary",
+            "uqcli schema conformal > conformal.schema.json",
+        ),
+    }
+)
+"""By command; what they read is made by tests/cli/test_help.py."""
+
+
+def with_examples(name: str, summary: str) -> str:
+    r"""The help of a command: what it does, then its examples, whose lines ``\b`` keeps as they are."""
+    return "\n\n".join(
+        [summary.strip(), "\b\nExamples:\n" + "\n".join(f"  {each}" for each in EXAMPLES[name])]
+    )

@@ -1,0 +1,73 @@
+"""The command line of a run as pages repeat it: what was asked for, without what shapes no result."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterable, Mapping
+from contextvars import ContextVar
+from dataclasses import dataclass
+from typing import Any, Final
+
+_LEFT_OUT: Final = frozenset(
+    {"output", "report", "plot", "json", "quiet", "threads", "engine", "spark", "debug"}
+)
+"""Where results go, and how the program runs."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Line:
+    """A command, what was typed, and what was configured."""
+
+    command: str
+    typed: str
+    configured: str
+
+
+_line: ContextVar[Line] = ContextVar("line")
+
+
+def remember(
+    command: str, parameters: Iterable[Any], typed: Mapping[str, Any], configured: Mapping[str, Any]
+) -> None:
+    """Keep the line of this run.
+
+    Parameters
+    ----------
+    parameters
+        Of the command.
+    typed, configured
+        Options and arguments by name; of ``configured`` what nobody typed.
+    """
+    by_name = {str(each.name): each for each in parameters}
+    arguments = [
+        text
+        for name, value in typed.items()
+        if by_name[name].param_type_name == "argument"
+        for text in _texts(value)
+    ]
+    options = _options(by_name, typed)
+    if any(each.startswith("-") and each != "-" for each in arguments):
+        options, arguments = [], [*options, "--", *arguments]  # names that look like options
+    words = ["uqcli", command, *arguments, *options]
+    _line.set(
+        Line(command=command, typed=shlex.join(words), configured=shlex.join(_options(by_name, configured)))
+    )
+
+
+def line_of_this_run() -> Line:
+    """What was remembered last."""
+    return _line.get()
+
+
+def _options(by_name: Mapping[str, Any], given: Mapping[str, Any]) -> list[str]:
+    words = []
+    for name, value in given.items():
+        option = by_name[name]
+        if option.param_type_name == "option" and name not in _LEFT_OUT:
+            known_as = next(each for each in option.opts if each.startswith("--"))
+            words += [known_as] if option.is_flag else [w for text in _texts(value) for w in (known_as, text)]
+    return words
+
+
+def _texts(value: Any) -> list[str]:
+    return [str(each) for each in value] if isinstance(value, list | tuple) else [str(value)]

@@ -1,0 +1,193 @@
+"""``uqcli calibrate --method all``: every method that applies, held against each other on the same folds."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import msgspec
+import numpy as np
+
+from uqcli import defaults
+from uqcli.artifacts.calibrator import CalibratorArtifact
+from uqcli.artifacts.saved import Source
+from uqcli.choices import CalibrationMethod
+from uqcli.counts import Floats
+from uqcli.engines.columns import MissingColumnError
+from uqcli.engines.open import streams_kept
+from uqcli.jobs.before_after import panels
+from uqcli.jobs.calibrate.fit import CrossFitted, FittedCalibration, before, cross_fitted, fit
+from uqcli.jobs.calibrate.made import (
+    CalibrateRequest,
+    ReadForAll,
+    artifact_of,
+    read_for_all,
+    read_like,
+    shift_notes,
+)
+from uqcli.jobs.calibrate.plan import plan_note, plan_of
+from uqcli.jobs.compare import compare
+from uqcli.jobs.intervals import ResamplingPlan
+from uqcli.jobs.result import Result
+from uqcli.methods.evaluate.paired import PairedCounts
+from uqcli.reports.before_after import ReliabilityPanel
+from uqcli.reports.calibrate.report import CalibrateReport, MethodTried
+from uqcli.reports.comparison import Comparison, value_of
+from uqcli.rows import Rows
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Tried:
+    """A method that applies.
+
+    Attributes
+    ----------
+    request
+        What it would have been asked alone.
+    compared, panel
+        None where there are too few rows.
+    """
+
+    request: CalibrateRequest
+    source: Source
+    fitted: FittedCalibration
+    compared: Comparison | None
+    panel: ReliabilityPanel | None
+
+    @property
+    def method(self) -> CalibrationMethod:
+        return self.request.calibration.method
+
+    @property
+    def log_loss(self) -> float:
+        """What methods are ranked by; infinite where it is not known."""
+        value = None if self.compared is None else value_of(self.compared.after["log_loss"])
+        return np.inf if value is None else value
+
+
+def run_every(request: CalibrateRequest) -> Result[CalibrateReport, CalibratorArtifact]:
+    """Fit every calibrator that applies, and keep the one with the lowest log loss on other rows.
+
+    Parameters
+    ----------
+    request
+        Its method is not looked at.
+
+    Raises
+    ------
+    UsageError, DataError, ArtifactError, MissingExtraError
+        See ``run``.
+    """
+    with streams_kept():  # the uncertainty may turn out to be missing
+        obstacles = _obstacles(request)
+        read, obstacles = _read(request, obstacles)
+        test = None if request.test is None else read_like(read.rows, read.data.on(request.test), request)
+    measured = read.rows if test is None else test
+    plan = plan_of(request, measured.size)
+    methods = [each for each in CalibrationMethod if each not in obstacles]
+    tried = sorted((_try(read, method, request, test, plan) for method in methods), key=lambda t: t.log_loss)
+    best = tried[0]
+    artifact = artifact_of(best.fitted, best.source, best.request, read.data, read.target)
+    enough = best.compared is not None
+    report = CalibrateReport(
+        artifact=artifact,
+        resampling=(plan.replicates, plan.confidence),
+        tested=request.test is not None,
+        compared=best.compared,
+        where="on the test rows" if test is not None else "under cross-fitting",
+        panels=tuple(each.panel for each in tried if each.panel is not None),
+        errors=None,
+        notes=(
+            *best.fitted.notes,
+            *plan_note(request, plan, measured=enough),
+            *shift_notes(read.target, best.fitted.map),
+        ),
+        every=tuple(
+            MethodTried(method=each.method, compared=each.compared) for each in tried if each.compared
+        ),
+        obstacles=obstacles,
+    )
+    return Result(report=report, artifact=artifact)
+
+
+def _obstacles(request: CalibrateRequest) -> dict[CalibrationMethod, str]:
+    """Why methods do not apply to what was asked."""
+    found = {}
+    if not request.features and not request.partition:
+        found[CalibrationMethod.HETEROGENEOUS] = "needs --features or --partition"
+    if request.calibration.scale.undersampled == 1:
+        found[CalibrationMethod.PRIOR] = "needs --undersampled"
+    return found
+
+
+def _read(
+    request: CalibrateRequest, obstacles: dict[CalibrationMethod, str]
+) -> tuple[ReadForAll, dict[CalibrationMethod, str]]:
+    """Rows with every column that some method looks at; without the uncertainty where there is none."""
+    named = request.data.roles.numbers.get("uncertainty")
+    try:
+        return read_for_all(request), obstacles
+    except MissingColumnError as error:
+        if error.role != "uncertainty" or named != defaults.UNCERTAINTY:
+            raise
+    without = replace(request, data=request.data.without("uncertainty"))
+    return read_for_all(without), {**obstacles, CalibrationMethod.MIST: f"needs a column '{named}'"}
+
+
+def _try(
+    read: ReadForAll,
+    method: CalibrationMethod,
+    request: CalibrateRequest,
+    test: Rows | None,
+    plan: ResamplingPlan,
+) -> _Tried:
+    """Fit a method as if it were alone, and measure it on the rows that all are measured on."""
+    asked = _alone(request, method)
+    how = asked.calibration
+    rows, tree_rows = _looked_at(read.rows, method), None
+    if read.tree_rows is not None and method is CalibrationMethod.HETEROGENEOUS:
+        tree_rows = _looked_at(read.tree_rows, method)
+    fitted = fit(rows, how, tree_rows)
+    if test is None:
+        found = cross_fitted(read.rows, how, tree_rows)
+    else:
+        found = CrossFitted(rows=test, probability=fitted.predict(test).probability)
+    compared, panel = None, None
+    if found is not None:
+        first = before(found.rows, how.scale)
+        compared = _compared(found, first, plan)
+        panel = replace(panels(found.rows, first, found.probability, fitted.map, None)[0], title=str(method))
+    columns = {role: name for role, name in read.source.columns.items() if _is_read(role, method)}
+    source = msgspec.structs.replace(read.source, columns=columns)
+    return _Tried(request=asked, source=source, fitted=fitted, compared=compared, panel=panel)
+
+
+def _compared(found: CrossFitted, first: Floats, plan: ResamplingPlan) -> Comparison:
+    rows = found.rows
+    return compare(PairedCounts.of(first, found.probability, rows.labels, rows.weight), plan)
+
+
+def _alone(request: CalibrateRequest, method: CalibrationMethod) -> CalibrateRequest:
+    parted = method is CalibrationMethod.HETEROGENEOUS
+    return replace(
+        request,
+        calibration=replace(request.calibration, method=method),
+        features=request.features if parted else (),
+        partition=request.partition if parted else (),
+        tree_data=request.tree_data if parted else None,
+    )
+
+
+def _is_read(role: str, method: CalibrationMethod) -> bool:
+    """Whether a method looks at the column of a role."""
+    if role == "uncertainty":
+        return method is CalibrationMethod.MIST
+    return not role.startswith("features.") or method is CalibrationMethod.HETEROGENEOUS
+
+
+def _looked_at(rows: Rows, method: CalibrationMethod) -> Rows:
+    """Rows with the columns that a method looks at, pooled: it finds what it would find alone."""
+    return replace(
+        rows,
+        numbers={role: each for role, each in rows.numbers.items() if _is_read(role, method)},
+        features=rows.features if method is CalibrationMethod.HETEROGENEOUS else {},
+    ).pooled()

@@ -1,0 +1,25 @@
+"""How often rows are resampled for the intervals of a calibrator, and what is said where they are not."""
+
+from __future__ import annotations
+
+from uqcli import defaults
+from uqcli.jobs.calibrate.made import CalibrateRequest
+from uqcli.jobs.intervals import ResamplingPlan
+
+
+def plan_of(request: CalibrateRequest, measured_rows: int | None) -> ResamplingPlan:
+    """Intervals where they were asked for, or where the rows are not many; None for no rows."""
+    replicates = request.bootstrap
+    if replicates is None:
+        few = measured_rows is not None and measured_rows <= defaults.BOOTSTRAP_ROWS
+        replicates = defaults.BOOTSTRAP if few else 0
+    return ResamplingPlan(replicates=replicates, seed=request.calibration.seed, confidence=request.confidence)
+
+
+def plan_note(request: CalibrateRequest, plan: ResamplingPlan, *, measured: bool) -> list[str]:
+    """Why there is no before and after, or no interval of it."""
+    if not measured:
+        return ["One row is too few to measure on: no before and after."]
+    if request.bootstrap is None and not plan.replicates:
+        return [f"No intervals above {defaults.BOOTSTRAP_ROWS:,} rows; ask for them with --bootstrap."]
+    return []

@@ -1,0 +1,42 @@
+"""Numbers of uncertainty bins that were tried, and what each gains."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from uqcli.document import Table
+
+
+@dataclass(frozen=True, kw_only=True)
+class BinsTried:
+    """A number of uncertainty bins that was tried on rows held out.
+
+    Attributes
+    ----------
+    gain
+        Recall less that of the score alone, at as many alerts.
+    behind, error
+        How far it is behind the best number, and the standard error of that.
+    """
+
+    bins: int
+    gain: float
+    behind: float
+    error: float
+
+
+def tried_table(tried: Sequence[BinsTried], chosen: int) -> Table:
+    """What each number gains."""
+    rows = [
+        (
+            str(each.bins),
+            f"{100 * each.gain:+.2f}",
+            f"{100 * each.behind:.2f} (error {100 * each.error:.2f})",
+            "chosen" if each.bins == chosen else "",
+        )
+        for each in tried
+    ]
+    header = ("uncertainty bins", "recall gained, points", "behind the best", "")
+    title = "Cross-fitted, at as many alerts (the fewest within an error of the best)"
+    return Table(title=title, header=header, rows=rows)

@@ -1,0 +1,95 @@
+"""Reports as JUnit XML: what was demanded, for what reads the results of tests.
+
+A test case for each gate and for each promise, and one for the run itself where it failed otherwise or
+where nothing was demanded: readers of such files take an empty one for a mistake. Without times, so that
+the same results are the same bytes.
+"""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from uqcli.document import Document
+from uqcli.reports.gates import JudgedGate
+from uqcli.visible import visible
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Case:
+    """One thing that was demanded, how it went, and what is said of it."""
+
+    kind: Literal["gate", "promise", "run"]
+    name: str
+    result: Literal["passed", "failure", "skipped"]
+    said: str
+
+
+def to_junit(command: str, document: Document, gates: Sequence[JudgedGate], failure: str | None) -> str:
+    """One test suite.
+
+    Parameters
+    ----------
+    failure
+        Why there is no result; None where there is one.
+    """
+    cases = [*map(_of_gate, gates), *_of_promises(document)]
+    if failure is not None and not any(each.kind != "gate" and each.result == "failure" for each in cases):
+        cases.append(_Case(kind="run", name="result", result="failure", said=failure))
+    cases = cases or [_Case(kind="run", name="result", result="passed", said="")]
+    failures = sum(each.result == "failure" for each in cases)
+    skipped = sum(each.result == "skipped" for each in cases)
+    counts = f'tests="{len(cases)}" failures="{failures}" errors="0" skipped="{skipped}"'
+    inside = "".join(_xml(command, each) for each in cases)
+    return (
+        '<?xml version="1.0" encoding="UTF-8"?>\n'
+        f'<testsuites name="uqcli" {counts}>\n<testsuite name="uqcli {_escaped(command)}" {counts}>\n'
+        f"{inside}</testsuite>\n</testsuites>\n"
+    )
+
+
+def _of_gate(gate: JudgedGate) -> _Case:
+    where = f" ({gate.artifact})" if gate.artifact else ""
+    name = f"--fail-if {gate.gate.text}{where}"
+    if gate.actual is None:
+        return _Case(kind="gate", name=name, result="skipped", said=f"{gate.gate.path} is undefined")
+    return _Case(
+        kind="gate",
+        name=name,
+        result="failure" if gate.holds else "passed",
+        said=gate.message if gate.holds else "",
+    )
+
+
+def _of_promises(document: Document) -> list[_Case]:
+    return [
+        _Case(
+            kind="promise",
+            name=each.name,
+            result="skipped" if each.kept is None else "passed" if each.kept else "failure",
+            said=each.said,
+        )
+        for each in document.promises
+    ]
+
+
+def _xml(command: str, case: _Case) -> str:
+    head = f'<testcase classname="uqcli.{_escaped(command)}.{case.kind}" name="{_escaped(case.name)}"'
+    match case.result:
+        case "passed":
+            said = f">\n<system-out>{_escaped(case.said)}</system-out>\n</testcase>" if case.said else "/>"
+            return f"{head}{said}\n"
+        case "failure":
+            return (
+                f'{head}>\n<failure type="{case.kind}" message="{_escaped(case.said)}">'
+                f"{_escaped(case.said)}</failure>\n</testcase>\n"
+            )
+        case "skipped":
+            return f'{head}>\n<skipped message="{_escaped(case.said)}"/>\n</testcase>\n'
+
+
+def _escaped(text: str) -> str:
+    """Text without what XML cannot hold, such as control characters, and without what is markup."""
+    return html.escape(visible(text))

@@ -1,0 +1,91 @@
+"""What a page was made of: the command line, the version, the files read, the models read and written."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final
+
+from uqcli.defaults import VERSION
+from uqcli.document import Table, count
+from uqcli.files import is_stdin, is_stdout
+
+_MOST_NAMED: Final = 4
+"""Files that are named one by one."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Origin:
+    """What a run was asked for, and what it read.
+
+    Attributes
+    ----------
+    command
+        Its name.
+    line
+        The command line, without what shapes no result.
+    configured
+        Options of the environment and of configuration files, as they would stand on the line.
+    files
+        The data files, in the order they were read.
+    digests
+        SHA-256 of saved models, by the names of their files.
+    """
+
+    command: str
+    line: str = ""
+    configured: str = ""
+    files: tuple[str, ...] = ()
+    digests: Mapping[str, str] = field(default_factory=dict)
+
+    def table(self, payload: Mapping[str, Any]) -> Table:
+        """For the end of a page; the report's JSON form knows how many rows there were."""
+        lines = [("command", self.line), ("version", f"uqcli {VERSION}")]
+        if self.configured:
+            lines.insert(1, ("configured", self.configured))
+        if self.files:
+            lines.append(("input", _named(self.files)))
+            rows = _rows_of(payload)
+            if rows is not None:
+                lines.append(("rows of INPUT", count(rows)))  # not of further files, such as targets
+        lines += [("artifact", f"{name}, SHA-256 {digest}") for name, digest in self.digests.items()]
+        return Table(title="Made from", header=("", ""), rows=lines, left=2, words_last=True)
+
+
+def digest_of(content: bytes) -> str:
+    """SHA-256 in hexadecimal digits."""
+    return hashlib.sha256(content).hexdigest()
+
+
+def digests_of(names: Iterable[str]) -> dict[str, str]:
+    """Of regular files; what cannot be read is said by whoever needs it."""
+    found = {}
+    for name in names:
+        with suppress(OSError, ValueError):
+            if not is_stdin(name) and Path(name).is_file():
+                found[name] = digest_of(Path(name).read_bytes())
+    return found
+
+
+def written_as(name: str) -> str:
+    """What the place of a written model is called."""
+    return "standard output" if is_stdout(name) else name
+
+
+def _named(files: tuple[str, ...]) -> str:
+    shown = ["standard input" if is_stdin(name) else name for name in files]
+    if len(shown) <= _MOST_NAMED:
+        return ", ".join(shown)
+    return f"{count(len(shown))} files, the first {shown[0]}, the last {shown[-1]}"
+
+
+def _rows_of(payload: Mapping[str, Any]) -> int | None:
+    """Rows of the inputs; of several answers all look at the same."""
+    source = payload.get("source")
+    if source is None:
+        return _rows_of(payload["results"][0]) if payload.get("results") else None
+    rows = source.get("rows")
+    return rows if isinstance(rows, int) else None

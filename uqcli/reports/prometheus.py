@@ -1,0 +1,105 @@
+"""Reports in the text format of Prometheus, for the textfile collector of its node exporter.
+
+``uqcli_<command>_<metric>``, where names of groups of metrics are joined by underscores; the ends of an
+interval are ``_low`` and ``_high``. Names from the data (classes, groups) and of artifacts are labels. What
+is undefined is NaN. Without times, so that the same results are the same bytes.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from types import MappingProxyType
+from typing import Any, Final, NamedTuple
+
+from uqcli.document import Estimate, Metrics
+from uqcli.visible import visible
+
+LABELLED: Final[Mapping[str, str]] = MappingProxyType(
+    {
+        "by_class": "class",
+        "by_group": "group",
+        "coverage_by_class": "class",
+        "coverage_by_group": "group",
+        "coverage_by_size": "size",
+        "set_sizes": "size",
+        "weights": "class",
+        "target_prior": "class",
+        "class_shares": "class",
+    }
+)
+"""Groups of metrics whose names come from the data: what they are names of."""
+
+_SEVERAL: Final[Mapping[str, str]] = MappingProxyType({"boundary": "bound", "calibrate": "method"})
+"""What tells several results of a command apart; of the others it is the artifact."""
+
+_ENDS: Final = (("", "value", ""), ("_low", "low", ", lower end of the interval"),
+                ("_high", "high", ", upper end of the interval"))  # fmt: skip
+
+
+class _Sample(NamedTuple):
+    """One number: its path in ``metrics``, its labels, what it is of an interval."""
+
+    name: str
+    said: str
+    labels: tuple[tuple[str, str], ...]
+    value: float | None
+
+
+def to_prometheus(command: str, by_artifact: Mapping[str, Metrics]) -> str:
+    """All metrics as gauges, each family once.
+
+    Parameters
+    ----------
+    by_artifact
+        Metrics as gates ask for them: of a single result, or of all together, under ''.
+    """
+    families: dict[str, list[_Sample]] = {}
+    for artifact, metrics in by_artifact.items():
+        labels = ((_SEVERAL.get(command, "artifact"), artifact),) if artifact else ()
+        for sample in _samples(metrics, (), labels):
+            families.setdefault(f"uqcli_{command}_{sample.name}", []).append(sample)
+    return "".join(_family(command, name, samples) for name, samples in families.items())
+
+
+def _samples(
+    metrics: Mapping[str, Any], path: tuple[str, ...], labels: tuple[tuple[str, str], ...]
+) -> Iterator[_Sample]:
+    for name, metric in metrics.items():
+        inside = (*path, name)
+        if isinstance(metric, Mapping) and name in LABELLED:
+            for of, each in metric.items():
+                named = (*labels, (LABELLED[name], str(of)))
+                within = path if name.startswith("by_") else inside  # the same metrics, of a part of the rows
+                yield from _of_one(each, within, named)
+        else:
+            yield from _of_one(metric, inside, labels)
+
+
+def _of_one(metric: Any, path: tuple[str, ...], labels: tuple[tuple[str, str], ...]) -> Iterator[_Sample]:
+    return _samples(metric, path, labels) if isinstance(metric, Mapping) else _numbers(metric, path, labels)
+
+
+def _numbers(
+    metric: Estimate | float | None, path: tuple[str, ...], labels: tuple[tuple[str, str], ...]
+) -> Iterator[_Sample]:
+    name, said = re.sub(r"\W", "_", "_".join(path), flags=re.ASCII), ".".join(path)
+    if not isinstance(metric, Estimate):
+        yield _Sample(name, said, labels, metric)
+        return
+    for ending, end, words in _ENDS:
+        yield _Sample(f"{name}{ending}", f"{said}{words}", labels, getattr(metric, end))
+
+
+def _family(command: str, name: str, samples: list[_Sample]) -> str:
+    said = visible(samples[0].said).replace("\\", "\\\\")
+    lines = [f"# HELP {name} {said} (uqcli {command})", f"# TYPE {name} gauge"]
+    for sample in samples:
+        labels = ",".join(f'{label}="{_escaped(value)}"' for label, value in sample.labels)
+        value = "NaN" if sample.value is None else repr(sample.value)
+        lines.append(f"{name}{{{labels}}} {value}" if labels else f"{name} {value}")
+    return "\n".join(lines) + "\n"
+
+
+def _escaped(text: str) -> str:
+    return visible(text).replace("\\", "\\\\").replace('"', '\\"')
