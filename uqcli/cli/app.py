@@ -22,7 +22,8 @@ from uqcli.cli.signals import conclude
 from uqcli.cli.values import converting_plainly
 from uqcli.defaults import VERSION
 from uqcli.errors import ClosedPipeError, DataError, GateError, UqcliError, UsageError
-from uqcli.files import changing
+from uqcli.stores.view import one_view
+from uqcli.temporaries import changing
 
 _NO_MEMORY: Final = re.compile(
     "cannot allocate memory|failed to map segment|can't start new thread", re.IGNORECASE
@@ -89,7 +90,8 @@ def run(arguments: Sequence[str]) -> int:
     first = tuple(arguments[:1])
     try:
         app = program(first) if first and first[0] in COMMANDS else program()
-        code = app(args=list(arguments), prog_name="uqcli", standalone_mode=False)
+        with one_view():
+            code = app(args=list(arguments), prog_name="uqcli", standalone_mode=False)
         sys.stdout.flush()
     except BaseException as raised:
         if isinstance(raised, KeyboardInterrupt | SystemExit | GeneratorExit):

@@ -12,6 +12,7 @@ from uqcli.cli.inputs import read_options
 from uqcli.cli.options import InputOptions, RunOptions
 from uqcli.errors import UqcliError, UsageError
 from uqcli.files import STDIO, is_stdin
+from uqcli.stores.address import is_address
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -104,6 +105,8 @@ def _identity(name: str) -> Hashable | None:
     """What makes a place one, whatever its names; None for devices and streams."""
     if is_stdin(name):
         return None
+    if is_address(name):
+        return name.removesuffix("/")
     try:
         facts = os.stat(name)  # noqa: PTH116  names may hold what no path may
     except (OSError, ValueError):

@@ -60,7 +60,9 @@ def rows_with_keys(rows: Records, keys: Keys) -> Records:
     """A record batch or a table with the keys behind its columns."""
     if not keys:
         return rows
-    columns: list[Any] = [pa.repeat(pa.scalar(value, pa.large_string()), rows.num_rows) for value in keys.values()]
+    columns: list[Any] = [
+        pa.repeat(pa.scalar(value, pa.large_string()), rows.num_rows) for value in keys.values()
+    ]
     return type(rows).from_arrays([*rows.columns, *columns], schema=schema_with_keys(rows.schema, keys))
 
 
