@@ -48,7 +48,13 @@ class Reads:
         )
 
     def files(self) -> tuple[str, ...]:
-        """The files of all tables, as far as they can be found: what cannot is said when it is read."""
+        """The files of all tables, as far as they can be found: what cannot is said when it is read.
+
+        Raises
+        ------
+        DataError
+            An address cannot be read.
+        """
         from uqcli.engines.inputs import resolve_inputs
         from uqcli.engines.request import ReadOptions
 
@@ -58,6 +64,8 @@ class Reads:
             try:
                 found += [file.name for file in resolve_inputs([name], options)]
             except UqcliError:
+                if is_address(name):  # it would be waited for again
+                    raise
                 found.append(name)
         return tuple(found)
 

@@ -70,6 +70,8 @@ class StoreTree:
             found = self._matching(found, part, last=last)
             if address.is_folder or not last:
                 found = [each for each in found if each.is_folder]
+        if not found:
+            self._require_bucket(pattern)
         return sorted({each.name: each for each in found}.values(), key=lambda each: each.name)
 
     def content(self, name: str) -> StoredObject:
@@ -79,11 +81,15 @@ class StoreTree:
         found = None if listed else self.entry(name)
         if listed or (found is not None and found.is_file):
             return StoredObject(address=address)
-        if self.entry(str(address.at(address.bucket))) is None:
+        self._require_bucket(name)
+        raise no_object(name)
+
+    def _require_bucket(self, name: str) -> None:
+        address = Address.of(name)
+        if self.entry(f"{address.scheme}://{address.bucket}") is None:
             raise DataError(
                 f"cannot read '{name}': there is no bucket '{address.bucket}'", remedy="check its name"
             )
-        raise no_object(name)
 
     def _matching(self, folders: list[Entry], part: str, *, last: bool) -> list[Entry]:
         """What one part of a pattern matches in any of the folders."""

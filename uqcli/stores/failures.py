@@ -43,6 +43,9 @@ _PATTERNS: Final[tuple[tuple[str, Callable[[], str], str], ...]] = (
         "try again later",
     ),
 )
+_LONGEST: Final = 200
+"""Characters of a library's message that are repeated; Google's tell everything twice."""
+
 _TOLD_BY_STORES: Final = re.compile(r"AWS Error|google::cloud|GCS|Azure|curlCode")
 
 
@@ -109,4 +112,5 @@ def store_errors(name: str, doing: str = "read") -> Iterator[None]:
 def _detail(text: str) -> str:
     """The message without what differs between two runs or says nothing."""
     text = re.sub(r"\s*\(Request ID: [^)]*\)|: No response body\.?|; Details: .*$", "", text)
-    return re.sub(r"^When .*?: (?=AWS Error)", "", text)
+    text = re.sub(r"^When .*?: (?=AWS Error)", "", text)
+    return text if len(text) <= _LONGEST else text[:_LONGEST].rstrip() + "..."

@@ -9,7 +9,7 @@ from functools import cache
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final
 
-from uqcli.errors import MissingExtraError
+from uqcli.errors import DataError, MissingExtraError
 from uqcli.stores import limits
 from uqcli.stores.address import Address
 from uqcli.stores.failures import store_errors
@@ -85,6 +85,7 @@ def _s3(region: str | None) -> dict[str, Any]:
         "request_timeout": limits.REQUEST_SECONDS,
         "retry_strategy": pf.AwsStandardS3RetryStrategy(max_attempts=limits.ATTEMPTS),
         "background_writes": False,  # else what the network has not taken is kept in memory
+        "allow_delayed_open": True,  # so that little is one request
     }
     region = region or os.environ.get("AWS_REGION") or os.environ.get("AWS_DEFAULT_REGION")
     if region:
@@ -104,7 +105,7 @@ def _gs(_: str | None) -> dict[str, Any]:
 def _az(_: str | None) -> dict[str, Any]:
     account = os.environ.get("AZURE_STORAGE_ACCOUNT") or os.environ.get("AZURE_STORAGE_ACCOUNT_NAME")
     if not account:
-        raise ValueError("AZURE_STORAGE_ACCOUNT is not set")
+        raise DataError("az:// is in an account that nothing names", remedy="set AZURE_STORAGE_ACCOUNT")
     options: dict[str, Any] = {"account_name": account}
     key = os.environ.get("AZURE_STORAGE_KEY") or os.environ.get("AZURE_STORAGE_ACCOUNT_KEY")
     token = os.environ.get("AZURE_STORAGE_SAS_TOKEN")

@@ -13,6 +13,9 @@ REQUEST_SECONDS: float = 30.0
 ATTEMPTS: int = 3
 """How often a request that failed by chance is made, the first included."""
 
+MOST_PUT: int = 4 << 20
+"""Bytes that S3 is given in one request; pyarrow would do so with some more."""
+
 MOST_COPIED: int = 5 << 30
 """Bytes that S3 copies in one request, and thus of an object that is written."""
 

@@ -1,14 +1,15 @@
 """Objects written so that a reader never sees half of one.
 
-What is written is a file of this machine first. Whole, it is uploaded under a hidden name beside its
-place; only if it arrived whole the store copies it to its place, which readers see happen at once, and
-the hidden object is deleted. pyarrow cannot abandon an upload: it ends even a failed one as if it were
-complete, which therefore must never have the final name.
+What is written is a file of this machine first. Whole, and small, S3 is given it in one request. Anything
+else is uploaded under a hidden name beside its place; only if it arrived whole the store copies it to its
+place, which readers see happen at once, and the hidden object is deleted. pyarrow cannot abandon an upload of
+several requests: it ends even a failed one as if it were complete, so none ever has the final name.
 
-Limits: room for the file in the directory of temporary files; the right to read, list and delete beside the
-place; with S3, objects of at most 5 GiB, the most that it copies in one request. Of a run that is killed
-the hidden object (``.uqcli-*.tmp``, skipped when folders are read) or an unfinished upload may stay: a
-life-cycle rule of the bucket removes them. A store whose copies are not atomic is not made so.
+Limits: room for the file in the directory of temporary files; beyond 4 MiB the right to read, copy and
+delete beside the place, and with S3 at most 5 GiB, the most that it copies in one request. Of a run that
+is killed the hidden object (``.uqcli-*.tmp``, skipped when folders are read) or an unfinished upload may
+stay: a life-cycle rule of the bucket removes them. After deleting, pyarrow leaves S3 an empty object that
+stands for the folder. A store whose copies are not atomic is not made so.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from __future__ import annotations
 import mimetypes
 import secrets
 import threading
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -102,6 +104,23 @@ def _upload(path: Path, address: Address, target: str) -> None:
             remedy="write a file of this machine and upload it, or apply the model to parts of the rows",
         )
     store = filesystem_of(address)
+    if address.scheme == "s3" and size <= limits.MOST_PUT:
+        with ThreadPoolExecutor(1) as apart:  # no interruption of ours comes between its two calls
+            apart.submit(_put, path.read_bytes(), store, address, target).result()
+    else:
+        _send_and_copy(path, store, address, target)
+
+
+def _put(content: bytes, store: pf.FileSystem, address: Address, target: str) -> None:
+    """Write little at once: the store takes one request as a whole or not at all."""
+    with store_errors(target, "write"), changing, replacing(target):
+        sink = store.open_output_stream(address.path, compression=None, metadata=_kind(address.base))
+        sink.write(content)
+        sink.close()
+
+
+def _send_and_copy(path: Path, store: pf.FileSystem, address: Address, target: str) -> None:
+    size = path.stat().st_size
     waiting = address.beside(f".uqcli-{secrets.token_hex(8)}.tmp").path
     _note(waiting, store)
     try:
@@ -116,19 +135,19 @@ def _upload(path: Path, address: Address, target: str) -> None:
         _delete(waiting, store)
 
 
-def _send(path: Path, store: pf.FileSystem, waiting: str, kind: dict[str, str]) -> None:
+def _send(path: Path, store: pf.FileSystem, waiting: str, kind: dict[str, str] | None) -> None:
     with (
         path.open("rb") as source,
-        store.open_output_stream(waiting, compression=None, metadata=kind or None) as sink,
+        store.open_output_stream(waiting, compression=None, metadata=kind) as sink,
     ):
         while piece := source.read(limits.MOST_BYTES):
             sink.write(piece)
 
 
-def _kind(base: str) -> dict[str, str]:
+def _kind(base: str) -> dict[str, str] | None:
     """What browsers and other programs take the object for."""
     kind, packed = mimetypes.guess_type(base)
-    return {"Content-Type": kind} if kind is not None and packed is None else {}
+    return {"Content-Type": kind} if kind is not None and packed is None else None
 
 
 def _note(waiting: str, store: pf.FileSystem) -> None:
