@@ -48,7 +48,7 @@ class Bucket:
     def get(self, key):
         return self.client.get_object(Bucket=self.name, Key=key)["Body"].read()
 
-    def keys(self):
+    def listed(self):
         listed = self.client.list_objects_v2(Bucket=self.name).get("Contents", [])
         return sorted(each["Key"] for each in listed)
 

@@ -40,7 +40,7 @@ def test_the_two_commands_of_a_pipeline(uqcli, bucket, folder, tmp_path):
         assert uqcli("apply", f"{bucket}/boundary.json", far, "-q", "-o", stored).code == 0
         assert bucket.get(f"out/{name}") == local.read_bytes()
     assert "2026-11-10" in bucket.get("out/d.csv").decode()  # the keys of folders are columns
-    assert [key for key in bucket.keys() if ".uqcli" in key or key.endswith("/")] == []
+    assert [key for key in bucket.listed() if ".uqcli" in key or key.endswith("/")] == []
 
 
 @pytest.mark.parametrize("suffix", SUFFIXES)
@@ -66,7 +66,7 @@ def test_rows_pass_through_by_pieces(uqcli, bucket, tmp_path, suffix, monkeypatc
     far = uqcli("apply", model, bucket.put(f"a{suffix}", content), "-q", "-o", f"{bucket}/o.csv")
     assert (far.code, far.err) == (0, "")
     assert bucket.get("o.csv") == (tmp_path / "o.csv").read_bytes()
-    assert [key for key in bucket.keys() if ".uqcli" in key] == []
+    assert [key for key in bucket.listed() if ".uqcli" in key] == []
 
 
 PATTERNS = (
@@ -175,7 +175,7 @@ def test_more_than_the_store_copies_is_refused_beforehand(uqcli, bucket, monkeyp
     done = uqcli("simulate", "posterior", "--rows", "99", "-q", "-o", f"{bucket}/o.csv")
     assert done.code == 3
     assert re.search(r"it has \d+ bytes; expected at most 100", done.err)
-    assert bucket.keys() == ["o.csv"]
+    assert bucket.listed() == ["o.csv"]
 
 
 def test_a_gate_that_holds_leaves_the_old_object(uqcli, bucket):
@@ -186,7 +186,7 @@ def test_a_gate_that_holds_leaves_the_old_object(uqcli, bucket):
     done = uqcli("apply", f"{bucket}/b.json", rows, "-q", "-o", f"{bucket}/o.csv", *gate)
     assert done.code == 6, done.err
     assert bucket.get("o.csv") == b"old"
-    assert bucket.keys() == ["a.csv", "b.json", "o.csv"]
+    assert bucket.listed() == ["a.csv", "b.json", "o.csv"]
 
 
 def test_hidden_objects_are_beside_their_places():
@@ -198,4 +198,4 @@ def test_nothing_waits_when_all_is_written(uqcli, bucket, monkeypatch):
     monkeypatch.setattr(limits, "MOST_PUT", 0)
     assert uqcli("simulate", "posterior", "--rows", "99", "-q", "-o", f"{bucket}/out/o.csv").code == 0
     assert not upload._hidden
-    assert [key for key in bucket.keys() if not key.endswith("/")] == ["out/o.csv"]
+    assert [key for key in bucket.listed() if not key.endswith("/")] == ["out/o.csv"]

@@ -122,18 +122,26 @@ class ColumnarSource:
                 yield handle
 
     def _of_arrow(self, columns: list[str] | None, start: int, most: int) -> Iterator[Numbered]:
-        del columns, start, most  # all are mapped, none is read; the file says what a batch is
-        with self._open_arrow() as batches:
+        del start, most  # the file says what a batch is
+        with self._open_arrow(columns) as batches:
             yield from _numbered(batches, 0)
 
     @contextmanager
-    def _open_arrow(self) -> Iterator[_ArrowBatches]:
-        """Open the Arrow file or stream format, whichever the first bytes tell."""
+    def _open_arrow(self, columns: list[str] | None = None) -> Iterator[_ArrowBatches]:
+        """Open the Arrow file or stream format, whichever the first bytes tell.
+
+        Files of this machine are mapped, so that no column is read that nobody looks at; of an object only
+        the columns asked for are.
+        """
         import pyarrow as pa
 
+        options = None
+        if self.origin.is_far and columns:
+            wanted = [at for at, name in enumerate(self._schema.names) if name in columns]
+            options = pa.ipc.IpcReadOptions(included_fields=wanted)
         with self._content.mapped() as mapped:
             if mapped.size() >= 6 and mapped.read(6) == b"ARROW1":
-                reader = pa.ipc.open_file(mapped)
+                reader = pa.ipc.open_file(mapped, options=options)
                 yield _ArrowBatches(reader.schema, map(reader.get_batch, range(reader.num_record_batches)))
             else:
                 mapped.seek(0)
