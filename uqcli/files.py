@@ -1,7 +1,7 @@
 """Writing files so that they appear whole or not at all.
 
 A regular file is written beside its place under a temporary name, synchronised, and renamed over the
-old one (see uqcli.temporaries). FIFOs and devices are written directly.
+old one (see uqcli.interruption). FIFOs and devices are written directly.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import BinaryIO, Final, Protocol, TextIO
 
 from uqcli.errors import DataError
-from uqcli.temporaries import Temporary
+from uqcli.interruption import Temporary
 
 STDIO: Final = "-"
 _STDIN_NAMES: Final = frozenset({STDIO, "/dev/stdin", "/dev/fd/0", "/proc/self/fd/0"})

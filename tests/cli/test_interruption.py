@@ -17,7 +17,7 @@ import pytest
 
 from tests.cli.conftest import PROGRAM
 from uqcli.files import Held, open_output, write_bytes
-from uqcli.temporaries import changing, remove_temporaries
+from uqcli.interruption import changing, remove_temporaries
 
 CODES = {signal.SIGINT: 130, signal.SIGTERM: 143, signal.SIGHUP: 129}
 

@@ -22,8 +22,8 @@ from uqcli.cli.signals import conclude
 from uqcli.cli.values import converting_plainly
 from uqcli.defaults import VERSION
 from uqcli.errors import ClosedPipeError, DataError, GateError, UqcliError, UsageError
+from uqcli.interruption import changing
 from uqcli.stores.view import one_view
-from uqcli.temporaries import changing
 
 _NO_MEMORY: Final = re.compile(
     "cannot allocate memory|failed to map segment|can't start new thread", re.IGNORECASE

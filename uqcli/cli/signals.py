@@ -12,8 +12,13 @@ import threading
 import time
 
 from uqcli.errors import HungUpRunError, InterruptedRunError, TerminatedRunError
-from uqcli.interruption import answer_interruption
-from uqcli.temporaries import changing, doubtful_files, remove_temporaries, replaced_files
+from uqcli.interruption import (
+    answer_interruption,
+    changing,
+    doubtful_files,
+    remove_temporaries,
+    replaced_files,
+)
 
 _EXIT_CODES = {
     signal.SIGHUP: (HungUpRunError.exit_code, "hung up"),

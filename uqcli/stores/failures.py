@@ -70,6 +70,11 @@ def store_failure(name: str, error: BaseException, doing: str = "read") -> DataE
     return DataError(f"cannot {doing} '{name}': {_detail(text)}", remedy="check the address")
 
 
+def is_denied(error: BaseException) -> bool:
+    """Whether a store says that it may not be asked this, not that it does not work."""
+    return re.search(_DENIED, str(error)) is not None
+
+
 def no_object(name: str, doing: str = "read") -> DataError:
     """Nothing stands at an address."""
     return DataError(

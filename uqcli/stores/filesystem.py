@@ -88,9 +88,11 @@ def _s3(region: str | None) -> dict[str, Any]:
         "allow_delayed_open": True,  # so that little is one request
     }
     region = region or os.environ.get("AWS_REGION") or os.environ.get("AWS_DEFAULT_REGION")
+    endpoint = os.environ.get("AWS_ENDPOINT_URL_S3") or os.environ.get("AWS_ENDPOINT_URL")
+    if endpoint and not region and not os.environ.get("AWS_PROFILE"):
+        region = "us-east-1"  # other stores take any, and the SDK would look for one in the network
     if region:
         options["region"] = region
-    endpoint = os.environ.get("AWS_ENDPOINT_URL_S3") or os.environ.get("AWS_ENDPOINT_URL")
     if endpoint:
         scheme, mark, place = endpoint.rpartition("://")
         options["scheme"] = scheme if mark else "https"

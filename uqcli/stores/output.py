@@ -11,8 +11,8 @@ from typing import BinaryIO
 from uqcli import files
 from uqcli.errors import DataError
 from uqcli.files import Held, writing_errors
+from uqcli.interruption import Temporary
 from uqcli.stores.address import Address, is_address, is_web
-from uqcli.temporaries import Temporary
 
 
 def check_writable(target: str) -> None:

@@ -24,12 +24,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from uqcli.errors import DataError
-from uqcli.interruption import when_interrupted
+from uqcli.interruption import Temporary, changing, replacing, when_interrupted
 from uqcli.stores import limits
 from uqcli.stores.address import Address
-from uqcli.stores.failures import store_errors
+from uqcli.stores.failures import is_denied, store_errors
 from uqcli.stores.filesystem import filesystem_of
-from uqcli.temporaries import Temporary, changing, replacing
 
 if TYPE_CHECKING:
     import pyarrow.fs as pf
@@ -82,7 +81,7 @@ def check_store(address: Address, target: str) -> None:
         try:
             found = filesystem_of(address).get_file_info(address.bucket)
         except OSError as error:
-            if "ACCESS_DENIED" in str(error):  # who may write an object need not see its bucket
+            if is_denied(error):  # who may write an object need not see its bucket
                 raise _DeniedError from error
             raise
         if found.type == pf.FileType.NotFound:

@@ -15,8 +15,8 @@ from uqcli.choices import FileFormat
 from uqcli.engines.inputs import InputFile
 from uqcli.engines.local.read.failures import reading
 from uqcli.files import stdin_bytes
+from uqcli.interruption import temporary_path
 from uqcli.stores.content import Content
-from uqcli.temporaries import temporary_path
 
 _PARQUET_START: Final = b"PAR1"
 
