@@ -5,7 +5,7 @@ import re
 import pytest
 
 from tests.cloud.conftest import frame_of, written
-from uqcli.stores import limits, upload
+from uqcli.stores import filesystem, limits, upload
 from uqcli.stores.address import Address
 from uqcli.stores.bucket import StoreTree
 
@@ -187,6 +187,41 @@ def test_a_gate_that_holds_leaves_the_old_object(uqcli, bucket):
     assert done.code == 6, done.err
     assert bucket.get("o.csv") == b"old"
     assert bucket.listed() == ["a.csv", "b.json", "o.csv"]
+
+
+def test_objects_that_stand_for_folders_are_no_rows(uqcli, bucket, folder):
+    far = bucket.put_folder(folder, "scores")
+    near = uqcli("tce", folder, "--json", "--bootstrap", "0")
+    for key in ("scores/", f"scores/day={DAYS[0]}/", "scores/day=none/"):
+        bucket.put(key, b"")
+    for given in (far, f"{far}/", f"{far}/day=2*/"):
+        assert uqcli("tce", given, "--json", "--bootstrap", "0").out == near.out
+
+
+@pytest.mark.parametrize("scheme", ["gs", "az"])
+def test_other_stores_share_the_code(uqcli, folder, tmp_path, monkeypatch, scheme):
+    """A folder in the place of the store: what is asked of it is the same for all."""
+    import pyarrow.fs as pf
+
+    monkeypatch.setattr(
+        filesystem, "_made", lambda *_: pf.SubTreeFileSystem(str(tmp_path), pf.LocalFileSystem())
+    )
+    near = uqcli("boundary", folder, "--precision", "0.6", "-q", "-o", tmp_path / "b.json")
+    assert near.code == 0
+    line = (f"{scheme}://scores/day=*/", "--precision", "0.6", "-q", "-o", f"{scheme}://scores/model.json")
+    done = uqcli("boundary", *line)
+    assert (done.code, done.err) == (0, "")
+    assert (folder / "model.json").read_bytes() == (tmp_path / "b.json").read_bytes()
+    assert [path.name for path in folder.iterdir() if path.name.startswith(".")] == []
+
+
+def test_addresses_of_nothing_that_is_known(uqcli, bucket):
+    rows = bucket.put("a.csv", written(frame_of(400), ".csv"))
+    for line in (("tce", "hdfs://host/a.csv"), ("tce", rows, "--report", "s3a://bucket/r.md")):
+        done = uqcli(*line)
+        assert done.code == 3
+        assert f"'{line[-1]}'" in done.err
+        assert "expected s3://, gs://, az://, https:// or the name of a file" in done.err
 
 
 def test_hidden_objects_are_beside_their_places():

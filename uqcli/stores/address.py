@@ -38,6 +38,17 @@ def is_address(name: str) -> bool:
     return is_stored(name) or is_web(name)
 
 
+def is_foreign(name: str) -> bool:
+    """Whether a name looks like an address, but of nothing that is known; a file may still be called so.
+
+    Examples
+    --------
+    >>> is_foreign("hdfs://host/a.csv"), is_foreign("s3://bucket/a.csv"), is_foreign("a.csv")
+    (True, False, False)
+    """
+    return bool(_scheme(name)) and not is_address(name)
+
+
 @dataclass(frozen=True, kw_only=True)
 class Address:
     """A place in a store.

@@ -46,8 +46,12 @@ def filesystem_of(address: Address) -> pf.FileSystem:
 def _made(scheme: str, region: str | None, *_: object) -> pf.FileSystem:
     """A filesystem for a state of the environment, and for the limits."""
     name, options = _KINDS[scheme]
-    with store_errors(f"{scheme}://", "open"):
-        return _class(name, scheme)(**options(region))
+    kind = _class(name, scheme)
+    try:
+        with store_errors(f"{scheme}://", "open"):
+            return kind(**options(region))
+    except TypeError as error:  # an option of a later version
+        raise _lacking(f"{name} in full", scheme) from error
 
 
 def _class(name: str, scheme: str) -> Any:
@@ -56,10 +60,14 @@ def _class(name: str, scheme: str) -> Any:
     try:
         return getattr(pf, name)
     except (AttributeError, ImportError) as error:
-        raise MissingExtraError(
-            f"this pyarrow has no {name}, which reads {scheme}://",
-            remedy="pip install --upgrade pyarrow, or copy the files to this machine",
-        ) from error
+        raise _lacking(name, scheme) from error
+
+
+def _lacking(name: str, scheme: str) -> MissingExtraError:
+    return MissingExtraError(
+        f"this pyarrow has no {name}, which reads {scheme}://",
+        remedy="pip install --upgrade pyarrow, or copy the files to this machine",
+    )
 
 
 def _region(address: Address) -> str | None:

@@ -12,7 +12,7 @@ from uqcli import files
 from uqcli.errors import DataError
 from uqcli.files import Held, writing_errors
 from uqcli.interruption import Temporary
-from uqcli.stores.address import Address, is_address, is_web
+from uqcli.stores.address import KNOWN_PLACES, Address, is_address, is_foreign, is_web
 
 
 def check_writable(target: str) -> None:
@@ -23,6 +23,8 @@ def check_writable(target: str) -> None:
     DataError
         It cannot be written, as far as can be told beforehand.
     """
+    if is_foreign(target) and not Path(target).parent.is_dir():
+        raise DataError(f"cannot write '{target}': no such place", expected=KNOWN_PLACES)
     if not is_address(target):
         files.check_writable(target)
         return

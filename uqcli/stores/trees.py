@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from uqcli.errors import DataError
-from uqcli.stores.address import is_stored, is_web
+from uqcli.stores.address import KNOWN_PLACES, is_foreign, is_stored, is_web
 from uqcli.stores.content import LocalFile
 from uqcli.stores.folders import Entry, Tree
 from uqcli.stores.web import WebFile
@@ -38,9 +38,10 @@ class LocalTree:
         try:
             return LocalFile.at(path)
         except OSError as error:
+            foreign = is_foreign(name)
             raise DataError(
-                f"cannot read '{path}': {error.strerror}",
-                expected="an existing file",
+                f"cannot read '{name if foreign else path}': {error.strerror}",
+                expected=KNOWN_PLACES if foreign else "an existing file",
                 remedy="check the path",
             ) from error
 
