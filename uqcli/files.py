@@ -1,40 +1,26 @@
 """Writing files so that they appear whole or not at all.
 
 A regular file is written beside its place under a temporary name, synchronised, and renamed over the
-old one. FIFOs and devices are written directly. Temporaries are registered so that a signal can
-remove them (see uqcli.cli.process.signals), and locked while their process lives: what a killed run left
-behind is told apart by its lock, on any host that shares the directory, and removed by the next run
-that writes the same file.
+old one (see uqcli.running.interruption). FIFOs and devices are written directly.
 """
 
 from __future__ import annotations
 
-import fcntl
-import hashlib
 import os
-import secrets
 import stat
 import sys
-import tempfile
-import threading
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
-from typing import BinaryIO, Final, TextIO
+from typing import BinaryIO, Final, Protocol, TextIO
 
 from uqcli.errors import DataError
+from uqcli.running.interruption import Temporary
 
 STDIO: Final = "-"
 _STDIN_NAMES: Final = frozenset({STDIO, "/dev/stdin", "/dev/fd/0", "/proc/self/fd/0"})
 _STDOUT_NAMES: Final = frozenset({STDIO, "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"})
-_READABLE_BYTES: Final = 100
-"""How much of an output's name its temporaries show; names may have 255 bytes."""
-
-changing: Final = threading.RLock()
-"""Held while a temporary is made or takes its place, and by whoever ends the process."""
-
-_temporaries: set[str] = set()
-_replaced: list[str] = []
 _closed: set[str] = set()
 
 
@@ -82,87 +68,37 @@ def open_missing_streams() -> None:
         getattr(sys, name).reconfigure(errors="backslashreplace")  # names may be any bytes
 
 
-def remove_temporaries() -> None:
-    """Unlink every temporary file of this process; safe to call from another thread."""
-    for name in tuple(_temporaries):
-        with suppress(OSError):
-            os.unlink(name)  # noqa: PTH108  os.unlink takes no locks a dying process could hold
-        _temporaries.discard(name)
+class Waiting(Protocol):
+    """What is written whole and has not taken its place."""
 
-
-def replaced_files() -> tuple[str, ...]:
-    """The regular files that this process has written, as they were named."""
-    return tuple(_replaced)
-
-
-class Temporary:
-    """A registered file beside the place that it is for, locked while its process lives.
-
-    Parameters
-    ----------
-    directory
-        Where it is made.
-    name
-        What it stands for; leftovers of the same name are removed.
-    """
-
-    def __init__(self, directory: Path, name: str) -> None:
-        prefix = _prefix(name)
-        _remove_leftovers(directory, prefix)
-        while not self._made(os.path.join(directory, f"{prefix}{secrets.token_hex(6)}.tmp")):  # noqa: PTH118
-            pass
-
-    def _made(self, path: str) -> bool:
-        """Create and lock the file; False if another run took it for a leftover in between."""
-        self.path = path
-        with changing:  # none is made any more once whoever ends the process has removed them
-            _temporaries.add(path)  # before it is there: it must be known when a signal comes
-            try:
-                descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
-            except OSError:
-                _temporaries.discard(path)
-                raise
-        self._lock: int | None = descriptor
-        with suppress(OSError):  # a file system without locks, or the other run's lock
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        if os.fstat(descriptor).st_nlink:
-            return True
-        self.remove()
-        return False
-
-    def open(self) -> BinaryIO:
-        """Open it for writing; the lock outlives the stream."""
-        assert self._lock is not None  # not removed yet
-        return os.fdopen(os.dup(self._lock), "wb")
-
-    def take_place(self, path: Path, target: str) -> None:
-        """Rename it; whoever ends the process knows whether that came before."""
-        try:
-            os.chmod(self.path, _mode_of(path))  # noqa: PTH101  names may be any bytes
-            with changing:
-                os.replace(self.path, path)  # noqa: PTH105
-                _temporaries.discard(self.path)
-                _replaced.append(target)
-        finally:
-            self.remove()
-        _sync_directory(path.parent)
+    def take_place(self) -> None:
+        """Appear at once; a DataError where the place cannot be written any more."""
 
     def remove(self) -> None:
-        """Unlink it where it has not taken its place, and let go of the lock."""
-        if self.path in _temporaries:
-            with suppress(OSError):
-                os.unlink(self.path)  # noqa: PTH108
-            _temporaries.discard(self.path)
-        if self._lock is not None:
-            os.close(self._lock)
-            self._lock = None
+        """Go."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Replacement:
+    """A synchronised file beside its place."""
+
+    temporary: Temporary
+    path: Path
+    target: str
+
+    def take_place(self) -> None:
+        with writing_errors(self.target):
+            self.temporary.take_place(self.path, self.target)
+
+    def remove(self) -> None:
+        self.temporary.remove()
 
 
 class Held:
-    """Regular files that are written whole and wait for a word before they take their places."""
+    """Regular files and objects that are written whole and wait for a word before they take their places."""
 
     def __init__(self) -> None:
-        self._waiting: list[tuple[Temporary, Path, str]] = []
+        self._waiting: list[Waiting] = []
 
     def __enter__(self) -> Held:
         """Wait."""
@@ -171,14 +107,14 @@ class Held:
     def __exit__(self, *_: object) -> None:
         """Remove what was not committed."""
         while self._waiting:
-            self._waiting.pop()[0].remove()
+            self._waiting.pop().remove()
 
-    def add(self, temporary: Temporary, path: Path, target: str) -> None:
-        """Let a synchronised file wait."""
-        self._waiting.append((temporary, path, target))
+    def add(self, waiting: Waiting) -> None:
+        """Let something wait."""
+        self._waiting.append(waiting)
 
     def commit(self) -> None:
-        """Let the files take their places.
+        """Let all take their places.
 
         Raises
         ------
@@ -186,27 +122,7 @@ class Held:
             A place cannot be written any more.
         """
         while self._waiting:
-            temporary, path, target = self._waiting.pop(0)
-            with _as_data_errors(target):
-                temporary.take_place(path, target)
-
-
-@contextmanager
-def temporary_path(directory: Path | None, name: str) -> Iterator[Path]:
-    """Yield the path of a registered, locked temporary file; it is gone afterwards.
-
-    Parameters
-    ----------
-    directory
-        None for the system's directory of temporary files.
-    name
-        What it stands for: leftovers of the same name whose process is dead are removed.
-    """
-    temporary = Temporary(Path(tempfile.gettempdir()) if directory is None else directory, name)
-    try:
-        yield Path(temporary.path)
-    finally:
-        temporary.remove()
+            self._waiting.pop(0).take_place()
 
 
 def check_writable(target: str) -> None:
@@ -274,7 +190,7 @@ def open_output(target: str, held: Held | None = None) -> Iterator[BinaryIO]:
         yield sys.stdout.buffer
         sys.stdout.buffer.flush()
         return
-    with _as_data_errors(target):
+    with writing_errors(target):
         path = _final_path(target)
         if _is_replaceable(path):
             with _replacing(path, target, held) as stream:
@@ -291,13 +207,14 @@ def write_bytes(target: str, content: bytes) -> None:
 
 
 @contextmanager
-def _as_data_errors(target: str) -> Iterator[None]:
+def writing_errors(target: str, where: str = "") -> Iterator[None]:
+    """Raise what the system says as a DataError that names the output, and where else it was written."""
     try:
         yield
     except BrokenPipeError:
         raise
     except OSError as error:
-        reason = error.strerror or str(error)
+        reason = " ".join(filter(None, (error.strerror or str(error), where)))
         raise DataError(
             f"cannot write '{target}': {reason}", remedy="nothing was left there; choose another place"
         ) from error
@@ -336,51 +253,8 @@ def _replacing(path: Path, target: str, held: Held | None) -> Iterator[BinaryIO]
     except BaseException:
         temporary.remove()
         raise
+    waiting = _Replacement(temporary=temporary, path=path, target=target)
     if held is None:
-        temporary.take_place(path, target)
+        waiting.take_place()
     else:
-        held.add(temporary, path, target)
-
-
-def _prefix(name: str) -> str:
-    """What the temporaries of a file begin with: some of its name, and a digest of all of it."""
-    whole = os.fsencode(name)
-    readable = whole[:_READABLE_BYTES].decode("utf-8", "ignore")
-    return f".{readable}.{hashlib.sha256(whole).hexdigest()[:8]}."
-
-
-def _remove_leftovers(directory: Path, prefix: str) -> None:
-    """Remove temporaries whose process is dead: nobody holds their lock."""
-    with suppress(OSError):
-        for name in os.listdir(directory):  # noqa: PTH208
-            if name.startswith(prefix) and name.endswith(".tmp"):
-                _remove_unlocked(os.path.join(directory, name))  # noqa: PTH118
-
-
-def _remove_unlocked(path: str) -> None:
-    with suppress(OSError):
-        descriptor = os.open(path, os.O_RDWR | os.O_NOFOLLOW | os.O_CLOEXEC)
-        try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            os.unlink(path)  # noqa: PTH108
-        finally:
-            os.close(descriptor)
-
-
-def _mode_of(path: Path) -> int:
-    """Permission bits of the file being replaced, else what open() would give."""
-    with suppress(FileNotFoundError):
-        return stat.S_IMODE(path.stat().st_mode)
-    mask = os.umask(0)
-    os.umask(mask)
-    return 0o666 & ~mask
-
-
-def _sync_directory(directory: Path) -> None:
-    """Make the rename survive a power cut where the file system can."""
-    with suppress(OSError):
-        descriptor = os.open(directory, os.O_RDONLY)
-        try:
-            os.fsync(descriptor)
-        finally:
-            os.close(descriptor)
+        held.add(waiting)

@@ -16,7 +16,8 @@ import polars as pl
 import pytest
 
 from tests.cli.conftest import PROGRAM
-from uqcli.files import Held, changing, open_output, remove_temporaries, write_bytes
+from uqcli.files import Held, open_output, write_bytes
+from uqcli.running.interruption import changing, remove_temporaries
 
 CODES = {signal.SIGINT: 130, signal.SIGTERM: 143, signal.SIGHUP: 129}
 

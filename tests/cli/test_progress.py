@@ -12,8 +12,6 @@ import pytest
 from uqcli.running.progress import Step, followed, listen
 
 RUN = "from uqcli.cli.process import progress as p; p._PATIENCE = 0; from uqcli.__main__ import main; main()"
-    "from uqcli.cli.process import progress; progress._PATIENCE = 0; from uqcli.__main__ import main; main()"
-)
 
 
 @pytest.fixture

@@ -17,10 +17,10 @@ from uqcli.document import Metrics, Report
 from uqcli.engines.open import open_engine
 from uqcli.engines.request import DataRequest
 from uqcli.errors import DataError
-from uqcli.files import write_bytes
 from uqcli.jobs.evaluate.request import EvaluateRequest
 from uqcli.jobs.evaluate.run import run
 from uqcli.reports.render import to_markdown
+from uqcli.stores.output import write_bytes
 
 ModelT = TypeVar("ModelT", bound=Saved)
 

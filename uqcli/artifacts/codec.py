@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 from typing import Any, TypeVar
 
 import msgspec
@@ -14,6 +13,7 @@ from uqcli.choices import ArtifactKind
 from uqcli.defaults import FORMAT_VERSION
 from uqcli.errors import ArtifactError, DataError
 from uqcli.files import is_stdin, stdin_bytes
+from uqcli.stores.output import read_bytes
 
 
 def encode(artifact: Saved) -> bytes:
@@ -46,17 +46,17 @@ def encode_object(content: dict[str, Any]) -> bytes:
 
 
 def load(name: str) -> Saved:
-    """Read an artifact from a file, or from standard input if the name is ``-``.
+    """Read an artifact from a file, from an address, or from standard input if the name is ``-``.
 
     Raises
     ------
     DataError
-        The file is missing or cannot be read.
+        The file or object is missing or cannot be read.
     ArtifactError
         It is not an artifact, or of a newer format.
     """
     try:
-        content = stdin_bytes().read() if is_stdin(name) else Path(name).read_bytes()
+        content = stdin_bytes().read() if is_stdin(name) else read_bytes(name)
     except OSError as error:
         raise DataError(
             f"cannot read artifact '{name}': {error.strerror}", expected="an existing file"

@@ -24,8 +24,9 @@ from uqcli.cli.process.signals import conclude
 from uqcli.cli.values import converting_plainly
 from uqcli.defaults import VERSION
 from uqcli.errors import ClosedPipeError, DataError, GateError, UqcliError, UsageError
-from uqcli.files import changing
+from uqcli.running.interruption import changing
 from uqcli.running.remarks import forget as forget_remarks
+from uqcli.stores.view import one_view
 
 _NO_MEMORY: Final = re.compile(
     "cannot allocate memory|failed to map segment|can't start new thread", re.IGNORECASE
@@ -94,7 +95,8 @@ def run(arguments: Sequence[str]) -> int:
     first = tuple(arguments[:1])
     try:
         app = program(first) if first and first[0] in COMMANDS else program()
-        code = app(args=list(arguments), prog_name="uqcli", standalone_mode=False)
+        with one_view():
+            code = app(args=list(arguments), prog_name="uqcli", standalone_mode=False)
         sys.stdout.flush()
     except BaseException as raised:
         if isinstance(raised, KeyboardInterrupt | SystemExit | GeneratorExit):

@@ -14,7 +14,8 @@ from uqcli.cli.places import Reads, check_places
 from uqcli.cli.process.progress import hide_progress, show_progress
 from uqcli.document import Metrics, Report
 from uqcli.errors import GateError, UsageError
-from uqcli.files import STDIO, Held, check_results_stream, check_writable, write_bytes
+from uqcli.files import STDIO, Held, check_results_stream
+from uqcli.stores.output import check_writable, write_bytes
 
 if TYPE_CHECKING:
     from uqcli.artifacts.saved import Saved

@@ -12,6 +12,7 @@ from uqcli.cli.inputs import read_options
 from uqcli.cli.options import InputOptions, RunOptions
 from uqcli.errors import UqcliError, UsageError
 from uqcli.files import STDIO, is_stdin
+from uqcli.stores.address import is_address
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -47,7 +48,13 @@ class Reads:
         )
 
     def files(self) -> tuple[str, ...]:
-        """The files of all tables, as far as they can be found: what cannot is said when it is read."""
+        """The files of all tables, as far as they can be found: what cannot is said when it is read.
+
+        Raises
+        ------
+        DataError
+            An address cannot be read.
+        """
         from uqcli.engines.inputs import resolve_inputs
         from uqcli.engines.request import ReadOptions
 
@@ -57,6 +64,8 @@ class Reads:
             try:
                 found += [file.name for file in resolve_inputs([name], options)]
             except UqcliError:
+                if is_address(name):  # it would be waited for again
+                    raise
                 found.append(name)
         return tuple(found)
 
@@ -104,6 +113,8 @@ def _identity(name: str) -> Hashable | None:
     """What makes a place one, whatever its names; None for devices and streams."""
     if is_stdin(name):
         return None
+    if is_address(name):
+        return name.removesuffix("/")
     try:
         facts = os.stat(name)  # noqa: PTH116  names may hold what no path may
     except (OSError, ValueError):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import glob
-import stat
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -14,6 +13,9 @@ from uqcli.engines.partitions import is_partition, partition_keys
 from uqcli.engines.request import ReadOptions
 from uqcli.errors import DataError, UsageError
 from uqcli.files import is_stdin
+from uqcli.stores.content import Content, LocalFile
+from uqcli.stores.folders import Entry, Tree
+from uqcli.stores.trees import tree_of
 
 if TYPE_CHECKING:
     import polars as pl
@@ -39,8 +41,8 @@ class InputFile:
     ----------
     name
         As it appears in messages.
-    path
-        None for standard input.
+    content
+        Where its bytes are; None for standard input.
     compression
         ``gzip``, ``zstd`` or None; of text only.
     regular
@@ -52,7 +54,7 @@ class InputFile:
     """
 
     name: str
-    path: Path | None
+    content: Content | None
     format: FileFormat
     compression: str | None
     delimiter: str
@@ -64,6 +66,11 @@ class InputFile:
     def shown(self) -> str:
         """As messages call it."""
         return f"'{self.name}'"
+
+    @property
+    def is_far(self) -> bool:
+        """Whether it is an object of a store, or on the web."""
+        return self.content is not None and not isinstance(self.content, LocalFile)
 
     def place(self, position: int) -> str:
         """Where a row is found, as messages say it; positions are from 0."""
@@ -157,7 +164,7 @@ def _expand(argument: str, options: ReadOptions) -> Iterator[InputFile]:
     if is_stdin(argument):
         yield InputFile(
             name="standard input",
-            path=None,
+            content=None,
             format=options.format,
             compression=None,
             delimiter=options.delimiter or ",",
@@ -165,73 +172,71 @@ def _expand(argument: str, options: ReadOptions) -> Iterator[InputFile]:
             told=options.format_given,
         )
         return
-    path = Path(argument)
-    if path.is_dir():
-        yield from _directory(path, options)
-    elif path.exists() or not glob.has_magic(argument):
-        yield _file(path, options)
+    tree = tree_of(argument)
+    found = tree.entry(argument)
+    if found is not None and found.is_folder:
+        yield from _directory(tree, found, options)
+    elif found is not None or not glob.has_magic(argument):
+        yield _file(tree, argument, options)
     else:
-        matches = [Path(match) for match in sorted(glob.glob(argument, recursive=True))]  # noqa: PTH207
-        files = [match for match in matches if match.is_file()]
-        folders = [match for match in matches if match.is_dir() and match.name[0] not in "._"]
+        matches = tree.matches(argument)
+        files = [match for match in matches if match.is_file]
+        folders = [match for match in matches if match.is_folder and not match.is_hidden]
         if not files and not folders:
             raise DataError(f"no file matches '{argument}'", remedy="check the pattern and its quoting")
         for match in files:
-            yield _file(match, options)
-        for match in [] if files else folders:
-            yield from _directory(match, options)
+            yield _file(tree, match.name, options)
+        if not files:
+            tree.expect(folders)
+            for match in folders:
+                yield from _directory(tree, match, options)
 
 
-def _directory(path: Path, options: ReadOptions) -> Iterator[InputFile]:
-    files = list(_data_files(path))
+def _directory(tree: Tree, folder: Entry, options: ReadOptions) -> Iterator[InputFile]:
+    files = list(_data_files(tree, folder))
     if not files:
-        raise DataError(f"directory '{path}' holds no data file", expected=KNOWN_SUFFIXES)
-    formats = sorted({str(facts_of_name(entry.name).format) for entry in files})
+        raise DataError(f"directory '{folder.name}' holds no data file", expected=KNOWN_SUFFIXES)
+    formats = sorted({str(facts_of_name(entry.base).format) for entry in files})
     if len(formats) > 1:
         raise DataError(
-            f"directory '{path}' holds {' and '.join(formats)} files",
+            f"directory '{folder.name}' holds {' and '.join(formats)} files",
             expected="one format: the same rows in two would count twice",
             remedy="name the files, or give a pattern such as '*.parquet'",
         )
     for entry in files:
-        yield _file(entry, options)
+        yield _file(tree, entry.name, options)
 
 
-def _data_files(path: Path) -> Iterator[Path]:
+def _data_files(tree: Tree, folder: Entry) -> Iterator[Entry]:
     """Data files of a folder, sorted by name, and of the ``key=value`` folders below it."""
-    for entry in sorted(path.iterdir()):
-        if entry.name[0] in "._":
-            continue
-        if entry.is_dir():
-            if is_partition(entry.name):
-                yield from _data_files(entry)
-        elif entry.is_file() and facts_of_name(entry.name).format is not None:
+    entries = [entry for entry in tree.inside(folder) if not entry.is_hidden]
+    tree.expect(entry for entry in entries if entry.is_folder and is_partition(entry.base))
+    for entry in entries:
+        if entry.is_folder:
+            if is_partition(entry.base):
+                yield from _data_files(tree, entry)
+        elif entry.is_file and facts_of_name(entry.base).format is not None:
             yield entry
 
 
-def _file(path: Path, options: ReadOptions) -> InputFile:
-    try:
-        regular = stat.S_ISREG(path.stat().st_mode)
-    except OSError as error:
+def _file(tree: Tree, name: str, options: ReadOptions) -> InputFile:
+    content = tree.content(name)
+    facts = facts_of_name(content.base)
+    if facts.format is None and content.regular and not options.format_given:
         raise DataError(
-            f"cannot read '{path}': {error.strerror}", expected="an existing file", remedy="check the path"
-        ) from error
-    facts = facts_of_name(path.name)
-    if facts.format is None and regular and not options.format_given:
-        raise DataError(
-            f"the format of '{path}' cannot be told by its name",
+            f"the format of '{content.name}' cannot be told by its name",
             expected=KNOWN_SUFFIXES,
             remedy="rename it or give --format",
         )
     return InputFile(
-        name=str(path),
-        path=path,
+        name=content.name,
+        content=content,
         format=facts.format or options.format,
         compression=facts.compression,
         delimiter=options.delimiter or facts.delimiter,
-        regular=regular,
+        regular=content.regular,
         told=facts.format is not None or options.format_given,
-        keys=partition_keys(path.parts[:-1]),
+        keys=partition_keys(content.folders),
     )
 
 

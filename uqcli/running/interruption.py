@@ -1,10 +1,188 @@
-"""What is to be done when a signal ends the run, beside removing files: known to who starts it."""
+"""What is unfinished when a signal ends the run: temporary files, places just being taken, other work.
+
+Temporaries are registered so that a signal can remove them (see uqcli.cli.signals), and locked while
+their process lives: what a killed run left behind is told apart by its lock, on any host that shares the
+directory, and removed by the next run that writes the same file. Other work registers what is to be done.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import fcntl
+import hashlib
+import os
+import secrets
+import stat
+import tempfile
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import BinaryIO, Final
 
+_READABLE_BYTES: Final = 100
+"""How much of an output's name its temporaries show; names may have 255 bytes."""
+
+changing: Final = threading.RLock()
+"""Held while a temporary is made or takes its place, and by whoever ends the process."""
+
+_temporaries: set[str] = set()
+_replaced: list[str] = []
+_replacing_now: set[str] = set()
 _works: list[Callable[[], None]] = []
+
+
+def remove_temporaries() -> None:
+    """Unlink every temporary file of this process; safe to call from another thread."""
+    for name in tuple(_temporaries):
+        with suppress(OSError):
+            os.unlink(name)  # noqa: PTH108  os.unlink takes no locks a dying process could hold
+        _temporaries.discard(name)
+
+
+def replaced_files() -> tuple[str, ...]:
+    """The regular files and objects that this process has written, as they were named."""
+    return tuple(_replaced)
+
+
+def doubtful_files() -> tuple[str, ...]:
+    """Objects that may just have taken their places, or may still do so."""
+    return tuple(_replacing_now)
+
+
+@contextmanager
+def replacing(target: str) -> Iterator[None]:
+    """Let something take its place, where only its store knows when; ``changing`` is held."""
+    _replacing_now.add(target)
+    try:
+        yield
+        _replaced.append(target)
+    finally:
+        _replacing_now.discard(target)
+
+
+class Temporary:
+    """A registered file beside the place that it is for, locked while its process lives.
+
+    Parameters
+    ----------
+    directory
+        Where it is made.
+    name
+        What it stands for; leftovers of the same name are removed.
+    """
+
+    def __init__(self, directory: Path, name: str) -> None:
+        prefix = _prefix(name)
+        _remove_leftovers(directory, prefix)
+        while not self._made(os.path.join(directory, f"{prefix}{secrets.token_hex(6)}.tmp")):  # noqa: PTH118
+            pass
+
+    def _made(self, path: str) -> bool:
+        """Create and lock the file; False if another run took it for a leftover in between."""
+        self.path = path
+        with changing:  # none is made any more once whoever ends the process has removed them
+            _temporaries.add(path)  # before it is there: it must be known when a signal comes
+            try:
+                descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+            except OSError:
+                _temporaries.discard(path)
+                raise
+        self._lock: int | None = descriptor
+        with suppress(OSError):  # a file system without locks, or the other run's lock
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        if os.fstat(descriptor).st_nlink:
+            return True
+        self.remove()
+        return False
+
+    def open(self) -> BinaryIO:
+        """Open it for writing; the lock outlives the stream."""
+        assert self._lock is not None  # not removed yet
+        return os.fdopen(os.dup(self._lock), "wb")
+
+    def take_place(self, path: Path, target: str) -> None:
+        """Rename it; whoever ends the process knows whether that came before."""
+        try:
+            os.chmod(self.path, _mode_of(path))  # noqa: PTH101  names may be any bytes
+            with changing:
+                os.replace(self.path, path)  # noqa: PTH105
+                _temporaries.discard(self.path)
+                _replaced.append(target)
+        finally:
+            self.remove()
+        _sync_directory(path.parent)
+
+    def remove(self) -> None:
+        """Unlink it where it has not taken its place, and let go of the lock."""
+        if self.path in _temporaries:
+            with suppress(OSError):
+                os.unlink(self.path)  # noqa: PTH108
+            _temporaries.discard(self.path)
+        if self._lock is not None:
+            os.close(self._lock)
+            self._lock = None
+
+
+@contextmanager
+def temporary_path(directory: Path | None, name: str) -> Iterator[Path]:
+    """Yield the path of a registered, locked temporary file; it is gone afterwards.
+
+    Parameters
+    ----------
+    directory
+        None for the system's directory of temporary files.
+    name
+        What it stands for: leftovers of the same name whose process is dead are removed.
+    """
+    temporary = Temporary(Path(tempfile.gettempdir()) if directory is None else directory, name)
+    try:
+        yield Path(temporary.path)
+    finally:
+        temporary.remove()
+
+
+def _prefix(name: str) -> str:
+    """What the temporaries of a file begin with: some of its name, and a digest of all of it."""
+    whole = os.fsencode(name)
+    readable = whole[:_READABLE_BYTES].decode("utf-8", "ignore")
+    return f".{readable}.{hashlib.sha256(whole).hexdigest()[:8]}."
+
+
+def _remove_leftovers(directory: Path, prefix: str) -> None:
+    """Remove temporaries whose process is dead: nobody holds their lock."""
+    with suppress(OSError):
+        for name in os.listdir(directory):  # noqa: PTH208
+            if name.startswith(prefix) and name.endswith(".tmp"):
+                _remove_unlocked(os.path.join(directory, name))  # noqa: PTH118
+
+
+def _remove_unlocked(path: str) -> None:
+    with suppress(OSError):
+        descriptor = os.open(path, os.O_RDWR | os.O_NOFOLLOW | os.O_CLOEXEC)
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            os.unlink(path)  # noqa: PTH108
+        finally:
+            os.close(descriptor)
+
+
+def _mode_of(path: Path) -> int:
+    """Permission bits of the file being replaced, else what open() would give."""
+    with suppress(FileNotFoundError):
+        return stat.S_IMODE(path.stat().st_mode)
+    mask = os.umask(0)
+    os.umask(mask)
+    return 0o666 & ~mask
+
+
+def _sync_directory(directory: Path) -> None:
+    """Make the rename survive a power cut where the file system can."""
+    with suppress(OSError):
+        descriptor = os.open(directory, os.O_RDONLY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
 
 
 def when_interrupted(work: Callable[[], None]) -> None:

@@ -12,8 +12,13 @@ import threading
 import time
 
 from uqcli.errors import HungUpRunError, InterruptedRunError, TerminatedRunError
-from uqcli.files import changing, remove_temporaries, replaced_files
-from uqcli.running.interruption import answer_interruption
+from uqcli.running.interruption import (
+    answer_interruption,
+    changing,
+    doubtful_files,
+    remove_temporaries,
+    replaced_files,
+)
 
 _EXIT_CODES = {
     signal.SIGHUP: (HungUpRunError.exit_code, "hung up"),
@@ -75,7 +80,9 @@ def _end(code: int, word: str) -> None:
 
 
 def _what_changed() -> str:
-    names = replaced_files()
-    if not names:
-        return "no output file was changed"
-    return " ".join(f"written before: {', '.join(repr(name) for name in names)}".split())
+    said = [
+        f"{what}: {', '.join(map(repr, names))}"
+        for what, names in (("written before", replaced_files()), ("may be written", doubtful_files()))
+        if names
+    ]
+    return " ".join("; ".join(said or ["no output file was changed"]).split())

@@ -24,6 +24,7 @@ from uqcli.errors import DataError, UsageError
 from uqcli.files import STDIO
 from uqcli.rows import Rows
 from uqcli.running.interruption import when_interrupted
+from uqcli.stores.address import is_stored
 
 if TYPE_CHECKING:
     from pyspark.sql.types import StructType
@@ -167,9 +168,9 @@ def _appearing(place: str, *, local: bool) -> Iterator[str]:
     """A directory to write that appears whole.
 
     Where the local server writes, it has another name until then. A cluster's own way is a file _SUCCESS
-    in it once it is whole: only the cluster can rename there, and some stores cannot at all.
+    in it once it is whole: only the cluster can rename there, and stores of objects cannot at all.
     """
-    if not local:
+    if not local or is_stored(place):
         yield place
         return
     target = Path(place)

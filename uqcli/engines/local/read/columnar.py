@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import cached_property
-from pathlib import Path
-from typing import TYPE_CHECKING, TypeAlias, cast
+from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 import polars as pl
 
@@ -17,9 +16,12 @@ from uqcli.engines.local.read.failures import reading
 from uqcli.engines.local.read.metadata import with_text_only
 from uqcli.engines.local.read.partitioned import keys_beside, rows_with_keys, schema_with_keys, with_keys
 from uqcli.engines.local.read.source import Batch
+from uqcli.stores.content import LocalFile, Seekable
+from uqcli.stores.limits import GROUP_BYTES
 
 if TYPE_CHECKING:
     import pyarrow as pa
+    import pyarrow.parquet as pq
 
 Numbered: TypeAlias = "tuple[int, pa.RecordBatch]"
 """Rows with the position of the first in their file."""
@@ -28,9 +30,9 @@ Numbered: TypeAlias = "tuple[int, pa.RecordBatch]"
 class ColumnarSource:
     """A Parquet or Arrow file, or a spooled copy of a stream."""
 
-    def __init__(self, file: InputFile, path: Path) -> None:
+    def __init__(self, file: InputFile, content: Seekable) -> None:
         self.origin = file
-        self._path = path
+        self._content = content
         self.share = 0.0
 
     @cached_property
@@ -54,17 +56,21 @@ class ColumnarSource:
             if self.origin.format is FileFormat.PARQUET:
                 import pyarrow.parquet as pq
 
-                return with_text_only(pq.read_schema(self._path))
+                with self._parquet_place() as place:
+                    return with_text_only(pq.read_schema(place))
             with self._open_arrow() as batches:
                 return with_text_only(batches.schema)
 
-    def rows_expected(self) -> int:
-        """As the file's footer says."""
+    def rows_expected(self) -> int | None:
+        """As the file's footer says; an Arrow object of a store would have to be fetched whole."""
         with reading(self.origin):
             if self.origin.format is FileFormat.PARQUET:
                 import pyarrow.parquet as pq
 
-                return int(pq.read_metadata(self._path).num_rows)
+                with self._parquet_place() as place:
+                    return int(pq.read_metadata(place).num_rows)
+            if self.origin.is_far:
+                return None
             with self._open_arrow() as batches:
                 return sum(map(len, batches))
 
@@ -103,37 +109,82 @@ class ColumnarSource:
     def _of_parquet(self, columns: list[str] | None, start: int, most: int) -> Iterator[Numbered]:
         import pyarrow.parquet as pq
 
-        with pq.ParquetFile(self._path, pre_buffer=False) as parquet:  # buffers grow with the file
+        far = self.origin.is_far
+        # buffers grow with what is asked for at once: with the file, unless it is asked for by parts
+        with self._parquet_place() as place, pq.ParquetFile(place, pre_buffer=far) as parquet:
             groups = [parquet.metadata.row_group(each).num_rows for each in range(parquet.num_row_groups)]
             row = first = 0
             while start and first < len(groups) and row + groups[first] <= start:
                 row += groups[first]
                 first += 1
+            left = list(range(first, len(groups)))
+            parts = _parts(parquet.metadata, left, columns) if far else [left if first else None]
+            batches = (
+                batch
+                for part in parts
+                for batch in parquet.iter_batches(batch_size=most, row_groups=part, columns=columns)
+            )
             rows = max(1, sum(groups))
-            left = None if first == 0 else list(range(first, len(groups)))
-            batches = parquet.iter_batches(batch_size=most, row_groups=left, columns=columns)
             for at, batch in _numbered(batches, row):
                 self.share = (at + len(batch)) / rows
                 yield at, batch
 
+    @contextmanager
+    def _parquet_place(self) -> Iterator[Any]:
+        """What the Parquet reader is given."""
+        if isinstance(self._content, LocalFile):
+            yield self._content.path
+        else:
+            with self._content.mapped() as handle:
+                yield handle
+
     def _of_arrow(self, columns: list[str] | None, start: int, most: int) -> Iterator[Numbered]:
-        del columns, start, most  # all are mapped, none is read; the file says what a batch is
-        with self._open_arrow() as batches:
+        del start, most  # the file says what a batch is
+        with self._open_arrow(columns) as batches:
             yield from _numbered(batches, 0)
 
     @contextmanager
-    def _open_arrow(self) -> Iterator[_ArrowBatches]:
-        """Open the Arrow file or stream format, whichever the first bytes tell."""
+    def _open_arrow(self, columns: list[str] | None = None) -> Iterator[_ArrowBatches]:
+        """Open the Arrow file or stream format, whichever the first bytes tell.
+
+        Files of this machine are mapped, so that no column is read that nobody looks at; of an object only
+        the columns asked for are.
+        """
         import pyarrow as pa
 
-        with pa.memory_map(str(self._path), "r") as mapped:
+        options = None
+        if self.origin.is_far and columns:
+            wanted = [at for at, name in enumerate(self._schema.names) if name in columns]
+            options = pa.ipc.IpcReadOptions(included_fields=wanted)
+        with self._content.mapped() as mapped:
             if mapped.size() >= 6 and mapped.read(6) == b"ARROW1":
-                reader = pa.ipc.open_file(mapped)
+                reader = pa.ipc.open_file(mapped, options=options)
                 yield _ArrowBatches(reader.schema, map(reader.get_batch, range(reader.num_record_batches)))
             else:
                 mapped.seek(0)
                 stream = pa.ipc.open_stream(mapped)
                 yield _ArrowBatches(stream.schema, iter(stream))
+
+
+def _parts(metadata: pq.FileMetaData, groups: list[int], columns: list[str] | None) -> Iterator[list[int]]:
+    """Row groups that are asked for together: as many as some bytes of the needed columns hold."""
+    part: list[int] = []
+    held = 0
+    for each in groups:
+        group = metadata.row_group(each)
+        chunks = [group.column(at) for at in range(group.num_columns)]
+        size = sum(
+            chunk.total_compressed_size
+            for chunk in chunks
+            if columns is None or chunk.path_in_schema.partition(".")[0] in columns
+        )
+        if part and held + size > GROUP_BYTES:
+            yield part
+            part, held = [], 0
+        part.append(each)
+        held += size
+    if part:
+        yield part
 
 
 def _numbered(batches: Iterable[pa.RecordBatch], row: int) -> Iterator[Numbered]:

@@ -9,8 +9,9 @@ from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
 from uqcli.choices import FileFormat
-from uqcli.engines.inputs import InputFrame
+from uqcli.engines.inputs import InputFile, InputFrame
 from uqcli.errors import DataError
+from uqcli.stores.failures import store_failure
 
 if TYPE_CHECKING:
     from uqcli.engines.inputs import Origin
@@ -39,6 +40,10 @@ def reading(origin: Origin) -> Iterator[None]:
     ) as error:
         if isinstance(error, BrokenPipeError):
             raise
+        if isinstance(origin, InputFile) and origin.is_far:
+            failure = store_failure(origin.name, error)
+            if failure is not None:
+                raise failure from error
         reason = str(error).strip().split("\n", maxsplit=1)[0] or type(error).__name__
         what, expected = _named(origin)
         if _lacks_memory(error):
@@ -89,7 +94,7 @@ def _named(origin: Origin) -> tuple[str, str]:
 def _remedy(origin: Origin) -> str:
     if isinstance(origin, InputFrame):
         return "cast its columns to types that Parquet has"
-    with suppress(OSError):  # it may be gone by now
-        if origin.regular and origin.path is not None and origin.path.stat().st_size == 0:
+    with suppress(OSError, DataError):  # it may be gone by now
+        if origin.regular and origin.content is not None and origin.content.size() == 0:
             return "the file is empty: check what wrote it"
     return "check that it was written to its end"

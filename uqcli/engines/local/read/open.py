@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
-from pathlib import Path
 from types import MappingProxyType
 from typing import Final, cast
 
 from uqcli.choices import FileFormat
-from uqcli.engines.inputs import InputFrame, Origin
+from uqcli.engines.inputs import InputFile, InputFrame, Origin
 from uqcli.engines.local.read.columnar import ColumnarSource
 from uqcli.engines.local.read.csv_source import CsvSource
 from uqcli.engines.local.read.failures import reading
@@ -18,6 +18,8 @@ from uqcli.engines.local.read.json_source import JsonSource
 from uqcli.engines.local.read.source import OpenedInput
 from uqcli.engines.local.read.streams import copied, open_stream
 from uqcli.engines.request import ReadOptions
+from uqcli.stores.content import LocalFile, Seekable
+from uqcli.stores.limits import AT_ONCE
 
 _TEXTS: Final[Mapping[FileFormat, type[CsvSource | JsonSource]]] = MappingProxyType(
     {FileFormat.CSV: CsvSource, FileFormat.JSONL: JsonSource}
@@ -29,7 +31,16 @@ def open_sources(origins: Sequence[Origin], options: ReadOptions) -> Iterator[tu
     """Open inputs for one reading; spooled copies go when the block ends."""
     with ExitStack() as stack:
         sources = tuple(_open(each, options, stack) for each in origins)
+        _ask_side_by_side(sources)
         yield tuple(each for each in sources if not _is_empty(each)) or sources
+
+
+def _ask_side_by_side(sources: Sequence[OpenedInput]) -> None:
+    """Read what objects begin with; each answer of a store takes its time, however short it is."""
+    far = [each for each in sources if isinstance(each.origin, InputFile) and each.origin.is_far]
+    if len(far) > 1:
+        with ThreadPoolExecutor(AT_ONCE) as pool:
+            list(pool.map(lambda source: source.columns, far))
 
 
 def _is_empty(source: OpenedInput) -> bool:
@@ -42,10 +53,10 @@ def _open(file: Origin, options: ReadOptions, stack: ExitStack) -> OpenedInput:
         return FrameSource(file)
     if file.regular:
         text = _TEXTS.get(file.format)
-        return ColumnarSource(file, cast(Path, file.path)) if text is None else text(file, options)
+        return ColumnarSource(file, cast(Seekable, file.content)) if text is None else text(file, options)
     found, stream = open_stream(file, stack)
     text = _TEXTS.get(found.format)
     if text is not None:
         return text(found, options, stream)
     with reading(found):
-        return ColumnarSource(found, copied(stream, stack))
+        return ColumnarSource(found, LocalFile.at(copied(stream, stack)))

@@ -1,4 +1,4 @@
-"""Inputs that can be read only once: standard input, FIFOs, what the shell substitutes for a process."""
+"""Inputs that can be read only once: standard input, FIFOs, files of web servers."""
 
 from __future__ import annotations
 
@@ -15,7 +15,9 @@ from typing import BinaryIO, Final, cast
 from uqcli.choices import FileFormat
 from uqcli.engines.inputs import InputFile
 from uqcli.engines.local.read.failures import reading
-from uqcli.files import stdin_bytes, temporary_path
+from uqcli.files import stdin_bytes
+from uqcli.running.interruption import temporary_path
+from uqcli.stores.content import Content
 
 _PARQUET_START: Final = b"PAR1"
 _HEAD: Final = 1 << 20
@@ -26,14 +28,14 @@ class _Copies:
 
     def __init__(self, stack: ExitStack) -> None:
         self._stack = stack
-        self._paths: dict[Path | None, Path] = {}
+        self._paths: dict[Content | None, Path] = {}
 
     def of(self, file: InputFile) -> Path:
         """The copy of a stream."""
-        if file.path not in self._paths:
+        if file.content not in self._paths:
             with bytes_of(file) as stream:
-                self._paths[file.path] = copied(stream, self._stack)
-        return self._paths[file.path]
+                self._paths[file.content] = copied(stream, self._stack)
+        return self._paths[file.content]
 
 
 _copies: ContextVar[_Copies | None] = ContextVar("copies", default=None)
@@ -106,9 +108,8 @@ def copied(stream: BinaryIO, stack: ExitStack) -> Path:
 
 def size_of(file: InputFile) -> float:
     """Bytes of its text; infinite where only reading it tells."""
-    if file.path is None or not file.regular or file.compression is not None:
-        return math.inf
-    return max(1, file.path.stat().st_size)
+    size = None if file.content is None or file.compression is not None else file.content.size()
+    return math.inf if size is None else max(1, size)
 
 
 def lines_expected(file: InputFile) -> int | None:
@@ -123,17 +124,18 @@ def lines_expected(file: InputFile) -> int | None:
 
 @contextmanager
 def bytes_of(file: InputFile) -> Iterator[BinaryIO]:
-    """The file's bytes, decompressed."""
-    if file.path is None:
+    """The input's bytes, decompressed."""
+    if file.content is None:
         yield stdin_bytes()
-    elif file.compression == "gzip":
-        with gzip.open(file.path, "rb") as unpacked:
-            yield cast(BinaryIO, unpacked)
-    elif file.compression == "zstd":
-        import pyarrow as pa
+        return
+    with file.content.opened() as stream:
+        if file.compression == "gzip":
+            with gzip.GzipFile(fileobj=stream, mode="rb") as unpacked:
+                yield cast(BinaryIO, unpacked)
+        elif file.compression == "zstd":
+            import pyarrow as pa
 
-        with file.path.open("rb") as packed, pa.CompressedInputStream(packed, "zstd") as stream:
-            yield cast(BinaryIO, stream)
-    else:
-        with file.path.open("rb") as plain:
-            yield plain
+            with pa.CompressedInputStream(stream, "zstd") as inflated:
+                yield cast(BinaryIO, inflated)
+        else:
+            yield stream

@@ -26,7 +26,8 @@ from uqcli.engines.local.arrow import arrow_of, bytes_of
 from uqcli.engines.local.read.csv_text import CsvBlock
 from uqcli.engines.local.read.json_lines import JsonBlock
 from uqcli.errors import DataError
-from uqcli.files import Held, open_output
+from uqcli.files import Held
+from uqcli.stores.output import open_output
 
 
 class Sink(Protocol):

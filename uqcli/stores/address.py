@@ -1,0 +1,117 @@
+"""Addresses of object stores and of web servers, told apart from names of files."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+from uqcli.errors import DataError
+
+_STORES: Final = ("s3", "gs", "az")
+_WEB: Final = ("http", "https")
+KNOWN_PLACES: Final = "s3://, gs://, az://, https:// or the name of a file"
+
+
+def _scheme(name: str) -> str:
+    scheme, mark, _ = name.partition("://")
+    return scheme.lower() if mark else ""
+
+
+def is_stored(name: str) -> bool:
+    """Whether a name is the address of an object, a folder or a pattern in a store.
+
+    Examples
+    --------
+    >>> is_stored("s3://bucket/day=*/"), is_stored("https://example.org/a.csv"), is_stored("a.csv")
+    (True, False, False)
+    """
+    return _scheme(name) in _STORES
+
+
+def is_web(name: str) -> bool:
+    """Whether a name is the address of a web server's file."""
+    return _scheme(name) in _WEB
+
+
+def is_address(name: str) -> bool:
+    """Whether a name is no file's, but an address."""
+    return is_stored(name) or is_web(name)
+
+
+def is_foreign(name: str) -> bool:
+    """Whether a name looks like an address, but of nothing that is known; a file may still be called so.
+
+    Examples
+    --------
+    >>> is_foreign("hdfs://host/a.csv"), is_foreign("s3://bucket/a.csv"), is_foreign("a.csv")
+    (True, False, False)
+    """
+    return bool(_scheme(name)) and not is_address(name)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Address:
+    """A place in a store.
+
+    Attributes
+    ----------
+    scheme
+        ``s3``, ``gs`` or ``az``.
+    path
+        The bucket (or container) and the key, without slashes at the ends.
+    is_folder
+        Whether it was written with a slash at its end, or names a bucket.
+    """
+
+    scheme: str
+    path: str
+    is_folder: bool = False
+
+    @classmethod
+    def of(cls, name: str) -> Address:
+        """Read an address.
+
+        Raises
+        ------
+        DataError
+            It names no bucket, the bucket is a pattern, or a part of it is empty.
+
+        Examples
+        --------
+        >>> str(Address.of("S3://bucket/scores/"))
+        's3://bucket/scores'
+        """
+        scheme, _, rest = name.partition("://")
+        parts = rest.removesuffix("/").split("/")
+        if "" in parts:
+            raise DataError(f"address '{name}' has an empty part", expected=f"{scheme}://bucket/folder/name")
+        if any(sign in parts[0] for sign in "*?["):
+            raise DataError(f"address '{name}' has a pattern in its bucket", expected="the bucket's name")
+        folder = rest.endswith("/") or len(parts) == 1
+        return cls(scheme=scheme.lower(), path="/".join(parts), is_folder=folder)
+
+    @property
+    def bucket(self) -> str:
+        """The bucket or container."""
+        return self.path.partition("/")[0]
+
+    @property
+    def base(self) -> str:
+        """The last part."""
+        return self.path.rpartition("/")[2]
+
+    @property
+    def folders(self) -> tuple[str, ...]:
+        """The parts before the last."""
+        return tuple(self.path.split("/")[:-1])
+
+    def beside(self, base: str) -> Address:
+        """Another place in the same folder."""
+        return Address(scheme=self.scheme, path="/".join((*self.folders, base)))
+
+    def at(self, path: str) -> Address:
+        """Another place in the same store."""
+        return Address(scheme=self.scheme, path=path)
+
+    def __str__(self) -> str:
+        return f"{self.scheme}://{self.path}"

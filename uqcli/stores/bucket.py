@@ -1,0 +1,142 @@
+"""Folders of an object store: keys up to a slash, listed one folder at a time, several side by side."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from concurrent.futures import ThreadPoolExecutor
+from fnmatch import translate
+from glob import has_magic
+from typing import TYPE_CHECKING, Final
+
+from uqcli.errors import DataError
+from uqcli.stores import limits
+from uqcli.stores.address import Address
+from uqcli.stores.failures import no_object, store_errors
+from uqcli.stores.filesystem import filesystem_of
+from uqcli.stores.folders import Entry
+from uqcli.stores.objects import StoredObject
+from uqcli.stores.view import current_view
+
+if TYPE_CHECKING:
+    import pyarrow.fs as pf
+
+_EVERY_FOLDER: Final = "**"
+
+
+class StoreTree:
+    """The store of an address; entries' names are whole addresses."""
+
+    def __init__(self, name: str) -> None:
+        self._store = filesystem_of(Address.of(name))
+        self._files: set[str] = set()
+
+    def entry(self, name: str) -> Entry | None:
+        """What stands at a place."""
+        address = Address.of(name)
+        with store_errors(name):
+            info = self._store.get_file_info(address.path)
+        found = _entry(address, info)
+        return None if address.is_folder and not found.is_folder else found if _is_there(found) else None
+
+    def inside(self, folder: Entry) -> tuple[Entry, ...]:
+        """What is in a folder, sorted by name."""
+        import pyarrow.fs as pf
+
+        known = current_view().listings
+        if folder.name not in known:
+            address = Address.of(folder.name)
+            with store_errors(folder.name):
+                infos = self._store.get_file_info(pf.FileSelector(address.path, allow_not_found=True))
+            found = (_entry(address.at(info.path), info) for info in infos)
+            known[folder.name] = tuple(sorted(found, key=lambda each: each.base))
+        self._files.update(each.name for each in known[folder.name] if each.is_file)
+        return known[folder.name]
+
+    def expect(self, folders: Iterable[Entry]) -> None:
+        """List folders side by side, for a store takes its time to answer."""
+        wanted = list(folders)
+        if len(wanted) > 1:
+            with ThreadPoolExecutor(limits.AT_ONCE) as pool:
+                list(pool.map(self.inside, wanted))
+
+    def matches(self, pattern: str) -> list[Entry]:
+        """What a pattern matches, sorted by name; each part is held against one folder's listing."""
+        address = Address.of(pattern)
+        bucket, *parts = address.path.split("/")
+        found = [_folder(address.at(bucket))]
+        for at, part in enumerate(parts):
+            last = at == len(parts) - 1
+            found = self._matching(found, part, last=last)
+            if address.is_folder or not last:
+                found = [each for each in found if each.is_folder]
+        if not found:
+            self._require_bucket(pattern)
+        return sorted({each.name: each for each in found}.values(), key=lambda each: each.name)
+
+    def content(self, name: str) -> StoredObject:
+        """The bytes at a place."""
+        address = Address.of(name)
+        listed = name in self._files
+        found = None if listed else self.entry(name)
+        if listed or (found is not None and found.is_file):
+            return StoredObject(address=address)
+        self._require_bucket(name)
+        raise no_object(name)
+
+    def _require_bucket(self, name: str) -> None:
+        address = Address.of(name)
+        if self.entry(f"{address.scheme}://{address.bucket}") is None:
+            raise DataError(
+                f"cannot read '{name}': there is no bucket '{address.bucket}'", remedy="check its name"
+            )
+
+    def _matching(self, folders: list[Entry], part: str, *, last: bool) -> list[Entry]:
+        """What one part of a pattern matches in any of the folders."""
+        if part == _EVERY_FOLDER:
+            return self._below(folders, files=last)
+        if has_magic(part):
+            fits = re.compile(translate(part)).match
+            return [each for each in self._in_all(folders) if fits(each.base) and _shown(each, part)]
+        places = [Address.of(f"{each.name}/{part}") for each in folders]
+        if not last:
+            return [_folder(place) for place in places]  # whether they are there is seen in them
+        with ThreadPoolExecutor(limits.AT_ONCE) as pool:
+            return [each for each in pool.map(self.entry, map(str, places)) if each is not None]
+
+    def _below(self, folders: list[Entry], *, files: bool) -> list[Entry]:
+        """Folders, all folders below them, and the files in them if asked for."""
+        found, level = list(folders), folders
+        while level:
+            inside = [each for each in self._in_all(level) if _shown(each, _EVERY_FOLDER)]
+            level = [each for each in inside if each.is_folder]
+            found += inside if files else level
+        return found
+
+    def _in_all(self, folders: list[Entry]) -> list[Entry]:
+        self.expect(folders)
+        return [each for folder in folders for each in self.inside(folder)]
+
+
+def _is_there(entry: Entry) -> bool:
+    return entry.is_file or entry.is_folder
+
+
+def _shown(entry: Entry, part: str) -> bool:
+    """As in a shell: what begins with a dot is matched by a dot."""
+    return not entry.base.startswith(".") or part.startswith(".")
+
+
+def _entry(address: Address, info: pf.FileInfo) -> Entry:
+    import pyarrow.fs as pf
+
+    return Entry(
+        name=str(address),
+        base=address.base,
+        is_folder=info.type == pf.FileType.Directory,
+        is_file=info.type == pf.FileType.File,
+    )
+
+
+def _folder(address: Address) -> Entry:
+    return Entry(name=str(address), base=address.base, is_folder=True, is_file=False)

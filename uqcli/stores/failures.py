@@ -1,0 +1,121 @@
+"""What stores and their libraries say, as errors of ours: the address, in one line."""
+
+from __future__ import annotations
+
+import errno
+import re
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Final
+
+from uqcli.errors import DataError
+from uqcli.stores import limits
+
+_DENIED: Final = (
+    r"ACCESS_DENIED|INVALID_ACCESS_KEY_ID|SIGNATURE_DOES_NOT_MATCH|INVALID_CLIENT_TOKEN|EXPIRED_TOKEN|"
+    r"InvalidAccessKeyId|ExpiredToken|status 40[13]|UNAUTHENTICATED|PERMISSION_DENIED|Authenti|Authoriz"
+)
+_PATTERNS: Final[tuple[tuple[str, Callable[[], str], str], ...]] = (
+    (
+        _DENIED,
+        lambda: "access is denied",
+        "check the credentials (environment or profile), what they may do, and the name",
+    ),
+    (
+        r"NO_SUCH_BUCKET|ContainerNotFound|bucket does not exist",
+        lambda: "there is no such bucket",
+        "check the name",
+    ),
+    (r"status 30[1278]", lambda: "the bucket is in another region", "set AWS_REGION"),
+    (
+        r"Timeout was reached|too slow|timed out|DEADLINE_EXCEEDED|REQUEST_TIMEOUT",
+        lambda: f"no answer within {limits.REQUEST_SECONDS:g} seconds",
+        "check the network and the endpoint",
+    ),
+    (
+        r"NETWORK_CONNECTION|curlCode|UNAVAILABLE: |Could ?n.?t resolve|fail to connect",
+        lambda: "the connection failed or was cut",
+        "check the network and the endpoint",
+    ),
+    (
+        r"status 5\d\d|SLOW_DOWN|SERVICE_UNAVAILABLE|INTERNAL_FAILURE|INTERNAL: ",
+        lambda: "the store answers with an error of its own",
+        "try again later",
+    ),
+)
+_LONGEST: Final = 200
+"""Characters of a library's message that are repeated; Google's tell everything twice."""
+
+_TOLD_BY_STORES: Final = re.compile(r"AWS Error|google::cloud|GCS|Azure|curlCode")
+
+
+def store_failure(name: str, error: BaseException, doing: str = "read") -> DataError | None:
+    """The error as ours where a store is its cause; None where only the content may be.
+
+    Parameters
+    ----------
+    name
+        The address, as messages call it.
+    doing
+        What could not be done with it.
+    """
+    if isinstance(error, FileNotFoundError) or getattr(error, "errno", None) == errno.ENOENT:
+        return no_object(name, doing)
+    text = " ".join(str(error).split())
+    if not _TOLD_BY_STORES.search(text):
+        return None
+    for pattern, reason, remedy in _PATTERNS:
+        if re.search(pattern, text):
+            return DataError(f"cannot {doing} '{name}': {reason()} ({_detail(text)})", remedy=remedy)
+    return DataError(f"cannot {doing} '{name}': {_detail(text)}", remedy="check the address")
+
+
+def is_denied(error: BaseException) -> bool:
+    """Whether a store says that it may not be asked this, not that it does not work."""
+    return re.search(_DENIED, str(error)) is not None
+
+
+def no_object(name: str, doing: str = "read") -> DataError:
+    """Nothing stands at an address."""
+    return DataError(
+        f"cannot {doing} '{name}': there is no such object",
+        expected="an existing object or folder",
+        remedy="check the address",
+    )
+
+
+def replaced(name: str) -> DataError:
+    """An object is not what it was when it was first asked for."""
+    return DataError(
+        f"'{name}' was replaced while it was read",
+        expected="objects that nobody writes to meanwhile",
+        remedy="run it again",
+    )
+
+
+@contextmanager
+def store_errors(name: str, doing: str = "read") -> Iterator[None]:
+    """Raise what a store's library says as a DataError that names the address.
+
+    Only what the store is asked for belongs inside, as all of its errors are meant.
+
+    Raises
+    ------
+    DataError
+        The store did not do what was asked for.
+    """
+    try:
+        yield
+    except (OSError, ValueError) as error:  # Arrow's errors are of these
+        known = store_failure(name, error, doing)
+        if known is None:
+            detail = _detail(" ".join(str(error).split())) or type(error).__name__
+            known = DataError(f"cannot {doing} '{name}': {detail}", remedy="check the address")
+        raise known from error
+
+
+def _detail(text: str) -> str:
+    """The message without what differs between two runs or says nothing."""
+    text = re.sub(r"\s*\(Request ID: [^)]*\)|: No response body\.?|; Details: .*$", "", text)
+    text = re.sub(r"^When .*?: (?=AWS Error)", "", text)
+    return text if len(text) <= _LONGEST else text[:_LONGEST].rstrip() + "..."

@@ -1,0 +1,131 @@
+"""pyarrow's filesystems for object stores, set up by the usual variables of the environment."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping
+from datetime import timedelta
+from functools import cache
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, Final
+
+from uqcli.errors import DataError, MissingExtraError
+from uqcli.stores import limits
+from uqcli.stores.address import Address
+from uqcli.stores.failures import store_errors
+
+if TYPE_CHECKING:
+    import pyarrow.fs as pf
+
+_READ_FROM_ENVIRONMENT: Final = ("AWS_", "AZURE_", "GOOGLE_", "CLOUD_STORAGE_")
+
+
+def filesystem_of(address: Address) -> pf.FileSystem:
+    """The store of an address.
+
+    S3: credentials, profile and region as the SDK finds them (``AWS_ACCESS_KEY_ID``, ``AWS_PROFILE``,
+    ``AWS_REGION``, instance roles); ``AWS_ENDPOINT_URL_S3`` or ``AWS_ENDPOINT_URL`` name another store that
+    speaks S3, whose buckets are parts of the path. Google: its application default credentials. Azure:
+    ``AZURE_STORAGE_ACCOUNT`` with ``AZURE_STORAGE_KEY`` or ``AZURE_STORAGE_SAS_TOKEN``, or its default
+    credentials.
+
+    Raises
+    ------
+    MissingExtraError
+        This pyarrow has no such filesystem.
+    DataError
+        The store refuses.
+    """
+    seen = tuple(sorted(each for each in os.environ.items() if each[0].startswith(_READ_FROM_ENVIRONMENT)))
+    patience = (limits.CONNECT_SECONDS, limits.REQUEST_SECONDS, limits.ATTEMPTS)
+    region = _region(address)
+    return _made(address.scheme, region, seen, patience)
+
+
+@cache
+def _made(scheme: str, region: str | None, *_: object) -> pf.FileSystem:
+    """A filesystem for a state of the environment, and for the limits."""
+    name, options = _KINDS[scheme]
+    kind = _class(name, scheme)
+    try:
+        with store_errors(f"{scheme}://", "open"):
+            return kind(**options(region))
+    except TypeError as error:  # an option of a later version
+        raise _lacking(f"{name} in full", scheme) from error
+
+
+def _class(name: str, scheme: str) -> Any:
+    import pyarrow.fs as pf
+
+    try:
+        return getattr(pf, name)
+    except (AttributeError, ImportError) as error:
+        raise _lacking(name, scheme) from error
+
+
+def _lacking(name: str, scheme: str) -> MissingExtraError:
+    return MissingExtraError(
+        f"this pyarrow has no {name}, which reads {scheme}://",
+        remedy="pip install --upgrade pyarrow, or copy the files to this machine",
+    )
+
+
+def _region(address: Address) -> str | None:
+    """The region of a bucket whose own nothing names; None where the SDK finds one, or none is needed."""
+    told = ("AWS_REGION", "AWS_DEFAULT_REGION", "AWS_PROFILE", "AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL")
+    return None if address.scheme != "s3" or any(map(os.environ.get, told)) else _found_region(address)
+
+
+@cache
+def _found_region(address: Address) -> str | None:
+    _class("S3FileSystem", address.scheme)
+    import pyarrow.fs as pf
+
+    with store_errors(str(address)):
+        return str(pf.resolve_s3_region(address.bucket))
+
+
+def _s3(region: str | None) -> dict[str, Any]:
+    import pyarrow.fs as pf
+
+    options: dict[str, Any] = {
+        "connect_timeout": limits.CONNECT_SECONDS,
+        "request_timeout": limits.REQUEST_SECONDS,
+        "retry_strategy": pf.AwsStandardS3RetryStrategy(max_attempts=limits.ATTEMPTS),
+        "background_writes": False,  # else what the network has not taken is kept in memory
+        "allow_delayed_open": True,  # so that little is one request
+    }
+    region = region or os.environ.get("AWS_REGION") or os.environ.get("AWS_DEFAULT_REGION")
+    endpoint = os.environ.get("AWS_ENDPOINT_URL_S3") or os.environ.get("AWS_ENDPOINT_URL")
+    if endpoint and not region and not os.environ.get("AWS_PROFILE"):
+        region = "us-east-1"  # other stores take any, and the SDK would look for one in the network
+    if region:
+        options["region"] = region
+    if endpoint:
+        scheme, mark, place = endpoint.rpartition("://")
+        options["scheme"] = scheme if mark else "https"
+        options["endpoint_override"] = place.rstrip("/")
+    return options
+
+
+def _gs(_: str | None) -> dict[str, Any]:
+    return {"retry_time_limit": timedelta(seconds=limits.REQUEST_SECONDS)}
+
+
+def _az(_: str | None) -> dict[str, Any]:
+    account = os.environ.get("AZURE_STORAGE_ACCOUNT") or os.environ.get("AZURE_STORAGE_ACCOUNT_NAME")
+    if not account:
+        raise DataError("az:// is in an account that nothing names", remedy="set AZURE_STORAGE_ACCOUNT")
+    options: dict[str, Any] = {"account_name": account}
+    key = os.environ.get("AZURE_STORAGE_KEY") or os.environ.get("AZURE_STORAGE_ACCOUNT_KEY")
+    token = os.environ.get("AZURE_STORAGE_SAS_TOKEN")
+    if key:
+        options["account_key"] = key
+    elif token:
+        options["sas_token"] = token
+    return options
+
+
+_KINDS: Final[Mapping[str, tuple[str, Callable[[str | None], dict[str, Any]]]]] = MappingProxyType(
+    {"s3": ("S3FileSystem", _s3), "gs": ("GcsFileSystem", _gs), "az": ("AzureFileSystem", _az)}
+)

@@ -1,0 +1,120 @@
+"""Objects of a store, as bytes to be read."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Hashable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, BinaryIO, cast
+
+from uqcli.errors import DataError
+from uqcli.stores import limits
+from uqcli.stores.address import Address
+from uqcli.stores.failures import replaced, store_errors
+from uqcli.stores.filesystem import filesystem_of
+from uqcli.stores.view import current_view
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+
+@dataclass(frozen=True, kw_only=True)
+class StoredObject:
+    """An object, which can be read as often as needed, as long as nobody replaces it."""
+
+    address: Address
+    regular: bool = True
+
+    @property
+    def name(self) -> str:
+        """As messages call it."""
+        return str(self.address)
+
+    @property
+    def base(self) -> str:
+        """The last part of its key."""
+        return self.address.base
+
+    @property
+    def folders(self) -> tuple[str, ...]:
+        """The bucket and the parts of its key before the last."""
+        return self.address.folders
+
+    def size(self) -> int | None:
+        """In bytes, as the store says now."""
+        with self._handle() as handle:
+            return int(handle.size())
+
+    @contextmanager
+    def mapped(self) -> Iterator[pa.NativeFile]:
+        """Open it to be read here and there; each read is a request.
+
+        Raises
+        ------
+        DataError
+            It cannot be opened, or another object has taken its place when the block ends well.
+        """
+        with self._handle() as handle:
+            version = _version(handle)
+            if current_view().versions.setdefault(self.name, version) != version:
+                raise replaced(self.name)
+            yield handle
+        with self._handle() as again:
+            if _version(again) != version:
+                raise replaced(self.name)
+
+    @contextmanager
+    def opened(self) -> Iterator[BinaryIO]:
+        """Open it to be read from its beginning to its end (see mapped)."""
+        with self.mapped() as handle, io.BufferedReader(_Ranges(handle, self.name)) as stream:
+            yield cast(BinaryIO, stream)
+
+    @contextmanager
+    def _handle(self) -> Iterator[pa.NativeFile]:
+        with store_errors(self.name):
+            handle = filesystem_of(self.address).open_input_file(self.address.path)
+        with handle:
+            yield handle
+
+
+def _version(handle: pa.NativeFile) -> Hashable:
+    """What differs between two objects of one name: size, digest, time, as far as the store tells them."""
+    return handle.size(), tuple(sorted((handle.metadata() or {}).items()))
+
+
+class _Ranges(io.RawIOBase):
+    """An object from its beginning to its end, asked for in few and growing pieces."""
+
+    def __init__(self, handle: pa.NativeFile, name: str) -> None:
+        self._handle = handle
+        self._name = name
+        self._size = handle.size()
+        self._next = 0
+        self._most = limits.FIRST_BYTES
+        self._piece = memoryview(b"")
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: memoryview) -> int:  # type: ignore[override]
+        """Some bytes; none at the end."""
+        if not self._piece and self._next < self._size:
+            self._piece = self._asked()
+        given, self._piece = self._piece[: len(buffer)], self._piece[len(buffer) :]
+        buffer[: len(given)] = given
+        return len(given)
+
+    def _asked(self) -> memoryview:
+        wanted = min(self._most, self._size - self._next)
+        with store_errors(self._name):
+            piece = memoryview(self._handle.read_at(wanted, self._next))
+        self._next += wanted
+        self._most = min(4 * self._most, limits.MOST_BYTES)
+        if len(piece) < wanted:
+            raise DataError(
+                f"'{self._name}' ends after {self._next - wanted + len(piece)} bytes",
+                expected=f"{self._size} bytes",
+                remedy="check that nobody writes to it",
+            )
+        return piece

@@ -1,0 +1,105 @@
+"""Writing and reading whole things by name, whether it is a file's or an address."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import BinaryIO
+
+from uqcli import files
+from uqcli.errors import DataError
+from uqcli.files import Held, writing_errors
+from uqcli.running.interruption import Temporary
+from uqcli.stores.address import KNOWN_PLACES, Address, is_address, is_foreign, is_web
+
+
+def check_writable(target: str) -> None:
+    """Refuse a place that cannot be written before any work is done (see uqcli.files).
+
+    Raises
+    ------
+    DataError
+        It cannot be written, as far as can be told beforehand.
+    """
+    if is_foreign(target) and not Path(target).parent.is_dir():
+        raise DataError(f"cannot write '{target}': no such place", expected=KNOWN_PLACES)
+    if not is_address(target):
+        files.check_writable(target)
+        return
+    address = _writable(target)
+    from uqcli.stores.upload import check_store
+
+    check_store(address, target)
+
+
+def _writable(target: str) -> Address:
+    if is_web(target):
+        raise DataError(
+            f"cannot write '{target}': web servers are only read", expected="a file, s3://, gs:// or az://"
+        )
+    return Address.of(target)
+
+
+@contextmanager
+def open_output(target: str, held: Held | None = None) -> Iterator[BinaryIO]:
+    """Open a place for writing bytes; a file or an object appears only when the block ends well.
+
+    Parameters
+    ----------
+    target
+        A path, ``-`` for standard output, or the address of an object.
+    held
+        Where a regular file or an object waits for its commit; None lets it take its place at once.
+
+    Raises
+    ------
+    DataError
+        The place cannot be written.
+    """
+    if not is_address(target):
+        with files.open_output(target, held) as stream:
+            yield stream
+        return
+    address = _writable(target)
+    from uqcli.stores.upload import Upload
+
+    directory = Path(tempfile.gettempdir())
+    with writing_errors(target, f"in '{directory}'"):
+        temporary = Temporary(directory, f"uqcli-{address.base}")
+        try:
+            with temporary.open() as stream:
+                yield stream
+        except BaseException:
+            temporary.remove()
+            raise
+    upload = Upload(temporary=temporary, address=address, target=target)
+    if held is None:
+        upload.take_place()
+    else:
+        held.add(upload)
+
+
+def write_bytes(target: str, content: bytes) -> None:
+    """Write a whole file or object at once (see open_output)."""
+    with open_output(target) as stream:
+        stream.write(content)
+
+
+def read_bytes(name: str) -> bytes:
+    """A whole file or object.
+
+    Raises
+    ------
+    OSError
+        The file cannot be read.
+    DataError
+        The address cannot be read.
+    """
+    if not is_address(name):
+        return Path(name).read_bytes()
+    from uqcli.stores.trees import tree_of
+
+    with tree_of(name).content(name).opened() as stream:
+        return stream.read()

@@ -1,0 +1,171 @@
+"""Objects written so that a reader never sees half of one.
+
+What is written is a file of this machine first. Whole, and small, S3 is given it in one request. Anything
+else is uploaded under a hidden name beside its place; only if it arrived whole the store copies it to its
+place, which readers see happen at once, and the hidden object is deleted. pyarrow cannot abandon an upload of
+several requests: it ends even a failed one as if it were complete, so none ever has the final name.
+
+Limits: room for the file in the directory of temporary files; beyond 4 MiB the right to read, copy and
+delete beside the place, and with S3 at most 5 GiB, the most that it copies in one request. Of a run that
+is killed the hidden object (``.uqcli-*.tmp``, skipped when folders are read) or an unfinished upload may
+stay: a life-cycle rule of the bucket removes them. After deleting, pyarrow leaves S3 an empty object that
+stands for the folder. A store whose copies are not atomic is not made so.
+"""
+
+from __future__ import annotations
+
+import mimetypes
+import secrets
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from uqcli.errors import DataError
+from uqcli.running.interruption import Temporary, changing, replacing, when_interrupted
+from uqcli.stores import limits
+from uqcli.stores.address import Address
+from uqcli.stores.failures import is_denied, store_errors
+from uqcli.stores.filesystem import filesystem_of
+
+if TYPE_CHECKING:
+    import pyarrow.fs as pf
+
+_PATIENCE = 1.0
+"""Seconds that deleting may take once a signal ends the run."""
+
+_hidden: dict[str, pf.FileSystem] = {}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Upload:
+    """A whole file that waits to become an object."""
+
+    temporary: Temporary
+    address: Address
+    target: str
+
+    def take_place(self) -> None:
+        """Upload it and let it take its place.
+
+        Raises
+        ------
+        DataError
+            The store refuses or cannot be reached; an old object stays as it was.
+        """
+        try:
+            _upload(Path(self.temporary.path), self.address, self.target)
+        finally:
+            self.remove()
+
+    def remove(self) -> None:
+        """Remove the file."""
+        self.temporary.remove()
+
+
+def check_store(address: Address, target: str) -> None:
+    """Refuse a place that cannot be written before any work is done, as far as the store tells.
+
+    Raises
+    ------
+    DataError
+        It names a folder, there is no such bucket, or the store cannot be reached.
+    """
+    import pyarrow.fs as pf
+
+    if address.is_folder:
+        raise DataError(f"output '{target}' is a folder", expected="the name of an object")
+    with suppress(_DeniedError), store_errors(target, "write"):
+        try:
+            found = filesystem_of(address).get_file_info(address.bucket)
+        except OSError as error:
+            if is_denied(error):  # who may write an object need not see its bucket
+                raise _DeniedError from error
+            raise
+        if found.type == pf.FileType.NotFound:
+            raise DataError(
+                f"cannot write '{target}': there is no bucket '{address.bucket}'", remedy="create it first"
+            )
+
+
+class _DeniedError(Exception):
+    """The store does not tell."""
+
+
+def _upload(path: Path, address: Address, target: str) -> None:
+    size = path.stat().st_size
+    if address.scheme == "s3" and size > limits.MOST_COPIED:
+        raise DataError(
+            f"cannot write '{target}': it has {size} bytes",
+            expected=f"at most {limits.MOST_COPIED}",
+            remedy="write a file of this machine and upload it, or apply the model to parts of the rows",
+        )
+    store = filesystem_of(address)
+    if address.scheme == "s3" and size <= limits.MOST_PUT:
+        with ThreadPoolExecutor(1) as apart:  # no interruption of ours comes between its two calls
+            apart.submit(_put, path.read_bytes(), store, address, target).result()
+    else:
+        _send_and_copy(path, store, address, target)
+
+
+def _put(content: bytes, store: pf.FileSystem, address: Address, target: str) -> None:
+    """Write little at once: the store takes one request as a whole or not at all."""
+    with store_errors(target, "write"), changing, replacing(target):
+        sink = store.open_output_stream(address.path, compression=None, metadata=_kind(address.base))
+        sink.write(content)
+        sink.close()
+
+
+def _send_and_copy(path: Path, store: pf.FileSystem, address: Address, target: str) -> None:
+    size = path.stat().st_size
+    waiting = address.beside(f".uqcli-{secrets.token_hex(8)}.tmp").path
+    _note(waiting, store)
+    try:
+        with store_errors(target, "write"):
+            _send(path, store, waiting, _kind(address.base))
+            arrived = store.get_file_info(waiting).size
+            if arrived != size:
+                raise OSError(f"{arrived} of {size} bytes arrived")
+            with changing, replacing(target):
+                store.copy_file(waiting, address.path)
+    finally:
+        _delete(waiting, store)
+
+
+def _send(path: Path, store: pf.FileSystem, waiting: str, kind: dict[str, str] | None) -> None:
+    with (
+        path.open("rb") as source,
+        store.open_output_stream(waiting, compression=None, metadata=kind) as sink,
+    ):
+        while piece := source.read(limits.MOST_BYTES):
+            sink.write(piece)
+
+
+def _kind(base: str) -> dict[str, str] | None:
+    """What browsers and other programs take the object for."""
+    kind, packed = mimetypes.guess_type(base)
+    return {"Content-Type": kind} if kind is not None and packed is None else None
+
+
+def _note(waiting: str, store: pf.FileSystem) -> None:
+    if not _hidden:
+        when_interrupted(_delete_hidden)
+    _hidden[waiting] = store
+
+
+def _delete(waiting: str, store: pf.FileSystem) -> None:
+    """Delete a hidden object, if it is there and the store lets it."""
+    with suppress(OSError, ValueError):
+        store.delete_file(waiting)
+    _hidden.pop(waiting, None)
+
+
+def _delete_hidden() -> None:
+    """Delete all, in a short time: the process is ending."""
+    threads = [threading.Thread(target=_delete, args=each, daemon=True) for each in tuple(_hidden.items())]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(_PATIENCE)
