@@ -6,8 +6,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from uqcli.document import Figure, printable
 from uqcli.methods.tce.diagram import Reliability
 from uqcli.reports.figures import BLUE, GREY, INK, is_narrow, wrapped
@@ -36,8 +34,9 @@ def before_and_after_figure(panels: Sequence[ReliabilityPanel]) -> Figure:
     def draw(canvas: Canvas) -> None:
         shape = (len(panels), 1) if is_narrow(canvas) else (lines, columns)
         axes = canvas.subplots(*shape, squeeze=False).ravel()
+        top = _top(panels)
         for place, panel in zip(axes, panels, strict=False):
-            _draw_panel(place, panel)
+            _draw_panel(place, panel, top)
         for place in axes[len(panels) :]:
             place.set_axis_off()
         axes[0].legend(loc="upper left", frameon=False)
@@ -55,12 +54,17 @@ def before_and_after_figure(panels: Sequence[ReliabilityPanel]) -> Figure:
     )
 
 
-def _draw_panel(axes: Axes, panel: ReliabilityPanel) -> None:
+def _top(panels: Sequence[ReliabilityPanel]) -> float:
+    """Upper end of both axes of all panels."""
+    shown = [each for panel in panels for each in (panel.before, panel.after)]
+    highest = max(float(max(each.mean_score.max(), each.rate.max())) for each in shown)
+    return min(1.03, 1.15 * highest) or 1.0
+
+
+def _draw_panel(axes: Axes, panel: ReliabilityPanel, top: float) -> None:
     axes.set_title(wrapped(panel.title), parse_math=False, fontsize=9)
-    top = 0.0
     for name, each, colour in (("before", panel.before, GREY), ("after", panel.after, BLUE)):
-        errors = np.maximum([each.rate - each.low, each.high - each.rate], 0)
-        axes.errorbar(each.mean_score, each.rate, yerr=errors, fmt="none", ecolor=colour, elinewidth=1)
+        axes.errorbar(each.mean_score, each.rate, yerr=each.bars, fmt="none", ecolor=colour, elinewidth=1)
         area = 12 + 110 * each.count / each.count.sum()
         axes.scatter(
             each.mean_score,
@@ -72,8 +76,6 @@ def _draw_panel(axes: Axes, panel: ReliabilityPanel) -> None:
             zorder=3,
             label=name,
         )
-        top = max(top, float(each.mean_score.max()), float(each.rate.max()))
-    top = min(1.03, 1.15 * top) or 1.0
     axes.plot([0, top], [0, top], color="#8a9199", linewidth=1, linestyle=(0, (4, 3)), zorder=0)
     axes.set(xlim=(-0.02 * top, top), ylim=(-0.02 * top, top))
     axes.set(xlabel="mean prediction", ylabel="share of positives")

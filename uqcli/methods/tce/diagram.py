@@ -41,6 +41,13 @@ class Reliability:
     low: Floats
     high: Floats
 
+    @property
+    def bars(self) -> Floats:
+        """How far the intervals reach below and above the rates, shape (2, B); a single row has none."""
+        reach = np.maximum([self.rate - self.low, self.high - self.rate], 0.0)
+        shown: Floats = np.where(self.count > 1, reach, 0.0)
+        return shown
+
 
 @dataclass(frozen=True, kw_only=True)
 class Diagram:

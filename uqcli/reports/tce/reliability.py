@@ -41,7 +41,8 @@ def reliability_figure(panels: Sequence[Panel]) -> Figure:
         for row, panel in zip(rows, panels, strict=True):
             title = wrapped(panel.title) if narrow else panel.title
             row.suptitle(title, x=0.01, ha="left", fontsize=11, color=INK, parse_math=False)
-            _draw_panel(panel, row.subplot_mosaic(mosaic, empty_sentinel="none", **ratios), narrow=narrow)
+            axes = row.subplot_mosaic(mosaic, empty_sentinel="none", **ratios)
+            _draw_panel(panel, axes, _top(panels), narrow=narrow)
 
     titles = "; ".join(panel.title for panel in panels)
     title = f"Reliability diagrams: {titles}"
@@ -64,18 +65,20 @@ _STACKED: Final = [["violins", "side"], ["bins", "none"], ["standard", "standard
 _STACKED_RATIOS: Final[Any] = {"width_ratios": [4.2, 0.9], "height_ratios": [3, 1, 3.6]}
 
 
-def _draw_panel(panel: Panel, axes: Any, *, narrow: bool) -> None:
-    top = _top(panel)
+def _draw_panel(panel: Panel, axes: Any, top: float, *, narrow: bool) -> None:
     _violins(axes["violins"], panel, top, inside=narrow)
     _side_histogram(axes["side"], panel.diagram.everything, top)
     _bin_sizes(axes["bins"], panel)
-    _standard(axes["standard"], panel)
+    _standard(axes["standard"], panel, top)
 
 
-def _top(panel: Panel) -> float:
-    """Upper end of the axis of predictions: the highest prediction or rate."""
-    rates = panel.bins.rate[panel.bins.count > 0]
-    return min(1.03, 1.06 * max(panel.diagram.everything.high, float(rates.max()))) or 1.0
+def _top(panels: Sequence[Panel]) -> float:
+    """Upper end of the axes of predictions and rates, of all panels alike: the highest of either."""
+    rates = [each.bins.rate[each.bins.count > 0].max() for each in panels]
+    bars = [(each.diagram.reliability.rate + each.diagram.reliability.bars[1]).max() for each in panels]
+    return (
+        min(1.03, 1.06 * float(max(*(each.diagram.everything.high for each in panels), *rates, *bars))) or 1.0
+    )
 
 
 def _violins(axes: Axes, panel: Panel, top: float, *, inside: bool) -> None:
@@ -145,15 +148,12 @@ def _bin_sizes(axes: Axes, panel: Panel) -> None:
     axes.legend(loc="upper left", frameon=False, ncols=2)
 
 
-def _standard(axes: Axes, panel: Panel) -> None:
+def _standard(axes: Axes, panel: Panel, top: float) -> None:
     axes.set_title("Rate against mean prediction")
     standard = panel.diagram.reliability
-    top = min(1.03, 1.08 * float(max(standard.mean_score.max(), standard.high.max())))
     axes.plot([0, top], [0, top], color="#8a9199", linewidth=1, linestyle=(0, (4, 3)))
-    errors = [standard.rate - standard.low, standard.high - standard.rate]
-    axes.errorbar(
-        standard.mean_score, standard.rate, yerr=np.maximum(errors, 0), fmt="none", ecolor=BLUE, elinewidth=1
-    )
+    bars = standard.bars
+    axes.errorbar(standard.mean_score, standard.rate, yerr=bars, fmt="none", ecolor=BLUE, elinewidth=1)
     area = 14 + 150 * standard.count / standard.count.sum()
     axes.scatter(standard.mean_score, standard.rate, s=area, color=BLUE, edgecolor="white", zorder=3)
     axes.set(xlabel="mean prediction of equal-width bins", ylabel="share of positives (95 % interval)")
