@@ -30,7 +30,7 @@ def _whole(line):
         begin = time.monotonic()
         must_run(line.writing(folder), folder)
         seconds = time.monotonic() - begin
-        return {name: (Path(folder) / name).read_bytes() for name in line.written()}, seconds
+        return line.contents(folder), seconds
 
 
 def _interrupted(findings, job, number, when):
@@ -54,7 +54,7 @@ def _interrupted(findings, job, number, when):
         findings.count("signals while the interpreter starts")
     if ready and code == CODES[number]:
         findings.count("signals that arrived at work")
-    found = {name: (folder / name).read_bytes() for name in line.written()}
+    found = line.contents(folder)
     if ready:
         findings.require("exit code", f"{said}: {code}", code in (0, CODES[number]))
         findings.one_line(code, errors, said)

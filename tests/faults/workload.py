@@ -26,6 +26,11 @@ class Line:
         report = () if self.report is None else ("--report", Path(folder) / self.report)
         return (*self.arguments, "-q", "-o", Path(folder) / self.output, *report)
 
+    def contents(self, folder):
+        """What stands in the files it writes; pages name the folder, which is another in each run."""
+        written = {name: (Path(folder) / name).read_bytes() for name in self.written()}
+        return {name: content.replace(bytes(Path(folder)), b"FOLDER") for name, content in written.items()}
+
     def written(self):
         """Names of the files it writes."""
         return (self.output,) if self.report is None else (self.report, self.output)

@@ -87,11 +87,12 @@ def require_memory(data: DataRequest, need: Need) -> None:
     DataError
         The rows that the inputs seem to hold need more memory than there is.
     """
-    free, expected = available_bytes(), open_engine(data.engine).expected(data)
+    rows = data.without("uncertainty")  # which is not looked at here, and may be several or none
+    free, expected = available_bytes(), open_engine(data.engine).expected(rows)
     if free is None or expected is None or needed_bytes(expected, need) <= free:
         return
     if need.pooled:
-        expected = replace(expected, rows=min(expected.rows, _distinct_expected(data)))
+        expected = replace(expected, rows=min(expected.rows, _distinct_expected(rows)))
     needed = needed_bytes(expected, need)
     if needed <= free:
         return
