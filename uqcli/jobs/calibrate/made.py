@@ -170,6 +170,7 @@ def read_for_all(request: CalibrateRequest) -> ReadForAll:
     parted = bool(request.features or request.partition)
     method = CalibrationMethod.HETEROGENEOUS if parted else defaults.CALIBRATION_METHOD
     _check(replace(request, calibration=replace(request.calibration, method=method)), target)
+    require_memory(data, TREES if request.features else ISOTONIC_PAIRS)
     rows, source = _read(data, request)
     tree_data = request.tree_data
     tree_rows = None if tree_data is None else read_like(rows, data.on(tree_data), request)
