@@ -137,3 +137,10 @@ def test_what_signs_an_address_is_not_said(uqcli, web):
     done = uqcli("tce", signed)
     assert done.code == 3
     assert "secret" not in done.err
+
+
+def test_pages_do_not_repeat_what_signs_an_address(uqcli, web, tmp_path):
+    assert uqcli("tce", f"{web}/a.csv?signature=secret", "-q", "--report", "r.md").code == 0
+    page = (tmp_path / "r.md").read_text()
+    assert f"{web}/a.csv" in page
+    assert "secret" not in page

@@ -8,6 +8,8 @@ from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Any, Final
 
+from uqcli.stores.address import shown_address
+
 _LEFT_OUT: Final = frozenset(
     {"output", "report", "plot", "json", "quiet", "threads", "engine", "spark", "debug"}
 )
@@ -70,4 +72,5 @@ def _options(by_name: Mapping[str, Any], given: Mapping[str, Any]) -> list[str]:
 
 
 def _texts(value: Any) -> list[str]:
-    return [str(each) for each in value] if isinstance(value, list | tuple) else [str(value)]
+    texts = [str(each) for each in value] if isinstance(value, list | tuple) else [str(value)]
+    return [shown_address(each) for each in texts]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import Final
+from urllib.parse import urlsplit, urlunsplit
 
 from uqcli.errors import DataError
 
@@ -31,6 +32,23 @@ def is_stored(name: str) -> bool:
 def is_web(name: str) -> bool:
     """Whether a name is the address of a web server's file."""
     return _scheme(name) in _WEB
+
+
+def shown_address(name: str) -> str:
+    """A name without what only a web server should see: user, password, a query that may be a signature.
+
+    Examples
+    --------
+    >>> shown_address("https://me:secret@example.org/a.csv?signature=1"), shown_address("a.csv?b")
+    ('https://example.org/a.csv', 'a.csv?b')
+    """
+    if not is_web(name):
+        return name
+    try:
+        parts = urlsplit(name)
+    except ValueError:
+        return name.partition("?")[0].rpartition("@")[2]
+    return urlunsplit((parts.scheme, parts.netloc.rpartition("@")[2], parts.path, "", ""))
 
 
 def is_address(name: str) -> bool:

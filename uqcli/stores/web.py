@@ -10,10 +10,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, BinaryIO, cast
-from urllib.parse import unquote, urlsplit, urlunsplit
+from urllib.parse import unquote, urlsplit
 
 from uqcli.errors import DataError
 from uqcli.stores import limits
+from uqcli.stores.address import shown_address
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -32,8 +33,7 @@ class WebFile:
     @property
     def name(self) -> str:
         """The address without query, user and password, as messages call it."""
-        parts = urlsplit(self.url)
-        return urlunsplit((parts.scheme, parts.netloc.rpartition("@")[2], parts.path, "", ""))
+        return shown_address(self.url)
 
     @property
     def base(self) -> str:
