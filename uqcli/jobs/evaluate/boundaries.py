@@ -203,7 +203,7 @@ def _certified(constraint: Constraint, certificate: SavedCertificate, counts: tu
     true_positives, selected = counts
     p_value = float(bdtr(float(true_positives), selected, float(constraint.amounts[0])))
     risk = f"{100 * certificate.delta:g} %"
-    here = f"{true_positives / selected:.4f} here, {p_text(p_value)} for so few positives if it held"
+    here = f"{true_positives / selected:.4f} here ({p_text(p_value)}: so few positives, or fewer, if it held)"
     if p_value > 1 - CONFIDENCE:
         return True, f"{constraint.promise()}, certified at a risk of {risk}, is kept: {here}."
     return False, (

@@ -81,7 +81,7 @@ class SeveralBoundariesReport:
 def _thresholds_header(bins: range) -> list[str]:
     if len(bins) == 1:
         return ["score from"]
-    return [f"uncertainty bin {number}: score from" for number in bins]
+    return [f"bin {number}: score from" for number in bins]
 
 
 def _padded(rows: list[tuple[str, ...]]) -> list[tuple[str, ...]]:

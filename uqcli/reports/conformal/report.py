@@ -4,13 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 import msgspec
 
 from uqcli.artifacts.conformal import ConformalArtifact
 from uqcli.defaults import VERSION
 from uqcli.document import Document, Metrics, count
+
+_NEXT: Final = (
+    "Give rows their sets with uqcli apply; hold the promise against labelled rows not used here with uqcli "
+    "evaluate."
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -63,5 +68,5 @@ class ConformalReport:
         return Document(
             title=f"Conformal sets ({self.artifact.in_short()}) from {rows} rows",
             tables=self.artifact.tables(self.rows_of_class),
-            notes=[self.artifact.promise(), *self.notes],
+            notes=[self.artifact.promise(), *self.notes, _NEXT],
         )
