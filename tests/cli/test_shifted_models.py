@@ -53,6 +53,16 @@ def test_class_shares_of_both_sides_have_intervals_and_a_figure(uqcli, mixes):
     assert known["1"]["target"] == {"value": pytest.approx(0.3), "low": None, "high": None}
 
 
+def test_no_interval_from_fewer_than_ten_unlabelled_rows_a_class(uqcli, mixes):
+    target = pl.read_parquet(mixes / "target.parquet")
+    for rows, there in ((19, False), (20, True)):
+        target.head(rows).write_parquet(mixes / "few.parquet")
+        arguments = ("shift", "source.parquet", "--target", "few.parquet", "--bootstrap", "200", "--json")
+        found = uqcli(*arguments).json
+        assert isinstance(found["metrics"]["weights"]["1"], dict) is there
+        assert any("Fewer than 10" in note for note in found["notes"]) is not there
+
+
 def test_precision_is_kept_in_the_target_exactly(uqcli, mixes):
     known = ("--estimator", "known", "--prior", "0.85,0.15", "-q", "-o", "s.json")
     assert uqcli("shift", "source.parquet", *known).code == 0

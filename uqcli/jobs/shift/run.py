@@ -29,7 +29,7 @@ from uqcli.jobs.shift.evidence import (
     Redrawn,
 )
 from uqcli.methods.bin.edges import even_edges
-from uqcli.methods.resampling import least_replicates, percentile_interval, tail_of
+from uqcli.methods.resampling import LEAST_OF_A_CLASS, least_replicates, percentile_interval, tail_of
 from uqcli.methods.shift.weights import ClassWeights, no_shift_p_value
 from uqcli.methods.tce.calibrated_labels import ClassCounts
 from uqcli.methods.tce.calibration_error import expected_error, in_bins
@@ -220,7 +220,10 @@ def _evidence(sides: _Sides, request: ShiftRequest) -> Evidence:
 
 
 def _replicates(sides: _Sides, request: ShiftRequest) -> int:
-    """Resamplings; without asking only where they take no time: of counts, or of few rows."""
+    """Draws; without asking only where they take no time: of counts, or of few rows."""
+    target = sides.target
+    if target is not None and target.source.rows < LEAST_OF_A_CLASS * len(target.classes):
+        return 0  # no interval would hold its level
     if request.bootstrap is not None:
         return request.bootstrap
     of_counts = request.estimator is not ShiftEstimator.EM and request.confusion is Confusion.HARD

@@ -22,6 +22,7 @@ from uqcli.document import (
     plain,
     printable,
 )
+from uqcli.methods.resampling import LEAST_OF_A_CLASS
 from uqcli.methods.shift.weights import ClassWeights
 from uqcli.reports.shift.figure import ClassShare, shares_figure
 
@@ -155,6 +156,10 @@ class ShiftReport:
                 f"({p_text(self.shift_p)}, G-test)."
             )
         notes += self._weights_in_words()
+        if 0 < self.target_rows < LEAST_OF_A_CLASS * len(self.classes):
+            notes.append(
+                f"Fewer than {LEAST_OF_A_CLASS} unlabelled rows for each class: no interval would hold."
+            )
         if self.failed_draws:
             notes.append(
                 f"{self.failed_draws} of {self.parameters.bootstrap} draws had no estimate: "
