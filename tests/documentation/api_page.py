@@ -10,7 +10,8 @@ from uqcli.artifacts.saved import Saved
 HEAD = """# Python API
 
 Made from the docstrings by `make reference`. [Work from Python](../how-to/python.md) has an example. Arrays
-are NumPy arrays, lists, or columns of polars, pandas, pyarrow or any other data frame.
+are NumPy arrays, lists, or columns of polars, pandas, pyarrow or any other data frame. Letters in brackets
+are [sources](../explanation/sources.md).
 """
 GROUPS = ("Functions", "Classes", "Choices", "Errors")
 
@@ -90,9 +91,11 @@ def _signature(name, function):
             shown.append("*")
             starred = True
         shown.append(_parameter(each))
-    return (
-        f"{name}({', '.join(shown)})" if len(shown) < 4 else f"{name}(\n    " + ",\n    ".join(shown) + ",\n)"
-    )
+    returned = inspect.signature(function).return_annotation
+    end = "" if returned is inspect.Signature.empty else f" -> {returned}"
+    if len(shown) < 4:
+        return f"{name}({', '.join(shown)}){end}"
+    return "\n    ".join([f"{name}(", *(f"{each}," for each in shown)]) + f"\n){end}"
 
 
 def _parameter(each):
@@ -125,7 +128,11 @@ def _section(title, body):
     for line in body.splitlines():
         if line and not line.startswith(" "):
             name, _, kind = line.partition(" : ")
-            lines.append(f"- `{name}`" + (f": {kind}" if kind else ""))
+            lines.append(
+                f"- `{name}`" + (f" ({kind})" if kind else "") if title != "Returns" else f"- {line}"
+            )
         elif line.strip():
+            begun = lines[-1].startswith("- ")
+            lines[-1] += ":" if begun else ""
             lines.append(f"  {line.strip()}".replace("``", "`"))
     return lines
