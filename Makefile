@@ -8,7 +8,7 @@ UQCLI := $(BIN)/uqcli
 SAMPLE := sample_data/digits
 
 .DEFAULT_GOAL := help
-.PHONY: help install format lint types imports test test-spark browser coverage faults fuzz statistical bench demo sample-data readme schemas check clean
+.PHONY: help install format lint types imports test test-spark browser coverage faults fuzz statistical bench demo sample-data reference schemas docs package check clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -77,14 +77,26 @@ demo: $(STAMP) ## run the main job on the sample data
 sample-data: $(STAMP) ## make sample_data/ again, identically
 	$(BIN)/python sample_data/make.py
 	$(UQCLI) tce $(SAMPLE)_new.csv -q --plot sample_data/reliability.svg
+	cp sample_data/reliability.svg docs/images/
 
-readme: $(STAMP) ## write the command reference into the README
+reference: $(STAMP) ## write the reference pages of the docs from the program
 	$(BIN)/python -m tests.documentation.reference
 
 schemas: $(STAMP) ## write the JSON Schemas of the artifacts
 	$(BIN)/python -c "from uqcli.artifacts.schemas import write_schemas; write_schemas()"
 
-check: lint types imports test ## everything CI checks
+docs: $(STAMP) ## build the pages of docs/ into build/site; broken links are errors
+	rm -rf build/docs build/site && mkdir -p build
+	cp -r docs build/docs && mv build/docs/zensical.toml build/
+	$(BIN)/zensical build --strict --clean --config-file build/zensical.toml
+
+package: $(STAMP) ## build sdist and wheel into dist/, check them, and try the wheel elsewhere
+	rm -rf dist
+	$(BIN)/python -m build
+	$(BIN)/twine check --strict dist/*
+	PYTHON=$(PYTHON) tests/package/try.sh dist/*.whl
+
+check: lint types imports test ## what CI checks first, without Spark, browser, docs and package
 
 clean: ## remove what the targets made
 	rm -rf $(VENV) $(CLUSTER) demo build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache

@@ -132,13 +132,15 @@ def help_of(command):
 
 @functools.cache
 def reference_of(command):
-    """The command's part of the README."""
-    _, part = (ROOT / "README.md").read_text().split(f"### `uqcli {command} ")
-    return part.split("\n### ")[0]
+    """The command's part of the reference, and what it shares with others."""
+    page = (ROOT / "docs" / "reference" / "commands.md").read_text()
+    _, part = page.split(f"## `uqcli {command} ")
+    _, shared = page.split("\n## Shared options\n")
+    return part.split("\n## ")[0] + shared
 
 
 @pytest.mark.parametrize(("command", "option", "offered"), OFFERED)
-def test_help_and_readme_list_every_choice(command, option, offered):
+def test_help_and_reference_list_every_choice(command, option, offered):
     (found,) = re.findall(rf"^\W*{option}\b.*?<([^>]+)>", help_of(command), flags=re.MULTILINE)
     assert found.split("|") == [str(each) for each in offered]
     if option.startswith("--"):
@@ -213,8 +215,8 @@ def test_top_level_holds_what_it_should():
         pytest.fail("the tests need the git checkout")
     top = {line.split("/")[0] for line in listed.stdout.splitlines()}
     assert top == {
-        ".ci", ".gitignore", "CHANGELOG.md", "CONTRIBUTING.md", "LICENSE", "Makefile", "README.md",
-        "pyproject.toml", "sample_data", "tests", "uqcli",
+        ".ci", ".gitignore", "CHANGELOG.md", "CITATION.cff", "CONTRIBUTING.md", "LICENSE", "Makefile",
+        "README.md", "docs", "pyproject.toml", "sample_data", "tests", "uqcli",
     }  # fmt: skip
 
 

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from tests.properties.strategies import data_sets
 from uqcli.cli.app import run
 
-README = Path(__file__).parents[2] / "README.md"
+PAGE = Path(__file__).parents[2] / "docs" / "how-to" / "shards.md"
 NAMES = ["score", "uncertainty", "label", "w"]
 
 
@@ -33,11 +33,11 @@ def days(tmp_path):
     return rows
 
 
-def test_the_makefile_of_the_readme_counts_days_side_by_side(uqcli, days, tmp_path):
-    """As in the README, by a real make with two jobs."""
+def test_the_makefile_of_the_docs_counts_days_side_by_side(uqcli, days, tmp_path):
+    """As in the docs, by a real make with two jobs."""
     makefile = next(
         block
-        for block in re.findall(r"```make\n(.*?)```", README.read_text(), flags=re.DOTALL)
+        for block in re.findall(r"```make\n(.*?)```", PAGE.read_text(), flags=re.DOTALL)
         if "--merge" in block
     )
     (tmp_path / "Makefile").write_text(makefile)

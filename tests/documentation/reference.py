@@ -1,56 +1,30 @@
-"""The README's command reference, made from the program itself; ``make readme`` writes it."""
+"""The reference pages of the site, made from the program itself; ``make reference`` writes them."""
 
 import sys
 from pathlib import Path
 
-import typer
+from tests.documentation.api_page import api_page
+from tests.documentation.artifacts_page import artifacts_page
+from tests.documentation.commands_page import commands_page
+from tests.documentation.reports_page import reports_page
 
-from uqcli.cli.app import program
-from uqcli.cli.examples import EXAMPLES
-
-README = Path(__file__).parents[2] / "README.md"
-START, END = "<!-- reference: made by make readme -->", "<!-- end of reference -->"
-
-
-def reference():
-    """All commands as Markdown."""
-    group = typer.main.get_command(program())
-    return "\n".join(_command(name, command) for name, command in group.commands.items())
-
-
-def _command(name, command):
-    parameters = [parameter for parameter in command.params if parameter.name != "help"]
-    arguments = [parameter for parameter in parameters if parameter.param_type_name == "argument"]
-    options = [parameter for parameter in parameters if parameter.param_type_name == "option"]
-    usage = " ".join(["uqcli", name, "[OPTIONS]", *(argument.metavar for argument in arguments)])
-    summary, _ = command.help.split("\n\n\b\n")
-    lines = [f"### `{usage}`", "", summary, "", "```sh", *EXAMPLES[name], "```", ""]
-    lines += [f"- `{argument.metavar}`: {argument.help}" for argument in arguments]
-    lines += ["", "| option | default | |", "|---|---|---|"]
-    lines += [_option(option) for option in options]
-    return "\n".join([*lines, ""])
+ROOT = Path(__file__).parents[2]
+README, DOCS = ROOT / "README.md", ROOT / "docs"
+PAGES = {
+    "commands": commands_page,
+    "artifacts": artifacts_page,
+    "json-reports": reports_page,
+    "python-api": api_page,
+}
+"""What makes each of them, by the name of its file."""
 
 
-def _option(option):
-    names = ", ".join(f"`{name}`" for name in [*option.opts, *option.secondary_opts])
-    value = "" if option.is_flag else f" {option.metavar or _choices(option)}"
-    default = option.default
-    shown = "" if default in (None, False, "") or option.show_default is False else f"`{default}`"
-    return f"| {names}{value} | {shown} | {option.help} |".replace("L|all", "L\\|all")
-
-
-def _choices(option):
-    choices = option.type_descriptor.choices
-    return " \\| ".join(str(choice.value) for choice in choices)
-
-
-def rewritten(text):
-    """The README with a fresh reference."""
-    before, rest = text.split(START)
-    _, after = rest.split(END)
-    return f"{before}{START}\n\n{reference()}\n{END}{after}"
+def place_of(name):
+    """Where a page of the reference is."""
+    return DOCS / "reference" / f"{name}.md"
 
 
 if __name__ == "__main__":
-    README.write_text(rewritten(README.read_text()))
-    sys.stdout.write(f"{README.name} is up to date\n")
+    for name, page in PAGES.items():
+        place_of(name).write_text(page())
+    sys.stdout.write(f"{', '.join(PAGES)} are up to date\n")

@@ -1,0 +1,69 @@
+"""The saved models as Markdown: fields of each kind, and its JSON Schema."""
+
+import json
+
+from uqcli.artifacts.registry import model_of
+from uqcli.artifacts.schemas import schema_text
+from uqcli.choices import ArtifactKind
+
+HEAD = """# Artifacts
+
+Made from the program by `make reference`. What `-o` writes is one JSON object, an artifact. `uqcli show` says
+in words what it does, `uqcli schema KIND` prints its schema. Unknown fields are ignored; a newer
+`format_version` is refused (exit 5). A value v is in bin number #{edges <= v}, counted from 0: an edge
+belongs to the bin above it.
+"""
+
+
+def artifacts_page():
+    """All kinds of artifacts."""
+    return "\n".join([HEAD, *(_kind(kind) for kind in ArtifactKind)])
+
+
+def _kind(kind):
+    schema = json.loads(schema_text(kind))
+    model = schema["$defs"][model_of(kind).__name__]
+    lines = [
+        f"## {kind}",
+        "",
+        _paragraphs(model["description"]),
+        "",
+        "| field | type | always there |",
+        "|---|---|---|",
+    ]
+    lines += [
+        f"| `{name}` | {_type(field, schema['$defs'])} | {'yes' if name in model['required'] else ''} |"
+        for name, field in model["properties"].items()
+    ]
+    lines += [
+        "",
+        "<details><summary>JSON Schema</summary>",
+        "",
+        "```json",
+        schema_text(kind).strip(),
+        "```",
+        "",
+        "</details>",
+        "",
+    ]
+    return "\n".join(lines)
+
+
+def _paragraphs(text):
+    return "\n".join(line.strip() for line in text.splitlines())
+
+
+def _type(field, parts):
+    if "$ref" in field:
+        name = field["$ref"].rsplit("/", 1)[-1]
+        part = parts[name]
+        choices = ", ".join(f"`{each}`" for each in part.get("enum", []))
+        said = _paragraphs(part.get("description", name)).split("\n")[0]
+        return f"{said} {choices}".strip().replace("|", "\\|")
+    if "anyOf" in field:
+        return " or ".join(_type(each, parts) for each in field["anyOf"])
+    if field.get("type") == "array":
+        return f"list of {_type(field.get('items', {}), parts)}"
+    if "const" in field:
+        return f"`{field['const']}`"
+    return field.get("type", "any")

@@ -1,0 +1,49 @@
+"""The reference is the program's."""
+
+import re
+
+import pytest
+
+from tests.documentation.commands_page import commands_page
+from tests.documentation.reference import DOCS, PAGES, place_of
+from tests.documentation.reports_page import keys_of, sample_reports
+from uqcli import errors
+from uqcli.cli.config import COMMANDS
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_page_is_fresh(name):
+    assert PAGES[name]() == place_of(name).read_text(), "run make reference"
+
+
+def test_every_command_has_an_entry_with_every_option():
+    text = commands_page()
+    for command in COMMANDS:
+        assert f"## `uqcli {command} " in text
+    for option in ("--precision", "--on-invalid", "--fail-if", "--no-config", "--union", "--confidence"):
+        assert f"`{option}`" in text
+
+
+def test_an_option_in_the_same_words_is_said_once():
+    rows = re.findall(r"^\| `--.*$", commands_page(), flags=re.MULTILINE)
+    repeated = {row for row in rows if rows.count(row) > 3}
+    assert not repeated
+
+
+def test_exit_codes_are_listed():
+    text = (DOCS / "reference" / "exit-codes.md").read_text()
+    for item in vars(errors).values():
+        if isinstance(item, type) and issubclass(item, errors.UqcliError):
+            assert re.search(rf"^\|.*\b{item.exit_code}\b", text, flags=re.MULTILINE), item
+
+
+def test_every_metric_has_a_meaning():
+    text = (DOCS / "reference" / "metrics.md").read_text()
+    named = {word for name in re.findall(r"`\.?([\w*.]+)`", text) for word in name.split(".")}
+    of_an_interval = {"value", "low", "high", "*", "source", "target"}
+    for report in sample_reports().values():
+        for key in keys_of(report):
+            if key.startswith("metrics."):
+                *_, word = [part for part in key.split(".") if part not in of_an_interval]
+                general = re.sub(r"^[a-z]+(_p|_excess)$", r"*\1", word)
+                assert word in named or general in named, key

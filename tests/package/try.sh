@@ -1,0 +1,29 @@
+#!/usr/bin/env bash
+# Tries a wheel where nobody sees the checkout: a new environment, an empty folder. Usage: try.sh WHEEL
+set -euo pipefail
+wheel=$(realpath "$1")
+expected=$(basename "$wheel" | cut -d- -f2)
+place=$(mktemp -d)
+trap 'rm -rf "$place"' EXIT
+cd "$place"
+
+"${PYTHON:-python3}" -m venv venv
+venv/bin/python -m pip install --quiet --disable-pip-version-check "$wheel"
+export PATH="$place/venv/bin:$PATH"
+
+[ "$(uqcli --version)" = "uqcli $expected" ]
+python -c "import sys, uqcli; assert uqcli.__file__.startswith(sys.prefix), uqcli.__file__"
+python -c "import importlib.metadata as m; names = m.packages_distributions(); assert 'tests' not in names, names"
+
+uqcli simulate posterior --rows 20000 -q -o drawn.parquet
+uqcli uncertainty drawn.parquet --alpha1 alpha1 --alpha0 alpha0 --overwrite -q -o scored.parquet
+uqcli boundary scored.parquet --precision 0.7 -q -o boundary.json
+uqcli show boundary.json | grep -q 'precision >= 0.7'
+uqcli apply boundary.json scored.parquet -q -o decided.csv
+head -n 1 decided.csv | grep -q ',decision$'
+uqcli schema boundary | grep -q 'json-schema.org'
+
+for shell in bash zsh fish; do
+    _UQCLI_COMPLETE=source_$shell uqcli | grep -q "complete_$shell"
+done
+echo "$(basename "$wheel") works"
