@@ -91,7 +91,9 @@ def _listed(ready: Sequence[Study]) -> list[dict[str, str]]:
     for study in STUDIES:
         if study.name not in names | with_tables:
             paper, _, what = study.heading.lower().partition(": ")
-            waiting.append({"paper": paper, "what": what or paper, "status": "not yet run", "reason": WAITS})
+            if not what:
+                paper, what = "ours", paper
+            waiting.append({"paper": paper, "what": what, "status": "not yet run", "reason": WAITS})
     return [*waiting, *values["listed"]]
 
 

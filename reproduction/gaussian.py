@@ -30,6 +30,9 @@ SHARED = (
 )
 LEAST_GROUP = 200
 """The program tests groups of a column from so many rows on."""
+AT_ONCE = 10
+"""Seeds in one command where bins are small: it measures all its rows together, too, in bins so small."""
+SMALL_BINS = 300
 
 Say = Callable[[str], None]
 Metrics = dict[str, float]
@@ -49,7 +52,7 @@ class Measured:
         rows = settings.get("rows", TEST_ROWS)
         folder = self._draw(settings, rows, seeds)
         options = _options(settings)
-        key = (folder, *options)
+        key = (folder, seeds, *options)
         if key not in self.answers:
             ask = self._together if rows >= LEAST_GROUP else self._one_by_one
             self.answers[key] = ask(folder, options, seeds)
@@ -57,7 +60,7 @@ class Measured:
 
     def _draw(self, settings: dict[str, Any], rows: int, seeds: int) -> str:
         train, test, noise = settings["train"], settings["test"], settings.get("noise", 0.0)
-        key = (train, test, noise, rows, seeds)
+        key = (train, test, noise, rows)
         if key not in self.drawn:
             folder = f"data{len(self.drawn)}"
             self.say(f"drawing {rows} rows of {test:g} scored by a model of {train:g}, {seeds} seeds")
@@ -71,11 +74,15 @@ class Measured:
         return self.drawn[key]
 
     def _together(self, folder: str, options: Row, seeds: int) -> list[Metrics]:
-        if seeds == 1:
-            return self._one_by_one(folder, options, seeds)
-        report = self.program.run("tce", folder, "--by", "seed", *options)
-        assert report is not None
-        found = report["metrics"]["by_group"]
+        at_once = AT_ONCE if int(options[options.index("--n-max") + 1]) < SMALL_BINS else seeds
+        found: dict[str, Metrics] = {}
+        for first in range(0, seeds, at_once):
+            parts = [f"{folder}/seed={seed}" for seed in range(first, min(first + at_once, seeds))]
+            if len(parts) == 1:
+                return self._one_by_one(folder, options, seeds)
+            report = self.program.run("tce", *parts, "--by", "seed", *options)
+            assert report is not None
+            found |= report["metrics"]["by_group"]
         return [found[str(seed)] for seed in range(seeds)]
 
     def _one_by_one(self, folder: str, options: Row, seeds: int) -> list[Metrics]:
@@ -101,7 +108,8 @@ def run_tables(study: str, program: Program, scale: Scale, say: Say, *, few: boo
     """All tables of a study; with ``few``, over fewer seeds."""
     measured = Measured(program=program, say=say)
     seeds = scale.few_seeds if few else scale.seeds
-    return Outcome(sheets=[_sheet(table, measured, seeds) for table in tables_of(study)])
+    sheets = [_sheet(table, measured, max(1, seeds // table.fewer)) for table in tables_of(study)]
+    return Outcome(sheets=sheets)
 
 
 def _sheet(table: PublishedTable, measured: Measured, seeds: int) -> Sheet:

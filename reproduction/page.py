@@ -12,11 +12,11 @@ HEAD = """# The papers, reproduced
 Written by `make reproduce`, which runs `uqcli` and nothing else on data it simulates; the published values
 are in `reproduction/values.toml`. A second run gives the same bytes. How long it takes: [speed.md](speed.md).
 
-How to read a cell of the calibration tables: **theirs**: our median (lowest to highest of the seeds), and the
-share of our seeds below theirs. The paper shows one draw of each setting, so a printed value is held to be
-reproduced if it lies in the range of our seeds; that range is the tolerance. A cell in bold is outside. A
-value of the same law falls outside the range of S seeds with probability 2/(S+1); cells of one table come
-from the same data and so fall out together.
+How to read a cell of the calibration tables: theirs, a colon, our median (lowest to highest of the seeds),
+and the share of our seeds below theirs. The paper shows one draw of each setting, so a printed value is
+held to be reproduced if it lies in the range of our seeds; that range is the tolerance. A cell in bold is
+outside. A value of the same law falls outside the range of S seeds with probability 2/(S+1); cells of one
+table come from the same data and so fall out together.
 """
 SPEED_HEAD = """# How long it takes
 
