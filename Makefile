@@ -8,7 +8,7 @@ UQCLI := $(BIN)/uqcli
 SAMPLE := sample_data/digits
 
 .DEFAULT_GOAL := help
-.PHONY: help install format lint types imports test test-spark browser coverage faults fuzz statistical bench demo sample-data reference schemas docs package check clean
+.PHONY: help install format lint types imports test test-spark browser coverage faults fuzz statistical bench reproduce demo sample-data reference schemas docs package check clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -65,6 +65,10 @@ statistical: $(STAMP) ## hold what is printed with a level against the truth, a 
 bench: $(STAMP) ## run the benchmarks, alone on the machine: ROWS=1e6,1e8 COMMANDS=tce,bin RUNS=5 OUT=build
 	$(BIN)/python -m tests.benchmarks.run $(if $(ROWS),--rows $(ROWS)) $(if $(COMMANDS),--commands $(COMMANDS)) \
 		$(if $(RUNS),--runs $(RUNS)) $(if $(OUT),--out $(OUT))
+
+reproduce: $(STAMP) ## make the papers' results again, with docs/results: QUICK=1 STUDY=bins AGAIN=1
+	$(BIN)/python -m reproduction $(if $(QUICK),--quick --out build/reproduction/pages) $(if $(AGAIN),--again) \
+		$(if $(STUDY),--study $(STUDY))
 
 demo: $(STAMP) ## run the main job on the sample data
 	@mkdir -p demo

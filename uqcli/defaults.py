@@ -93,6 +93,7 @@ GAMMAS: Final = (0.01, 0.05, 0.25)
 
 PREVALENCE: Final = 0.5
 TRAIN_ROWS: Final = 14_000
+NOISE: Final = 0.0
 """Of simulated Gaussian classes."""
 
 LEAST_GROUP: Final = 200

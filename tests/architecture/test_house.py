@@ -216,7 +216,7 @@ def test_top_level_holds_what_it_should():
     top = {line.split("/")[0] for line in listed.stdout.splitlines()}
     assert top == {
         ".ci", ".gitignore", "CHANGELOG.md", "CITATION.cff", "CONTRIBUTING.md", "LICENSE", "Makefile",
-        "README.md", "docs", "pyproject.toml", "sample_data", "tests", "uqcli",
+        "README.md", "docs", "pyproject.toml", "reproduction", "sample_data", "tests", "uqcli",
     }  # fmt: skip
 
 

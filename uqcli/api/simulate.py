@@ -25,7 +25,8 @@ def simulate(
     kind
         posterior or gaussian.
     **model
-        Attributes of the model: tau, omega, xi, prior, nu, gammas; prevalence, train_prevalence, train_rows.
+        Attributes of the model: tau, omega, xi, prior, nu, gammas; prevalence, train_prevalence,
+        train_rows, noise.
 
     Returns
     -------

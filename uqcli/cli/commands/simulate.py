@@ -108,6 +108,15 @@ class GaussianOptions:
             rich_help_panel=_GAUSSIAN,
         ),
     ] = None
+    noise: Annotated[
+        float | None,
+        typer.Option(
+            metavar="SD",
+            help="Standard deviation of normal noise on the log-odds of the scores. "
+            f"(default: {defaults.NOISE:g})",
+            rich_help_panel=_GAUSSIAN,
+        ),
+    ] = None
 
 
 def simulate(

@@ -122,6 +122,7 @@ def _gaussian(request: SimulateRequest, model: GaussianModel) -> Simulated:
             prevalence=model.prevalence,
             train_prevalence=model.train_prevalence,
             train_rows=model.train_rows,
+            noise=model.noise,
             intercept=intercept,
             slope=slope,
         ),

@@ -14,6 +14,8 @@ from uqcli.kernels.logistic import logistic_fit, sigmoid
 
 CENTRE, SCALE = 0.5, 2.0
 """x given the label is normal around +-0.5 with standard deviation 2, as the paper's figures were made."""
+MOST_NOISE = 100.0
+"""Log-odds beyond it are no probabilities a double tells from 0 and 1."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -23,16 +25,20 @@ class GaussianModel:
     Attributes
     ----------
     prevalence
-        Share of positives among the rows, in (0, 1).
+        Share of positives among the rows, in [0, 1].
     train_prevalence
-        The same where the model learned; if it differs the scores are miscalibrated.
+        The same where the model learned, in (0, 1); if it differs the scores are miscalibrated.
     train_rows
         Rows the model learned from.
+    noise
+        Standard deviation of normal noise added to the log-odds of the scores [TCE table 9]; labels and truth
+        are those without it.
     """
 
     prevalence: float = defaults.PREVALENCE
     train_prevalence: float = defaults.PREVALENCE
     train_rows: int = defaults.TRAIN_ROWS
+    noise: float = defaults.NOISE
 
     def check(self) -> None:
         """Refuse values that make no sense.
@@ -42,9 +48,14 @@ class GaussianModel:
         UsageError
             See the attributes.
         """
-        for name, value in (("prevalence", self.prevalence), ("train_prevalence", self.train_prevalence)):
-            if not 0 < value < 1:
-                raise UsageError(f"{name} is {value:g}", expected="a number between 0 and 1")
+        if not 0 <= self.prevalence <= 1:
+            raise UsageError(f"prevalence is {self.prevalence:g}", expected="a number from 0 to 1")
+        if not 0 < self.train_prevalence < 1:
+            raise UsageError(
+                f"train_prevalence is {self.train_prevalence:g}", expected="a number between 0 and 1"
+            )
+        if not 0 <= self.noise <= MOST_NOISE:
+            raise UsageError(f"noise is {self.noise:g}", expected=f"a number from 0 to {MOST_NOISE:g}")
         if not 2 <= self.train_rows <= 10**7:
             raise UsageError(f"train_rows is {self.train_rows}", expected="2 to 10,000,000")
 
@@ -109,10 +120,15 @@ def draw_gaussian(
     """
     label, x = _labels_and_x(model.prevalence, rows, random)
     intercept, slope = fitted
-    log_odds = np.log(model.prevalence / (1 - model.prevalence)) + 2 * CENTRE / SCALE**2 * x
-    return GaussianRows(
-        score=sigmoid(intercept + slope * x), label=label, x=x, true_positivity=sigmoid(log_odds)
-    )
+    scored = intercept + slope * x
+    if model.noise:
+        scored += random.normal(0.0, model.noise, rows)
+    if 0 < model.prevalence < 1:
+        log_odds = np.log(model.prevalence / (1 - model.prevalence)) + 2 * CENTRE / SCALE**2 * x
+        truth = sigmoid(log_odds)
+    else:
+        truth = np.full(rows, model.prevalence, dtype=np.float64)
+    return GaussianRows(score=sigmoid(scored), label=label, x=x, true_positivity=truth)
 
 
 def _labels_and_x(prevalence: float, rows: int, random: np.random.Generator) -> tuple[Bools, Floats]:

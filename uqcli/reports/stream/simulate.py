@@ -40,6 +40,7 @@ class GaussianParameters(msgspec.Struct, frozen=True, kw_only=True):
     prevalence: float
     train_prevalence: float
     train_rows: int
+    noise: float
     intercept: float
     slope: float
 

@@ -1,0 +1,1 @@
+"""The papers' results, made again by the program itself: ``python -m reproduction``."""

@@ -1,0 +1,86 @@
+"""The pages: written from kept results alone, so that the same results give the same bytes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from reproduction.study import Outcome, Row, Study
+
+HEAD = """# The papers, reproduced
+
+Written by `make reproduce`, which runs `uqcli` and nothing else on data it simulates; the published values
+are in `reproduction/values.toml`. A second run gives the same bytes. How long it takes: [speed.md](speed.md).
+
+How to read a cell of the calibration tables: theirs, a colon, our median (lowest to highest of the seeds),
+and the share of our seeds below theirs. The paper shows one draw of each setting, so a printed value is
+held to be reproduced if it lies in the range of our seeds; that range is the tolerance. A cell in bold is
+outside. A value of the same law falls outside the range of S seeds with probability 2/(S+1); cells of one
+table come from the same data and so fall out together.
+"""
+SPEED_HEAD = """# How long it takes
+
+Seconds of whole processes, start and reading of files included, on the machine that wrote this page. The page
+of results has no times, so that it is the same everywhere.
+"""
+
+
+def results_page(
+    outcomes: Sequence[tuple[Study, Outcome]], listed: Sequence[Mapping[str, str]], scale: str
+) -> str:
+    """The page of results.
+
+    Parameters
+    ----------
+    listed
+        Published tables and figures that no study makes, with their status and reason.
+    scale
+        Said at the top where it is not the whole.
+    """
+    parts = [HEAD, scale] if scale else [HEAD]
+    parts.append(_summary(outcomes, listed))
+    for study, outcome in outcomes:
+        parts.append(f"## {study.heading}\n")
+        for sheet in outcome.sheets:
+            parts.append(f"### {sheet.title}\n")
+            parts += [text + "\n" for text in sheet.text]
+            if sheet.rows:
+                parts.append(grid(sheet.header, sheet.rows))
+    return "\n".join(parts).rstrip() + "\n"
+
+
+def _summary(outcomes: Sequence[tuple[Study, Outcome]], listed: Sequence[Mapping[str, str]]) -> str:
+    rows = [
+        [sheet.title, sheet.verdict] for _, outcome in outcomes for sheet in outcome.sheets if sheet.verdict
+    ]
+    made = grid(["made again", "result"], rows)
+    others = grid(
+        ["paper", "table or figure", "status", "reason"],
+        [[each["paper"], each["what"], each["status"], each["reason"]] for each in listed],
+    )
+    return f"## All tables and figures\n\n{made}\nNot made again:\n\n{others}"
+
+
+def speed_page(outcomes: Sequence[tuple[Study, Outcome]], spent: Mapping[str, Mapping[str, Any]]) -> str:
+    """The page of times.
+
+    Parameters
+    ----------
+    spent
+        Of each study: commands and seconds.
+    """
+    rows = [
+        [study.heading, str(spent[study.name]["commands"]), f"{spent[study.name]['seconds']:.0f}"]
+        for study, _ in outcomes
+    ]
+    parts = [SPEED_HEAD, grid(["study", "commands", "seconds"], rows)]
+    for study, outcome in outcomes:
+        if outcome.times:
+            parts += [f"## {study.heading}\n", grid(outcome.times[0], outcome.times[1:])]
+    return "\n".join(parts).rstrip() + "\n"
+
+
+def grid(header: Row, rows: Sequence[Row]) -> str:
+    """A table in Markdown."""
+    lines = [header, ["---"] * len(header), *rows]
+    return "".join("| " + " | ".join(cell.replace("|", "\\|") for cell in line) + " |\n" for line in lines)

@@ -1,0 +1,15 @@
+"""Calibration error where the class mix is right and where it is not [TCE table 13]."""
+
+from __future__ import annotations
+
+from reproduction.gaussian import Say, run_tables
+from reproduction.program import Program
+from reproduction.study import Outcome, Scale, Study
+
+
+def run(program: Program, scale: Scale, say: Say) -> Outcome:
+    """Make the tables again."""
+    return run_tables("mixes", program, scale, say, few=True)
+
+
+STUDY = Study(name="mixes", heading="Calibration error: class mixes of Table 13", run=run)

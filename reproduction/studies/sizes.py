@@ -1,0 +1,15 @@
+"""Calibration error by rows of the test data [TCE table 12]."""
+
+from __future__ import annotations
+
+from reproduction.gaussian import Say, run_tables
+from reproduction.program import Program
+from reproduction.study import Outcome, Scale, Study
+
+
+def run(program: Program, scale: Scale, say: Say) -> Outcome:
+    """Make the tables again."""
+    return run_tables("sizes", program, scale, say, few=True)
+
+
+STUDY = Study(name="sizes", heading="Calibration error: rows", run=run)

@@ -1,0 +1,90 @@
+"""What a study gives: sections of the page, as plain data that can be kept."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+from reproduction.program import Program
+
+Row = list[str]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Sheet:
+    """One table of the page.
+
+    Attributes
+    ----------
+    verdict
+        One line on whether it agrees, for the summary; empty: not in the summary.
+    """
+
+    title: str
+    text: list[str] = field(default_factory=list)
+    header: Row = field(default_factory=list)
+    rows: list[Row] = field(default_factory=list)
+    verdict: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Scale:
+    """How much is run.
+
+    Attributes
+    ----------
+    seeds
+        Of studies whose commands are quick.
+    few_seeds
+        Of the others.
+    rows
+        Of large simulated files.
+    grids
+        Numbers of bins that are tried.
+    """
+
+    seeds: int
+    few_seeds: int
+    rows: int
+    grids: int
+
+
+WHOLE = Scale(seeds=100, few_seeds=8, rows=1_000_000, grids=9)
+QUICK = Scale(seeds=2, few_seeds=1, rows=50_000, grids=1)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Outcome:
+    """The page's part of a study, and the times, which are no part of it."""
+
+    sheets: list[Sheet]
+    times: list[Row] = field(default_factory=list)
+
+    def kept(self) -> dict[str, Any]:
+        """The form kept as JSON."""
+        return asdict(self)
+
+    @classmethod
+    def from_kept(cls, kept: dict[str, Any]) -> Outcome:
+        """What ``kept`` wrote."""
+        return cls(sheets=[Sheet(**each) for each in kept["sheets"]], times=kept["times"])
+
+
+@dataclass(frozen=True, kw_only=True)
+class Study:
+    """One part of the work that can be done by itself.
+
+    Attributes
+    ----------
+    name
+        Of its file of results.
+    heading
+        Of its part of the page.
+    run
+        From a program in an empty folder, the scale and a printer of progress to the outcome.
+    """
+
+    name: str
+    heading: str
+    run: Callable[[Program, Scale, Callable[[str], None]], Outcome]

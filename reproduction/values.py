@@ -1,0 +1,67 @@
+"""What the papers print."""
+
+from __future__ import annotations
+
+import tomllib
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+FILE = Path(__file__).with_name("values.toml")
+
+
+@dataclass(frozen=True, kw_only=True)
+class PublishedRow:
+    """One line of a table: how it was made, and its values."""
+
+    label: str
+    settings: dict[str, Any]
+    theirs: list[float]
+
+
+@dataclass(frozen=True, kw_only=True)
+class PublishedTable:
+    """One table of the calibration paper.
+
+    Attributes
+    ----------
+    reason
+        Why it cannot be met, if so.
+    fewer
+        Divides the number of seeds, where commands take long.
+    """
+
+    key: str
+    study: str
+    name: str
+    where: str
+    title: str
+    columns: list[str]
+    note: str
+    reason: str
+    fewer: int
+    rows: list[PublishedRow]
+
+
+def read() -> dict[str, Any]:
+    """The whole file."""
+    with FILE.open("rb") as file:
+        return tomllib.load(file)
+
+
+def tables_of(study: str) -> list[PublishedTable]:
+    """The tables that one study makes again."""
+    return [_table(each) for each in read()["table"] if each["study"] == study]
+
+
+def _table(raw: dict[str, Any]) -> PublishedTable:
+    rows = [
+        PublishedRow(
+            label=row["label"],
+            theirs=[float(value) for value in row["theirs"]],
+            settings={name: value for name, value in row.items() if name not in ("label", "theirs")},
+        )
+        for row in raw["rows"]
+    ]
+    rest = {name: raw.get(name, "") for name in ("key", "study", "name", "where", "title", "note", "reason")}
+    return PublishedTable(columns=raw["columns"], fewer=raw.get("fewer", 1), rows=rows, **rest)

@@ -1,0 +1,89 @@
+"""Pages come from kept results, the same bytes each time; the smallest study runs from end to end."""
+
+import json
+
+import pytest
+
+from reproduction import __main__ as runner
+from reproduction.page import grid, results_page
+from reproduction.program import Program, ProgramError
+from reproduction.spread import spread
+from reproduction.studies import STUDIES, truth
+from reproduction.study import Outcome, Scale, Sheet, Study
+
+SMALLEST = Scale(seeds=1, few_seeds=1, rows=1_000, grids=1)
+
+
+def test_the_place_of_a_value_among_seeds():
+    found = spread([0.1, 0.2, 0.30004, 0.4], 0.3, digits=2)
+    assert (found.low, found.median, found.high) == (0.1, 0.25, 0.4)
+    assert (found.place, found.inside) == (0.625, True)
+    assert not spread([0.1, 0.2], 0.3, digits=1).inside
+
+
+def test_a_grid_keeps_its_columns():
+    assert grid(["a", "b"], [["1|2", "3"]]) == "| a | b |\n| --- | --- |\n| 1\\|2 | 3 |\n"
+
+
+@pytest.fixture
+def study():
+    def run(program, scale, say):
+        say("at work")
+        report = program.run("simulate", "gaussian", "--rows", scale.seeds, "-o", "a.csv")
+        sheet = Sheet(
+            title="T",
+            text=["words"],
+            header=["rows"],
+            rows=[[str(report["metrics"]["rows"])]],
+            verdict="made",
+        )
+        return Outcome(sheets=[sheet], times=[["what", "s"], ["it", "1"]])
+
+    return Study(name="bins", heading="One study", run=run)
+
+
+def test_pages_are_the_same_and_kept_results_are_used(study, tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr(runner, "STUDIES", (study,))
+    places = ["--quick", "--keep", str(tmp_path / "kept"), "--out", str(tmp_path / "pages")]
+    runner.main(places)
+    first = (tmp_path / "pages/reproduction.md").read_bytes()
+    assert b"words" in first
+    assert b"| T | made |" in first
+    assert b"| calibration error | Table 13 | not yet run |" in first
+    assert "| it | 1 |" in (tmp_path / "pages/speed.md").read_text()
+    capsys.readouterr()
+    runner.main(places)
+    assert "bins: kept" in capsys.readouterr().out
+    assert (tmp_path / "pages/reproduction.md").read_bytes() == first
+    runner.main([*places, "--again"])
+    assert "at work" in capsys.readouterr().out
+    assert (tmp_path / "pages/reproduction.md").read_bytes() == first
+
+
+def test_a_stopped_study_leaves_no_result(study, tmp_path, monkeypatch):
+    def run(program, scale, say):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(runner, "STUDIES", (Study(name="bins", heading="", run=run),))
+    with pytest.raises(KeyboardInterrupt):
+        runner.main(["--quick", "--keep", str(tmp_path / "kept"), "--out", str(tmp_path)])
+    assert not list((tmp_path / "kept/quick").iterdir())
+
+
+def test_a_failing_command_is_told(tmp_path):
+    program = Program(folder=tmp_path)
+    with pytest.raises(ProgramError, match="exit"):
+        program.run("tce", "missing.csv")
+
+
+def test_the_smallest_study_from_end_to_end(tmp_path):
+    outcome = truth.run(Program(folder=tmp_path), SMALLEST, lambda text: None)
+    kept = json.loads(json.dumps(outcome.kept()))
+    assert Outcome.from_kept(kept) == outcome
+    page = results_page([(truth.STUDY, outcome)], [], "")
+    assert "| 1,000 |" in page
+    assert len(outcome.sheets[0].rows) == 1
+
+
+def test_studies_have_one_name_each():
+    assert len({study.name for study in STUDIES}) == len(STUDIES)

@@ -1,0 +1,64 @@
+"""What the papers print is well formed, and every table has a study or a reason."""
+
+from collections import Counter
+
+from reproduction.gaussian import NAMES
+from reproduction.studies import STUDIES
+from reproduction.values import read, tables_of
+
+SETTINGS = {"train", "test", "rows", "noise", "n_min", "n_max", "n_bins", "alpha", "test_of"}
+
+
+def test_every_table_belongs_to_a_study_and_has_a_value_a_column():
+    studies = {study.name for study in STUDIES}
+    tables = read()["table"]
+    assert max(Counter(table["key"] for table in tables).values()) == 1
+    for table in tables:
+        assert table["study"] in studies
+        assert set(table["columns"]) <= set(NAMES)
+    for study in studies:
+        for table in tables_of(study):
+            assert table.where
+            for row in table.rows:
+                assert len(row.theirs) == len(table.columns)
+                assert set(row.settings) <= SETTINGS
+                assert 0 <= row.settings["test"] <= 1
+                assert row.settings["n_min"] <= row.settings["n_max"]
+            labels = [row.label for row in table.rows]
+            assert len(set(labels)) == len(labels)
+
+
+def test_values_are_shares_and_percents():
+    for table in read()["table"]:
+        for row in table["rows"]:
+            for column, value in zip(table["columns"], row["theirs"], strict=True):
+                assert 0 <= value <= (100 if column.startswith("tce") else 1)
+
+
+def test_the_same_setting_has_the_same_value_in_every_table():
+    """Tables 2, 9, 10, 12 and 13 share rows; a slip of the pen would show."""
+    found = {}
+    for table in read()["table"]:
+        for row in table["rows"]:
+            plain = {"n_bins": 10, "alpha": 0.05, "rows": 6000, "noise": 0.0, "test_of": "binomial"}
+            given = {name: row[name] for name in SETTINGS if name in row}
+            given["alpha"] = float(given.get("alpha", 0.05))
+            key = tuple(sorted((plain | given).items()))
+            for column, value in zip(table["columns"], row["theirs"], strict=True):
+                before = found.setdefault((key, column), value)
+                assert abs(before - value) < 0.006, (table["name"], row["label"], column)
+
+
+def test_what_is_not_made_again_has_a_reason():
+    for each in read()["listed"]:
+        assert set(each) == {"paper", "what", "status", "reason"}
+        assert each["status"] in {"out of reach", "not yet run", "nothing to reproduce"}
+        assert each["reason"]
+
+
+def test_times_and_recalls_of_the_boundary_paper_are_whole():
+    boundary = read()["boundary"]
+    assert len(boundary["table4"]["rows"]) == 9
+    for values in boundary["table2"]["theirs"].values():
+        assert len(values) == len(boundary["table2"]["bounds"])
+        assert values == sorted(values, reverse=True)
