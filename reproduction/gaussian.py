@@ -159,9 +159,7 @@ def _words(table: PublishedTable, seeds: int, cells: int, out: Sequence[str]) ->
     if table.reason:
         text.append(table.reason)
     elif out:
-        text.append(
-            "Outside: " + "; ".join(out) + ". " + (CHANCE if len(out) <= 2 * expected + 2 else SHARED)
-        )
+        text.append("Outside: " + "; ".join(out) + ". " + (CHANCE if len(out) <= expected else SHARED))
     return text
 
 
