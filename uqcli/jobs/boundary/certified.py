@@ -71,7 +71,9 @@ def certified(request: BoundaryRequest) -> CertifiedBoundary:
         ranked = _cells(pilot, spec)
         tested = cells_under(pool_by(test, ranked.uncertainty_edges), ranked)
         outcome = certify(ranked, tested, bound, delta)
-    cells = _cells(rows, spec)
+    cells = shown = _cells(rows, spec)
+    if isinstance(outcome, Certified):  # a certified boundary has the edges of the pilot
+        shown = cells_under(pool_by(rows, ranked.uncertainty_edges), ranked)
     found = outcome if isinstance(outcome, Certified) else None
     return CertifiedBoundary(
         source=source_of(table.facts),
@@ -80,7 +82,7 @@ def certified(request: BoundaryRequest) -> CertifiedBoundary:
         certificate=None if found is None else _saved(found, float(bound), delta, request.seed),
         failed=outcome if isinstance(outcome, NotCertified) else None,
         uncertified=optimise(cells, Algorithm.SMOOTH, constraint),
-        cells=cells,
+        cells=shown,
         tried=tried,
     )
 

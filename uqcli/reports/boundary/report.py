@@ -229,11 +229,9 @@ class BoundaryReport:
             return []
         found, single = self.chosen.found, self.score_only.found if self.score_only else None
         certified = self.certification is not None
-        other = self.certification.uncertified if self.certification else None
         drawn = [
             ("certified boundary" if certified else "boundary", found),
             ("score alone", single),
-            ("uncertified boundary", other),
         ]
         boundaries = [Drawn(name=name, thresholds=each.thresholds) for name, each in drawn if each]
         figures = [positivity_figure(self.cells, boundaries)]
