@@ -245,15 +245,26 @@ def _is_replaceable(path: Path) -> bool:
 @contextmanager
 def _replacing(path: Path, target: str, held: Held | None) -> Iterator[BinaryIO]:
     temporary = Temporary(path.parent, path.name)
+    with filled(temporary) as stream:
+        yield stream
+        stream.flush()
+        os.fsync(stream.fileno())
+    settle(_Replacement(temporary=temporary, path=path, target=target), held)
+
+
+@contextmanager
+def filled(temporary: Temporary) -> Iterator[BinaryIO]:
+    """Write a temporary file; it is gone where the block fails."""
     try:
         with temporary.open() as stream:
             yield stream
-            stream.flush()
-            os.fsync(stream.fileno())
     except BaseException:
         temporary.remove()
         raise
-    waiting = _Replacement(temporary=temporary, path=path, target=target)
+
+
+def settle(waiting: Waiting, held: Held | None) -> None:
+    """Let what is written take its place, or wait for a word where somebody holds it."""
     if held is None:
         waiting.take_place()
     else:

@@ -4,19 +4,19 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from tests.statistical.test_shift import drawn_rows, evidence_of
 from uqcli.counts import pool
 from uqcli.draws import Purpose, generator
 from uqcli.errors import InfeasibleError
 from uqcli.jobs.compare import compare
 from uqcli.jobs.intervals import ResamplingPlan
-from uqcli.jobs.shift.evidence import Likelihood, MeanProbabilities, PredictedClasses
+from uqcli.jobs.shift.evidence import PredictedClasses
 from uqcli.jobs.shift.run import intervals_of_weights
 from uqcli.jobs.tce.chance import chance_of_scores, intervals_of_scores
 from uqcli.jobs.tce.measure import MeasureOptions, measure
 from uqcli.methods.evaluate.paired import PairedCounts
 from uqcli.methods.resampling import resample, resample_counts, tail_of
 from uqcli.methods.shift.target import coverage_draws, percentiles, precision_interval
-from uqcli.methods.tce.calibrated_labels import ClassCounts
 
 RUNS = 100
 
@@ -116,27 +116,12 @@ def test_calibration_of_true_probabilities_is_not_called_a_help():
 SOURCE, TARGET = np.array([0.5, 0.3, 0.2]), np.array([0.25, 0.7, 0.05])
 
 
+NAMES = ("0", "1", "2")
+
+
 def classes(random, rows, prior):
     """Calibrated probabilities under the source's prior, and labels."""
-    label = random.choice(3, rows, p=prior)
-    x = random.normal(1.6 * label, 1.0)
-    joint = np.stack([q * stats.norm.pdf(x, 1.6 * k, 1.0) for k, q in enumerate(SOURCE)], axis=1)
-    return joint / joint.sum(axis=1, keepdims=True), label
-
-
-def evidence_of(kind, random, rows):
-    probability, label = classes(random, rows, SOURCE)
-    target, _ = classes(random, rows, TARGET)
-    names = ("0", "1", "2")
-    unlabelled = ClassCounts.of(target, np.zeros(rows, dtype=np.int64), None)
-    if kind == "hard":
-        cells = np.bincount(probability.argmax(axis=1) * 3 + label, minlength=9).reshape(3, 3)
-        predicted = np.bincount(target.argmax(axis=1), minlength=3)
-        return PredictedClasses(joint=cells, target=predicted, classes=names)
-    if kind == "soft":
-        source = ClassCounts.of(probability, label, None)
-        return MeanProbabilities(source=source, target=unlabelled, classes=names)
-    return Likelihood(labels=np.bincount(label, minlength=3), target=unlabelled, classes=names)
+    return drawn_rows(random, rows, prior, SOURCE, 1.6)
 
 
 @pytest.mark.parametrize(("kind", "runs", "rows"), [("hard", 250, 300), ("soft", 60, 300), ("em", 40, 300)])
@@ -146,7 +131,7 @@ def test_intervals_of_class_weights_and_of_the_coverage_in_the_target(kind, runs
     coverage = (truth[np.arange(len(labels)), labels] >= 0.2).mean()
     for run in range(runs):
         random = np.random.default_rng([5, run])
-        evidence = evidence_of(kind, random, rows)
+        evidence = evidence_of(kind, classes(random, rows, SOURCE), classes(random, rows, TARGET)[0], NAMES)
         found, drawn = evidence.estimate(), []
         for each in range(79):
             try:

@@ -19,10 +19,7 @@ SOURCE, TARGET = np.array([0.5, 0.3, 0.2]), np.array([0.2, 0.3, 0.5])
 
 
 def write(random, rows, prior, path):
-    label = random.choice(3, rows, p=prior)
-    x = random.normal(1.5 * label, 1.0)
-    joint = np.stack([q * stats.norm.pdf(x, 1.5 * k, 1.0) for k, q in enumerate(SOURCE)], axis=1)
-    probability = joint / joint.sum(axis=1, keepdims=True)
+    probability, label = drawn_rows(random, rows, prior, SOURCE, 1.5)
     columns = {f"p_{k}": probability[:, k] for k in range(3)}
     pl.DataFrame({**columns, "label": label}).write_parquet(path)
 

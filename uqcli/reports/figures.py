@@ -7,7 +7,7 @@ import io
 import warnings
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 from uqcli.document import Figure, printable
 from uqcli.errors import MissingExtraError, UsageError
@@ -20,6 +20,9 @@ if TYPE_CHECKING:
 FORMATS = ("png", "svg", "pdf")
 NARROW: Final = 3.8
 """Inches of a figure that a telephone shows in full size."""
+
+_LONGEST: Final = 28
+"""Characters of a name that are shown beside its line."""
 
 _PLACES = 9973
 """Places of axes along the width and the height of a figure."""
@@ -98,6 +101,20 @@ def panels(canvas: Canvas, ratios: Sequence[float], *, share_y: bool = False) ->
     if is_narrow(canvas):
         return list(canvas.subplots(len(ratios), 1, squeeze=False)[:, 0])
     return list(canvas.subplots(1, len(ratios), squeeze=False, sharey=share_y, width_ratios=ratios)[0])
+
+
+def rule(axes: Axes, axis: Literal["x", "both"] = "both") -> None:
+    """Draw faint lines behind what is shown."""
+    axes.grid(axis=axis, color="#e3e6e9", linewidth=0.8)
+    axes.set_axisbelow(True)
+
+
+def line_by_line(axes: Axes, names: Sequence[str]) -> None:
+    """A line for each name, the first on top."""
+    axes.set_yticks(range(len(names)), [printable(name, _LONGEST) for name in names])
+    axes.set_ylim(len(names) - 0.5, -0.5)
+    axes.tick_params(axis="y", length=0)
+    rule(axes, "x")
 
 
 def wrapped(title: str) -> str:

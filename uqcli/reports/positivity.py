@@ -13,7 +13,7 @@ from uqcli.counts import CellRow, Cells, Floats, Ints
 from uqcli.defaults import CONFIDENCE, LOWEST
 from uqcli.document import Figure
 from uqcli.methods.proportion import clopper_pearson
-from uqcli.reports.figures import GREY, INK, RED, is_narrow, level_colours, panels
+from uqcli.reports.figures import INK, RED, is_narrow, level_colours, panels
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -121,7 +121,6 @@ def _styles() -> list[dict[str, Any]]:
     return [
         {"color": RED, "linewidth": 2.4},
         {"color": INK, "linewidth": 1.6, "linestyle": (0, (4, 2))},
-        {"color": GREY, "linewidth": 1.6, "linestyle": (0, (1, 1.5))},
     ]
 
 

@@ -10,7 +10,7 @@ from typing import BinaryIO
 
 from uqcli import files
 from uqcli.errors import DataError
-from uqcli.files import Held, writing_errors
+from uqcli.files import Held, filled, settle, writing_errors
 from uqcli.running.interruption import Temporary
 from uqcli.stores.address import KNOWN_PLACES, Address, is_address, is_foreign, is_web
 
@@ -68,17 +68,9 @@ def open_output(target: str, held: Held | None = None) -> Iterator[BinaryIO]:
     directory = Path(tempfile.gettempdir())
     with writing_errors(target, f"in '{directory}'"):
         temporary = Temporary(directory, f"uqcli-{address.base}")
-        try:
-            with temporary.open() as stream:
-                yield stream
-        except BaseException:
-            temporary.remove()
-            raise
-    upload = Upload(temporary=temporary, address=address, target=target)
-    if held is None:
-        upload.take_place()
-    else:
-        held.add(upload)
+        with filled(temporary) as stream:
+            yield stream
+    settle(Upload(temporary=temporary, address=address, target=target), held)
 
 
 def write_bytes(target: str, content: bytes) -> None:

@@ -35,7 +35,7 @@ class CertifiedBoundary:
     uncertified
         What the same algorithm reaches without a certificate, on all rows.
     cells
-        Of all rows.
+        Of all rows, under the edges of what was certified, if anything was.
     """
 
     source: Source

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 from uqcli.choices import Algorithm
 from uqcli.document import Figure
 from uqcli.methods.boundary.result import FittedBoundary
-from uqcli.reports.figures import BLUE, GREY, INK, RED
+from uqcli.reports.figures import BLUE, GREY, INK, RED, rule
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -56,8 +56,7 @@ def trade_off_figure(trade_off: TradeOff, chosen: FittedBoundary | None) -> Figu
                 *_points([chosen]), color=RED, marker="o", markersize=7, linestyle="", label="the boundary"
             )
         axes.set(xlabel="recall on the hold-out rows", ylabel="precision there", xlim=(0, 1.02))
-        axes.grid(color="#e3e6e9", linewidth=0.8)
-        axes.set_axisbelow(True)
+        rule(axes)
         axes.legend(frameon=False)
 
     title = "Precision against recall on the rows that boundaries were chosen on"

@@ -4,17 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from uqcli.document import ExactEstimate, Figure, printable
-from uqcli.reports.figures import BLUE, GREY, RED, panels
+from uqcli.reports.figures import BLUE, GREY, RED, line_by_line, panels
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure as Canvas
-
-_LONGEST: Final = 28
-"""Characters of a name that are shown."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -69,9 +66,5 @@ def _draw(axes: Axes, title: str, measured: Sequence[Measured]) -> None:
     if any(each.promised is not None for each in measured):
         axes.plot([], [], color=RED, linewidth=2, label="promised on the hold-out")
         axes.legend(loc="lower right", bbox_to_anchor=(1, 1), frameon=False, borderpad=0)
-    axes.set_yticks(range(len(measured)), [printable(each.name, _LONGEST) for each in measured])
-    axes.set_ylim(len(measured) - 0.5, -0.5)
-    axes.tick_params(axis="y", length=0)
-    axes.grid(axis="x", color="#e3e6e9", linewidth=0.8)
-    axes.set_axisbelow(True)
+    line_by_line(axes, [each.name for each in measured])
     axes.margins(x=0.08)

@@ -7,17 +7,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
-from uqcli.document import Estimate, ExactEstimate, Figure, count, printable
-from uqcli.reports.figures import BLUE, INK
+from uqcli.document import Estimate, ExactEstimate, Figure, count
+from uqcli.reports.figures import BLUE, INK, line_by_line
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as Canvas
 
 _MOST: Final = 40
 """Classes that are shown: those whose shares are farthest apart."""
-
-_LONGEST: Final = 28
-"""Characters of a name that are shown."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -50,12 +47,9 @@ def shares_figure(shares: Sequence[ClassShare], confidence: float) -> Figure:
                 }
                 value = math.nan if found.value is None else found.value
                 axes.plot([value], [at], label=name if place == 0 else None, **style)
-        axes.set_yticks(range(lines), [printable(each.name, _LONGEST) for each in shown])
-        axes.set(xlabel="share of the rows", ylabel="class", ylim=(lines - 0.5, -0.5))
+        line_by_line(axes, [each.name for each in shown])
+        axes.set(xlabel="share of the rows", ylabel="class")
         axes.set_xlim(left=0)
-        axes.tick_params(axis="y", length=0)
-        axes.grid(axis="x", color="#e3e6e9", linewidth=0.8)
-        axes.set_axisbelow(True)
         axes.legend(loc="lower right", bbox_to_anchor=(1, 1), frameon=False, ncols=2, borderpad=0)
 
     which = f" of the {lines} of {count(len(shares))} that differ most" if lines < len(shares) else ""

@@ -26,8 +26,8 @@ from uqcli.engines.local.arrow import arrow_of
 from uqcli.errors import DataError
 
 _NEWLINE, _RETURN, _QUOTE = 10, 13, 34
-_BOM: Final = b"\xef\xbb\xbf"
-_LONGEST_RECORD: Final = 256 << 20
+BOM: Final = b"\xef\xbb\xbf"
+LONGEST_RECORD: Final = 256 << 20
 _LONGEST_HEADER: Final = 4 << 20
 
 
@@ -195,7 +195,7 @@ def read_header(stream: BinaryIO, name: str, delimiter: str) -> CsvHeader:
     if line.count(b'"') % 2:
         raise _open_quote(line, name)
     text = line.rstrip(b"\r\n")
-    _require_utf8(text, name, "the header")
+    require_utf8(text, name, "the header")
     columns = _names(text, delimiter, name)
     if b"\r" in text and b'"' not in text:
         raise DataError(f"lines of '{name}' end in bare carriage returns", expected="newlines")
@@ -216,9 +216,9 @@ def _first_record(stream: BinaryIO, name: str) -> tuple[bytes, bytes]:
         chunk = stream.read(size)
         text += chunk
         size = max(size, len(text))
-        if chunk and len(text) < len(_BOM):
+        if chunk and len(text) < len(BOM):
             continue
-        record = text.removeprefix(_BOM).lstrip(b"\r\n")
+        record = text.removeprefix(BOM).lstrip(b"\r\n")
         ends = _record_ends(record)
         if len(ends):
             return record[: int(ends[0]) + 1], record[int(ends[0]) + 1 :]
@@ -258,7 +258,7 @@ def _complete_records(stream: BinaryIO, rest: bytes, dialect: CsvDialect) -> Ite
         ends = _record_ends(text)
         cut = int(ends[-1]) + 1 if len(ends) else 0
         carry = text[cut:]
-        if len(carry) > _LONGEST_RECORD:
+        if len(carry) > LONGEST_RECORD:
             raise _open_quote(carry, dialect.name)
         if cut:
             yield text[:cut], ends
@@ -295,7 +295,7 @@ def _outside_quotes(text: bytes, byte: int) -> Ints:
 
 
 def _block(text: bytes, line_ends: Ints, first_row: int, dialect: CsvDialect) -> CsvBlock:
-    _require_utf8(text, dialect.name, f"the text after data row {first_row}")
+    require_utf8(text, dialect.name, f"the text after data row {first_row}")
     buffer = np.frombuffer(text, dtype=np.uint8)
     starts = np.concatenate([np.zeros(min(len(line_ends), 1), dtype=np.int64), line_ends[:-1] + 1])
     ends = line_ends - (buffer[np.maximum(line_ends - 1, 0)] == _RETURN)
@@ -352,7 +352,8 @@ def _count_fields(text: bytes, starts: Ints, ends: Ints, dialect: CsvDialect, fi
     return fields
 
 
-def _require_utf8(text: bytes, name: str, where: str) -> None:
+def require_utf8(text: bytes, name: str, where: str) -> None:
+    """Refuse what is no UTF-8, and say where."""
     if text.isascii():
         return
     try:

@@ -19,10 +19,9 @@ import pyarrow as pa
 
 from uqcli.counts import Ints
 from uqcli.defaults import CSV_BLOCK_BYTES
+from uqcli.engines.local.read.csv_text import BOM, LONGEST_RECORD, require_utf8
 from uqcli.errors import DataError
 
-BOM: Final = b"\xef\xbb\xbf"
-_LONGEST_RECORD: Final = 256 << 20
 _BLANK: Final = b" \t\r"
 _NEWLINE, _OPEN, _CLOSE = 10, ord("{"), ord("}")
 
@@ -167,9 +166,9 @@ def _complete_lines(stream: BinaryIO, rest: bytes, name: str) -> Iterator[bytes]
         if cut:
             yield carry[:cut]
             carry = carry[cut:]
-        elif len(carry) > _LONGEST_RECORD:
+        elif len(carry) > LONGEST_RECORD:
             raise DataError(
-                f"'{name}' has a line of more than {_LONGEST_RECORD >> 20} MiB",
+                f"'{name}' has a line of more than {LONGEST_RECORD >> 20} MiB",
                 expected="one JSON object on each line",
             )
     if carry.strip():
@@ -178,15 +177,7 @@ def _complete_lines(stream: BinaryIO, rest: bytes, name: str) -> Iterator[bytes]
 
 def _trimmed(text: bytes, name: str, row: int) -> bytes:
     """Without blank lines and blanks at the ends of lines; each line is between braces."""
-    if not text.isascii():
-        try:
-            text.decode("utf-8")
-        except UnicodeDecodeError as error:
-            raise DataError(
-                f"'{name}' is not UTF-8 text (byte 0x{text[error.start]:02x} after data row {row})",
-                expected="UTF-8",
-                remedy="convert it, for example with iconv -f latin1 -t utf-8",
-            ) from error
+    require_utf8(text, name, f"the text after data row {row}")
     if _stands_clean(text):
         return text
     lines = [line.strip(_BLANK) for line in text.split(b"\n")]

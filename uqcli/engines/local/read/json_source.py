@@ -12,8 +12,9 @@ import polars as pl
 
 from uqcli.defaults import ROWS_PER_BATCH
 from uqcli.engines.inputs import InputFile
+from uqcli.engines.local.read.csv_text import BOM
 from uqcli.engines.local.read.failures import reading
-from uqcli.engines.local.read.json_lines import BOM, JsonBlock, read_json_blocks
+from uqcli.engines.local.read.json_lines import JsonBlock, read_json_blocks
 from uqcli.engines.local.read.partitioned import keys_beside, rows_with_keys, schema_with_keys, with_keys
 from uqcli.engines.local.read.source import Batch
 from uqcli.engines.local.read.streams import bytes_of, lines_expected, size_of
