@@ -131,6 +131,8 @@ CASES = [
     *map(binned, Binning),
     *(calibrated(each) for each in CalibrationMethod if each is not CalibrationMethod.HETEROGENEOUS),
     calibrated("heterogeneous", "--features age,city", features=("age", "city")),
+    calibrated("all"),
+    calibrated("all", "--features age,city", features=("age", "city")),
     calibrated("heterogeneous", "--partition city,group", partition=("city", "group")),
     conformal(),
     conformal("--method lac --alpha 0.2", method="lac", alpha=0.2),

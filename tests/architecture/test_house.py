@@ -28,7 +28,7 @@ from uqcli.methods.calibrate.tree import LEARNERS
 from uqcli.methods.conformal.scores import SCORES
 from uqcli.methods.conformal.thresholds import THRESHOLDS
 from uqcli.methods.tce.calibration_error import TESTS
-from uqcli.reports.boundary.algorithms import IN_WORDS
+from uqcli.reports import in_words
 
 ROOT = Path(__file__).parents[2]
 PACKAGE = Path(uqcli.__file__).parent
@@ -82,7 +82,11 @@ def test_every_kind_of_artifact_has_a_module_of_its_name():
         ({**SCORE_FITS, **ROW_FITS}, choices.CalibrationMethod),
         (LEAF_FITS, choices.LeafMethod),
         (LEARNERS, choices.Partitioner),
-        (IN_WORDS, choices.Algorithm),
+        (in_words.ALGORITHMS, choices.Algorithm),
+        (in_words.CALIBRATIONS, choices.CalibrationMethod),
+        (in_words.BINNINGS, choices.Binning),
+        (in_words.CONFORMAL, choices.ConformalMethod),
+        (in_words.ESTIMATORS, choices.ShiftEstimator),
         (SCORES, choices.ConformalMethod),
         (THRESHOLDS, choices.ConformalMode),
         (TESTS, choices.CalibrationTest),

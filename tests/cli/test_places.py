@@ -264,14 +264,15 @@ def test_pages_name_the_files_that_were_read(uqcli, case, data, artifact, tmp_pa
     for number, name in enumerate("cab"):
         frame[number * 100 : 400 if number == 2 else number * 100 + 100].write_csv(folder / f"{name}.csv")
     arguments = case.arguments(folder, artifact)
-    said = f"| input | {folder}/a.csv, {folder}/b.csv, {folder}/c.csv |\n| rows of INPUT | 400 |\n"
+    rows = {"a": 100, "b": 200, "c": 100}
+    said = "".join(f"| input | {folder}/{name}.csv: {n} rows |\n" for name, n in rows.items())
     assert uqcli(*arguments, "-q", "--report", "r.md").code == 0
     assert said in (tmp_path / "r.md").read_text().replace("\\_", "_")
     assert uqcli(*arguments, "-q", "--report", "r.html").code == 0
     assert str(folder / "c.csv") in (tmp_path / "r.html").read_text()
     assert str(folder) not in uqcli(*arguments, "--json").out.decode()
     assert uqcli(*case.arguments(data, artifact), "-q", "--report", "r.md").code == 0
-    assert f"| input | {data} |" in (tmp_path / "r.md").read_text().replace("\\_", "_")
+    assert f"| input | {data}: 400 rows |" in (tmp_path / "r.md").read_text().replace("\\_", "_")
 
 
 def test_gates_and_reports_of_rows_name_their_files(uqcli, artifact, data):

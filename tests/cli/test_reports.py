@@ -5,6 +5,7 @@ import html
 import json
 import re
 
+import numpy as np
 import polars as pl
 import pytest
 from junitparser import JUnitXml
@@ -197,8 +198,7 @@ def test_pages_say_what_they_were_made_of(uqcli, data, tmp_path):
     assert made_from(tmp_path / "r.md") == [
         ("command", "uqcli boundary data.parquet --precision 0.7 --score-bins 20"),
         ("version", version),
-        ("input", "data.parquet"),
-        ("rows of INPUT", "400"),
+        ("input", "data.parquet: 400 rows"),
         ("artifact", f"b.json, SHA-256 {digest}"),
     ]
     page = (tmp_path / "r.html").read_text()
@@ -211,7 +211,6 @@ def test_pages_say_what_they_were_made_of(uqcli, data, tmp_path):
         "command",
         "version",
         "input",
-        "rows of INPUT",
     ]
 
 
@@ -223,4 +222,77 @@ def test_names_that_would_act_in_a_shell_or_a_page_are_quoted(uqcli, data, tmp_p
     assert command == ("command", "uqcli bin -- '-a b$(x)<i>.parquet'")
     assert "<i>" not in (tmp_path / "r.html").read_text()
     assert uqcli("bin", "-", "-q", "--report", "r.md", stdin=data.read_bytes()).code == 0
-    assert ("input", "standard input") in made_from(tmp_path / "r.md")
+    assert ("input", "standard input: 400 rows") in made_from(tmp_path / "r.md")
+
+
+def gates_of(path):
+    """The rows of the table of gates on a Markdown page."""
+    _, end = path.read_text().split("\n## Gates\n")
+    lines = end.strip().partition("\n\n")[0].splitlines()[2:]
+    return [tuple(cell.strip() for cell in line[1:-1].split("|")) for line in lines]
+
+
+def test_pages_show_every_gate_that_was_asked_and_what_it_found(uqcli, data, tmp_path):
+    asked = ("--fail-if", "rows > 1", "--fail-if", "recall < 0")
+    line = ("boundary", data, "--precision", "0.7", "-q", "--report", "r.md", "--report", "r.html")
+    assert uqcli(*line, *asked).code == 6
+    recall = uqcli(*line[:4], "--json").json["metrics"]["recall"]
+    assert gates_of(tmp_path / "r.md") == [
+        ("rows > 1", "all", "400", "failed"),
+        ("recall < 0", "all", f"{recall:.6g}", "passed"),
+    ]
+    assert "\nFailed by a gate: rows > 1 holds (rows is 400).\n" in (tmp_path / "r.md").read_text()
+    assert "the run fails if" in (tmp_path / "r.html").read_text()
+    assert uqcli(*line).code == 0
+    assert "## Gates" not in (tmp_path / "r.md").read_text()
+
+
+def test_a_boundary_that_is_not_shown_to_beat_the_score_says_so_everywhere(uqcli, tmp_path):
+    rng = np.random.default_rng(0)
+    score = rng.uniform(size=1500).round(3)
+    frame = {"score": score, "uncertainty": rng.uniform(size=1500), "label": rng.uniform(size=1500) < score}
+    pl.DataFrame(frame).write_csv(tmp_path / "useless.csv")
+    line = ("boundary", "useless.csv", "--precision", "0.7", "--compare", "-q", "-o", "b.json")
+    assert uqcli(*line, "--report", "r.md").code == 0
+    page = (tmp_path / "r.md").read_text()
+    assert page.startswith("# Boundary (vw-dpmt) for precision >= 0.7: not shown to beat the score alone\n")
+    assert "--algorithm st makes one of a single threshold" in page
+    assert "On rows held out it is not shown to find more than the score alone." in page
+
+
+def test_a_certificate_says_which_rows_chose_and_which_tested(uqcli, data, tmp_path):
+    line = ("boundary", data, "--precision", "0.6", "--certify", "0.2", "-o", "b.json", "--json")
+    report = uqcli(*line).json
+    tested = report["certificate"]["tested_on"]["rows"]
+    assert (
+        f"{400 - tested} of these rows chose the boundary, the other {tested} tested it once."
+        in report["notes"]
+    )
+
+
+def test_of_two_boundaries_the_page_says_which_to_use(uqcli, tmp_path):
+    rng = np.random.default_rng(0)
+
+    def rows(name, lift):
+        score = rng.uniform(size=4000).round(3)
+        label = rng.uniform(size=4000) < score**lift
+        pl.DataFrame({"score": score, "uncertainty": score, "label": label}).write_csv(tmp_path / name)
+
+    def which(first, second):
+        return uqcli("evaluate", first, second, "here.csv", "--json").json["notes"][0]
+
+    rows("here.csv", 1)
+    rows("easier.csv", 0.5)
+    for name, source, bound in (
+        ("a", "here", "0.7"),
+        ("b", "here", "0.8"),
+        ("c", "easier", "0.9"),
+        ("d", "easier", "0.95"),
+    ):
+        line = ("--precision", bound, "--algorithm", "st", "-q", "-o", f"{name}.json")
+        assert uqcli("boundary", f"{source}.csv", *line).code == 0
+    assert which("a.json", "c.json") == "Use a.json: the other breaks what it promised."
+    assert which("c.json", "a.json") == "Use a.json: the other breaks what it promised."
+    assert which("c.json", "d.json") == "Both break what they promised: choose again, on rows like these."
+    assert "use a.json where its further alerts are worth the work, b.json" in which("b.json", "a.json")
+    assert which("a.json", "a.json").startswith("Nothing here tells the two apart")

@@ -14,9 +14,10 @@ from uqcli.api.fitted import Evaluation, Fitted
 from uqcli.api.options import options_of
 from uqcli.api.shift import Shift, shift_artifact
 from uqcli.artifacts.calibrator import CalibratorArtifact
-from uqcli.choices import CalibrationMethod
+from uqcli.choices import CalibrationChoice, CalibrationMethod
 from uqcli.counts import Floats
 from uqcli.errors import UsageError
+from uqcli.jobs.calibrate.every import run_every
 from uqcli.jobs.calibrate.fit import CalibrationOptions
 from uqcli.jobs.calibrate.made import CalibrateRequest, make_calibrator
 from uqcli.methods.calibrate.maps import CalibrationMap
@@ -72,7 +73,8 @@ class Calibrator(Fitted[CalibratorArtifact]):
             Negatives were kept with probability 1/undersampled where the model learned.
         **fitted
             Attributes of ``CalibrationOptions``: method, n_bins, uncertainty_bins, leaf_method, min_leaf,
-            partitioner, max_depth, split, confidence, seed.
+            partitioner, max_depth, split, confidence, seed. With ``method="all"`` every method that applies
+            is tried, and that of the lowest log loss under cross-fitting is kept; ``notes`` say so.
 
         Raises
         ------
@@ -87,25 +89,31 @@ class Calibrator(Fitted[CalibratorArtifact]):
         """
         if options is not None and (fitted or logit or undersampled != 1):
             raise UsageError("options and its attributes together", expected="one of them")
+        every = fitted.get("method") == CalibrationChoice.ALL
+        if every:
+            del fitted["method"]
         scale = Scale(real=logit, undersampled=undersampled)
         how = options or options_of(
             CalibrationOptions, {"scale": scale, "trees": partition is None, **fitted}
         )
         if not how.trees and partition is None:
             features, partition = None, features
-        if how.method is CalibrationMethod.MIST and uncertainty is None:
+        if not every and how.method is CalibrationMethod.MIST and uncertainty is None:
             raise UsageError("method mist without uncertainty", expected="a column of uncertainties")
         more = {**(features or {}), **(partition or {})}
         rows = Labelled(score=score, label=label, uncertainty=uncertainty, weight=weight, more=more)
-        found = make_calibrator(
-            CalibrateRequest(
-                data=rows.request(),
-                calibration=how,
-                features=tuple(features or ()),
-                partition=tuple(partition or ()),
-                shift=None if shift is None else shift_artifact(shift),
-            )
+        request = CalibrateRequest(
+            data=rows.request(),
+            calibration=how,
+            features=tuple(features or ()),
+            partition=tuple(partition or ()),
+            shift=None if shift is None else shift_artifact(shift),
+            bootstrap=0,
         )
+        if every:
+            best = run_every(request)
+            return cls(artifact=best.artifact, notes=tuple(best.report.document().notes))
+        found = make_calibrator(request)
         return cls(artifact=found.artifact, notes=tuple(found.notes))
 
     def predict(

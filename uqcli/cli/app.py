@@ -26,6 +26,7 @@ from uqcli.defaults import VERSION
 from uqcli.errors import ClosedPipeError, DataError, GateError, UqcliError, UsageError
 from uqcli.running.interruption import changing
 from uqcli.running.remarks import forget as forget_remarks
+from uqcli.running.rows_read import forget as forget_rows
 from uqcli.stores.view import one_view
 
 _NO_MEMORY: Final = re.compile(
@@ -92,6 +93,7 @@ def run(arguments: Sequence[str]) -> int:
     """Run one command line and return its exit code; errors are one line on standard error."""
     forget()
     forget_remarks()
+    forget_rows()
     first = tuple(arguments[:1])
     try:
         app = program(first) if first and first[0] in COMMANDS else program()

@@ -85,13 +85,18 @@ class InputFrame:
     ----------
     regular
         Whether it can be read more than once.
-    shown
+    name
         As messages call it.
     """
 
     frame: pl.DataFrame
     regular: bool = True
-    shown: str = "the data frame"
+    name: str = "the data frame"
+
+    @property
+    def shown(self) -> str:
+        """As messages call it."""
+        return self.name
 
     def place(self, position: int) -> str:
         """Where a row is found, as messages say it: numbered as its user does, from 0."""

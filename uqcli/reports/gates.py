@@ -8,9 +8,9 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Any, Final
+from typing import Any, Final, Literal
 
-from uqcli.document import Estimate, Metrics
+from uqcli.document import Estimate, Metrics, Table
 from uqcli.errors import UsageError
 
 _COMPARE: Final[Mapping[str, Callable[[float, float], bool]]] = MappingProxyType(
@@ -93,6 +93,28 @@ class JudgedGate:
         """What is said where it holds."""
         where = f" in {self.artifact}" if self.artifact else ""
         return f"gate: {self.gate.text} holds{where} ({self.gate.path} is {self.actual:.6g})"
+
+    @property
+    def result(self) -> Literal["passed", "failed", "undefined"]:
+        """What became of the run by it."""
+        if self.actual is None:
+            return "undefined"
+        return "failed" if self.holds else "passed"
+
+
+def gates_table(judged: Sequence[JudgedGate]) -> Table:
+    """What was demanded and what became of it."""
+    rows = [
+        (
+            each.gate.text,
+            each.artifact or "all",
+            "-" if each.actual is None else f"{each.actual:.6g}",
+            each.result,
+        )
+        for each in judged
+    ]
+    header = ("the run fails if", "of", "it is", "result")
+    return Table(title="Gates", header=header, rows=rows, left=2, words_last=True)
 
 
 def judged_gates(gates: Sequence[Gate], by_artifact: Mapping[str, Metrics]) -> list[JudgedGate]:

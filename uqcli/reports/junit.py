@@ -53,14 +53,13 @@ def to_junit(command: str, document: Document, gates: Sequence[JudgedGate], fail
 def _of_gate(gate: JudgedGate) -> _Case:
     where = f" ({gate.artifact})" if gate.artifact else ""
     name = f"--fail-if {gate.gate.text}{where}"
-    if gate.actual is None:
-        return _Case(kind="gate", name=name, result="skipped", said=f"{gate.gate.path} is undefined")
-    return _Case(
-        kind="gate",
-        name=name,
-        result="failure" if gate.holds else "passed",
-        said=gate.message if gate.holds else "",
-    )
+    match gate.result:
+        case "undefined":
+            return _Case(kind="gate", name=name, result="skipped", said=f"{gate.gate.path} is undefined")
+        case "failed":
+            return _Case(kind="gate", name=name, result="failure", said=gate.message)
+        case "passed":
+            return _Case(kind="gate", name=name, result="passed", said="")
 
 
 def _of_promises(document: Document) -> list[_Case]:

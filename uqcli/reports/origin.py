@@ -12,6 +12,7 @@ from typing import Any, Final
 from uqcli.defaults import VERSION
 from uqcli.document import Table, count
 from uqcli.files import is_stdin, is_stdout
+from uqcli.running.rows_read import rows_by_input
 
 _MOST_NAMED: Final = 4
 """Files that are named one by one."""
@@ -46,11 +47,10 @@ class Origin:
         lines = [("command", self.line), ("version", f"uqcli {VERSION}")]
         if self.configured:
             lines.insert(1, ("configured", self.configured))
-        if self.files:
-            lines.append(("input", _named(self.files)))
-            rows = _rows_of(payload)
-            if rows is not None:
-                lines.append(("rows of INPUT", count(rows)))  # not of further files, such as targets
+        lines += [("input", each) for each in _inputs(self.files)]
+        rows = _rows_of(payload)
+        if self.files and rows is not None and not rows_by_input():  # a cluster tells of all rows together
+            lines.append(("rows of INPUT", count(rows)))
         lines += [("artifact", f"{name}, SHA-256 {digest}") for name, digest in self.digests.items()]
         return Table(title="Made from", header=("", ""), rows=lines, left=2, words_last=True)
 
@@ -75,11 +75,19 @@ def written_as(name: str) -> str:
     return "standard output" if is_stdout(name) else name
 
 
-def _named(files: tuple[str, ...]) -> str:
+def _inputs(files: tuple[str, ...]) -> list[str]:
+    """The files with their rows, as far as they were read here; many in one line."""
     shown = ["standard input" if is_stdin(name) else name for name in files]
+    rows = rows_by_input()
+    read = [rows.get(name) for name in shown]
     if len(shown) <= _MOST_NAMED:
-        return ", ".join(shown)
-    return f"{count(len(shown))} files, the first {shown[0]}, the last {shown[-1]}"
+        return [f"{name}{_holding(each)}" for name, each in zip(shown, read, strict=True)]
+    total = None if None in read else sum(each or 0 for each in read)
+    return [f"{count(len(shown))} files, the first {shown[0]}, the last {shown[-1]}{_holding(total)}"]
+
+
+def _holding(rows: int | None) -> str:
+    return "" if rows is None else f": {count(rows)} row{'' if rows == 1 else 's'}"
 
 
 def _rows_of(payload: Mapping[str, Any]) -> int | None:

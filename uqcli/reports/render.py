@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Final, TextIO
 from uqcli.document import Document, Figure, Report, Table
 from uqcli.errors import UsageError
 from uqcli.reports.figures import can_draw, to_svg
-from uqcli.reports.gates import JudgedGate
+from uqcli.reports.gates import JudgedGate, gates_table
 from uqcli.reports.junit import to_junit
 from uqcli.reports.origin import Origin
 from uqcli.reports.prometheus import to_prometheus
@@ -246,13 +246,21 @@ def to_file_format(report: Report, name: str, facts: RunFacts) -> str:
         case ".prom":
             return to_prometheus(command, report.gated)
         case page:
-            return _page(report, page, facts.origin)
+            return _page(report, page, facts)
 
 
-def _page(report: Report, suffix: str, origin: Origin) -> str:
-    document, made_from = report.document(), origin.table(report.payload())
+def _page(report: Report, suffix: str, facts: RunFacts) -> str:
+    document, made_from = report.document(), facts.origin.table(report.payload())
     figures = [each for each in document.figures if each.needed or can_draw()]
-    document = replace(document, notes=(*document.notes, *remarks()), figures=figures)
+    tables = [*document.tables, *([gates_table(facts.gates)] if facts.gates else [])]
+    failed = [f"Failed by a {each.message}." for each in facts.gates if each.holds]
+    document = replace(
+        document,
+        lead=(*failed, *document.lead),
+        notes=(*document.notes, *remarks()),
+        figures=figures,
+        tables=tables,
+    )
     return to_markdown(document, made_from) if suffix == ".md" else to_html(document, made_from)
 
 

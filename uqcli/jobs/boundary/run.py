@@ -34,7 +34,8 @@ from uqcli.methods.boundary.optimum import Optimum
 from uqcli.methods.boundary.registry import WorksOn, entry_of
 from uqcli.methods.boundary.result import FittedBoundary
 from uqcli.methods.boundary.target import ClassMix
-from uqcli.reports.boundary.report import BoundaryReport, Candidate, Certification
+from uqcli.reports.boundary.certification import Certification
+from uqcli.reports.boundary.report import BoundaryReport, Candidate
 from uqcli.reports.boundary.several import SeveralBoundariesReport
 
 

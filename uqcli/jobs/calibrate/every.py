@@ -112,6 +112,8 @@ def run_every(request: CalibrateRequest) -> Result[CalibrateReport, CalibratorAr
 def _obstacles(request: CalibrateRequest) -> dict[CalibrationMethod, str]:
     """Why methods do not apply to what was asked."""
     found = {}
+    if "uncertainty" not in request.data.roles.numbers:
+        found[CalibrationMethod.MIST] = "needs an uncertainty"
     if not request.features and not request.partition:
         found[CalibrationMethod.HETEROGENEOUS] = "needs --features or --partition"
     if request.calibration.scale.undersampled == 1:

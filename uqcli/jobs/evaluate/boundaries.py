@@ -203,11 +203,12 @@ def _certified(constraint: Constraint, certificate: SavedCertificate, counts: tu
     true_positives, selected = counts
     p_value = float(bdtr(float(true_positives), selected, float(constraint.amounts[0])))
     risk = f"{100 * certificate.delta:g} %"
-    here = f"{true_positives / selected:.4f} here ({p_text(p_value)}: so few positives, or fewer, if it held)"
+    promised = f"{constraint.promise()}, certified at a risk of {risk}"
+    here = f"it is {true_positives / selected:.4f} here (exact one-sided test, {p_text(p_value)})"
     if p_value > 1 - CONFIDENCE:
-        return True, f"{constraint.promise()}, certified at a risk of {risk}, is kept: {here}."
+        return True, f"{promised}: nothing here speaks against it; {here}."
     return False, (
-        f"{constraint.promise()}, certified at a risk of {risk}, is broken: {here}. Either these "
+        f"{promised}, is broken: {here}. Either these "
         "rows come from elsewhere than those of the certificate, or it was one of the few that fail."
     )
 

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import msgspec
 
 from uqcli.artifacts.boundary import (
     BoundaryParameters,
-    SavedCertificate,
-    certificate_in_words,
     recalibration_in_words,
     rule,
     threshold_table,
@@ -23,18 +21,23 @@ from uqcli.defaults import VERSION
 from uqcli.document import Document, Figure, Metrics, Promise, Table, count, plain, share
 from uqcli.methods.boundary.constraint import Constraint
 from uqcli.methods.boundary.optimum import Optimum
-from uqcli.methods.boundary.ranking.certificate import NotCertified
 from uqcli.methods.boundary.result import FitCounts, FittedBoundary
 from uqcli.methods.boundary.target import ClassMix
-from uqcli.reports.boundary.algorithms import IN_WORDS
 from uqcli.reports.boundary.bins_tried import BinsTried, tried_table
+from uqcli.reports.boundary.certification import Certification
 from uqcli.reports.boundary.compared import Compared, gains_table
 from uqcli.reports.boundary.trade_off import TradeOff, trade_off_figure
+from uqcli.reports.in_words import ALGORITHMS, named
 from uqcli.reports.positivity import Drawn, positivity_figure
 
 _UNTESTED = (
     "Whether these recalls differ by more than chance was not tested; --compare tests whether the "
     "uncertainty finds more than the score alone."
+)
+_NOT_SHOWN = "On rows held out it is not shown to find more than the score alone."
+_ONE_THRESHOLD = (
+    "An artifact holds the thresholds of the boundary all the same; --algorithm st makes one of a single "
+    "threshold."
 )
 
 
@@ -57,45 +60,6 @@ class Candidate:
     def found(self) -> FittedBoundary | None:
         """The boundary, if there is one."""
         return self.optimum.found if self.optimum else None
-
-
-@dataclass(frozen=True, kw_only=True)
-class Certification:
-    """What came of a certificate that was asked for.
-
-    Attributes
-    ----------
-    uncertified
-        What the same algorithm finds without one.
-    """
-
-    delta: float
-    certificate: SavedCertificate | None
-    failed: NotCertified | None
-    uncertified: FittedBoundary | None
-
-    def notes(self, found: FittedBoundary) -> list[str]:
-        """The promise, and what it costs."""
-        assert self.certificate is not None  # something was found
-        said = list(certificate_in_words(self.certificate))
-        if self.uncertified is not None:
-            ours, other = found.fit.recall or 0.0, self.uncertified.fit.recall or 0.0
-            said.append(
-                f"Without a certificate recall would be {share(other)} on these rows: the promise costs "
-                f"{100 * (other - ours):.1f} points."
-            )
-        return said
-
-    def shortfall(self, bound: str) -> str:
-        """Why there is none, and about what would be needed."""
-        missed = self.failed
-        at = f"no boundary can be certified for precision {bound} at a risk of {100 * self.delta:g} %"
-        if missed is None or missed.p_value is None:
-            return f"{at}: the rows that would have to rank boundaries say too little"
-        tested = f"{at}: the safest one has p = {missed.p_value:.3g} on the rows kept for the test"
-        if missed.rows_needed is None:
-            return f"{tested}, and no number of rows like these would do"
-        return f"{tested}; about {count(missed.rows_needed)} labelled rows would be needed"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -197,7 +161,6 @@ class BoundaryReport:
     def document(self) -> Document:
         """The readable form."""
         found = self.chosen.found
-        title = f"Boundary ({self.chosen.algorithm}) for {self.constraint.promise()}"
         tables = [self._table()] if found or len(self.candidates) > 1 else []
         if self.compared:
             tables.append(gains_table(self.compared))
@@ -206,7 +169,7 @@ class BoundaryReport:
         if found:
             tables.append(self._decision(found))
         return Document(
-            title=title,
+            title=self._title(),
             lead=self._lead(),
             tables=tables,
             notes=self._notes(),
@@ -214,6 +177,17 @@ class BoundaryReport:
             promises=[self.promise],
             live=self._times(),
         )
+
+    def _title(self) -> str:
+        title = f"Boundary ({self.chosen.algorithm}) for {self.constraint.promise()}"
+        if self._in_vain:
+            return f"{title}: not shown to beat the score alone"
+        return title if self.certification is None else f"{title}, certified"
+
+    @property
+    def _in_vain(self) -> bool:
+        """Whether rows held out were asked and do not say that the uncertainty helps."""
+        return any(each.verdict != "helps" for each in self.compared[:1])
 
     @property
     def promise(self) -> Promise:
@@ -234,7 +208,10 @@ class BoundaryReport:
             ("score alone", single),
         ]
         boundaries = [Drawn(name=name, thresholds=each.thresholds) for name, each in drawn if each]
-        figures = [positivity_figure(self.cells, boundaries)]
+        figure = positivity_figure(self.cells, boundaries)
+        if self._in_vain:
+            figure = replace(figure, caption=f"{figure.caption} {_NOT_SHOWN}")
+        figures = [figure]
         return figures if self.trade_off is None else [*figures, trade_off_figure(self.trade_off, found)]
 
     def _decision(self, found: FittedBoundary) -> Table:
@@ -275,11 +252,12 @@ class BoundaryReport:
         return [f"{said}, which is better than the boundary below: use --algorithm st, or more score bins."]
 
     def _table(self) -> Table:
-        header = ["on the rows it was chosen on", "recall", "precision", "selected", "true positives"]
+        where = "on the rows it was chosen on" if self.certification is None else "on all these rows"
+        header = [where, "recall", "precision", "selected", "true positives"]
         if len(self.candidates) > 1:
-            every = [(_named(each.algorithm), *_cells(each)) for each in self.candidates]
+            every = [(named(each.algorithm, ALGORITHMS), *_cells(each)) for each in self.candidates]
             return Table(title="", header=header, rows=every)
-        rows: list[tuple[str, ...]] = [(_named(self.chosen.algorithm), *_cells(self.chosen))]
+        rows: list[tuple[str, ...]] = [(named(self.chosen.algorithm, ALGORITHMS), *_cells(self.chosen))]
         if self.score_only and self.score_only.found:
             rows.append(("score alone", *_fit_cells(self.score_only.found.fit)))
         if self.certification and self.certification.uncertified:
@@ -340,6 +318,8 @@ class BoundaryReport:
             "Recall and precision are measured on the rows the boundary was chosen on: expect less on new "
             f"rows; check with uqcli evaluate on labelled data not used here.{held_out}"
         )
+        if self._in_vain:
+            said.append(_ONE_THRESHOLD)
         drawn = [
             *(["the gains"] if self.compared else []),
             *(["which uncertainty is used"] if len(self.compared) > 1 else []),
@@ -378,10 +358,6 @@ def _as_json(candidate: Candidate) -> dict[str, Any]:
         "true_positives": fit.true_positives,
     }
     return {"algorithm": str(candidate.algorithm), "metrics": metrics, "obstacle": candidate.obstacle}
-
-
-def _named(algorithm: Algorithm) -> str:
-    return f"{algorithm}: {IN_WORDS[algorithm]}"
 
 
 def _cells(candidate: Candidate) -> tuple[str, str, str, str]:

@@ -24,8 +24,8 @@ from uqcli.reports.comparison import (
     value_of,
     verdict,
 )
-
-_COLUMNS = 3
+from uqcli.reports.in_words import CALIBRATIONS, named
+from uqcli.reports.tce.words import MUCH
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -117,7 +117,8 @@ class CalibrateReport:
     def document(self) -> Document:
         """The readable form."""
         source = self.artifact.source
-        title = f"Calibrated ({self.artifact.method}) on {count(source.rows)} rows, "
+        method = named(self.artifact.method, CALIBRATIONS)
+        title = f"Calibrated ({method}) on {count(source.rows)} rows, "
         tables = self.artifact.tables()
         if self.compared is not None:
             where = "test rows" if self.tested else "cross-fitted: each row under a map fitted without it"
@@ -147,7 +148,15 @@ class CalibrateReport:
         drawn = self._drawn()
         seed = [f"Drawn with seed {self.artifact.parameters.seed}: {', '.join(drawn)}."] if drawn else []
         tried = decided_by_single_rows([(str(each.method), each.compared) for each in self.every])
-        return [*said, *tried, *not_tried, *self.notes, *([] if self.every else [use]), *seed]
+        return [
+            *said,
+            *self._still_off(),
+            *tried,
+            *not_tried,
+            *self.notes,
+            *([] if self.every else [use]),
+            *seed,
+        ]
 
     def _drawn(self) -> list[str]:
         """What depends on the seed."""
@@ -168,9 +177,20 @@ class CalibrateReport:
             return "The methods cannot be ranked: the log loss is undefined."
         return (
             f"Of {len(self.every)} methods {self.artifact.method} has the lowest log loss {self.where}: "
-            f"{after:.4f}, {before:.4f} before. The best of several looks a little better than it is: check "
-            "it with uqcli evaluate on labelled rows not used here."
+            f"{after:.4f}, {before:.4f} before. They are ranked by it because true probabilities make it "
+            "lowest. The best of several looks a little better than it is: check it with uqcli evaluate on "
+            "labelled rows not used here."
         )
+
+    def _still_off(self) -> list[str]:
+        """That much deviates after the map, too."""
+        deviating = None if self.compared is None else value_of(self.compared.after["tce"])
+        if deviating is None or deviating <= 100 * MUCH:
+            return []
+        left = f"{deviating:.1f} % of its predictions still deviate significantly from their labels (tce)"
+        if self.every:
+            return [f"Even so {left}."]
+        return [f"{left[0].upper()}{left[1:]}: --method all tries the other maps."]
 
 
 def _numbers(values: Floats) -> list[float | None]:

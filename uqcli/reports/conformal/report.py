@@ -11,6 +11,7 @@ import msgspec
 from uqcli.artifacts.conformal import ConformalArtifact
 from uqcli.defaults import VERSION
 from uqcli.document import Document, Metrics, count
+from uqcli.reports.in_words import CONFORMAL, named
 
 _NEXT: Final = (
     "Give rows their sets with uqcli apply; hold the promise against labelled rows not used here with uqcli "
@@ -68,5 +69,5 @@ class ConformalReport:
         return Document(
             title=f"Conformal sets ({self.artifact.in_short()}) from {rows} rows",
             tables=self.artifact.tables(self.rows_of_class),
-            notes=[self.artifact.promise(), *self.notes, _NEXT],
+            notes=[self.artifact.promise(), f"{named(self.artifact.method, CONFORMAL)}.", *self.notes, _NEXT],
         )

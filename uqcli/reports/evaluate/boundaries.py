@@ -144,7 +144,11 @@ class EvaluateReport:
     def payload(self) -> dict[str, Any]:
         """The JSON form: ``metrics`` of one artifact or between two, ``results`` of all."""
         return evaluation_payload(
-            self.source, self.parameters, self.results, self._notes(), difference=self.difference
+            self.source,
+            self.parameters,
+            self.results,
+            [*self._which(), *self._notes()],
+            difference=self.difference,
         )
 
     def document(self) -> Document:
@@ -166,6 +170,7 @@ class EvaluateReport:
         return Document(
             title=title,
             tables=tables,
+            lead=self._which(),
             notes=self._notes(),
             figures=self._figures(),
             promises=self.promises,
@@ -192,6 +197,27 @@ class EvaluateReport:
         return [
             f"On these rows {more} has on balance {count(alerts)} alerts beyond those of {less}, and "
             f"{count(hits)} further positives, {100 * hits / alerts:.3g} % of them."
+        ]
+
+    def _which(self) -> list[str]:
+        """Which of two to use, as far as these rows tell."""
+        difference = self.difference
+        if difference is None:
+            return []
+        (first, _, found), (second, _, other) = self.results
+        broken = [
+            name for name, each in zip((first, second), self.promises, strict=True) if each.kept is False
+        ]
+        if len(broken) == 2:
+            return ["Both break what they promised: choose again, on rows like these."]
+        if broken:
+            return [f"Use {second if broken == [first] else first}: the other breaks what it promised."]
+        if not direction(difference.selected) and not direction(difference.recall):
+            return ["Nothing here tells the two apart: use the one that is simpler to run."]
+        more, less = (first, second) if found.selected >= other.selected else (second, first)
+        return [
+            f"Nothing here speaks against either promise: use {more} where its further alerts are worth the "
+            f"work, {less} where they are not."
         ]
 
     def _figures(self) -> list[Figure]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
@@ -34,6 +34,8 @@ if TYPE_CHECKING:
 
 _MOST_ROWS = 60
 _MOST_BARS = 40
+_IN_WORDS: Final = {"kept": "nothing here speaks against it", "broken": "it is broken"}
+"""A test cannot show that a promise is kept, only that it is not."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -225,7 +227,7 @@ def _verdict(artifact: ConformalArtifact, found: SetMetrics) -> str:
     promise, percent = found.promise, f"{100 * (1 - artifact.alpha):g} %"
     if promise.unit == "target":
         return _verdict_in_target(percent, found)
-    word = "kept" if promise.verdict == "kept" else "broken"
+    word = _IN_WORDS[promise.verdict or "kept"]
     if promise.unit == "":
         return f"{percent} coverage was promised: {word}; {_covered(found.coverage, promise)}{_also(found)}."
     each = "each group" if promise.unit == "group" else "each class"
@@ -284,7 +286,7 @@ def _verdict_in_target(percent: str, found: SetMetrics) -> str:
     there = f"{100 * (value.value or 0):.1f} % are covered there"
     if found.promise.verdict is None:
         return f"{promised}: {there}; the class weights carry no draws to judge that by."
-    return f"{promised}: {found.promise.verdict}; {there} ({p_text(found.promise.worst_p)})."
+    return f"{promised}: {_IN_WORDS[found.promise.verdict]}; {there} ({p_text(found.promise.worst_p)})."
 
 
 def sets_figure(results: Results) -> Figure:

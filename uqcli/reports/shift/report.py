@@ -24,6 +24,7 @@ from uqcli.document import (
 )
 from uqcli.methods.resampling import LEAST_OF_A_CLASS
 from uqcli.methods.shift.weights import ClassWeights
+from uqcli.reports.in_words import ESTIMATORS, named
 from uqcli.reports.shift.figure import ClassShare, shares_figure
 
 _UNCALIBRATED = 0.05
@@ -130,7 +131,8 @@ class ShiftReport:
             return []
         said = [
             "A weight above 1: the class is more frequent in the target. Boundaries, calibrators, sets and "
-            "their evaluation take the weights by --shift."
+            "their evaluation take the weights by --shift. They hold where the classes only became more or "
+            "less frequent and rows of one class look as before, which unlabelled rows cannot show."
         ]
         if self._has_intervals:
             apart = [
@@ -155,6 +157,7 @@ class ShiftReport:
                 f"Predicted classes of source (labelled) and target (unlabelled) {say} "
                 f"({p_text(self.shift_p)}, G-test)."
             )
+        notes.append(f"{named(self.parameters.estimator, ESTIMATORS)}.")
         notes += self._weights_in_words()
         if 0 < self.target_rows < LEAST_OF_A_CLASS * len(self.classes):
             notes.append(

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
 from uqcli.defaults import VERSION
-from uqcli.document import Document, Figure, Metrics, Table, count, share
+from uqcli.document import Document, Figure, Metrics, Table, count, number, share
 from uqcli.methods.stream.posterior import ExpectedCurve
 from uqcli.reports.figures import GREY, level_colours
 
@@ -94,16 +94,46 @@ class SimulateReport:
         given = msgspec.to_builtins(self.parameters)
         settings = Table(
             title="Settings",
-            header=("", ""),
-            rows=[(name, _setting(given[name])) for name in given if name not in ("kind", "rows")],
+            header=("setting", "value", "meaning"),
+            rows=[(name, _setting(given[name]), _MEANINGS[name]) for name in given if name in _MEANINGS],
+            words_last=True,
         )
         return Document(
-            title=f"Simulated ({self.parameters.kind})", tables=[table, settings], figures=figures
+            title=f"Simulated ({self.parameters.kind}): {count(rows)} rows",
+            tables=[table, settings],
+            notes=[_ABOUT[self.parameters.kind], _NEXT],
+            figures=figures,
         )
+
+
+_ABOUT: Final = {
+    "posterior": "Scores and uncertainties of a posterior network, with labels; true_positivity is the "
+    "chance that each label was drawn with, expected_positivity its mean at that score and uncertainty.",
+    "gaussian": "Scores of a logistic model for two Gaussian classes, with labels; true_positivity is the "
+    "chance of a positive at that x.",
+}
+_NEXT: Final = (
+    "Made up, to try commands and rules where the truth is known: hold what they say against these columns."
+)
+_MEANINGS: Final = {
+    "seed": "other seeds draw other rows of the same law",
+    "tau": "how many times rarer negatives are in training; 1 is no undersampling",
+    "omega": "positive share of the model's prior",
+    "xi": "positive share of the true prior",
+    "prior": "strength of the model's prior, in rows",
+    "nu": "strength of the true prior relative to it",
+    "gamma": "weight of the prior over that of the training rows: the higher, the less certain",
+    "prevalence": "share of positives among the rows",
+    "train_prevalence": "share of positives where the model learned",
+    "train_rows": "rows the model learned from",
+    "noise": "standard deviation of normal noise on the log-odds of the scores",
+    "intercept": "of the learned model",
+    "slope": "of the learned model",
+}
 
 
 def _setting(value: float | list[float]) -> str:
-    return ", ".join(map(str, value)) if isinstance(value, list) else str(value)
+    return ", ".join(map(number, value)) if isinstance(value, list) else number(value)
 
 
 def _as_json(curve: ExpectedCurve) -> dict[str, Any]:

@@ -27,6 +27,7 @@ from uqcli.document import (
     share,
 )
 from uqcli.methods.tce.calibrated_labels import IfCalibrated
+from uqcli.reports.in_words import BINNINGS, named
 from uqcli.reports.tce.parts import ClassPart, Part
 from uqcli.reports.tce.reliability import Panel, reliability_figure
 from uqcli.reports.tce.words import advice, blind_below, in_words
@@ -167,7 +168,9 @@ class TceReport:
         if self.multiclass:
             tables.append(_classes_table(self.whole))
         else:
-            tables.append(_bins_table(f"Bins ({self.parameters.binning})", self.whole.classes[0]))
+            tables.append(
+                _bins_table(f"Bins ({named(self.parameters.binning, BINNINGS)})", self.whole.classes[0])
+            )
         positive = "" if self.multiclass else f", {count(self.source.positives)} positive"
         weighed = "" if self.whole.rows == self.source.rows else f" ({count(self.whole.rows)} by weight)"
         return Document(

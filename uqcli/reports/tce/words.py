@@ -10,7 +10,7 @@ from uqcli.counts import Ints
 from uqcli.methods.tce.calibration_error import ScoreBins
 from uqcli.reports.tce.parts import ClassPart
 
-_MUCH = 0.2
+MUCH = 0.2
 """Share of deviating predictions from which on the report says what to do; true probabilities reach 0.15."""
 
 _BLIND = 0.25
@@ -39,11 +39,17 @@ def in_words(part: ClassPart, alpha: float) -> str:
 
 
 def advice(part: ClassPart) -> list[str]:
-    """What to do where much deviates."""
+    """How far predictions are off, which tests do not tell, and what to do where much deviates."""
     total, against = int(part.bins.count.sum()), int(part.rejected.rows.sum())
-    if against <= _MUCH * total:
+    if against <= MUCH * total:
         return []
-    return ["Calibrate before you read these scores as probabilities: uqcli calibrate."]
+    bins = part.bins
+    off = np.abs(bins.mean_score * bins.count - bins.positives)[bins.count > 0]
+    return [
+        f"With many rows small errors deviate significantly, too: in these bins predictions are off by "
+        f"{100 * float(off.sum()) / total:.2g} points on average.",
+        "Calibrate before you read these scores as probabilities: uqcli calibrate.",
+    ]
 
 
 def _percent(rows: int, total: int) -> str:

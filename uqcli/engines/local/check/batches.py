@@ -22,6 +22,7 @@ from uqcli.engines.local.read.source import OpenedInput, tell_of_reading
 from uqcli.engines.protocol import SourceFacts
 from uqcli.engines.request import DataRequest, Roles
 from uqcli.rows import Rows
+from uqcli.running.rows_read import rows_read
 
 
 class LocalBatches:
@@ -91,6 +92,7 @@ class LocalBatches:
                     tell_of_reading(sources, number, checker.rows)
                     yield checked, checker.rows
                 self._rows_of.append(checker.rows - before)
+                rows_read(source.origin.name, checker.rows - before)
         checker.finish()
         self.dropped = checker.invalid
         self.levels, self.unnormalised = checker.levels, checker.unnormalised

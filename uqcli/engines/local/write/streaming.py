@@ -27,6 +27,7 @@ from uqcli.engines.local.write.sinks import CsvForm, CsvSink, JsonSink, Sink, op
 from uqcli.engines.protocol import ColumnType, StreamFacts, StreamRequest
 from uqcli.files import STDIO
 from uqcli.rows import Rows
+from uqcli.running.rows_read import rows_read
 
 
 def stream_through(sources: Sequence[OpenedInput], request: StreamRequest) -> StreamFacts:
@@ -63,6 +64,7 @@ def stream_through(sources: Sequence[OpenedInput], request: StreamRequest) -> St
                     _write(sink, source, block, part, layout)
                 facts = _add(facts, part)
                 tell_of_reading(sources, number, first_row + row)
+            rows_read(source.origin.name, row)
             first_row += row
     return facts
 
