@@ -288,7 +288,7 @@ def test_what_compare_says_to_use_stands_in_the_decision(compared_rows, tmp_path
     asked = ("boundary", compared_rows, "--precision", "0.6", "--compare", "--report", "r.md")
     said = uqcli(*asked, "--uncertainty", "noise", "--json").json["notes"][0]
     (threshold,) = re.findall(r"Use one threshold \((score >= [\d.]+)\)\.$", said)
-    assert f"| instead, by the score alone | {threshold} |" in (tmp_path / "r.md").read_text()
+    assert f"| advised: the score alone | {threshold} |" in (tmp_path / "r.md").read_text()
     alone = uqcli("boundary", compared_rows, "--precision", "0.6", "--algorithm", "st", "--json").json
     assert threshold == f"score >= {alone['thresholds'][0]:.6g}"
     report = uqcli(*asked, "--uncertainty", "useful", "--json").json

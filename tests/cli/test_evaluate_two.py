@@ -112,7 +112,7 @@ def test_two_calibrators_without_intervals(uqcli, calibrators, data, frame, tmp_
     assert uqcli("calibrate", "both.parquet", *options).code == 0
     apart = uqcli("evaluate", "histogram.json", "p.json", "both.parquet", "--json", "--bootstrap", "99").json
     assert apart["metrics"]["difference"]["log_loss"]["low"] is None
-    assert "not paired" in apart["notes"][2]
+    assert "not held against each other one by one" in apart["notes"][2]
 
 
 @pytest.fixture
@@ -155,7 +155,7 @@ def test_two_conformal_artifacts_within_chance_or_on_other_columns(uqcli, sets, 
     apart = uqcli("evaluate", sets[0], "p.json", "both.parquet", "--json").json
     assert apart["metrics"]["difference"]["coverage"]["low"] is None
     assert apart["metrics"]["difference"]["coverage_p"] is None
-    assert "not paired" in apart["notes"][2]
+    assert "not held against each other one by one" in apart["notes"][2]
 
 
 def test_repeated_rows_are_rows_of_that_weight(uqcli, pair, calibrators, sets, frame, tmp_path):

@@ -241,7 +241,8 @@ def test_pages_show_every_gate_that_was_asked_and_what_it_found(uqcli, data, tmp
         ("rows > 1", "all", "400", "failed"),
         ("recall < 0", "all", f"{recall:.6g}", "passed"),
     ]
-    assert "\nFailed by a gate: rows > 1 holds (rows is 400).\n" in (tmp_path / "r.md").read_text()
+    said = "Failed, and nothing but reports was written: rows is 400, which must not be > 1."
+    assert f": failed by a gate\n\n{said}\n" in (tmp_path / "r.md").read_text()
     assert "the run fails if" in (tmp_path / "r.html").read_text()
     assert uqcli(*line).code == 0
     assert "## Gates" not in (tmp_path / "r.md").read_text()
@@ -279,7 +280,7 @@ def test_of_two_boundaries_the_page_says_which_to_use(uqcli, tmp_path):
         pl.DataFrame({"score": score, "uncertainty": score, "label": label}).write_csv(tmp_path / name)
 
     def which(first, second):
-        return uqcli("evaluate", first, second, "here.csv", "--json").json["notes"][0]
+        return uqcli("evaluate", first, second, "here.csv", "--json").json["notes"][-1]
 
     rows("here.csv", 1)
     rows("easier.csv", 0.5)
@@ -291,8 +292,8 @@ def test_of_two_boundaries_the_page_says_which_to_use(uqcli, tmp_path):
     ):
         line = ("--precision", bound, "--algorithm", "st", "-q", "-o", f"{name}.json")
         assert uqcli("boundary", f"{source}.csv", *line).code == 0
-    assert which("a.json", "c.json") == "Use a.json: the other breaks what it promised."
-    assert which("c.json", "a.json") == "Use a.json: the other breaks what it promised."
-    assert which("c.json", "d.json") == "Both break what they promised: choose again, on rows like these."
+    assert which("a.json", "c.json") == "Use a.json; what c.json promised is broken here."
+    assert which("c.json", "a.json") == "Use a.json; what c.json promised is broken here."
+    assert which("c.json", "d.json") == "What was promised is broken here: choose again, on rows like these."
     assert "use a.json where its further alerts are worth the work, b.json" in which("b.json", "a.json")
     assert which("a.json", "a.json").startswith("Nothing here tells the two apart")

@@ -43,7 +43,7 @@ def test_scores_must_be_probabilities(uqcli, tmp_path):
         (np.sqrt, r"^[89]\d.\d % of .*: they are too low", "too high|nothing here"),
         (
             lambda score: np.where(score < 0.5, score, score**3),
-            r"^4\d.\d % of .*: they are too high, mostly .* 0.5",
+            r"^4\d.\d % of .*: they are too high, most of them .* 0.5",
             "too low",
         ),
     ],

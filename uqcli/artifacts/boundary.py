@@ -14,7 +14,7 @@ from uqcli.artifacts.saved import Bins, Count, Saved
 from uqcli.choices import Algorithm, AlgorithmChoice, Binning, ConstraintKind, OnInvalid
 from uqcli.counts import Bools
 from uqcli.defaults import LOWEST
-from uqcli.document import Document, Metrics, Table, count, number, ranges, share
+from uqcli.document import Document, Metrics, Table, count, number, p_text, ranges, share
 from uqcli.engines.protocol import AddedColumns
 from uqcli.engines.request import Roles
 from uqcli.errors import DataError, UsageError
@@ -207,7 +207,11 @@ class BoundaryArtifact(Saved, frozen=True, kw_only=True):
 
 
 def threshold_table(
-    uncertainty_edges: Sequence[float], thresholds: Sequence[float | None], alone: float | None = None
+    uncertainty_edges: Sequence[float],
+    thresholds: Sequence[float | None],
+    alone: float | None = None,
+    *,
+    in_vain: bool = False,
 ) -> Table:
     """Which scores are positive in each uncertainty bin.
 
@@ -215,12 +219,16 @@ def threshold_table(
     ----------
     alone
         The threshold of the score alone, which may be taken instead; None where none is known.
+    in_vain
+        Whether that is what is advised.
     """
     if len(thresholds) == 1 and alone is None:
         return Table(title="Decision", header=("positive when",), rows=((rule(thresholds[0]),),))
     names = ranges(uncertainty_edges)
     rows = [(name, rule(threshold)) for name, threshold in zip(names, thresholds, strict=True)]
-    if alone is not None:
+    if alone is not None and in_vain:
+        rows.insert(0, ("advised: the score alone", rule(alone)))
+    elif alone is not None:
         rows.append(("instead, by the score alone", rule(alone)))
     return Table(title="Decision", header=("uncertainty", "positive when"), rows=rows, left=2)
 
@@ -230,11 +238,12 @@ def certificate_in_words(certificate: SavedCertificate) -> tuple[str, str]:
     tested = certificate.tested_on
     return (
         f"Certified: of new rows like these that are selected at least {100 * certificate.precision:g} % "
-        f"are positive, but for a risk of {100 * certificate.delta:g} % that these rows misled. Of "
+        f"are positive, with a risk of {100 * certificate.delta:g} % that these rows mislead. Of "
         f"{count(tested.rows)} rows kept for the test {count(tested.selected)} are selected, "
-        f"{count(tested.true_positives)} of them positive (p = {certificate.p_value:.3g}).",
+        f"{count(tested.true_positives)} of them positive: {share(tested.true_positives / tested.selected)} "
+        f"({p_text(certificate.p_value)}).",
         "It holds if new rows come from the same source, rows are independent, and bound, risk, seed "
-        f"({certificate.seed}) and bins were fixed before looking: trying a second seed spends it.",
+        f"({certificate.seed}) and bins were fixed before looking; after a second try it holds no more.",
     )
 
 

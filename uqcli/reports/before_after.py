@@ -39,7 +39,7 @@ def before_and_after_figure(panels: Sequence[ReliabilityPanel]) -> Figure:
             _draw_panel(place, panel, top)
         for place in axes[len(panels) :]:
             place.set_axis_off()
-        axes[0].legend(loc="upper left", frameon=False)
+        axes[0].legend(loc="upper left")
 
     titles = "; ".join(printable(panel.title) for panel in panels)
     return Figure(

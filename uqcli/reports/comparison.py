@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, Final, TypeVar
 
-from uqcli.document import Estimate, Metric, Metrics, Table, ends_of, meant
+from uqcli.document import Estimate, Metric, Metrics, Table, ends_of, meant, share
 
 _MEANINGS: Final = {
     "proper scores": {
@@ -109,9 +109,27 @@ def decided_by_single_rows(compared: Sequence[tuple[str, Comparison]]) -> list[s
     if not bare or len(bare) == len(compared):
         return []
     return [
-        f"{', '.join(bare)}: no interval of the log loss would hold its level, as where probabilities of 0 "
-        "or 1 let single rows decide it; hold the Brier scores against each other."
+        f"{', '.join(bare)}: the log loss has no interval that would hold its level, since single rows under "
+        "probabilities near 0 or 1 can decide it; the Brier score does not hang on them."
     ]
+
+
+def first_by_brier(compared: Sequence[tuple[str, Comparison]]) -> list[str]:
+    """Which has the lowest Brier score, where that is not the one with the lowest log loss."""
+    by_loss, by_brier = (_lowest(compared, metric) for metric in ("log_loss", "brier"))
+    if by_loss is None or by_brier is None or by_loss == by_brier:
+        return []
+    after = {name: share(value_of(each.after["brier"])) for name, each in compared}
+    return [
+        f"By the Brier score {by_brier} comes first ({after[by_brier]}, {by_loss} {after[by_loss]}). The two "
+        "disagree, so hold both against other labelled rows before you choose."
+    ]
+
+
+def _lowest(compared: Sequence[tuple[str, Comparison]], metric: str) -> str | None:
+    """The first with the lowest value after calibration."""
+    known = [(value_of(each.after[metric]), name) for name, each in compared]
+    return min(((value, name) for value, name in known if value is not None), default=(0.0, None))[1]
 
 
 Named = TypeVar("Named", bound=tuple[Any, Metrics])

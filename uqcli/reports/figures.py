@@ -45,6 +45,8 @@ _STYLE: Any = {
     "figure.dpi": 144,
     "figure.constrained_layout.w_pad": 0.1,
     "figure.constrained_layout.h_pad": 0.1,
+    "legend.framealpha": 0.85,  # lines behind it do not cross its words
+    "legend.edgecolor": "none",
     "text.parse_math": False,  # names may hold dollar signs
 }
 

@@ -95,6 +95,15 @@ class JudgedGate:
         return f"gate: {self.gate.text} holds{where} ({self.gate.path} is {self.actual:.6g})"
 
     @property
+    def in_words(self) -> str:
+        """What is said of it on pages where it holds."""
+        where = f" of {self.artifact}" if self.artifact else ""
+        return (
+            f"Failed, and nothing but reports was written: {self.gate.path}{where} is {self.actual:.6g}, "
+            f"which must not be {self.gate.operator} {self.gate.value:g}."
+        )
+
+    @property
     def result(self) -> Literal["passed", "failed", "undefined"]:
         """What became of the run by it."""
         if self.actual is None:
@@ -102,17 +111,13 @@ class JudgedGate:
         return "failed" if self.holds else "passed"
 
 
+def _shown(actual: float | None) -> str:
+    return "-" if actual is None else f"{actual:.6g}"
+
+
 def gates_table(judged: Sequence[JudgedGate]) -> Table:
     """What was demanded and what became of it."""
-    rows = [
-        (
-            each.gate.text,
-            each.artifact or "all",
-            "-" if each.actual is None else f"{each.actual:.6g}",
-            each.result,
-        )
-        for each in judged
-    ]
+    rows = [(each.gate.text, each.artifact or "all", _shown(each.actual), each.result) for each in judged]
     header = ("the run fails if", "of", "it is", "result")
     return Table(title="Gates", header=header, rows=rows, left=2, words_last=True)
 

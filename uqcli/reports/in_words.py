@@ -35,8 +35,8 @@ BINNINGS: Final[Mapping[str, str]] = MappingProxyType(
     {
         Binning.EQUI_WEIGHT: "bins of equally many rows",
         Binning.EQUI_SPAN: "bins of equal width",
-        Binning.PAVA_BC: "rising rates, sizes held within limits",
-        Binning.PAVA: "rising rates",
+        Binning.PAVA_BC: "steps of an isotonic fit, sizes held within limits",
+        Binning.PAVA: "steps of an isotonic fit",
         Binning.QUANTILE: "equally many rows",
         Binning.EQUISPACED: "equal width",
     }

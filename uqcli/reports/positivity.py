@@ -156,7 +156,8 @@ def _draw_map(
     for number, level in enumerate(levels):
         shades = np.ma.masked_invalid(level.rate)[None, :]
         axes.pcolormesh(level.ends, [number, number + 1], shades, cmap=shading, norm=norm)
-    axes.set(xlabel="score", ylabel="uncertainty", xlim=span, ylim=(0, len(levels)))
+    label = "uncertainty" if len(levels) == 1 else "uncertainty (up: less certain)"
+    axes.set(xlabel="score", ylabel=label, xlim=span, ylim=(0, len(levels)))
     step = -(-len(levels) // 12)
     axes.set_yticks(np.arange(0, len(levels), step) + 0.5, names[::step])
     axes.tick_params(axis="y", length=0)
@@ -175,12 +176,15 @@ def _highest(levels: Sequence[_Level]) -> float:
 
 def _draw_boundary(axes: Axes, drawn: Drawn, levels: int, style: dict[str, Any]) -> None:
     """A step along the thresholds; where nothing is positive it leaves the picture to the right."""
+    from matplotlib import patheffects
+
     thresholds = drawn.thresholds if len(drawn.thresholds) == levels else drawn.thresholds * levels
     low, high = axes.get_xlim()
     beyond = high + (high - low)
     at = np.repeat([beyond if each is None else max(each, low - (high - low)) for each in thresholds], 2)
     height = np.repeat(np.arange(levels + 1), 2)[1:-1]
-    axes.plot(at, height, label=drawn.name, solid_joinstyle="miter", **style)
+    apart = [patheffects.withStroke(linewidth=style["linewidth"] + 1.6, foreground="white")]
+    axes.plot(at, height, label=drawn.name, solid_joinstyle="miter", path_effects=apart, **style)
     axes.set_xlim(low, high)
 
 
@@ -199,4 +203,4 @@ def _draw_curves(
     axes.set(xlabel="score", ylabel="share of positives (95 % interval)", xlim=span)
     axes.set_ylim(0, min(1.02, 1.3 * _highest(levels)))
     title = "uncertainty" if len(levels) > 1 else None
-    axes.legend(loc="upper left", frameon=False, title=title, alignment="left")
+    axes.legend(loc="upper left", title=title, alignment="left")

@@ -224,7 +224,7 @@ _STYLE = (
     "th{border-bottom:2px solid var(--rule)}"
     "figure{margin:1.5rem 0 2rem}svg{display:block;max-width:100%;height:auto;border-radius:4px}"
     "figcaption{margin-top:.6rem;font-size:.9rem;max-width:44rem}.narrow{display:none}"
-    "@media screen and (max-width:40rem){th,td{padding:.35rem .4rem}}"
+    "@media screen and (max-width:40rem){th,td{padding:.35rem .4rem}th,td:not(.n){white-space:normal}}"
     "@media screen and (max-width:60rem){.wide{display:none}.narrow{display:block}}"
 )
 
@@ -253,9 +253,10 @@ def _page(report: Report, suffix: str, facts: RunFacts) -> str:
     document, made_from = report.document(), facts.origin.table(report.payload())
     figures = [each for each in document.figures if each.needed or can_draw()]
     tables = [*document.tables, *([gates_table(facts.gates)] if facts.gates else [])]
-    failed = [f"Failed by a {each.message}." for each in facts.gates if each.holds]
+    failed = [each.in_words for each in facts.gates if each.holds]
     document = replace(
         document,
+        title=f"{document.title}: failed by a gate" if failed else document.title,
         lead=(*failed, *document.lead),
         notes=(*document.notes, *remarks()),
         figures=figures,

@@ -168,19 +168,18 @@ _Held = tuple[bool | None, str]
 
 
 def _held(artifact: BoundaryArtifact, constraint: Constraint, found: MeasuredBoundary) -> _Held:
-    (bound, *_) = constraint.amounts
     match constraint.kind:
         case ConstraintKind.PRECISION:
             return _precision_kept(artifact, constraint, found)
         case ConstraintKind.RECALL:
             counts = (found.true_positives, found.positives)
-            return _kept(constraint, found.recall, counts, bound)
+            return _kept(constraint, found.recall, counts)
         case ConstraintKind.MAX_FPR:
             counts = (found.selected - found.true_positives, found.rows - found.positives)
-            return _kept(constraint, found.fpr, counts, bound)
+            return _kept(constraint, found.fpr, counts)
         case ConstraintKind.MAX_SELECTED:
             share = 100 * found.selected / found.rows
-            promised = f"promised on the hold-out: {constraint.promise()}"
+            promised = f"promised where it was chosen: {constraint.promise()}"
             return None, f"{found.selected} selected here, {share:.2f}% of the rows; {promised}."
         case ConstraintKind.UTILITY:
             value = float(constraint.objective(found.true_positives, found.selected))
@@ -192,37 +191,44 @@ def _precision_kept(artifact: BoundaryArtifact, constraint: Constraint, found: M
     if found.target_precision is not None:
         return _kept_in_target(constraint, found.target_precision, bound)
     if artifact.certified is not None and found.selected:
-        return _certified(constraint, artifact.certified, counts)
-    return _kept(constraint, found.precision, counts, bound)
+        return _certified(constraint, artifact.certified, found)
+    return _kept(constraint, found.precision, counts)
 
 
-def _certified(constraint: Constraint, certificate: SavedCertificate, counts: tuple[int, int]) -> _Held:
+def _certified(constraint: Constraint, certificate: SavedCertificate, found: MeasuredBoundary) -> _Held:
     """Hold a certificate against rows it has not seen, by the exact one-sided test."""
     from scipy.special import bdtr
 
-    true_positives, selected = counts
+    true_positives, selected = counts = found.true_positives, found.selected
     p_value = float(bdtr(float(true_positives), selected, float(constraint.amounts[0])))
     risk = f"{100 * certificate.delta:g} %"
-    promised = f"{constraint.promise()}, certified at a risk of {risk}"
-    here = f"it is {true_positives / selected:.4f} here (exact one-sided test, {p_text(p_value)})"
+    promised = f"{constraint.promise()}, certified at a risk of {risk},"
     if p_value > 1 - CONFIDENCE:
-        return True, f"{promised}: nothing here speaks against it; {here}."
+        met, surely = _held_against(constraint, found.precision, counts)
+        return True, f"{promised} {_said(met=met, surely=surely)}."
     return False, (
-        f"{promised}, is broken: {here}. Either these "
+        f"{promised} is broken: it is {true_positives / selected:.4f} here (exact one-sided test, "
+        f"{p_text(p_value)}). Either these "
         "rows come from elsewhere than those of the certificate, or it was one of the few that fail."
     )
 
 
-def _kept(constraint: Constraint, estimate: ExactEstimate, counts: tuple[int, int], bound: Fraction) -> _Held:
-    successes, trials = counts
-    if trials == 0:
+def _kept(constraint: Constraint, estimate: ExactEstimate, counts: tuple[int, int]) -> _Held:
+    if counts[1] == 0:
         return None, f"{constraint.promise()} cannot be judged here: there is nothing to judge it by."
+    met, surely = _held_against(constraint, estimate, counts)
+    return met or not surely, f"{constraint.promise()} {_said(met=met, surely=surely)}."
+
+
+def _held_against(
+    constraint: Constraint, estimate: ExactEstimate, counts: tuple[int, int]
+) -> tuple[bool, bool]:
+    """Whether a share (of successes in trials) keeps its bound, and whether its interval leaves no doubt."""
+    (bound, *_), (successes, trials) = constraint.amounts, counts
     value, low, high = Fraction(successes, trials), Fraction(estimate.low), Fraction(estimate.high)
     if constraint.kind is ConstraintKind.MAX_FPR:
-        met, surely = value <= bound, high <= bound or low > bound
-    else:
-        met, surely = value >= bound, low >= bound or high < bound
-    return met or not surely, f"{constraint.promise()} {_said(met=met, surely=surely)}."
+        return value <= bound, high <= bound or low > bound
+    return value >= bound, low >= bound or high < bound
 
 
 def _kept_in_target(constraint: Constraint, estimate: Estimate, bound: Fraction) -> _Held:

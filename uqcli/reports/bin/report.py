@@ -5,13 +5,15 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Final
 
 from uqcli.artifacts.grid import GridArtifact
 from uqcli.counts import Floats
 from uqcli.document import Document, Metrics, Table
 from uqcli.methods.bin.isotonic_error import BinError
 from uqcli.reports.positivity import positivity_figure
+
+_NEXT: Final = "A boundary can be found on these counts without the rows: uqcli boundary --grid."
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -82,11 +84,14 @@ class BinReport:
         return Table(title=title, header=("score bins", "IST", "MIST"), rows=rows)
 
     def _error_notes(self) -> list[str]:
-        if self.errors is None or len(self.artifact.count) == 1:
+        if len(self.artifact.count) == 1:
             return []
+        if self.errors is None:
+            return [_NEXT]
         return [
+            _NEXT,
             "IST is one isotonic fit on the score, MIST one in each uncertainty bin; their errors are of the "
-            "rows they were fitted on."
+            "rows they were fitted on.",
         ]
 
 

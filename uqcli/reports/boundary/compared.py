@@ -90,7 +90,7 @@ class Compared:
         said = (
             f"on rows held out, at as many alerts, recall changes by {_points(self.gain.equal_alerts)} "
             f"points against the score alone; by {100 * self.gain.placebo:+.2f} with placebos, uncertainties "
-            f"exchanged among rows of like score ({p_text(self.p_value)})"
+            f"exchanged among rows of like score ({p_text(self.p_value)} that placebos gain as much)"
         )
         instead = f"Use one threshold ({alone})."
         match self.verdict:

@@ -216,7 +216,8 @@ class BoundaryReport:
 
     def _decision(self, found: FittedBoundary) -> Table:
         """Thresholds, with that of the score alone, which some reports say to use instead."""
-        return threshold_table(found.uncertainty_edges.tolist(), found.thresholds, self._alone)
+        edges = found.uncertainty_edges.tolist()
+        return threshold_table(edges, found.thresholds, self._alone, in_vain=self._in_vain)
 
     @property
     def _alone(self) -> float | None:
@@ -259,9 +260,9 @@ class BoundaryReport:
             return Table(title="", header=header, rows=every)
         rows: list[tuple[str, ...]] = [(named(self.chosen.algorithm, ALGORITHMS), *_cells(self.chosen))]
         if self.score_only and self.score_only.found:
-            rows.append(("score alone", *_fit_cells(self.score_only.found.fit)))
+            rows.append(("score alone", *fit_cells(self.score_only.found.fit)))
         if self.certification and self.certification.uncertified:
-            rows.append(("without certificate", *_fit_cells(self.certification.uncertified.fit)))
+            rows.append(("without certificate", *fit_cells(self.certification.uncertified.fit)))
         return Table(title="", header=header, rows=rows)
 
     def _times(self) -> list[str]:
@@ -364,8 +365,9 @@ def _cells(candidate: Candidate) -> tuple[str, str, str, str]:
     if candidate.found is None:
         word = "does not apply" if candidate.obstacle else "infeasible"
         return (word, "", "", "")
-    return _fit_cells(candidate.found.fit)
+    return fit_cells(candidate.found.fit)
 
 
-def _fit_cells(fit: FitCounts) -> tuple[str, str, str, str]:
+def fit_cells(fit: FitCounts) -> tuple[str, str, str, str]:
+    """What a boundary finds, for tables: recall, precision, selected, true positives."""
     return share(fit.recall), share(fit.precision), count(fit.selected), count(fit.true_positives)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from uqcli.artifacts.boundary import rule
 from uqcli.defaults import VERSION
-from uqcli.document import Document, Metrics, Table, count, share
-from uqcli.reports.boundary.report import BoundaryReport
+from uqcli.document import Document, Metrics, Table, count, ranges
+from uqcli.reports.boundary.report import BoundaryReport, fit_cells
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -34,24 +35,22 @@ class SeveralBoundariesReport:
     def document(self) -> Document:
         """The readable form: one line for each bound."""
         first = self.reports[0]
-        rows = [self._line(each) for each in self.reports]
-        bins = range(1, max(len(row) for row in rows) - 4)
-        header = ("bound", "recall", "precision", "selected", "true positives", *_thresholds_header(bins))
+        header = ("on the rows they were chosen on", "recall", "precision", "selected", "true positives")
+        found = Table(title="", header=header, rows=[_line(each) for each in self.reports])
         return Document(
             title=f"Boundaries ({first.chosen.algorithm}) for several bounds",
-            tables=[Table(title="On the rows they were chosen on", header=header, rows=_padded(rows))],
+            tables=[found, *self._decisions()],
             notes=self._notes(),
             promises=[each.promise for each in self.reports],
         )
 
-    def _line(self, report: BoundaryReport) -> tuple[str, ...]:
-        found, bound = report.chosen.found, report.constraint.promise()
-        if found is None:
-            return (bound, "infeasible", "", "", "")
-        fit = found.fit
-        cells = (share(fit.recall), share(fit.precision), count(fit.selected), count(fit.true_positives))
-        thresholds = ("never" if each is None else f"{each:.6g}" for each in found.thresholds)
-        return (bound, *cells, *thresholds)
+    def _decisions(self) -> list[Table]:
+        """Which scores are positive: bounds side by side where uncertainties are cut alike."""
+        by_edges: dict[tuple[float, ...], list[BoundaryReport]] = {}
+        for each in self.reports:
+            if each.chosen.found is not None:
+                by_edges.setdefault(tuple(each.chosen.found.uncertainty_edges.tolist()), []).append(each)
+        return [_decision(edges, reports) for edges, reports in by_edges.items()]
 
     def _notes(self) -> list[str]:
         first = self.reports[0]
@@ -74,16 +73,22 @@ class SeveralBoundariesReport:
                 "takes the best of them afterwards runs a higher one."
             )
         else:
-            notes.append("Measured on the rows they were chosen on: expect less on new rows.")
+            notes.append(
+                "Measured on the rows they were chosen on: expect less on new rows; check with uqcli "
+                "evaluate on labelled data not used here."
+            )
         return notes
 
 
-def _thresholds_header(bins: range) -> list[str]:
-    if len(bins) == 1:
-        return ["score from"]
-    return [f"bin {number}: score from" for number in bins]
+def _line(report: BoundaryReport) -> tuple[str, ...]:
+    found, bound = report.chosen.found, report.constraint.promise()
+    return (bound, "infeasible", "", "", "") if found is None else (bound, *fit_cells(found.fit))
 
 
-def _padded(rows: list[tuple[str, ...]]) -> list[tuple[str, ...]]:
-    width = max(map(len, rows))
-    return [row + ("",) * (width - len(row)) for row in rows]
+def _decision(edges: Sequence[float], reports: Sequence[BoundaryReport]) -> Table:
+    bounds = [each.constraint.promise() for each in reports]
+    rules = [map(rule, each.chosen.found.thresholds) for each in reports if each.chosen.found]
+    rows = list(zip(ranges(edges), *rules, strict=True))
+    return Table(
+        title="Decisions: positive when", header=("uncertainty", *bounds), rows=rows, left=1 + len(bounds)
+    )

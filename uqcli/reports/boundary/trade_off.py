@@ -55,9 +55,9 @@ def trade_off_figure(trade_off: TradeOff, chosen: FittedBoundary | None) -> Figu
             axes.plot(
                 *_points([chosen]), color=RED, marker="o", markersize=7, linestyle="", label="the boundary"
             )
-        axes.set(xlabel="recall on the hold-out rows", ylabel="precision there", xlim=(0, 1.02))
+        axes.set(xlabel="recall on the rows it was chosen on", ylabel="precision there", xlim=(0, 1.02))
         rule(axes)
-        axes.legend(frameon=False)
+        axes.legend()
 
     title = "Precision against recall on the rows that boundaries were chosen on"
     return Figure(

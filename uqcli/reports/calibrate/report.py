@@ -20,6 +20,7 @@ from uqcli.reports.comparison import (
     Comparison,
     comparison_table,
     decided_by_single_rows,
+    first_by_brier,
     ranked_table,
     value_of,
     verdict,
@@ -147,7 +148,8 @@ class CalibrateReport:
         )
         drawn = self._drawn()
         seed = [f"Drawn with seed {self.artifact.parameters.seed}: {', '.join(drawn)}."] if drawn else []
-        tried = decided_by_single_rows([(str(each.method), each.compared) for each in self.every])
+        every = [(str(each.method), each.compared) for each in self.every]
+        tried = [*first_by_brier(every), *decided_by_single_rows(every)]
         return [
             *said,
             *self._still_off(),
@@ -188,9 +190,8 @@ class CalibrateReport:
         if deviating is None or deviating <= 100 * MUCH:
             return []
         left = f"{deviating:.1f} % of its predictions still deviate significantly from their labels (tce)"
-        if self.every:
-            return [f"Even so {left}."]
-        return [f"{left[0].upper()}{left[1:]}: --method all tries the other maps."]
+        more = "" if self.every else ", and compare other maps by --method all"
+        return [f"{left}: read them as rough{more}."]
 
 
 def _numbers(values: Floats) -> list[float | None]:

@@ -147,7 +147,7 @@ class EvaluateReport:
             self.source,
             self.parameters,
             self.results,
-            [*self._which(), *self._notes()],
+            [*self._notes(), *self._which()],
             difference=self.difference,
         )
 
@@ -200,18 +200,18 @@ class EvaluateReport:
         ]
 
     def _which(self) -> list[str]:
-        """Which of two to use, as far as these rows tell."""
-        difference = self.difference
-        if difference is None:
-            return []
-        (first, _, found), (second, _, other) = self.results
-        broken = [
-            name for name, each in zip((first, second), self.promises, strict=True) if each.kept is False
-        ]
-        if len(broken) == 2:
-            return ["Both break what they promised: choose again, on rows like these."]
+        """Which to use, as far as these rows tell."""
+        named = [name for name, _, _ in self.results]
+        broken = [name for name, each in zip(named, self.promises, strict=True) if each.kept is False]
+        if broken == named:
+            return ["What was promised is broken here: choose again, on rows like these."]
         if broken:
-            return [f"Use {second if broken == [first] else first}: the other breaks what it promised."]
+            left = " or ".join(name for name in named if name not in broken)
+            return [f"Use {left}; what {' and '.join(broken)} promised is broken here."]
+        return [] if self.difference is None else self._which_of_two(self.difference)
+
+    def _which_of_two(self, difference: BoundaryDifference) -> list[str]:
+        (first, _, found), (second, _, other) = self.results
         if not direction(difference.selected) and not direction(difference.recall):
             return ["Nothing here tells the two apart: use the one that is simpler to run."]
         more, less = (first, second) if found.selected >= other.selected else (second, first)

@@ -14,6 +14,7 @@ from uqcli.reports.comparison import (
     Comparison,
     comparison_table,
     decided_by_single_rows,
+    first_by_brier,
     ranked_table,
     verdict,
 )
@@ -79,7 +80,7 @@ class EvaluateCalibratorReport:
         apart = [] if self.difference is None else self.difference.sentences(self._names())
         named = [(name, compared) for name, _, compared in self.results]
         said = [f"{name}: {verdict(compared, 'here')}" for name, compared in named]
-        return [*said, *apart, *decided_by_single_rows(named)]
+        return [*said, *apart, *first_by_brier(named), *decided_by_single_rows(named)]
 
     def _names(self) -> list[str]:
         return [name for name, _, _ in self.results]

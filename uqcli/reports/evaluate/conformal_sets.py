@@ -149,7 +149,11 @@ class EvaluateConformalReport:
     def payload(self) -> dict[str, Any]:
         """The JSON form: ``metrics`` of one artifact or between two, ``results`` of all."""
         payload = evaluation_payload(
-            self.source, self.parameters, self.results, self._verdicts(), difference=self.difference
+            self.source,
+            self.parameters,
+            self.results,
+            [*self._verdicts(), *_smaller(self.results)],
+            difference=self.difference,
         )
         verdicts = [found.promise.verdict for _, _, found in self.results]
         for each, verdict in zip(payload["results"], verdicts, strict=True):
@@ -182,6 +186,7 @@ class EvaluateConformalReport:
         return Document(
             title=f"Evaluation on {count(self.source.rows)} rows",
             tables=tables,
+            lead=_smaller(self.results),
             notes=self._verdicts(),
             figures=[sets_figure(self.results)],
             promises=[_promised(*result) for result in self.results],
@@ -208,7 +213,7 @@ class EvaluateConformalReport:
         names = [name for name, _, _ in self.results]
         apart = [] if self.difference is None else self.difference.sentences(names)
         judged = [f"{name}: {_verdict(artifact, found)}" for name, artifact, found in self.results]
-        return [*judged, *apart, *_smaller(self.results), *_on_empty(self.results)]
+        return [*judged, *apart, *_on_empty(self.results)]
 
 
 def _promised(name: str, artifact: ConformalArtifact, found: SetMetrics) -> Promise:
@@ -253,8 +258,8 @@ def _smaller(results: Results) -> list[str]:
     if fewer == more:
         return []
     return [
-        f"Nothing here speaks against either promise, and on these rows the sets of {less} are smaller: "
-        f"{fewer:.3f} classes on average, {more:.3f} of the other."
+        f"Use {less}: nothing here speaks against either promise, and on these rows its sets are smaller, "
+        f"{fewer:.3f} classes on average and {more:.3f} of the other."
     ]
 
 

@@ -131,7 +131,10 @@ class CalibratorDifference:
     def sentences(self, names: Sequence[str]) -> list[str]:
         """What chance does not explain, in words."""
         if not self.paired:
-            return ["The two read different columns: their difference is not paired, and has no interval."]
+            return [
+                "The two look at different columns, so rows are not held against each other one by one: the "
+                "difference has no interval."
+            ]
         return [self._on(metric, said, names) for metric, said in LOSSES_COMPARED.items()]
 
     def _on(self, metric: str, said: str, names: Sequence[str]) -> str:
@@ -190,7 +193,10 @@ class SetDifference:
         """What chance does not explain, in words, and where it may explain all."""
         first, second = names
         if self.coverage_p is None:
-            return ["The two read different columns: their difference is not paired, and has no interval."]
+            return [
+                "The two look at different columns, so rows are not held against each other one by one: the "
+                "difference has no interval."
+            ]
         test = (
             f"exact McNemar {p_text(self.coverage_p)} on {count(self.disagreements)} rows where they disagree"
         )

@@ -64,7 +64,7 @@ def _draw(axes: Axes, title: str, measured: Sequence[Measured]) -> None:
         axes.plot([low, high], [place, place], color=BLUE, linewidth=1.6)
         axes.plot([each.rate.value], [place], color=BLUE, marker="o", markersize=6)
     if any(each.promised is not None for each in measured):
-        axes.plot([], [], color=RED, linewidth=2, label="promised on the hold-out")
+        axes.plot([], [], color=RED, linewidth=2, label="promised")
         axes.legend(loc="lower right", bbox_to_anchor=(1, 1), frameon=False, borderpad=0)
     line_by_line(axes, [each.name for each in measured])
     axes.margins(x=0.08)

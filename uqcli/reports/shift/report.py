@@ -131,7 +131,7 @@ class ShiftReport:
             return []
         said = [
             "A weight above 1: the class is more frequent in the target. Boundaries, calibrators, sets and "
-            "their evaluation take the weights by --shift. They hold where the classes only became more or "
+            "their evaluation take the artifact by --shift. They hold where the classes only became more or "
             "less frequent and rows of one class look as before, which unlabelled rows cannot show."
         ]
         if self._has_intervals:
@@ -143,7 +143,8 @@ class ShiftReport:
             percent = f"{100 * self.confidence:g} %"
             listed = ", ".join(apart[:_MOST_NAMED]) + (" and more" if len(apart) > _MOST_NAMED else "")
             said.append(
-                f"Weights whose {percent} interval leaves out 1, each taken by itself: {listed or 'none'}."
+                f"Classes whose weight has a {percent} interval without 1, each taken by itself: "
+                f"{listed or 'none'}."
             )
             if self.parameters.seed is not None:
                 said.append(f"Drawn with seed {self.parameters.seed}: the intervals.")

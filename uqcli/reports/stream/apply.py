@@ -4,12 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 import msgspec
 
 from uqcli.defaults import VERSION
 from uqcli.document import Document, Metrics, Table, count
+
+_NEXT: Final = (
+    "What the model promises: uqcli show. Where labels come in, hold that against them with uqcli evaluate."
+)
+_TITLES: Final = {
+    "boundary": "Decisions for",
+    "calibrator": "Calibrated probabilities for",
+    "conformal": "Sets of classes for",
+}
 
 
 class ApplySource(msgspec.Struct, frozen=True, kw_only=True):
@@ -75,9 +84,18 @@ class ApplyReport:
         """The readable form."""
         cells = {"rows written": count(self.source.rows)}
         if self.selected is not None:
-            cells["positive"] = count(self.selected)
+            cells["decided positive"] = count(self.selected)
             cells["share"] = f"{100 * self.selected / self.source.rows:.2f} %" if self.source.rows else "-"
-        cells |= {"dropped": count(self.source.dropped), "without values": count(self.undecided)}
+        cells |= {
+            "dropped": count(self.source.dropped),
+            "undecided, a value is missing": count(self.undecided),
+        }
         added = f"Columns added: {', '.join(self.parameters.columns)}."
         table = Table(title="", header=list(cells), rows=[list(cells.values())], left=0)
-        return Document(title="Applied", tables=[table], notes=[added])
+        notes = [added] if self.parameters.kind is None else [added, _NEXT]
+        rows = f"{count(self.source.rows)} row{'' if self.source.rows == 1 else 's'}"
+        return Document(
+            title=f"{_TITLES.get(self.parameters.kind or '', 'Columns added to')} {rows}",
+            tables=[table],
+            notes=notes,
+        )

@@ -110,7 +110,7 @@ _ABOUT: Final = {
     "posterior": "Scores and uncertainties of a posterior network, with labels; true_positivity is the "
     "chance that each label was drawn with, expected_positivity its mean at that score and uncertainty.",
     "gaussian": "Scores of a logistic model for two Gaussian classes, with labels; true_positivity is the "
-    "chance of a positive at that x.",
+    "chance of a positive at its place x between the classes.",
 }
 _NEXT: Final = (
     "Made up, to try commands and rules where the truth is known: hold what they say against these columns."
@@ -121,7 +121,7 @@ _MEANINGS: Final = {
     "omega": "positive share of the model's prior",
     "xi": "positive share of the true prior",
     "prior": "strength of the model's prior, in rows",
-    "nu": "strength of the true prior relative to it",
+    "nu": "strength of the true prior relative to the model's",
     "gamma": "weight of the prior over that of the training rows: the higher, the less certain",
     "prevalence": "share of positives among the rows",
     "train_prevalence": "share of positives where the model learned",
@@ -157,7 +157,7 @@ def _curves_figure(curves: Sequence[ExpectedCurve]) -> Figure:
             style = {"color": colour, "linewidth": 1.8, "marker": marker, "markersize": 4}
             axes.plot(curve.score, curve.positivity, label=f"gamma {curve.gamma:g} ({rows})", **style)
         axes.set(xlabel="score", ylabel="expected share of positives", xlim=(0, 1), ylim=(0, 1))
-        axes.legend(loc="upper left", frameon=False)
+        axes.legend(loc="upper left")
 
     return Figure(
         title="Expected share of positives against the score, by prior to evidence",

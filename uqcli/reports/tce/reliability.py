@@ -103,7 +103,7 @@ def _violins(axes: Axes, panel: Panel, top: float, *, inside: bool) -> None:
     axes.tick_params(labelbottom=False)
     _number_bins(axes, len(shapes))
     place: dict[str, Any] = {"loc": "lower right", "bbox_to_anchor": (1, 1), "ncols": 2, "borderpad": 0}
-    axes.legend(frameon=False, **({"loc": "upper left"} if inside else place))
+    axes.legend(**({"loc": "upper left"} if inside else {"frameon": False, **place}))
 
 
 def _outline(shape: Histogram) -> tuple[Floats, Floats]:
@@ -145,7 +145,7 @@ def _bin_sizes(axes: Axes, panel: Panel) -> None:
     axes.set_ylim(0, 1.45 * highest)
     axes.set_yticks([0, highest], ["0", f"{highest:,}"])
     _number_bins(axes, len(number))
-    axes.legend(loc="upper left", frameon=False, ncols=2)
+    axes.legend(loc="upper left", ncols=2)
 
 
 def _standard(axes: Axes, panel: Panel, top: float) -> None:

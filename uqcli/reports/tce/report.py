@@ -45,7 +45,7 @@ _MEANINGS: Final = {
         "mcb": "miscalibration: what the best rising map would take off the Brier score",
         "intercept": "of labels on log-odds of scores; 0 if calibrated",
         "slope": "of the same line; 1 if calibrated, below 1 for scores too extreme",
-        "intercept_at_slope_1": "0 if calibrated; on the whole scores are too high below 0, too low above",
+        "intercept_at_slope_1": "0 if calibrated; negative: scores on the whole too high, positive: too low",
     },
     "discrimination": {"dsc": "what the best rising map of the scores tells apart"},
     "proper scores": {

@@ -65,9 +65,9 @@ def _where(bins: ScoreBins, erring: Ints) -> str:
     low, high = float(bins.low[run[0]]), float(bins.high[run[-1]])
     where = {
         (True, True): "over the whole range",
-        (True, False): f"mostly below {high:.3g}",
-        (False, True): f"mostly above {low:.3g}",
-        (False, False): f"mostly between {low:.3g} and {high:.3g}",
+        (True, False): f"most of them below {high:.3g}",
+        (False, True): f"most of them above {low:.3g}",
+        (False, False): f"most of them between {low:.3g} and {high:.3g}",
     }[low == 0, high == 1]
     rows = int(bins.count[run].sum())
     mean = float((bins.mean_score[run] * bins.count[run]).sum()) / rows
