@@ -221,10 +221,11 @@ _STYLE = (
     "table{border-collapse:collapse;margin:1rem 0;overflow-wrap:normal}"
     "th,td{padding:.35rem .7rem;border-bottom:1px solid var(--line);text-align:left;white-space:nowrap}"
     ".o{white-space:nowrap}.n{text-align:right;font-variant-numeric:tabular-nums}.w{white-space:normal;min-width:14rem;overflow-wrap:anywhere}"
-    "th{border-bottom:2px solid var(--rule)}"
+    "th{border-bottom:2px solid var(--rule);white-space:normal}"
     "figure{margin:1.5rem 0 2rem}svg{display:block;max-width:100%;height:auto;border-radius:4px}"
     "figcaption{margin-top:.6rem;font-size:.9rem;max-width:44rem}.narrow{display:none}"
-    "@media screen and (max-width:40rem){th,td{padding:.35rem .4rem}th,td:not(.n){white-space:normal}}"
+    "@media screen and (max-width:40rem){table{font-size:.85rem}th,td{padding:.35rem .4rem}"
+    "td:not(.n){white-space:normal}th:first-child{min-width:5.5rem}.w{min-width:8rem}}"
     "@media screen and (max-width:60rem){.wide{display:none}.narrow{display:block}}"
 )
 
