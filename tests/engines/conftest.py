@@ -13,8 +13,8 @@ FRAME = "frame"
 TIGHT, AGAIN = "in parts of a few rows", "in parts, most of them read again"
 CELLS, EXPRESSIONS = "spark, in a few cells", "spark, in a few cells by expressions"
 ON_SPARK = (EngineName.SPARK, CELLS, EXPRESSIONS)
-FEW = 3
-"""Generated examples of each test on a cluster."""
+FEW, SOME = 3, 8
+"""Generated examples of each test on a cluster, and where every part is read again."""
 
 
 @pytest.fixture(params=[*EngineName, TIGHT, AGAIN, CELLS, EXPRESSIONS])
@@ -48,12 +48,14 @@ def _is_refused(item):
 
 @pytest.fixture(autouse=True)
 def few_examples(request, monkeypatch):
-    """A question to a cluster takes a tenth of a second, however few the rows."""
+    """A question to a cluster takes a tenth of a second, however few the rows; reading again takes long, too."""
     asked = "_hypothesis_internal_use_settings"
-    if "room" in request.fixturenames and request.getfixturevalue("room") in ON_SPARK:
-        known = getattr(request.function, asked, None)
-        if known is not None:
-            monkeypatch.setattr(request.function, asked, settings(known, max_examples=FEW))
+    if "room" not in request.fixturenames:
+        return
+    room, known = request.getfixturevalue("room"), getattr(request.function, asked, None)
+    most = FEW if room in ON_SPARK else SOME if room in (TIGHT, AGAIN) else None
+    if known is not None and most is not None:
+        monkeypatch.setattr(request.function, asked, settings(known, max_examples=most))
 
 
 @pytest.fixture

@@ -39,7 +39,7 @@ def true_positives(cells, algorithm, precision):
     return 0 if boundary is None else boundary.fit.true_positives
 
 
-@settings(max_examples=600)
+@settings(max_examples=200)
 @given(cell_rows(), PRECISIONS)
 def test_vw_dpmt_is_the_brute_force_boundary_with_all_its_tie_breaks(rows, precision):
     cells = as_cells(rows)
@@ -56,19 +56,19 @@ def same(one, other):
     return one.thresholds == other.thresholds and one.fit == other.fit
 
 
-@settings(max_examples=200)
+@settings(max_examples=100)
 @given(cell_rows(max_rows=4, max_cells=8, most=4), PRECISIONS)
 def test_vw_dpmt_equals_the_dense_table(rows, precision):
     assert true_positives(as_cells(rows), Algorithm.VW_DPMT, precision) == oracle.dense_table(rows, precision)
 
 
-@settings(max_examples=400)
+@settings(max_examples=133)
 @given(cell_rows(), PRECISIONS)
 def test_mist_equals_its_oracle(rows, precision):
     assert true_positives(as_cells(rows), Algorithm.MIST, precision) == oracle.mist(rows, precision)
 
 
-@settings(max_examples=400)
+@settings(max_examples=133)
 @given(data_sets(), PRECISIONS)
 def test_st_equals_trying_every_score(data, precision):
     spec = GridSpec(binning=Binning.EQUI_WEIGHT, uncertainty_bins=1, score_bins=None)
@@ -107,7 +107,7 @@ def test_the_best_precision_of_an_infeasible_search_is_the_best_of_all(rows):
         assert (result.closest.fit.precision, result.closest.fit.true_positives) == (float(expected), most)
 
 
-@settings(max_examples=300)
+@settings(max_examples=100)
 @given(st.data())
 def test_the_knapsack_is_exact_for_values_and_surpluses_of_any_size(data):
     scale = data.draw(st.sampled_from([1, 10**3, 10**9, 10**15]))
@@ -150,14 +150,14 @@ def equally_long(rows):
     return [row + [(0, 0)] * (width - len(row)) for row in rows]
 
 
-@settings(max_examples=300)
+@settings(max_examples=100)
 @given(cell_rows(), PRECISIONS)
 def test_gmt_takes_the_best_run_of_each_row(rows, precision):
     expected = sum(oracle.dense_table([row], precision) for row in rows)
     assert true_positives(as_cells(rows), Algorithm.GMT, precision) == expected
 
 
-@settings(max_examples=300)
+@settings(max_examples=100)
 @given(cell_rows(), PRECISIONS)
 def test_vw_dpmt_is_never_below_ew_mist_and_gmt(rows, precision):
     cells = as_cells(equally_long(rows))
@@ -166,7 +166,7 @@ def test_vw_dpmt_is_never_below_ew_mist_and_gmt(rows, precision):
         assert optimum >= true_positives(cells, algorithm, precision)
 
 
-@settings(max_examples=300)
+@settings(max_examples=100)
 @given(st.integers(1, 3), st.integers(1, 5), st.integers(1, 4), PRECISIONS, st.data())
 def test_ew_dpmt_is_the_brute_force_boundary_on_equal_cells(k, width, size, precision, data):
     positives = st.lists(st.integers(0, size), min_size=width, max_size=width)
@@ -221,7 +221,7 @@ def best_of_all(rows, allowed, objective):
     return None if best is None else best[3]
 
 
-@settings(max_examples=800)
+@settings(max_examples=266)
 @given(cell_rows(), constraints())
 def test_vw_dpmt_is_the_brute_force_boundary_under_every_constraint(rows, rule):
     constraint, allowed, objective = rule
@@ -232,7 +232,7 @@ def test_vw_dpmt_is_the_brute_force_boundary_under_every_constraint(rows, rule):
     assert got is None or same(got, boundary_at(cells, expected))
 
 
-@settings(max_examples=400)
+@settings(max_examples=133)
 @given(cell_rows(max_rows=1), constraints())
 def test_st_is_the_brute_force_boundary_under_every_constraint(rows, rule):
     constraint, allowed, objective = rule
@@ -243,7 +243,7 @@ def test_st_is_the_brute_force_boundary_under_every_constraint(rows, rule):
     assert got is None or same(got, boundary_at(cells, expected))
 
 
-@settings(max_examples=400)
+@settings(max_examples=133)
 @given(cell_rows(), constraints())
 def test_mist_is_the_best_isotonic_threshold_under_every_constraint(rows, rule):
     constraint, allowed, objective = rule
@@ -284,7 +284,7 @@ def test_hr_is_the_best_of_all_coefficients_and_thresholds(data, precision):
     assert (result.found.fit.true_positives if result.found else 0) == best
 
 
-@settings(max_examples=400)
+@settings(max_examples=133)
 @given(
     data_sets(),
     PRECISIONS,
