@@ -48,7 +48,7 @@ def _is_refused(item):
 
 @pytest.fixture(autouse=True)
 def few_examples(request, monkeypatch):
-    """A question to a cluster takes a tenth of a second, however few the rows; reading again takes long, too."""
+    """A question to a cluster takes a tenth of a second, however few the rows; reading again is slow, too."""
     asked = "_hypothesis_internal_use_settings"
     if "room" not in request.fixturenames:
         return
