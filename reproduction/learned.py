@@ -17,7 +17,7 @@ Scorer = Callable[[Floats], Floats]
 
 SIZES = {"S": 1, "M": 2, "L": 4}
 """Widths of the paper's networks, in units of 64, 32 and 16 neurons."""
-BATCH, EPOCHS = 128, 40
+BATCH, EPOCHS = 128, 30
 PENALTY = 1.0
 NUMBERS, CLUSTERED = 30, 8
 SIMULATED = 14_000

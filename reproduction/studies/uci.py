@@ -19,7 +19,7 @@ from reproduction.values import read
 
 TRAINED = 0.7
 EIGHTS, IMBALANCED, BALANCED = "digits", "generated, 5 % positive", "generated, half positive"
-GENERATED = 4_000
+GENERATED = 3_000
 BINNINGS = ("pava", "pava-bc", "quantile")
 ERRORS = {"estimation_error": "total error", "within_bin_error": "within-bin error"}
 LIKE = "optical_digits"

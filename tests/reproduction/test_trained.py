@@ -116,8 +116,18 @@ def test_trends_are_counted_in_their_tables_and_ours():
     assert len(sheet.rows) == 7
     assert {len(row) for row in sheet.rows} == {len(sheet.header)}
     judged = heterogeneous._judged(found, [PATTERNS, CLUSTERS])
-    assert "a lift in 10 of 12 runs" in judged.verdict
-    assert "above 0 in 12 and below in 0" in judged.verdict
+    assert (
+        "without regularisation a lift in 4 of 6 runs, the interval above 0 in 6, below in 0"
+        in judged.verdict
+    )
+    assert "with it a lift in 6 of 6 runs" in judged.verdict
+    assert "of ours 0 of 6 settings gain more than two standard errors" in sheet.text[-1]
+
+
+def test_a_lift_is_clear_above_two_standard_errors():
+    assert heterogeneous.clear([made(0.8, after, None, None) for after in (0.82, 0.83, 0.84)])
+    assert not heterogeneous.clear([made(0.8, after, None, None) for after in (0.79, 0.83, 0.84)])
+    assert not heterogeneous.clear([made(0.8, 0.9, None, None)])
 
 
 def test_order_of_pairs_and_of_values():
