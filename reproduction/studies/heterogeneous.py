@@ -130,8 +130,7 @@ def run(program: Program, scale: Scale, say: Say) -> Outcome:
     others = [(each, SMALL) for each in (CANCER, DIGITS, SPHERE)[: scale.grids]]
     found: Found = {}
     for each, base in [*networks, (PATTERNS, BOOSTED), *others]:
-        names = {SMALL: partitions, BOOSTED: [TREE, partitions[-1]]}.get(base, [TREE])
-        names = names if each is PATTERNS else [TREE]
+        names = partitions if each is PATTERNS and base is SMALL else [TREE]
         say(f"{each.name}, {base.name}, {runs} times: {', '.join(names)}")
         for seed in range(runs):
             for name, one in _runs(program, each, base, names, seed).items():
