@@ -112,7 +112,7 @@ def test_trends_are_counted_in_their_tables_and_ours():
     sheet = heterogeneous._tables(found, [PATTERNS, CLUSTERS], ["S", "M", "L"])
     assert "in 7 of the 10 lines of its Table 1, and in 2 of our 4" in sheet.text[-1]
     assert "so in 12 of the 15 pairs of its Table 3, and in 2 of our 6" in sheet.text[-1]
-    assert "above 0 in 10 of 12 settings" in sheet.verdict
+    assert "in 0 of 6 settings, with it in 0 of 6" in sheet.verdict
     assert len(sheet.rows) == 7
     assert {len(row) for row in sheet.rows} == {len(sheet.header)}
     judged = heterogeneous._judged(found, [PATTERNS, CLUSTERS])
@@ -121,7 +121,6 @@ def test_trends_are_counted_in_their_tables_and_ours():
         in judged.verdict
     )
     assert "with it a lift in 6 of 6 runs" in judged.verdict
-    assert "of ours 0 of 6 settings gain more than two standard errors" in sheet.text[-1]
 
 
 def test_a_lift_is_clear_above_two_standard_errors():
