@@ -41,7 +41,7 @@ def run(program: Program, scale: Scale, say: Say) -> Outcome:
         slopes[law] = _measured(program, drawn[law], None, "temperature")["calibration"]["slope"]
     curve = {}
     theirs = read()["heterogeneous"]["example"]
-    steps = STEPS if scale.grids > 1 else (theirs["learned"], theirs["better"])
+    steps = STEPS if scale.grids > 1 else (STEPS[1], theirs["learned"], theirs["better"])
     for step in (*steps, BEST):
         say(f"the feature at {step:.2f}")
         curve[step] = {law: _measured(program, drawn[law], step, "temperature")["metrics"] for law in drawn}
