@@ -244,7 +244,8 @@ def _gaining(found: Found, data: Sequence[DataSet], sizes: Sequence[str]) -> str
     without, regular = (f"{sum(sure[end])} of {len(sure[end])}" for end in ("unreg", "reg"))
     if len(next(iter(found.values()))) == 1:
         return "one run, which has no standard error"
-    return f"gains of more than two standard errors in {without} settings without regularisation, {regular} with it"
+    clear = "gains of more than two standard errors"
+    return f"{clear} in {without} settings without regularisation, {regular} with it"
 
 
 def rises(values: Sequence[float]) -> bool:
