@@ -9,8 +9,9 @@ from reproduction.study import Outcome, Row, Study
 
 HEAD = """# The papers, reproduced
 
-Written by `make reproduce`, which runs `uqcli` and nothing else on data it simulates; the published values
-are in `reproduction/values.toml`. A second run gives the same bytes. How long it takes: [speed.md](speed.md).
+Written by `make reproduce`, which runs `uqcli` on data it simulates, and on scores of models that it trains
+with scikit-learn; the published values are in `reproduction/values.toml`. A second run gives the same bytes
+(trained models may differ on another processor). How long it takes: [speed.md](speed.md).
 
 How to read a cell of the calibration tables: theirs, a colon, our median (lowest to highest of the seeds),
 and the share of our seeds below theirs. The paper shows one draw of each setting, so a printed value is

@@ -2,7 +2,19 @@
 
 from __future__ import annotations
 
-from reproduction.studies import bias, bins, mixes, noise, promises, recall, sizes, truth
+from reproduction.studies import (
+    bias,
+    bins,
+    example,
+    heterogeneous,
+    mixes,
+    noise,
+    promises,
+    recall,
+    sizes,
+    truth,
+    uci,
+)
 from reproduction.study import Study
 
 STUDIES: tuple[Study, ...] = (
@@ -11,7 +23,10 @@ STUDIES: tuple[Study, ...] = (
     noise.STUDY,
     sizes.STUDY,
     truth.STUDY,
+    uci.STUDY,
     bias.STUDY,
     recall.STUDY,
+    example.STUDY,
+    heterogeneous.STUDY,
     promises.STUDY,
 )

@@ -1,0 +1,246 @@
+"""Data and models that studies train, seeded and on one thread, so that they come out the same."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+
+Floats = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.int64]
+Scorer = Callable[[Floats], Floats]
+
+SIZES = {"S": 1, "M": 2, "L": 4}
+"""Widths of the paper's networks, in units of 64, 32 and 16 neurons."""
+BATCH, EPOCHS = 128, 30
+PENALTY = 1.0
+NUMBERS, CLUSTERED = 30, 8
+SIMULATED = 14_000
+
+
+@dataclass(frozen=True, kw_only=True)
+class Rows:
+    """Features and labels.
+
+    Attributes
+    ----------
+    features : float64, shape (n, d)
+    labels : int64 of 0 and 1, shape (n,)
+    """
+
+    features: Floats
+    labels: Ints
+
+    def part(self, first: int, last: int) -> Rows:
+        """The rows from ``first`` up to before ``last``."""
+        return Rows(features=self.features[first:last], labels=self.labels[first:last])
+
+
+@dataclass(frozen=True, kw_only=True)
+class DataSet:
+    """Rows of one law, or one file in a new order, by seed.
+
+    Attributes
+    ----------
+    split
+        Rows to train on, to calibrate on and to measure on.
+    min_leaf
+        Rows of a part at least.
+    """
+
+    name: str
+    draw: Callable[[int], Rows]
+    split: tuple[int, int, int]
+    min_leaf: int
+
+
+def patterns(seed: int) -> Rows:
+    """Three simple yes-or-no questions tell most, two of them only together; thirty numbers a little each."""
+    draws = np.random.default_rng(seed)
+    numbers = draws.normal(size=(SIMULATED, NUMBERS))
+    answers = draws.random((SIMULATED, 4)) < 0.5
+    simple = 1.6 * (answers[:, 0] ^ answers[:, 1]) + 1.4 * answers[:, 2] - 1.5
+    chance = 1 / (1 + np.exp(-simple - 0.15 * numbers.sum(axis=1)))
+    labels = draws.random(SIMULATED) < chance
+    return Rows(features=np.hstack([numbers, answers]), labels=labels.astype(np.int64))
+
+
+def clusters(seed: int) -> Rows:
+    """Clusters of both classes in eight of twenty numbers, a tenth of the labels drawn anew."""
+    from sklearn.datasets import make_classification
+
+    features, labels = make_classification(
+        SIMULATED,
+        n_features=20,
+        n_informative=CLUSTERED,
+        n_redundant=0,
+        n_clusters_per_class=4,
+        flip_y=0.1,
+        random_state=seed,
+    )
+    return Rows(features=features, labels=labels)
+
+
+def sphere(seed: int) -> Rows:
+    """Positive outside a sphere in ten numbers, of which none tells much alone."""
+    from sklearn.datasets import make_hastie_10_2
+
+    features, labels = make_hastie_10_2(SIMULATED, random_state=seed)
+    return Rows(features=features, labels=(labels > 0).astype(np.int64))
+
+
+def digits(seed: int) -> Rows:
+    """The 1,797 digits of scikit-learn, positive from 5 on."""
+    from sklearn.datasets import load_digits
+
+    features, numbers = load_digits(return_X_y=True)
+    return _shuffled(Rows(features=features, labels=(numbers >= 5).astype(np.int64)), seed)
+
+
+def cancer(seed: int) -> Rows:
+    """The 569 tumours of scikit-learn."""
+    from sklearn.datasets import load_breast_cancer
+
+    features, labels = load_breast_cancer(return_X_y=True)
+    return _shuffled(Rows(features=features, labels=labels.astype(np.int64)), seed)
+
+
+def _shuffled(rows: Rows, seed: int) -> Rows:
+    order = np.random.default_rng(seed).permutation(len(rows.labels))
+    return Rows(features=rows.features[order], labels=rows.labels[order])
+
+
+@contextmanager
+def one_thread() -> Iterator[None]:
+    """Sums in one order, and no word on networks stopped before they settle, as the paper's are."""
+    from sklearn.exceptions import ConvergenceWarning
+    from threadpoolctl import threadpool_limits
+
+    with threadpool_limits(1), warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        yield
+
+
+def network(rows: Rows, width: int, regularised: bool, seed: int) -> Scorer:
+    """A network of three layers; its log-odds, unclipped.
+
+    Parameters
+    ----------
+    rows
+        To train on.
+    width
+        One of ``SIZES``.
+    regularised
+        A penalty on weights and a stop by a tenth of the rows, in place of the paper's dropout and batch
+        normalisation, which scikit-learn does not have.
+    """
+    from sklearn.neural_network import MLPClassifier
+
+    middle, scale = rows.features.mean(axis=0), rows.features.std(axis=0)
+    scale[scale == 0] = 1
+    model = MLPClassifier(
+        (64 * width, 32 * width, 16 * width),
+        alpha=PENALTY if regularised else 0.0,
+        early_stopping=regularised,
+        batch_size=min(BATCH, len(rows.labels) // 2),
+        max_iter=EPOCHS,
+        n_iter_no_change=10 if regularised else EPOCHS,
+        random_state=seed,
+    )
+    with one_thread():
+        model.fit((rows.features - middle) / scale, rows.labels)
+
+    def log_odds(features: Floats) -> Floats:
+        values = (features - middle) / scale
+        for weights, offset in zip(model.coefs_[:-1], model.intercepts_[:-1], strict=True):
+            values = np.maximum(values @ weights + offset, 0)
+        last: Floats = (values @ model.coefs_[-1] + model.intercepts_[-1])[:, 0]
+        return last
+
+    return log_odds
+
+
+def boosted(rows: Rows, seed: int) -> Scorer:
+    """Boosted trees; their log-odds."""
+    from sklearn.ensemble import HistGradientBoostingClassifier
+
+    model = HistGradientBoostingClassifier(early_stopping=False, random_state=seed)
+    with one_thread():
+        model.fit(rows.features, rows.labels)
+
+    def log_odds(features: Floats) -> Floats:
+        with one_thread():
+            found: Floats = model.decision_function(features)
+        return found
+
+    return log_odds
+
+
+def eights(_: int) -> Rows:
+    """The 1,797 digits of scikit-learn, positive where 8."""
+    from sklearn.datasets import load_digits
+
+    features, numbers = load_digits(return_X_y=True)
+    return Rows(features=features, labels=(numbers == 8).astype(np.int64))
+
+
+def generated(rows: int, share: float, seed: int) -> Rows:
+    """Three clusters of each class in six of twenty numbers, of which so large a share is positive."""
+    from sklearn.datasets import make_classification
+
+    features, labels = make_classification(
+        rows,
+        n_features=20,
+        n_informative=6,
+        n_clusters_per_class=3,
+        weights=[1 - share],
+        flip_y=0.02,
+        random_state=seed,
+    )
+    return Rows(features=features, labels=labels)
+
+
+def halves(rows: Rows, share: float, seed: int) -> tuple[Rows, Rows]:
+    """A random part of so large a share, and the rest."""
+    shuffled = _shuffled(rows, seed)
+    count = len(rows.labels)
+    end = round(share * count)
+    return shuffled.part(0, end), shuffled.part(end, count)
+
+
+def probabilities(train: Rows, features: Floats, seed: int) -> dict[str, Floats]:
+    """Of the calibration paper's five classifiers: scikit-learn's defaults but for what its C.2 says."""
+    from sklearn.calibration import CalibratedClassifierCV
+    from sklearn.ensemble import GradientBoostingClassifier, RandomForestClassifier
+    from sklearn.linear_model import LogisticRegression
+    from sklearn.neural_network import MLPClassifier
+    from sklearn.svm import SVC
+
+    models = {
+        "LR": LogisticRegression(),
+        "SVM": CalibratedClassifierCV(SVC(), ensemble=False),
+        "RF": RandomForestClassifier(max_depth=10, random_state=seed),
+        "GB": GradientBoostingClassifier(random_state=seed),
+        "MLP": MLPClassifier((1000,), random_state=seed),
+    }
+    with one_thread():
+        return {
+            name: model.fit(train.features, train.labels).predict_proba(features)[:, 1]
+            for name, model in models.items()
+        }
+
+
+def log_odds_file(rows: Rows, scorer: Scorer, place: Path) -> list[str]:
+    """Write log-odds, labels and features; the names of the features."""
+    import polars as pl
+
+    names = [f"f{number}" for number in range(rows.features.shape[1])]
+    columns = {"score": scorer(rows.features), "label": rows.labels}
+    columns |= dict(zip(names, rows.features.T, strict=True))
+    pl.DataFrame(columns).write_parquet(place)
+    return names
