@@ -8,7 +8,7 @@ UQCLI := $(BIN)/uqcli
 SAMPLE := sample_data/digits
 
 .DEFAULT_GOAL := help
-.PHONY: help install format lint types imports test test-spark browser coverage faults fuzz statistical bench reproduce demo sample-data reference schemas docs package check clean
+.PHONY: help install format lint types imports test test-spark browser coverage faults fuzz statistical bench reproduce demo sample-data reference schemas docs package lowest check clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -99,6 +99,11 @@ package: $(STAMP) ## build sdist and wheel into dist/, check them, and try the w
 	$(BIN)/python -m build
 	$(BIN)/twine check --strict dist/*
 	PYTHON=$(PYTHON) tests/package/try.sh dist/*.whl
+
+lowest: $(STAMP) ## run the sdist's own tests under the lowest versions of the dependencies
+	rm -rf dist
+	$(BIN)/python -m build --sdist
+	PATH="$(CURDIR)/$(BIN):$$PATH" PYTHON=$(PYTHON) tests/package/lowest.sh dist/*.tar.gz
 
 check: lint types imports test ## what CI checks first, without Spark, browser, docs and package
 
