@@ -106,7 +106,7 @@ def test_two_calibrators_without_intervals(uqcli, calibrators, data, frame, tmp_
     assert "--bootstrap tells whether chance explains it" in shown["notes"][-1]
     same = uqcli("evaluate", "platt.json", "platt.json", data, "--json", "--bootstrap", "99").json
     assert same["metrics"]["difference"]["brier"] == {"value": 0.0, "low": None, "high": None}
-    assert "too little tells the two apart" in same["notes"][-1]
+    assert "or too few tell them apart" in same["notes"][-1]
     frame.rename({"score": "p"}).with_columns(score=frame["score"]).write_parquet(tmp_path / "both.parquet")
     options = ("--score", "p", "--method", "platt", "-q", "-o", "p.json")
     assert uqcli("calibrate", "both.parquet", *options).code == 0
@@ -167,3 +167,18 @@ def test_repeated_rows_are_rows_of_that_weight(uqcli, pair, calibrators, sets, f
         one = uqcli("evaluate", *two, "w.parquet", "--weight", "w", "--json").json
         other = uqcli("evaluate", *two, "copied.parquet", "--json").json
         assert one["metrics"] == other["metrics"]
+
+
+def test_calibrators_that_look_at_further_columns_are_held_against_others_row_by_row(
+    uqcli, data, calibrators
+):
+    assert (
+        uqcli("calibrate", data, "--method", "mist", "--uncertainty-bins", "2", "-q", "-o", "m.json").code
+        == 0
+    )
+    found = uqcli("evaluate", "platt.json", "m.json", data, "--json", "--bootstrap", "99").json
+    difference = found["metrics"]["difference"]["brier"]
+    assert difference["low"] < difference["value"] < difference["high"]
+    for name, both in zip(("platt.json", "m.json"), found["results"], strict=True):
+        alone = uqcli("evaluate", name, data, "--json", "--bootstrap", "99").json
+        assert both["metrics"] == alone["metrics"]

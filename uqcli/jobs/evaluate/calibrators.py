@@ -36,7 +36,7 @@ def evaluate(
 ) -> EvaluateCalibratorReport:
     """Measure probabilities before and after each calibrator.
 
-    Calibrators that look at the same columns share one reading of the inputs.
+    Calibrators share one reading of the inputs, unless they want other columns for the same role.
 
     Raises
     ------
@@ -45,7 +45,7 @@ def evaluate(
     """
     if shift is not None:
         raise UsageError("--shift with calibrators", expected="boundary or conformal artifacts")
-    requests = [labelled_rows(request, [each]) for each in models]
+    requests = _requests(request, models)
     check_bootstrap(request.bootstrap)
     plan = ResamplingPlan(replicates=request.bootstrap, seed=request.seed, confidence=request.confidence)
     results, after = [], []
@@ -77,10 +77,18 @@ def evaluate(
     )
 
 
+def _requests(request: EvaluateRequest, models: Sequence[CalibratorArtifact]) -> list[DataRequest]:
+    """What each is measured on: the same rows where one reading has what all of them look at."""
+    try:
+        return [labelled_rows(request, models)] * len(models)
+    except UsageError:
+        return [labelled_rows(request, [each]) for each in models]
+
+
 def _difference(
     compared: Sequence[Comparison], after: Sequence[tuple[Rows, Floats]], plan: ResamplingPlan
 ) -> CalibratorDifference:
-    """Of what two calibrators make; paired where they read the same columns, and so the same rows."""
+    """Of what two calibrators make; paired where one reading had what both look at."""
     (rows, first), (others, second) = after
     one, other = (each.after for each in compared)
     values = {name: minus(value_of(other[name]), value_of(one[name])) for name in one}

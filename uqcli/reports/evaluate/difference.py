@@ -145,7 +145,7 @@ class CalibratorDifference:
         if not self.resampled:
             return f"{found}; --bootstrap tells whether chance explains it."
         if estimate.low is None:
-            return f"{found}; no interval would hold its level here, too little tells the two apart."
+            return f"{found}; no interval would hold its level: single rows decide it, or too few tell them apart."
         if not direction(estimate):
             shown = f"{estimate.value:+.4f}{ends_of(estimate, '+.4f')}"
             return f"Chance may explain the difference in {said}: {shown}."
