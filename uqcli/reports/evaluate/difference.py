@@ -145,7 +145,8 @@ class CalibratorDifference:
         if not self.resampled:
             return f"{found}; --bootstrap tells whether chance explains it."
         if estimate.low is None:
-            return f"{found}; no interval would hold its level: single rows decide it, or too few tell them apart."
+            why = "single rows decide it, or too few tell them apart"
+            return f"{found}; no interval would hold its level: {why}."
         if not direction(estimate):
             shown = f"{estimate.value:+.4f}{ends_of(estimate, '+.4f')}"
             return f"Chance may explain the difference in {said}: {shown}."
