@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import sys
 import tempfile
 import time
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from reproduction.page import results_page, speed_page
@@ -23,20 +25,57 @@ SMALLER = (
 )
 
 
-def main(arguments: Sequence[str] | None = None) -> None:
-    """Run what has no kept result, then write the pages."""
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run what has no kept result, then write the pages.
+
+    Returns
+    -------
+    Exit code: 1 if a study failed; the others are finished all the same.
+    """
     given = _parsed(arguments)
-    scale = QUICK if given.quick else WHOLE
-    chosen = [study for study in STUDIES if not given.study or study.name in given.study]
     kept = given.keep / ("quick" if given.quick else "whole")
     kept.mkdir(parents=True, exist_ok=True)
+    chosen = [study for study in STUDIES if not given.study or study.name in given.study]
+    waiting = []
     for study in chosen:
-        if given.again or not (kept / f"{study.name}.json").exists():
-            _run(study, scale, kept)
-        else:
+        if given.again:
+            _place(kept, study).unlink(missing_ok=True)
+        if _place(kept, study).exists():
             _say(f"{study.name}: kept")
-    ready = [study for study in STUDIES if (kept / f"{study.name}.json").exists()]
+        else:
+            waiting.append(study)
+    failed = _run_all(waiting, QUICK if given.quick else WHOLE, kept)
+    ready = [study for study in STUDIES if _place(kept, study).exists()]
     _write(ready, kept, given.out, SMALLER if given.quick else "")
+    return int(failed)
+
+
+def _place(kept: Path, study: Study) -> Path:
+    return kept / f"{study.name}.json"
+
+
+def _run_all(studies: Sequence[Study], scale: Scale, kept: Path) -> bool:
+    """Run studies side by side, then one by one those that are timed; tell whether any failed."""
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        together = [
+            pool.submit(_succeeds, study, scale, kept) for study in studies if not study.runs_alone
+        ]
+        try:
+            succeeded = [each.result() for each in together]
+        except KeyboardInterrupt:
+            pool.shutdown(cancel_futures=True)
+            raise
+    succeeded += [_succeeds(study, scale, kept) for study in studies if study.runs_alone]
+    return not all(succeeded)
+
+
+def _succeeds(study: Study, scale: Scale, kept: Path) -> bool:
+    try:
+        _run(study, scale, kept)
+    except Exception as error:
+        _say(f"{study.name} FAILED: {type(error).__name__}: {error}")
+        return False
+    return True
 
 
 def _parsed(arguments: Sequence[str] | None) -> argparse.Namespace:
@@ -65,11 +104,11 @@ def _run(study: Study, scale: Scale, kept: Path) -> None:
     text = json.dumps({"outcome": outcome.kept(), "spent": spent}, indent=1, allow_nan=False)
     part = kept / f"{study.name}.part"
     part.write_text(text + "\n")
-    part.replace(kept / f"{study.name}.json")
+    part.replace(_place(kept, study))
 
 
 def _write(ready: Sequence[Study], kept: Path, out: Path, scale: str) -> None:
-    found = {study.name: json.loads((kept / f"{study.name}.json").read_text()) for study in ready}
+    found = {study.name: json.loads(_place(kept, study).read_text()) for study in ready}
     outcomes = [(study, Outcome.from_kept(found[study.name]["outcome"])) for study in ready]
     out.mkdir(parents=True, exist_ok=True)
     (out / "reproduction.md").write_text(results_page(outcomes, _listed(ready), scale))
@@ -103,4 +142,4 @@ def _say(text: str) -> None:
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

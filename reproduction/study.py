@@ -41,7 +41,7 @@ class Scale:
     rows
         Of large simulated files.
     grids
-        Numbers of bins that are tried.
+        Numbers of bins, and of bounds, that are tried.
     """
 
     seeds: int
@@ -83,8 +83,11 @@ class Study:
         Of its part of the page.
     run
         From a program in an empty folder, the scale and a printer of progress to the outcome.
+    runs_alone
+        Whether no other study may run beside it, since it reports times.
     """
 
     name: str
     heading: str
     run: Callable[[Program, Scale, Callable[[str], None]], Outcome]
+    runs_alone: bool = False
