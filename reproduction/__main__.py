@@ -110,7 +110,9 @@ def _run(study: Study, scale: Scale, kept: Path) -> None:
 def _write(ready: Sequence[Study], kept: Path, out: Path, scale: str) -> None:
     found = {study.name: json.loads(_place(kept, study).read_text()) for study in ready}
     outcomes = [(study, Outcome.from_kept(found[study.name]["outcome"])) for study in ready]
-    out.mkdir(parents=True, exist_ok=True)
+    (out / "images").mkdir(parents=True, exist_ok=True)
+    for picture in (each for _, outcome in outcomes for sheet in outcome.sheets for each in sheet.pictures):
+        (out / "images" / picture.name).write_text(picture.svg)
     (out / "reproduction.md").write_text(results_page(outcomes, _listed(ready), scale))
     spent = {name: each["spent"] for name, each in found.items()}
     (out / "speed.md").write_text(speed_page(outcomes, spent))

@@ -9,8 +9,9 @@ from reproduction.study import Outcome, Row, Study
 
 HEAD = """# The papers, reproduced
 
-Written by `make reproduce`, which runs `uqcli` and nothing else on data it simulates; the published values
-are in `reproduction/values.toml`. A second run gives the same bytes. How long it takes: [speed.md](speed.md).
+Written by `make reproduce`, which runs `uqcli` on simulated data: commands, and its Python library where rows
+are drawn and where something is asked for hundreds of times. The published values are in
+`reproduction/values.toml`. A second run gives the same bytes. How long it takes: [speed.md](speed.md).
 
 How to read a cell of the calibration tables: theirs, a colon, our median (lowest to highest of the seeds),
 and the share of our seeds below theirs. The paper shows one draw of each setting, so a printed value is
@@ -20,8 +21,9 @@ table come from the same data and so fall out together.
 """
 SPEED_HEAD = """# How long it takes
 
-Seconds of whole processes, start and reading of files included, on the machine that wrote this page. The page
-of results has no times, so that it is the same everywhere.
+Seconds on the machine that wrote this page, start and reading of files included. Studies run side by side, as
+many as there are cores, but the ones with times of commands alone. The page of results has no times, so that it
+is the same everywhere.
 """
 
 
@@ -46,6 +48,9 @@ def results_page(
             parts += [text + "\n" for text in sheet.text]
             if sheet.rows:
                 parts.append(grid(sheet.header, sheet.rows))
+            for picture in sheet.pictures:
+                parts.append(f"![{picture.title}](images/{picture.name})\n")
+                parts.append(f"**{picture.title}.** {picture.caption}\n")
     return "\n".join(parts).rstrip() + "\n"
 
 

@@ -59,3 +59,20 @@ class Program:
             raise ProgramError(f"uqcli {' '.join(line[3:])}: exit {done.returncode}: {done.stderr.strip()}")
         report: dict[str, Any] | None = json.loads(done.stdout) if done.stdout.strip() else None
         return report
+
+    def read(self, name: str) -> str:
+        """What a command has written into the folder."""
+        return (self.folder / name).read_text()
+
+
+def recalls(program: Program, rows: str) -> dict[str, float]:
+    """Recall on labelled rows by name of each boundary in the folder; one command measures them all."""
+    boundaries = sorted(path.name for path in program.folder.glob("*.json"))
+    if not boundaries:
+        return {}
+    report = program.run("evaluate", *boundaries, rows)
+    assert report is not None
+    return {
+        each["artifact"].removesuffix(".json"): each["metrics"]["recall"]["value"]
+        for each in report["results"]
+    }

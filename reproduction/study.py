@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
+from reproduction.picture import Picture
 from reproduction.program import Program
 
 Row = list[str]
@@ -13,7 +14,7 @@ Row = list[str]
 
 @dataclass(frozen=True, kw_only=True)
 class Sheet:
-    """One table of the page.
+    """One table of the page, one figure, or both.
 
     Attributes
     ----------
@@ -26,6 +27,12 @@ class Sheet:
     header: Row = field(default_factory=list)
     rows: list[Row] = field(default_factory=list)
     verdict: str = ""
+    pictures: list[Picture] = field(default_factory=list)
+
+    @classmethod
+    def from_kept(cls, kept: dict[str, Any]) -> Sheet:
+        """What ``Outcome.kept`` wrote."""
+        return cls(**{**kept, "pictures": [Picture(**each) for each in kept.get("pictures", [])]})
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -68,7 +75,7 @@ class Outcome:
     @classmethod
     def from_kept(cls, kept: dict[str, Any]) -> Outcome:
         """What ``kept`` wrote."""
-        return cls(sheets=[Sheet(**each) for each in kept["sheets"]], times=kept["times"])
+        return cls(sheets=[Sheet.from_kept(each) for each in kept["sheets"]], times=kept["times"])
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from reproduction.studies import bias, bins, mixes, noise, promises, recall, sizes, truth
+from reproduction.studies import bias, bins, mixes, noise, promises, recall, sizes, truth, undersampling
 from reproduction.study import Study
 
 STUDIES: tuple[Study, ...] = (
@@ -13,5 +13,6 @@ STUDIES: tuple[Study, ...] = (
     truth.STUDY,
     bias.STUDY,
     recall.STUDY,
+    undersampling.STUDY,
     promises.STUDY,
 )
