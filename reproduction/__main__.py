@@ -57,9 +57,7 @@ def _place(kept: Path, study: Study) -> Path:
 def _run_all(studies: Sequence[Study], scale: Scale, kept: Path) -> bool:
     """Run studies side by side, then one by one those that are timed; tell whether any failed."""
     with ThreadPoolExecutor(os.cpu_count()) as pool:
-        together = [
-            pool.submit(_succeeds, study, scale, kept) for study in studies if not study.runs_alone
-        ]
+        together = [pool.submit(_succeeds, study, scale, kept) for study in studies if not study.runs_alone]
         try:
             succeeded = [each.result() for each in together]
         except KeyboardInterrupt:

@@ -22,8 +22,8 @@ table come from the same data and so fall out together.
 SPEED_HEAD = """# How long it takes
 
 Seconds on the machine that wrote this page, start and reading of files included. Studies run side by side, as
-many as there are cores, but the ones with times of commands alone. The page of results has no times, so that it
-is the same everywhere.
+many as there are cores, but the ones with times of commands alone. The page of results has no times, so that
+it is the same everywhere.
 """
 
 

@@ -46,7 +46,7 @@ class Picture:
     svg: str
 
 
-def drawn(panels: int, draw: Callable[[list[Axes]], None], *, below: float = 0.0) -> str:
+def drawn(panels: int, draw: Callable[[list[Axes]], None], *, width: float = 9.6, below: float = 0.0) -> str:
     """An SVG picture of axes side by side.
 
     Parameters
@@ -54,13 +54,13 @@ def drawn(panels: int, draw: Callable[[list[Axes]], None], *, below: float = 0.0
     draw
         From the axes, which share the vertical one.
     below
-        Inches for a legend below all of them.
+        Inches for a legend below all of them; the other lengths are inches, too.
     """
     from matplotlib import rc_context
     from matplotlib.backends.backend_svg import FigureCanvasSVG
     from matplotlib.figure import Figure
 
-    width, height = 9.6, 3.3 + below
+    height = 3.3 + below
     with rc_context(_STYLE):
         figure = Figure(figsize=(width, height))
         FigureCanvasSVG(figure)

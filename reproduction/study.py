@@ -49,16 +49,19 @@ class Scale:
         Of large simulated files.
     grids
         Numbers of bins, and of bounds, that are tried.
+    repetitions
+        Of what the library does without a process.
     """
 
     seeds: int
     few_seeds: int
     rows: int
     grids: int
+    repetitions: int
 
 
-WHOLE = Scale(seeds=100, few_seeds=8, rows=1_000_000, grids=9)
-QUICK = Scale(seeds=2, few_seeds=1, rows=50_000, grids=1)
+WHOLE = Scale(seeds=100, few_seeds=8, rows=1_000_000, grids=9, repetitions=500)
+QUICK = Scale(seeds=2, few_seeds=1, rows=50_000, grids=1, repetitions=10)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -2,7 +2,18 @@
 
 from __future__ import annotations
 
-from reproduction.studies import bias, bins, mixes, noise, promises, recall, sizes, truth, undersampling
+from reproduction.studies import (
+    bias,
+    bins,
+    mixes,
+    noise,
+    promises,
+    recall,
+    shift,
+    sizes,
+    truth,
+    undersampling,
+)
 from reproduction.study import Study
 
 STUDIES: tuple[Study, ...] = (
@@ -14,5 +25,6 @@ STUDIES: tuple[Study, ...] = (
     bias.STUDY,
     recall.STUDY,
     undersampling.STUDY,
+    shift.STUDY,
     promises.STUDY,
 )

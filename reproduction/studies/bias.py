@@ -110,8 +110,8 @@ def _map(program: Program, scale: Scale) -> Sheet:
     assert report is not None
     both, alone = (100 * report["metrics"][name] for name in ("recall", "score_only_recall"))
     caption = (
-        f"Drawn by `uqcli boundary --precision {BOUND} --uncertainty-bins 5 --plot`: {scale.rows:,} simulated "
-        "rows, tau 3, six levels of evidence (6 to 200 rows). Rows right of a line are called positive. At "
+        f"Drawn by `uqcli boundary --precision {BOUND} --uncertainty-bins 5 --plot`: {scale.rows:,} "
+        "simulated rows, tau 3, six levels of evidence (6 to 200 rows). Rows right of a line are called positive. At "
         f"the same precision the boundary finds {both:.1f} % of the positives of these rows, the single "
         f"threshold {alone:.1f} %. Lower uncertainty is surer."
     )

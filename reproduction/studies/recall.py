@@ -108,4 +108,6 @@ def _by_bins(program: Program, scale: Scale, say: Say) -> tuple[Sheet, list[Row]
     return sheet, times
 
 
-STUDY = Study(name="recall", heading="Uncertainty boundary: recall at a bound on precision", run=run, runs_alone=True)
+STUDY = Study(
+    name="recall", heading="Uncertainty boundary: recall at a bound on precision", run=run, runs_alone=True
+)
