@@ -8,6 +8,7 @@ from reproduction.studies import (
     mixes,
     noise,
     promises,
+    recalibration,
     recall,
     shift,
     sizes,
@@ -26,5 +27,6 @@ STUDIES: tuple[Study, ...] = (
     recall.STUDY,
     undersampling.STUDY,
     shift.STUDY,
+    recalibration.STUDY,
     promises.STUDY,
 )

@@ -108,12 +108,12 @@ def _map(program: Program, scale: Scale) -> Sheet:
     asked = ("boundary", "map.parquet", "--precision", BOUND, "--uncertainty-bins", 5)
     report = program.run(*asked, "-o", "boundary.json", "--plot", MAP)
     assert report is not None
-    both, alone = (100 * report["metrics"][name] for name in ("recall", "score_only_recall"))
+    both, alone = (_percent(report["metrics"][name]) for name in ("recall", "score_only_recall"))
     caption = (
         f"Drawn by `uqcli boundary --precision {BOUND} --uncertainty-bins 5 --plot`: {scale.rows:,} "
-        "simulated rows, tau 3, six levels of evidence (6 to 200 rows). Rows right of a line are called positive. At "
-        f"the same precision the boundary finds {both:.1f} % of the positives of these rows, the single "
-        f"threshold {alone:.1f} %. Lower uncertainty is surer."
+        "simulated rows, tau 3, six levels of evidence. Rows right of a line are called positive. At this "
+        f"precision the boundary finds {both} of the positives of these rows, the single threshold {alone}. "
+        "The lower the uncertainty, the surer the score."
     )
     picture = Picture(
         name=MAP,
@@ -126,6 +126,10 @@ def _map(program: Program, scale: Scale) -> Sheet:
         pictures=[picture],
         verdict="layout on simulated data; theirs is of Criteo",
     )
+
+
+def _percent(share: float | None) -> str:
+    return "none" if share is None else f"{100 * share:.1f} %"
 
 
 def _level(tau: int, curve: dict[str, Any], bins: list[dict[str, Any]]) -> tuple[Row, float, float]:

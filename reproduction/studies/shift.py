@@ -185,7 +185,10 @@ def _picture(found: Found, by_part: Sequence[Point], by_rows: Sequence[Point]) -
                 bars = [2 * each for each in error]
                 axes.errorbar(places, covered, yerr=bars, fmt="o-", color=colour, label=name)
         panels[0].set(xlabel=f"largest class weight in the target, {ROWS:,} rows", ylabel="coverage, %")
-        panels[1].set(xscale="log", xlabel=f"labelled rows, largest weight {_largest(1.0):g}")
+        panels[1].set_xscale("log")
+        panels[1].set_xticks(SIZES, [f"{rows:,}" for rows in SIZES])
+        panels[1].minorticks_off()
+        panels[1].set(xlabel=f"labelled rows, largest weight {_largest(1.0):g}")
 
     return Picture(
         name="coverage.svg",

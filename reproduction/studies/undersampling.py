@@ -59,7 +59,7 @@ def _sheet(found: Found, taus: Sequence[float], seeds: int, rows: int) -> Sheet:
     lines: list[Row] = [
         [f"{tau:g}", *(_cell(found[name, tau], seeds) for name in ALGORITHMS)] for tau in taus
     ]
-    best = {name: max(taus, key=lambda tau, name=name: _mean(found[name, tau])) for name in ("st", "vw-dpmt")}
+    best = {name: _best(found, name, taus) for name in ("st", "vw-dpmt")}
     gains = [_mean(found["vw-dpmt", tau]) - _mean(found["st", tau]) for tau in taus]
     trends = {
         "recall first rises with tau": min(best.values()) > taus[0],
@@ -83,7 +83,7 @@ def _sheet(found: Found, taus: Sequence[float], seeds: int, rows: int) -> Sheet:
 
 
 def _best(found: Found, name: str, taus: Sequence[float]) -> float:
-    return max(taus, key=lambda tau: _mean(found[name, tau]))
+    return max((_mean(found[name, tau]), tau) for tau in taus)[1]
 
 
 def _mean(values: list[float]) -> float:
