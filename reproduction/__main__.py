@@ -98,7 +98,7 @@ def _run(study: Study, scale: Scale, kept: Path) -> None:
         program = Program(folder=Path(folder))
         outcome = study.run(program, scale, say)
     say(f"done, {program.commands} commands")
-    spent = {"commands": program.commands, "seconds": program.seconds}
+    spent = {"commands": program.commands, "seconds": time.perf_counter() - start}
     text = json.dumps({"outcome": outcome.kept(), "spent": spent}, indent=1, allow_nan=False)
     part = kept / f"{study.name}.part"
     part.write_text(text + "\n")

@@ -60,8 +60,8 @@ class Scale:
     repetitions: int
 
 
-WHOLE = Scale(seeds=100, few_seeds=8, rows=1_000_000, grids=9, repetitions=500)
-QUICK = Scale(seeds=2, few_seeds=1, rows=50_000, grids=1, repetitions=10)
+WHOLE = Scale(seeds=100, few_seeds=20, rows=1_000_000, grids=9, repetitions=500)
+QUICK = Scale(seeds=1, few_seeds=1, rows=50_000, grids=1, repetitions=10)
 
 
 @dataclass(frozen=True, kw_only=True)

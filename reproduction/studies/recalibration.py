@@ -39,9 +39,9 @@ TEXT = (
 BOUNDS = (
     "Histogram calibration of ten bins by the program's library on the labelled rows of the source, "
     "weights from as many unlabelled rows of the target, {repetitions} repetitions; the truth of each bin is "
-    "computed from the two normal laws. Distances are those of the paper, over both classes, so twice that "
-    "of the probability. Distance in the target: mean over its rows, and over repetitions, with its Monte-Carlo "
-    "standard error."
+    "computed from the two normal laws. Distances are those of the paper, over both classes, so twice "
+    "that of the probability. Distance in the target: mean over its rows, and over repetitions, with its "
+    "Monte-Carlo standard error."
 )
 
 
@@ -220,7 +220,7 @@ def _picture(curves: dict[str, list[tuple[float, float]]]) -> Picture:
     def plot(panels: list[Axes]) -> None:
         panels[0].plot([0, 1], [0, 1], color=GREY, linestyle=(0, (4, 3)), label="calibrated")
         for name, colour in METHODS.items():
-            line = {"linestyle": (0, (1, 2)), "linewidth": 3} if name == "EM" else {}
+            line: dict[str, Any] = {"linestyle": (0, (1, 2)), "linewidth": 3} if name == "EM" else {}
             panels[0].plot(*zip(*curves[name], strict=True), marker="o", color=colour, label=name, **line)
         panels[0].set(xlabel="calibrated probability", ylabel="share of positives in the target")
         panels[0].set(xlim=(0, 1), ylim=(0, 1))
