@@ -56,9 +56,12 @@ def results_page(
 
 def _summary(outcomes: Sequence[tuple[Study, Outcome]], listed: Sequence[Mapping[str, str]]) -> str:
     rows = [
-        [sheet.title, sheet.verdict] for _, outcome in outcomes for sheet in outcome.sheets if sheet.verdict
+        [study.heading.partition(":")[0].lower(), sheet.title, sheet.verdict]
+        for study, outcome in outcomes
+        for sheet in outcome.sheets
+        if sheet.verdict
     ]
-    made = grid(["made again", "result"], rows)
+    made = grid(["paper", "made again", "result"], rows)
     others = grid(
         ["paper", "table or figure", "status", "reason"],
         [[each["paper"], each["what"], each["status"], each["reason"]] for each in listed],

@@ -31,8 +31,9 @@ def _diagrams(program: Program) -> Sheet:
             Picture(
                 name=file,
                 title=f"A model of 50 % positives on {100 * positive:g} %",
-                caption=f"Drawn by `uqcli tce --plot`, seed 0: TCE {report['metrics']['tce']:.1f} %. A bin's "
-                "share of positives is the line in it; predictions that the test rejects are red below.",
+                caption=f"Drawn by `uqcli tce --plot`, seed 0: TCE {report['metrics']['tce']:.1f} %. Blue: "
+                "predictions by bin; black: the share of positives there; red: predictions that the test "
+                "rejects.",
                 svg=program.read(file),
             )
         )
