@@ -11,6 +11,7 @@ import time
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from threading import Event
 
 from reproduction.page import results_page, speed_page
 from reproduction.program import Program
@@ -56,20 +57,24 @@ def _place(kept: Path, study: Study) -> Path:
 
 def _run_all(studies: Sequence[Study], scale: Scale, kept: Path) -> bool:
     """Run studies side by side, then one by one those that are timed; tell whether any failed."""
+    stopped = Event()
     with ThreadPoolExecutor(os.cpu_count()) as pool:
-        together = [pool.submit(_succeeds, study, scale, kept) for study in studies if not study.runs_alone]
+        together = [
+            pool.submit(_succeeds, study, scale, kept, stopped) for study in studies if not study.runs_alone
+        ]
         try:
             succeeded = [each.result() for each in together]
         except KeyboardInterrupt:
+            stopped.set()
             pool.shutdown(cancel_futures=True)
             raise
-    succeeded += [_succeeds(study, scale, kept) for study in studies if study.runs_alone]
+    succeeded += [_succeeds(study, scale, kept, stopped) for study in studies if study.runs_alone]
     return not all(succeeded)
 
 
-def _succeeds(study: Study, scale: Scale, kept: Path) -> bool:
+def _succeeds(study: Study, scale: Scale, kept: Path, stopped: Event) -> bool:
     try:
-        _run(study, scale, kept)
+        _run(study, scale, kept, stopped)
     except Exception as error:
         _say(f"{study.name} FAILED: {type(error).__name__}: {error}")
         return False
@@ -88,10 +93,12 @@ def _parsed(arguments: Sequence[str] | None) -> argparse.Namespace:
     return parser.parse_args(arguments)
 
 
-def _run(study: Study, scale: Scale, kept: Path) -> None:
+def _run(study: Study, scale: Scale, kept: Path, stopped: Event) -> None:
     start = time.perf_counter()
 
     def say(text: str) -> None:
+        if stopped.is_set():  # a signal reaches the main thread and the commands, but no thread of a study
+            raise KeyboardInterrupt
         _say(f"{study.name} {time.perf_counter() - start:4.0f} s: {text}")
 
     with tempfile.TemporaryDirectory() as folder:
