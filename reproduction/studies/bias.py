@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from reproduction.gaussian import Say
 from reproduction.picture import BLUE, GREEN, GREY, RED, Picture, drawn
 from reproduction.program import Program
@@ -81,8 +83,8 @@ def _curves(shown: dict[int, list[Level]]) -> Picture:
         name="bias.svg",
         title="Positivity against score by uncertainty, tau 1, 3, 10",
         caption="Lines: Theorem 3.1. Dots: shares of positives found, in bands of scores of equal width. "
-        "The same score means another share at another amount of evidence, and the more so the more "
-        "negatives were left out.",
+        "The same score means another share at another amount of evidence; with negatives left out of "
+        "training, scores promise far more than they hold.",
         svg=drawn(len(TAUS), draw, below=0.35),
     )
 
@@ -148,10 +150,8 @@ def _level(tau: int, curve: dict[str, Any], bins: list[dict[str, Any]]) -> tuple
 
 
 def _expected(curve: dict[str, Any], score: float) -> float:
-    """The curve at the one of its scores that is nearest."""
-    nearest = min(range(len(curve["score"])), key=lambda place: abs(curve["score"][place] - score))
-    expected: float = curve["expected_positivity"][nearest]
-    return expected
+    """The curve between its scores, of which there are fewer than rows can have."""
+    return float(np.interp(score, curve["score"], curve["expected_positivity"]))
 
 
 STUDY = Study(name="bias", heading="Uncertainty boundary: estimation bias", run=run)

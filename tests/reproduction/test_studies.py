@@ -8,7 +8,7 @@ from reproduction.classes import GaussianClasses
 from reproduction.gaussian import Measured
 from reproduction.library import draw
 from reproduction.program import Program, recalls
-from reproduction.studies import recalibration, shift, undersampling
+from reproduction.studies import bias, recalibration, shift, undersampling
 
 
 @pytest.fixture
@@ -112,3 +112,18 @@ def test_a_trend_that_is_not_seen_is_said():
     assert sheet.rows == [["1", "60.00", "55.00", "61.00"], ["3", "50.00", "40.00", "52.00"]]
     found["ew-dpmt", 3] = []
     assert undersampling._sheet(found, (1, 3), 1, 100).rows[1][2] == "none"
+
+
+def test_the_theorem_is_read_between_the_scores_of_its_curve():
+    curve = {"score": [0.1, 0.3], "expected_positivity": [0.05, 0.25]}
+    assert bias._expected(curve, 0.2) == pytest.approx(0.15)
+
+
+def test_dots_of_the_picture_pool_the_rows_of_a_band():
+    def of(score, count, positives):
+        return {"mean_score": score, "count": count, "positives": positives}
+
+    few = of(0.9, bias.LEAST_SHOWN - 1, 3)
+    scores, rates = bias._points([of(0.501, 1_000, 100), of(0.521, 3_000, 900), of(0.0, 0, 0), few])
+    assert scores == pytest.approx([0.516])
+    assert rates == pytest.approx([0.25])
