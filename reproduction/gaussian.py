@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
+from reproduction.library import calibration_metrics, draw
 from reproduction.program import Program
 from reproduction.spread import Spread, spread
 from reproduction.study import Outcome, Row, Scale, Sheet
@@ -22,6 +24,8 @@ NAMES = {
 }
 PERCENTS = ("tce", "tce_q", "tce_v")
 TEST_ROWS = 6000
+OPTIONS = {"n_min": "n_min", "n_max": "n_max", "n_bins": "n_bins", "alpha": "alpha", "test_of": "test"}
+"""Settings that `uqcli tce` is given, and their names there."""
 CHANCE = "No reason but chance is known: so many are expected."
 SHARED = (
     "More than chance would put there one by one; all cells of one class mix come from one draw of the "
@@ -30,9 +34,8 @@ SHARED = (
 )
 LEAST_GROUP = 200
 """The program tests groups of a column from so many rows on."""
-AT_ONCE = 10
-"""Seeds in one command where bins are small: it measures all its rows together, too, in bins so small."""
-SMALL_BINS = 300
+SMALL_BINS = 60
+"""One command for all seeds measures its rows together, too, which takes long in bins so small."""
 
 Say = Callable[[str], None]
 Metrics = dict[str, float]
@@ -51,64 +54,43 @@ class Measured:
         """What ``uqcli tce`` says of each seed."""
         rows = settings.get("rows", TEST_ROWS)
         folder = self._draw(settings, rows, seeds)
-        options = _options(settings)
-        key = (folder, seeds, *options)
+        options = {name: settings[each] for each, name in OPTIONS.items() if each in settings}
+        key = (folder, seeds, *options.items())
         if key not in self.answers:
-            ask = self._together if rows >= LEAST_GROUP else self._one_by_one
+            small = rows < LEAST_GROUP or options["n_max"] < SMALL_BINS or seeds == 1
+            ask = self._one_by_one if small else self._together
             self.answers[key] = ask(folder, options, seeds)
         return self.answers[key]
 
     def _draw(self, settings: dict[str, Any], rows: int, seeds: int) -> str:
-        train, test, noise = settings["train"], settings["test"], settings.get("noise", 0.0)
-        key = (train, test, noise, rows)
+        model = (settings["train"], settings["test"], settings.get("noise", 0.0))
+        key = (*model, rows)
         if key not in self.drawn:
             folder = f"data{len(self.drawn)}"
-            self.say(f"drawing {rows} rows of {test:g} scored by a model of {train:g}, {seeds} seeds")
+            given = dict(zip(("train_prevalence", "prevalence", "noise"), model, strict=True))
             for seed in range(seeds):
-                part = self.program.folder / folder / f"seed={seed}"
-                part.mkdir(parents=True)
-                model = ("--train-prevalence", train, "--prevalence", test, "--noise", noise)
-                output = part.relative_to(self.program.folder) / "rows.parquet"
-                self.program.run("simulate", "gaussian", *model, "--rows", rows, "--seed", seed, "-o", output)
+                draw(self._part(folder, seed), "gaussian", rows, seed, **given)
             self.drawn[key] = folder
         return self.drawn[key]
 
-    def _together(self, folder: str, options: Row, seeds: int) -> list[Metrics]:
-        at_once = AT_ONCE if int(options[options.index("--n-max") + 1]) < SMALL_BINS else seeds
-        found: dict[str, Metrics] = {}
-        for first in range(0, seeds, at_once):
-            parts = [f"{folder}/seed={seed}" for seed in range(first, min(first + at_once, seeds))]
-            if len(parts) == 1:
-                return self._one_by_one(folder, options, seeds)
-            report = self.program.run("tce", *parts, "--by", "seed", *options)
-            assert report is not None
-            found |= report["metrics"]["by_group"]
-        return [found[str(seed)] for seed in range(seeds)]
+    def _part(self, folder: str, seed: int) -> Path:
+        return self.program.folder / folder / f"seed={seed}" / "rows.parquet"
 
-    def _one_by_one(self, folder: str, options: Row, seeds: int) -> list[Metrics]:
-        reports = [self.program.run("tce", f"{folder}/seed={seed}", *options) for seed in range(seeds)]
-        return [report["metrics"] for report in reports if report is not None]
+    def _together(self, folder: str, options: dict[str, Any], seeds: int) -> list[Metrics]:
+        parts = [f"{folder}/seed={seed}" for seed in range(seeds)]
+        given = [f"--{name.replace('_', '-')}={value}" for name, value in options.items()]
+        report = self.program.run("tce", *parts, "--by", "seed", *given)
+        assert report is not None
+        return [report["metrics"]["by_group"][str(seed)] for seed in range(seeds)]
+
+    def _one_by_one(self, folder: str, options: dict[str, Any], seeds: int) -> list[Metrics]:
+        return [calibration_metrics(self._part(folder, seed), options) for seed in range(seeds)]
 
 
-def _options(settings: dict[str, Any]) -> Row:
-    given: Row = []
-    for name, option in (
-        ("n_min", "--n-min"),
-        ("n_max", "--n-max"),
-        ("n_bins", "--n-bins"),
-        ("alpha", "--alpha"),
-        ("test_of", "--test"),
-    ):
-        if name in settings:
-            given += [option, str(settings[name])]
-    return given
-
-
-def run_tables(study: str, program: Program, scale: Scale, say: Say, *, few: bool = False) -> Outcome:
-    """All tables of a study; with ``few``, over fewer seeds."""
+def run_tables(study: str, program: Program, scale: Scale, say: Say) -> Outcome:
+    """All tables of a study."""
     measured = Measured(program=program, say=say)
-    seeds = scale.few_seeds if few else scale.seeds
-    sheets = [_sheet(table, measured, max(1, seeds // table.fewer)) for table in tables_of(study)]
+    sheets = [_sheet(table, measured, scale.seeds) for table in tables_of(study)]
     return Outcome(sheets=sheets)
 
 

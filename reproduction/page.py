@@ -10,7 +10,8 @@ from reproduction.study import Outcome, Row, Study
 HEAD = """# The papers, reproduced
 
 Written by `make reproduce`, which runs `uqcli` on data it simulates, and on scores of models that it trains
-with scikit-learn; the published values are in `reproduction/values.toml`. A second run gives the same bytes
+with scikit-learn: commands, and its Python library where rows are drawn and where something is asked for
+hundreds of times. The published values are in `reproduction/values.toml`. A second run gives the same bytes
 (trained models may differ on another processor). How long it takes: [speed.md](speed.md).
 
 How to read a cell of the calibration tables: theirs, a colon, our median (lowest to highest of the seeds),
@@ -21,8 +22,9 @@ table come from the same data and so fall out together.
 """
 SPEED_HEAD = """# How long it takes
 
-Seconds of whole processes, start and reading of files included, on the machine that wrote this page. The page
-of results has no times, so that it is the same everywhere.
+Seconds on the machine that wrote this page, start and reading of files included. Studies run side by side, as
+many as there are cores, but the ones with times of commands alone. The page of results has no times, so that
+it is the same everywhere.
 """
 
 
@@ -47,14 +49,20 @@ def results_page(
             parts += [text + "\n" for text in sheet.text]
             if sheet.rows:
                 parts.append(grid(sheet.header, sheet.rows))
+            for picture in sheet.pictures:
+                parts.append(f"![{picture.title}](images/{picture.name})\n")
+                parts.append(f"**{picture.title}.** {picture.caption}\n")
     return "\n".join(parts).rstrip() + "\n"
 
 
 def _summary(outcomes: Sequence[tuple[Study, Outcome]], listed: Sequence[Mapping[str, str]]) -> str:
     rows = [
-        [sheet.title, sheet.verdict] for _, outcome in outcomes for sheet in outcome.sheets if sheet.verdict
+        [study.heading.partition(":")[0].lower(), sheet.title, sheet.verdict]
+        for study, outcome in outcomes
+        for sheet in outcome.sheets
+        if sheet.verdict
     ]
-    made = grid(["made again", "result"], rows)
+    made = grid(["paper", "made again", "result"], rows)
     others = grid(
         ["paper", "table or figure", "status", "reason"],
         [[each["paper"], each["what"], each["status"], each["reason"]] for each in listed],

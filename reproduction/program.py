@@ -7,7 +7,8 @@ import os
 import subprocess
 import sys
 import time
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -29,14 +30,13 @@ class Program:
         Where they run; what they write stays there.
     commands
         How many have run.
-    seconds
-        How long they took together.
+    last
+        Seconds that the last one took.
     """
 
     folder: Path
     commands: int = 0
-    seconds: float = 0.0
-    last: float = field(default=0.0)
+    last: float = 0.0
 
     def run(self, *arguments: object, allowed: tuple[int, ...] = (0,)) -> dict[str, Any] | None:
         """The JSON report of one command; None where it failed in an allowed way without one.
@@ -54,8 +54,25 @@ class Program:
         )
         self.last = time.perf_counter() - start
         self.commands += 1
-        self.seconds += self.last
         if done.returncode not in allowed:
             raise ProgramError(f"uqcli {' '.join(line[3:])}: exit {done.returncode}: {done.stderr.strip()}")
         report: dict[str, Any] | None = json.loads(done.stdout) if done.stdout.strip() else None
         return report
+
+    def read(self, name: str) -> str:
+        """What a command has written into the folder."""
+        return (self.folder / name).read_text()
+
+
+def measured(program: Program, artifacts: Sequence[str], rows: str) -> dict[str, dict[str, Any]]:
+    """Metrics on labelled rows by file of a saved model; one command measures them all."""
+    report = program.run("evaluate", *artifacts, rows)
+    assert report is not None
+    return {each["artifact"]: each["metrics"] for each in report["results"]}
+
+
+def recalls(program: Program, rows: str) -> dict[str, float]:
+    """Recall on labelled rows by name of each boundary in the folder."""
+    boundaries = sorted(path.name for path in program.folder.glob("*.json"))
+    found = measured(program, boundaries, rows) if boundaries else {}
+    return {name.removesuffix(".json"): each["recall"]["value"] for name, each in found.items()}

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
+from reproduction.picture import Picture
 from reproduction.program import Program
 
 Row = list[str]
@@ -13,7 +14,7 @@ Row = list[str]
 
 @dataclass(frozen=True, kw_only=True)
 class Sheet:
-    """One table of the page.
+    """One table of the page, one figure, or both.
 
     Attributes
     ----------
@@ -26,6 +27,12 @@ class Sheet:
     header: Row = field(default_factory=list)
     rows: list[Row] = field(default_factory=list)
     verdict: str = ""
+    pictures: list[Picture] = field(default_factory=list)
+
+    @classmethod
+    def from_kept(cls, kept: dict[str, Any]) -> Sheet:
+        """What ``Outcome.kept`` wrote."""
+        return cls(**{**kept, "pictures": [Picture(**each) for each in kept.get("pictures", [])]})
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -41,17 +48,20 @@ class Scale:
     rows
         Of large simulated files.
     grids
-        Numbers of bins that are tried.
+        Numbers of bins, and of bounds, that are tried.
+    repetitions
+        Of what the library does without a process.
     """
 
     seeds: int
     few_seeds: int
     rows: int
     grids: int
+    repetitions: int
 
 
-WHOLE = Scale(seeds=100, few_seeds=8, rows=1_000_000, grids=9)
-QUICK = Scale(seeds=2, few_seeds=1, rows=50_000, grids=1)
+WHOLE = Scale(seeds=100, few_seeds=20, rows=1_000_000, grids=9, repetitions=500)
+QUICK = Scale(seeds=1, few_seeds=1, rows=50_000, grids=1, repetitions=10)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -68,7 +78,7 @@ class Outcome:
     @classmethod
     def from_kept(cls, kept: dict[str, Any]) -> Outcome:
         """What ``kept`` wrote."""
-        return cls(sheets=[Sheet(**each) for each in kept["sheets"]], times=kept["times"])
+        return cls(sheets=[Sheet.from_kept(each) for each in kept["sheets"]], times=kept["times"])
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -83,8 +93,11 @@ class Study:
         Of its part of the page.
     run
         From a program in an empty folder, the scale and a printer of progress to the outcome.
+    runs_alone
+        Whether no other study may run beside it, since it reports times.
     """
 
     name: str
     heading: str
     run: Callable[[Program, Scale, Callable[[str], None]], Outcome]
+    runs_alone: bool = False

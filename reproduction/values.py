@@ -27,8 +27,6 @@ class PublishedTable:
     ----------
     reason
         Why it cannot be met, if so.
-    fewer
-        Divides the number of seeds, where commands take long.
     """
 
     key: str
@@ -39,7 +37,6 @@ class PublishedTable:
     columns: list[str]
     note: str
     reason: str
-    fewer: int
     rows: list[PublishedRow]
 
 
@@ -64,4 +61,4 @@ def _table(raw: dict[str, Any]) -> PublishedTable:
         for row in raw["rows"]
     ]
     rest = {name: raw.get(name, "") for name in ("key", "study", "name", "where", "title", "note", "reason")}
-    return PublishedTable(columns=raw["columns"], fewer=raw.get("fewer", 1), rows=rows, **rest)
+    return PublishedTable(columns=raw["columns"], rows=rows, **rest)

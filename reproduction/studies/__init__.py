@@ -10,10 +10,13 @@ from reproduction.studies import (
     mixes,
     noise,
     promises,
+    recalibration,
     recall,
+    shift,
     sizes,
     truth,
     uci,
+    undersampling,
 )
 from reproduction.study import Study
 
@@ -26,7 +29,10 @@ STUDIES: tuple[Study, ...] = (
     uci.STUDY,
     bias.STUDY,
     recall.STUDY,
+    undersampling.STUDY,
     example.STUDY,
     heterogeneous.STUDY,
+    shift.STUDY,
+    recalibration.STUDY,
     promises.STUDY,
 )

@@ -2,17 +2,29 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from reproduction.gaussian import Say
+from reproduction.picture import BLUE, GREEN, GREY, RED, Picture, drawn
 from reproduction.program import Program
 from reproduction.study import Outcome, Row, Scale, Sheet, Study
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+Level = tuple[dict[str, Any], list[dict[str, Any]]]
+"""A curve of the theorem, and bins of the rows of its evidence."""
 
 TAUS = (1, 3, 10)
 SHOWN = (0.2, 0.5, 0.8)
 LEAST_EXPECTED = 5.0
 BINS = 1000
 """So many that no bin holds two of the scores that rows of one level can have (evidence up to 200)."""
+BANDS, LEAST_SHOWN = 40, 1000
+"""Of the picture: bands of scores, and rows below which a band is not shown."""
+MAP, MAPPED, BOUND = "positivity.svg", "0.01,0.02,0.04,0.08,0.16,0.3", 0.6
 TEXT = (
     "Rows of a simulated posterior network (omega 0.5, xi 0.25), drawn by the program. At each level of "
     "evidence and each score the share of positives found is held against the share that the theorem "
@@ -25,30 +37,101 @@ TEXT = (
 def run(program: Program, scale: Scale, say: Say) -> Outcome:
     """All levels of undersampling."""
     rows: list[Row] = []
+    shown: dict[int, list[Level]] = {}
     agree = 0
     for tau in TAUS:
         say(f"positivity by score and evidence, tau {tau}")
-        drawn = ("simulate", "posterior", "--tau", tau, "--rows", scale.rows, "-o", "rows.parquet")
+        drawn = ("simulate", "posterior", "--tau", tau, "--rows", scale.rows, "-o", f"tau-{tau}.parquet")
         curves = program.run(*drawn)
-        found = program.run(
-            "tce", "rows.parquet", "--by", "evidence", "--binning", "equispaced", "--n-bins", BINS
-        )
+        binned = ("--binning", "equispaced", "--n-bins", BINS)
+        found = program.run("tce", f"tau-{tau}.parquet", "--by", "evidence", *binned)
         assert curves is not None
         assert found is not None
         groups = {group["name"]: group for group in found["groups"]}
-        for curve in curves["curves"]:
-            row, misfit, spread = _level(tau, curve, groups[str(curve["evidence"])]["bins"])
+        shown[tau] = [(curve, groups[str(curve["evidence"])]["bins"]) for curve in curves["curves"]]
+        for curve, bins in shown[tau]:
+            row, misfit, spread = _level(tau, curve, bins)
             rows.append(row)
             agree += abs(misfit - 1) <= 3 * spread
     sheet = Sheet(
-        title="Figures 1 and 3. Positivity against score by uncertainty",
+        title="Figures 1 (a) and 3. Positivity against score by uncertainty",
         text=[f"{TEXT} {scale.rows:,} rows for each tau."],
         header=["tau, evidence", "scores", "misfit", *(f"near {score}" for score in SHOWN)],
         rows=rows,
         verdict=f"simulated part reproduced: {agree} of {len(rows)} levels follow Theorem 3.1 within "
         "three standard deviations; the Criteo part is out of reach (their data and network)",
+        pictures=[_curves(shown)],
     )
-    return Outcome(sheets=[sheet])
+    return Outcome(sheets=[sheet, _map(program, scale)])
+
+
+def _curves(shown: dict[int, list[Level]]) -> Picture:
+    """The theorem's curves with what was found on them."""
+
+    def draw(panels: list[Axes]) -> None:
+        for axes, (tau, levels) in zip(panels, shown.items(), strict=True):
+            axes.plot([0, 1], [0, 1], color=GREY, linestyle=(0, (4, 3)), label="the score itself")
+            for (curve, bins), colour in zip(levels, (BLUE, GREEN, RED), strict=True):
+                name = f"{curve['evidence']} training rows"
+                axes.plot(curve["score"], curve["expected_positivity"], color=colour, label=name)
+                axes.plot(*_points(bins), "o", color=colour, markersize=3.2, alpha=0.8)
+            title = "all negatives in training" if tau == 1 else f"1 of {tau} negatives in training"
+            axes.set(title=title, xlabel="score", xlim=(0, 1), ylim=(0, 1))
+        panels[0].set_ylabel("share of positives")
+
+    return Picture(
+        name="bias.svg",
+        title="Positivity against score by uncertainty, tau 1, 3, 10",
+        caption="Lines: Theorem 3.1. Dots: shares of positives found, in bands of scores of equal width. "
+        "The same score means another share at another amount of evidence; with negatives left out of "
+        "training, scores promise far more than they hold.",
+        svg=drawn(len(TAUS), draw, below=0.35),
+    )
+
+
+def _points(bins: list[dict[str, Any]]) -> tuple[list[float], list[float]]:
+    """Mean score and share of positives in bands with rows enough to tell a share."""
+    bands: dict[int, list[dict[str, Any]]] = {}
+    for each in bins:
+        if each["count"]:
+            bands.setdefault(int(each["mean_score"] * BANDS), []).append(each)
+    scores, rates = [], []
+    for band in bands.values():
+        count = sum(each["count"] for each in band)
+        if count >= LEAST_SHOWN:
+            scores.append(sum(each["mean_score"] * each["count"] for each in band) / count)
+            rates.append(sum(each["positives"] for each in band) / count)
+    return scores, rates
+
+
+def _map(program: Program, scale: Scale) -> Sheet:
+    """The picture of the program for the same question, with a boundary on it."""
+    program.run("simulate", "posterior", "--gamma", MAPPED, "--rows", scale.rows, "-o", "map.parquet")
+    asked = ("boundary", "map.parquet", "--precision", BOUND, "--uncertainty-bins", 5)
+    report = program.run(*asked, "-o", "boundary.json", "--plot", MAP)
+    assert report is not None
+    both, alone = (_percent(report["metrics"][name]) for name in ("recall", "score_only_recall"))
+    caption = (
+        f"Drawn by `uqcli boundary --precision {BOUND} --uncertainty-bins 5 --plot`: {scale.rows:,} "
+        "simulated rows, tau 3, six levels of evidence. Rows right of a line are called positive. At this "
+        f"precision the boundary finds {both} of the positives of these rows, the single threshold {alone}. "
+        "The lower the uncertainty, the surer the score."
+    )
+    picture = Picture(
+        name=MAP,
+        title="Share of positives over score and uncertainty",
+        caption=caption,
+        svg=program.read(MAP),
+    )
+    return Sheet(
+        title="Figure 1 (b). Heat map with a boundary",
+        pictures=[picture],
+        verdict="layout on simulated data; theirs is of Criteo",
+    )
+
+
+def _percent(share: float | None) -> str:
+    return "none" if share is None else f"{100 * share:.1f} %"
 
 
 def _level(tau: int, curve: dict[str, Any], bins: list[dict[str, Any]]) -> tuple[Row, float, float]:
@@ -67,10 +150,8 @@ def _level(tau: int, curve: dict[str, Any], bins: list[dict[str, Any]]) -> tuple
 
 
 def _expected(curve: dict[str, Any], score: float) -> float:
-    """The curve at the one of its scores that is nearest."""
-    nearest = min(range(len(curve["score"])), key=lambda place: abs(curve["score"][place] - score))
-    expected: float = curve["expected_positivity"][nearest]
-    return expected
+    """The curve between its scores, of which there are fewer than rows can have."""
+    return float(np.interp(score, curve["score"], curve["expected_positivity"]))
 
 
 STUDY = Study(name="bias", heading="Uncertainty boundary: estimation bias", run=run)

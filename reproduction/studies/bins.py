@@ -2,14 +2,49 @@
 
 from __future__ import annotations
 
-from reproduction.gaussian import Say, run_tables
+from dataclasses import replace
+
+from reproduction.gaussian import TEST_ROWS, Say, run_tables
+from reproduction.library import draw
+from reproduction.picture import Picture
 from reproduction.program import Program
-from reproduction.study import Outcome, Scale, Study
+from reproduction.study import Outcome, Scale, Sheet, Study
+
+MIXES = {"right": 0.5, "wrong": 0.4}
+BLOCKS = ("--n-min", 300, "--n-max", 1200)
 
 
 def run(program: Program, scale: Scale, say: Say) -> Outcome:
-    """Make the tables again."""
-    return run_tables("bins", program, scale, say)
+    """Make the tables again, and the diagram of the paper for two of their lines."""
+    tables = run_tables("bins", program, scale, say)
+    return replace(tables, sheets=[*tables.sheets, _diagrams(program)])
+
+
+def _diagrams(program: Program) -> Sheet:
+    pictures = []
+    for name, positive in MIXES.items():
+        rows, file = f"{name}-mix.parquet", f"tce-{name}-mix.svg"
+        draw(program.folder / rows, "gaussian", TEST_ROWS, 0, prevalence=positive)
+        report = program.run("tce", rows, *BLOCKS, "--plot", file)
+        assert report is not None
+        pictures.append(
+            Picture(
+                name=file,
+                title=f"A model of 50 % positives on {100 * positive:g} %",
+                caption=f"Drawn by `uqcli tce --plot`, seed 0: TCE {report['metrics']['tce']:.1f} %. Blue: "
+                "predictions by bin; black: the share of positives there; red: predictions that the test "
+                "rejects.",
+                svg=program.read(file),
+            )
+        )
+    return Sheet(
+        title="Figures 1 and 5 to 7. The test-based diagram",
+        text=[
+            "The paper draws it for models of abalone, UCI files and ImageNet; here for two lines of Table 2."
+        ],
+        pictures=pictures,
+        verdict="layout on Gaussian classes; theirs need their models",
+    )
 
 
 STUDY = Study(name="bins", heading="Calibration error: class mixes of Table 2, bins, level, test", run=run)

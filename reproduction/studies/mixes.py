@@ -9,7 +9,7 @@ from reproduction.study import Outcome, Scale, Study
 
 def run(program: Program, scale: Scale, say: Say) -> Outcome:
     """Make the tables again."""
-    return run_tables("mixes", program, scale, say, few=True)
+    return run_tables("mixes", program, scale, say)
 
 
 STUDY = Study(name="mixes", heading="Calibration error: class mixes of Table 13", run=run)

@@ -9,7 +9,7 @@ from reproduction.study import Outcome, Scale, Study
 
 def run(program: Program, scale: Scale, say: Say) -> Outcome:
     """Make the tables again."""
-    return run_tables("noise", program, scale, say, few=True)
+    return run_tables("noise", program, scale, say)
 
 
 STUDY = Study(name="noise", heading="Calibration error: noise", run=run)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import statistics
 
 from reproduction.gaussian import Say
+from reproduction.library import draw
 from reproduction.program import Program
 from reproduction.study import Outcome, Row, Scale, Sheet, Study
 
@@ -25,8 +26,7 @@ def run(program: Program, scale: Scale, say: Say) -> Outcome:
         say(f"true probabilities of {size} rows")
         found: dict[tuple[str, str], list[float]] = {}
         for seed in range(seeds):
-            drawn = ("--prevalence", 0.4, "--rows", size, "--seed", seed)
-            program.run("simulate", "gaussian", *drawn, "-o", "rows.parquet")
+            draw(program.folder / "rows.parquet", "gaussian", size, seed, prevalence=0.4)
             for column in ("true_positivity", "score"):
                 for sizing in ("paper", "auto"):
                     report = program.run("tce", "rows.parquet", "--score", column, "--bin-sizes", sizing)

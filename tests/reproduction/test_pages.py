@@ -1,17 +1,19 @@
 """Pages come from kept results, the same bytes each time; the smallest study runs from end to end."""
 
 import json
+import time
 
 import pytest
 
 from reproduction import __main__ as runner
 from reproduction.page import grid, results_page
+from reproduction.picture import Picture, drawn
 from reproduction.program import Program, ProgramError
 from reproduction.spread import spread
 from reproduction.studies import STUDIES, truth
 from reproduction.study import Outcome, Scale, Sheet, Study
 
-SMALLEST = Scale(seeds=1, few_seeds=1, rows=1_000, grids=1)
+SMALLEST = Scale(seeds=1, few_seeds=1, rows=1_000, grids=1, repetitions=2)
 
 
 def test_the_place_of_a_value_among_seeds():
@@ -36,6 +38,7 @@ def study():
             header=["rows"],
             rows=[[str(report["metrics"]["rows"])]],
             verdict="made",
+            pictures=[Picture(name="a.svg", title="A", caption="Words.", svg="<svg/>")],
         )
         return Outcome(sheets=[sheet], times=[["what", "s"], ["it", "1"]])
 
@@ -48,7 +51,9 @@ def test_pages_are_the_same_and_kept_results_are_used(study, tmp_path, monkeypat
     runner.main(places)
     first = (tmp_path / "pages/reproduction.md").read_bytes()
     assert b"words" in first
-    assert b"| T | made |" in first
+    assert b"| one study | T | made |" in first
+    assert b"![A](images/a.svg)\n\n**A.** Words.\n" in first
+    assert (tmp_path / "pages/images/a.svg").read_text() == "<svg/>"
     assert b"| calibration error | Table 13 | not yet run |" in first
     assert "| it | 1 |" in (tmp_path / "pages/speed.md").read_text()
     capsys.readouterr()
@@ -68,6 +73,52 @@ def test_a_stopped_study_leaves_no_result(study, tmp_path, monkeypatch):
     with pytest.raises(KeyboardInterrupt):
         runner.main(["--quick", "--keep", str(tmp_path / "kept"), "--out", str(tmp_path)])
     assert not list((tmp_path / "kept/quick").iterdir())
+
+
+def test_a_failing_study_is_told_and_the_others_finish(study, tmp_path, monkeypatch, capsys):
+    def run(program, scale, say):
+        raise ProgramError("uqcli tce: exit 3")
+
+    broken = Study(name="mixes", heading="Broken", run=run)
+    monkeypatch.setattr(runner, "STUDIES", (broken, study))
+    places = ["--quick", "--keep", str(tmp_path / "kept"), "--out", str(tmp_path)]
+    (tmp_path / "kept/quick").mkdir(parents=True)
+    (tmp_path / "kept/quick/mixes.json").write_text("of an earlier run")
+    assert runner.main([*places, "--again"]) == 1
+    assert "mixes FAILED: ProgramError: uqcli tce: exit 3" in capsys.readouterr().out
+    assert [path.name for path in (tmp_path / "kept/quick").iterdir()] == ["bins.json"]
+    assert "| one study | T | made |" in (tmp_path / "reproduction.md").read_text()
+
+
+def test_a_study_that_is_timed_runs_alone(tmp_path, monkeypatch):
+    running, seen = [], []
+
+    def study_of(name, *, runs_alone=False):
+        def run(program, scale, say):
+            running.append(name)
+            time.sleep(0.05)
+            seen.append((name, len(running)))
+            running.remove(name)
+            return Outcome(sheets=[])
+
+        return Study(name=name, heading=name, run=run, runs_alone=runs_alone)
+
+    monkeypatch.setattr(
+        runner, "STUDIES", (study_of("recall", runs_alone=True), study_of("bins"), study_of("mixes"))
+    )
+    assert runner.main(["--quick", "--keep", str(tmp_path), "--out", str(tmp_path)]) == 0
+    assert seen[-1] == ("recall", 1)
+    assert {name for name, _ in seen} == {"recall", "bins", "mixes"}
+
+
+def test_a_picture_is_the_same_bytes_each_time():
+    def draw(panels):
+        for axes in panels:
+            axes.plot([0, 1], [0, 1], label="a line")
+
+    first = drawn(2, draw, below=0.35)
+    assert first.count("a line") == 1
+    assert first == drawn(2, draw, below=0.35)
 
 
 def test_a_failing_command_is_told(tmp_path):
