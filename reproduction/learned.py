@@ -116,12 +116,11 @@ def _shuffled(rows: Rows, seed: int) -> Rows:
 
 
 @contextmanager
-def one_thread() -> Iterator[None]:
-    """Sums in one order, and no word on networks stopped before they settle, as the paper's are."""
+def unsettled() -> Iterator[None]:
+    """No word on networks stopped before they settle, as the paper's are."""
     from sklearn.exceptions import ConvergenceWarning
-    from threadpoolctl import threadpool_limits
 
-    with threadpool_limits(1), warnings.catch_warnings():
+    with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
         yield
 
@@ -152,7 +151,7 @@ def network(rows: Rows, width: int, regularised: bool, seed: int) -> Scorer:
         n_iter_no_change=10 if regularised else EPOCHS,
         random_state=seed,
     )
-    with one_thread():
+    with unsettled():
         model.fit((rows.features - middle) / scale, rows.labels)
 
     def log_odds(features: Floats) -> Floats:
@@ -170,11 +169,11 @@ def boosted(rows: Rows, seed: int) -> Scorer:
     from sklearn.ensemble import HistGradientBoostingClassifier
 
     model = HistGradientBoostingClassifier(early_stopping=False, random_state=seed)
-    with one_thread():
+    with unsettled():
         model.fit(rows.features, rows.labels)
 
     def log_odds(features: Floats) -> Floats:
-        with one_thread():
+        with unsettled():
             found: Floats = model.decision_function(features)
         return found
 
@@ -228,7 +227,7 @@ def probabilities(train: Rows, features: Floats, seed: int) -> dict[str, Floats]
         "GB": GradientBoostingClassifier(random_state=seed),
         "MLP": MLPClassifier((1000,), random_state=seed),
     }
-    with one_thread():
+    with unsettled():
         return {
             name: model.fit(train.features, train.labels).predict_proba(features)[:, 1]
             for name, model in models.items()

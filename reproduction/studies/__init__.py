@@ -9,6 +9,7 @@ from reproduction.studies import (
     heterogeneous,
     mixes,
     noise,
+    peers,
     promises,
     recalibration,
     recall,
@@ -35,4 +36,5 @@ STUDIES: tuple[Study, ...] = (
     shift.STUDY,
     recalibration.STUDY,
     promises.STUDY,
+    peers.STUDY,
 )
