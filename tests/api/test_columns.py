@@ -186,3 +186,10 @@ def test_looking_around_loads_nothing():
     code = "import sys, uqcli; dir(uqcli); print(sorted({'numpy', 'polars', 'narwhals'} & set(sys.modules)))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout == "[]\n"
+
+
+def test_members_are_columns_or_one_array():
+    members = np.random.default_rng(0).random((50, 4))
+    one, apart = (uqcli.uncertainty_of(members=each) for each in (members, list(members.T)))
+    assert (one.score == apart.score).all()
+    assert one.score == pytest.approx(members.mean(axis=1))

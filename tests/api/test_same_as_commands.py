@@ -126,6 +126,7 @@ CASES = [
     boundary("--max-selected 40", max_selected=40),
     boundary("--max-fpr 0.1", max_fpr=0.1),
     boundary("--gain 3 --cost 1", gain=3, cost=1),
+    boundary("--precision 0.4 --certify 0.2 --seed 3", precision=0.4, certify="0.2", seed=3),
     boundary("--precision 0.6 --compare --seed 3", precision=0.6, compare=True, seed=3),
     *(boundary(f"--precision 0.6 --algorithm {each}", precision="0.6", algorithm=each) for each in Algorithm),
     *map(binned, Binning),

@@ -131,3 +131,22 @@ def test_a_figure_of_several_calibrators_names_each(uqcli, data, tmp_path):
     page = (tmp_path / "both.html").read_text()
     label = page[page.index("aria-label") :].split('"')[1]
     assert label == "Reliability before and after calibration: platt.json; isotonic.json"
+
+
+def test_a_gate_holds_where_the_report_calls_the_promise_broken(uqcli, artifact, tmp_path):
+    gate = ("--fail-if", "promise_broken == 1", "--json")
+    for positives, negatives, broken in ((95, 5, 0), (6, 4, 0), (10, 90, 1)):
+        rows = ["0.99,-1,1"] * positives + ["0.99,-1,0"] * negatives
+        (tmp_path / "d.csv").write_text("\n".join(["score,uncertainty,label", *rows, ""]))
+        outcome = uqcli("evaluate", artifact, "d.csv", *gate)
+        assert outcome.code == (6 if broken else 0)
+        assert outcome.json["metrics"]["promise_broken"] == broken
+
+
+def test_rows_that_a_boundary_was_chosen_on_are_noticed(uqcli, artifact, data, frame):
+    said = "counts here just what it counted on the rows it was chosen on"
+    assert said in uqcli("evaluate", artifact, data, "--json").json["notes"][-1]
+    frame[:-1].write_parquet("new.parquet")
+    assert not any(
+        said in note for note in uqcli("evaluate", artifact, "new.parquet", "--json").json["notes"]
+    )

@@ -49,6 +49,15 @@ def test_the_makefile_of_the_docs_counts_days_side_by_side(uqcli, days, tmp_path
     assert uqcli("boundary", "--grid", "whole.json", "--precision", "0.9", "-q", "-o", "b.json").code == 0
     assert (tmp_path / "both.json").read_bytes() == (tmp_path / "whole.json").read_bytes()
     assert (tmp_path / "boundary.json").read_bytes() == (tmp_path / "b.json").read_bytes()
+    another = tmp_path / "scores" / "day=2026-11-04"
+    another.mkdir()
+    days[:500].write_parquet(another / "part.parquet")
+    done = subprocess.run(
+        ["make", "-j2", "boundary.json"], cwd=tmp_path, env=environment, check=True, capture_output=True
+    )
+    assert done.stdout.count(b"uqcli bin scores") == 1  # the new day alone
+    assert uqcli("bin", "scores", "--edges", "edges.json", "-q", "-o", "whole.json").code == 0
+    assert (tmp_path / "both.json").read_bytes() == (tmp_path / "whole.json").read_bytes()
 
 
 COMMANDS = {

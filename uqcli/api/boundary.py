@@ -126,7 +126,7 @@ def find_boundary(
     max_fpr: Decimal | None = None,
     gain: Decimal | None = None,
     cost: Decimal | None = None,
-    algorithm: AlgorithmChoice | str = defaults.ALGORITHM,
+    algorithm: AlgorithmChoice | str | None = None,
     binning: Binning | str = defaults.GRID_BINNING,
     uncertainty_bins: int | Literal["auto"] = defaults.UNCERTAINTY_BINS,
     score_bins: int | Literal["all"] = defaults.SCORE_BINS,
@@ -152,7 +152,7 @@ def find_boundary(
     shift
         Class weights of a target in which the constraint is to hold.
     certify
-        Risk that the precision of new rows is below the bound; with ``algorithm="smooth"``.
+        Risk over hold-outs that the precision of new rows is below the bound; by algorithm smooth.
     compare
         Whether to test on rows held out that the uncertainty finds more than the score alone.
     seed
@@ -185,7 +185,7 @@ def find_boundary(
             constraint=the_constraint(
                 **{name: decimal_text(name, value) for name, value in bounds.items() if value is not None}
             ),
-            algorithm=choice("algorithm", AlgorithmChoice, algorithm),
+            algorithm=choice("algorithm", AlgorithmChoice, algorithm or _usual(certify)),
             grid=GridSpec(
                 binning=choice("binning", Binning, binning),
                 uncertainty_bins=_bins(uncertainty_bins, uncertainty),
@@ -202,6 +202,11 @@ def find_boundary(
         raise result.failure or AssertionError("no boundary and no reason")
     notes, compared = tuple(result.report.payload()["notes"]), result.report.compared
     return Boundary(artifact=result.artifact, notes=notes, compared=compared[0] if compared else None)
+
+
+def _usual(certify: Decimal | None) -> AlgorithmChoice | str:
+    """The algorithm where none is named."""
+    return defaults.ALGORITHM if certify is None else Algorithm.SMOOTH
 
 
 def _bins(asked: int | Literal["auto"], uncertainty: Column | None) -> int:

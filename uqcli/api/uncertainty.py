@@ -18,7 +18,7 @@ def uncertainty_of(
     *,
     alpha1: Column | None = None,
     alpha0: Column | None = None,
-    members: Sequence[Column] | None = None,
+    members: Sequence[Column] | np.ndarray | None = None,
 ) -> Uncertainties:
     """Score and uncertainties from Beta parameters, or from the members of an ensemble [UB sec. 3].
 
@@ -28,7 +28,7 @@ def uncertainty_of(
     ----------
     alpha1, alpha0 : positive numbers, shape (n,)
         Parameters of the positive and of the negative class.
-    members : at least two columns of probabilities, shape (n,) each
+    members : at least two columns of probabilities, shape (n,) each, or an array of shape (n, members)
         Instead.
 
     Raises
@@ -43,6 +43,8 @@ def uncertainty_of(
     """
     beta = {"alpha1": alpha1, "alpha0": alpha0}
     columns = {name: value for name, value in beta.items() if value is not None}
+    if isinstance(members, np.ndarray) and members.ndim == 2:
+        members = list(members.T)
     columns |= {f"member_{at}": each for at, each in enumerate(members or (), start=1)}
     roles = uncertainty_roles(
         alpha1=None if alpha1 is None else "alpha1",

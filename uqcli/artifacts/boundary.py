@@ -61,6 +61,12 @@ class Fit(msgspec.Struct, frozen=True, kw_only=True):
     precision: float
     recall: float
 
+    @property
+    def adds_up(self) -> bool:
+        """Whether the rates are those of the counts, but for the last digits."""
+        pairs = ((self.precision, self.selected), (self.recall, self.positives))
+        return all(abs(rate * rows - self.true_positives) <= 1e-9 * rows for rate, rows in pairs)
+
 
 class SavedTarget(msgspec.Struct, frozen=True, kw_only=True):
     """Weights of the negative and of the positive class in the target, and the precision there."""
@@ -122,7 +128,7 @@ class BoundaryArtifact(Saved, frozen=True, kw_only=True):
         if not all(map(math.isfinite, numbers)) or edges != sorted(edges):
             return "its edges and thresholds are not finite and ascending"
         few, many = sorted((fit.selected, fit.positives))
-        if not fit.true_positives <= few <= many <= fit.rows:
+        if not (fit.true_positives <= few <= many <= fit.rows and fit.adds_up):
             return "its fit counts contradict each other"
         if self.certified is not None and not self._rests_on_its_rows(self.certified):
             return "its certificate is not about its rows"
@@ -238,7 +244,8 @@ def certificate_in_words(certificate: SavedCertificate) -> tuple[str, str]:
     tested = certificate.tested_on
     return (
         f"Certified: of new rows like these that are selected at least {100 * certificate.precision:g} % "
-        f"are positive, with a risk of {100 * certificate.delta:g} % that these rows mislead. Of "
+        f"are positive. The rule is wrong for at most {100 * certificate.delta:g} % of hold-outs, those it "
+        "certifies nothing for counted in: where certificates are rare, more of them are wrong. Of "
         f"{count(tested.rows)} rows kept for the test {count(tested.selected)} are selected, "
         f"{count(tested.true_positives)} of them positive: {share(tested.true_positives / tested.selected)} "
         f"({p_text(certificate.p_value)}).",

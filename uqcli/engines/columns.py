@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Sequence
+from typing import Final
 
 from uqcli.engines.request import Roles, listing
 from uqcli.errors import DataError
@@ -15,6 +16,9 @@ class MissingColumnError(DataError):
     def __init__(self, role: str, found: str, *, expected: str, remedy: str) -> None:
         super().__init__(found, expected=expected, remedy=remedy)
         self.role = role
+
+
+_WITHOUT: Final = {"uncertainty": ", or what needs none, such as boundary --algorithm st"}
 
 
 def require_columns(columns: Sequence[str], shown: str, roles: Roles) -> None:
@@ -47,5 +51,5 @@ def _missing(columns: Sequence[str], shown: str, role: str, name: str) -> DataEr
         role,
         f"no column '{name}' in {shown}",
         expected=f"one of {listing(columns)}",
-        remedy=f"{guess}give --{role.partition('.')[0]} COLUMN",
+        remedy=f"{guess}give --{role.partition('.')[0]} COLUMN{_WITHOUT.get(role, '')}",
     )

@@ -136,7 +136,7 @@ class FindingOptions:
         str | None,
         typer.Option(
             metavar="DELTA",
-            help="Certify the precision: below the bound on new rows with a risk of at most DELTA (implies "
+            help="Certify the precision: below the bound on new rows for at most DELTA of hold-outs (implies "
             "--algorithm smooth).",
             rich_help_panel=_METHOD,
         ),

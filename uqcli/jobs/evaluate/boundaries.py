@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 import numpy as np
@@ -63,7 +63,12 @@ def evaluate(
     if tally.rows == 0:
         raise refusals.no_weight()
     measured = _measured(tally, request, target)
-    results = tuple(zip(request.artifacts, models, measured, strict=True))
+    found = list(zip(request.artifacts, models, measured, strict=True))
+    promises = tuple(_judged(*each) for each in found)
+    results = tuple(
+        (name, model, replace(each, promise_broken=None if promise.kept is None else int(not promise.kept)))
+        for (name, model, each), promise in zip(found, promises, strict=True)
+    )
     return EvaluateReport(
         source=source_of(facts),
         parameters=EvaluateParameters(
@@ -73,7 +78,7 @@ def evaluate(
             seed=None if shift is None else request.seed,
         ),
         results=results,
-        promises=tuple(_judged(*result) for result in results),
+        promises=promises,
         difference=_difference(tally, request.confidence) if len(models) == 2 else None,
     )
 

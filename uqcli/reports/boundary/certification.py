@@ -56,5 +56,5 @@ class Certification:
             return f"{at}: the rows that would have to rank boundaries say too little"
         tested = f"{at}: the safest one has p = {missed.p_value:.3g} on the rows kept for the test"
         if missed.rows_needed is None:
-            return f"{tested}, and no number of rows like these would do"
+            return f"{tested}, and these rows do not show that more would help"
         return f"{tested}; about {count(missed.rows_needed)} labelled rows would be needed"

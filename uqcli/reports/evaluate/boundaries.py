@@ -40,7 +40,13 @@ class EvaluateParameters(msgspec.Struct, frozen=True, kw_only=True):
 
 @dataclass(frozen=True, kw_only=True)
 class MeasuredBoundary:
-    """What a boundary selects among labelled rows, by weight, with intervals of its rates."""
+    """What a boundary selects among labelled rows, by weight, with intervals of its rates.
+
+    Attributes
+    ----------
+    promise_broken
+        1 where these rows speak against its promise, 0 where they do not, None where they cannot tell.
+    """
 
     precision: ExactEstimate
     recall: ExactEstimate
@@ -50,6 +56,12 @@ class MeasuredBoundary:
     rows: int
     positives: int
     target_precision: Estimate | None = None
+    promise_broken: int | None = None
+
+    @property
+    def counts(self) -> tuple[int, int, int, int]:
+        """What is counted."""
+        return self.rows, self.positives, self.selected, self.true_positives
 
     def metrics(self) -> Metrics:
         """By their contract names."""
@@ -63,6 +75,7 @@ class MeasuredBoundary:
             "true_positives": self.true_positives,
             "rows": self.rows,
             "positives": self.positives,
+            "promise_broken": self.promise_broken,
         }
 
 
@@ -199,6 +212,20 @@ class EvaluateReport:
             f"{count(hits)} further positives, {100 * hits / alerts:.3g} % of them."
         ]
 
+    def _seen_before(self) -> list[str]:
+        """Which count here what they counted where they were chosen."""
+        same = [
+            name
+            for name, artifact, found in self.results
+            if found.counts
+            == (artifact.fit.rows, artifact.fit.positives, artifact.fit.selected, artifact.fit.true_positives)
+        ]
+        return [
+            f"{name} counts here just what it counted on the rows it was chosen on: if these are those rows, "
+            "nothing of this holds for new ones."
+            for name in same
+        ]
+
     def _which(self) -> list[str]:
         """Which to use, as far as these rows tell."""
         named = [name for name, _, _ in self.results]
@@ -234,7 +261,7 @@ class EvaluateReport:
     def _notes(self) -> list[str]:
         names = [name for name, _, _ in self.results]
         apart = [] if self.difference is None else self.difference.sentences(names)
-        return [*(each.said for each in self.promises), *apart, *self._worth()]
+        return [*(each.said for each in self.promises), *apart, *self._worth(), *self._seen_before()]
 
 
 def _promised(artifact: BoundaryArtifact, kind: ConstraintKind) -> float | None:

@@ -53,7 +53,7 @@ class NotCertified:
     p_value
         Of the boundary that was tested first; None where nothing could be tested.
     rows_needed
-        About how many hold-out rows would do; None where no number of rows would.
+        About how many hold-out rows would do; None where these do not show that any number would.
     """
 
     p_value: float | None
