@@ -1,5 +1,6 @@
 """What is read and what is written: no place is both, streams are read once, names may be any."""
 
+import hashlib
 import json
 import os
 import subprocess
@@ -257,6 +258,10 @@ def test_a_directory_in_two_formats(uqcli, case, data, data_csv, artifact, tmp_p
     assert uqcli(*case.arguments(folder / "*.csv", artifact)).code == 0
 
 
+def sha256(path):
+    return hashlib.sha256(path.read_bytes()).hexdigest()
+
+
 @pytest.mark.parametrize("case", [case for case in READ_DATA if case.json], ids=name_of)
 def test_pages_name_the_files_that_were_read(uqcli, case, data, artifact, tmp_path, frame):
     folder = tmp_path / "folder"
@@ -265,14 +270,20 @@ def test_pages_name_the_files_that_were_read(uqcli, case, data, artifact, tmp_pa
         frame[number * 100 : 400 if number == 2 else number * 100 + 100].write_csv(folder / f"{name}.csv")
     arguments = case.arguments(folder, artifact)
     rows = {"a": 100, "b": 200, "c": 100}
-    said = "".join(f"| input | {folder}/{name}.csv: {n} rows |\n" for name, n in rows.items())
+    said = "".join(
+        f"| input | {folder}/{name}.csv: {n} rows, SHA-256 {sha256(folder / f'{name}.csv')} |\n"
+        for name, n in rows.items()
+    )
     assert uqcli(*arguments, "-q", "--report", "r.md").code == 0
     assert said in (tmp_path / "r.md").read_text().replace("\\_", "_")
     assert uqcli(*arguments, "-q", "--report", "r.html").code == 0
     assert str(folder / "c.csv") in (tmp_path / "r.html").read_text()
     assert str(folder) not in uqcli(*arguments, "--json").out.decode()
     assert uqcli(*case.arguments(data, artifact), "-q", "--report", "r.md").code == 0
-    assert f"| input | {data}: 400 rows |" in (tmp_path / "r.md").read_text().replace("\\_", "_")
+    said = f"| input | {data}: 400 rows, SHA-256 {sha256(data)} |"
+    assert said in (tmp_path / "r.md").read_text().replace(
+        "\\_", "_"
+    )
 
 
 def test_gates_and_reports_of_rows_name_their_files(uqcli, artifact, data):

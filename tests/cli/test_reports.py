@@ -198,7 +198,7 @@ def test_pages_say_what_they_were_made_of(uqcli, data, tmp_path):
     assert made_from(tmp_path / "r.md") == [
         ("command", "uqcli boundary data.parquet --precision 0.7 --score-bins 20"),
         ("version", version),
-        ("input", "data.parquet: 400 rows"),
+        ("input", f"data.parquet: 400 rows, SHA-256 {hashlib.sha256(data.read_bytes()).hexdigest()}"),
         ("artifact", f"b.json, SHA-256 {digest}"),
     ]
     page = (tmp_path / "r.html").read_text()

@@ -97,12 +97,12 @@ def check_outputs(
         judged_gates(gates, {"": metrics})
     if not options.quiet:
         show_progress(STDIO if rows and results[0] is None else results[0])
-    return _origin(files, reads.models if has_page else ())
+    return _origin(files, reads.models, read=has_page)
 
 
-def _origin(files: tuple[str, ...], models: tuple[str, ...]) -> Origin:
-    """With digests of the saved models that pages speak of: as they are before the work begins."""
-    from uqcli.reports.origin import Origin, digests_of
+def _origin(files: tuple[str, ...], models: tuple[str, ...], *, read: bool) -> Origin:
+    """With digests of data and saved models where pages speak of them: as they are before the work begins."""
+    from uqcli.reports.origin import Origin, digests_of, digests_of_inputs
 
     line = line_of_this_run()
     return Origin(
@@ -110,7 +110,8 @@ def _origin(files: tuple[str, ...], models: tuple[str, ...]) -> Origin:
         line=line.typed,
         configured=line.configured,
         files=files,
-        digests=digests_of(models),
+        digests=digests_of(models) if read else {},
+        inputs=digests_of_inputs(files) if read else {},
     )
 
 

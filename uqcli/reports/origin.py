@@ -17,6 +17,9 @@ from uqcli.running.rows_read import rows_by_input
 _MOST_NAMED: Final = 4
 """Files that are named one by one."""
 
+_MOST_BYTES: Final = 2**30
+"""Of a file that is read for its digest alone: about a second."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class Origin:
@@ -34,6 +37,8 @@ class Origin:
         The data files, in the order they were read.
     digests
         SHA-256 of saved models, by the names of their files.
+    inputs
+        The same of data files, as far as they were looked at.
     """
 
     command: str
@@ -41,18 +46,34 @@ class Origin:
     configured: str = ""
     files: tuple[str, ...] = ()
     digests: Mapping[str, str] = field(default_factory=dict)
+    inputs: Mapping[str, str] = field(default_factory=dict)
 
     def table(self, payload: Mapping[str, Any]) -> Table:
         """For the end of a page; the report's JSON form knows how many rows there were."""
         lines = [("command", self.line), ("version", f"uqcli {VERSION}")]
         if self.configured:
             lines.insert(1, ("configured", self.configured))
-        lines += [("input", each) for each in _inputs(self.files)]
+        lines += [("input", each) for each in self._inputs()]
         rows = _rows_of(payload)
         if self.files and rows is not None and not rows_by_input():  # a cluster tells of all rows together
             lines.append(("rows of INPUT", count(rows)))
         lines += [("artifact", f"{name}, SHA-256 {digest}") for name, digest in self.digests.items()]
         return Table(title="Made from", header=("", ""), rows=lines, left=2, words_last=True)
+
+    def _inputs(self) -> list[str]:
+        """The files with their rows, as far as they were read here; many in one line."""
+        shown = ["standard input" if is_stdin(name) else name for name in self.files]
+        rows = rows_by_input()
+        read = [rows.get(name) for name in shown]
+        if len(shown) <= _MOST_NAMED:
+            held = [f"{name}{_holding(each)}" for name, each in zip(shown, read, strict=True)]
+            digests = [self.inputs.get(name) for name in self.files]
+            return [
+                line if digest is None else f"{line}, SHA-256 {digest}"
+                for line, digest in zip(held, digests, strict=True)
+            ]
+        total = None if None in read else sum(each or 0 for each in read)
+        return [f"{count(len(shown))} files, the first {shown[0]}, the last {shown[-1]}{_holding(total)}"]
 
 
 def digest_of(content: bytes) -> str:
@@ -61,29 +82,24 @@ def digest_of(content: bytes) -> str:
 
 
 def digests_of(names: Iterable[str]) -> dict[str, str]:
-    """Of regular files; what cannot be read is said by whoever needs it."""
+    """Of regular files of moderate size; what cannot be read is said by whoever needs it."""
     found = {}
     for name in names:
         with suppress(OSError, ValueError):
-            if not is_stdin(name) and Path(name).is_file():
-                found[name] = digest_of(Path(name).read_bytes())
+            if not is_stdin(name) and Path(name).is_file() and Path(name).stat().st_size <= _MOST_BYTES:
+                with Path(name).open("rb") as stream:
+                    found[name] = hashlib.file_digest(stream, "sha256").hexdigest()
     return found
+
+
+def digests_of_inputs(names: tuple[str, ...]) -> dict[str, str]:
+    """Of the data files, if they are few enough to be named one by one."""
+    return digests_of(names) if len(names) <= _MOST_NAMED else {}
 
 
 def written_as(name: str) -> str:
     """What the place of a written model is called."""
     return "standard output" if is_stdout(name) else name
-
-
-def _inputs(files: tuple[str, ...]) -> list[str]:
-    """The files with their rows, as far as they were read here; many in one line."""
-    shown = ["standard input" if is_stdin(name) else name for name in files]
-    rows = rows_by_input()
-    read = [rows.get(name) for name in shown]
-    if len(shown) <= _MOST_NAMED:
-        return [f"{name}{_holding(each)}" for name, each in zip(shown, read, strict=True)]
-    total = None if None in read else sum(each or 0 for each in read)
-    return [f"{count(len(shown))} files, the first {shown[0]}, the last {shown[-1]}{_holding(total)}"]
 
 
 def _holding(rows: int | None) -> str:
