@@ -291,3 +291,13 @@ def test_gates_and_reports_of_rows_name_their_files(uqcli, artifact, data):
     with open("r.json", encoding="utf-8") as report:  # noqa: PTH123
         assert str(data) not in json.dumps(json.load(report))
     assert pl.read_csv("o.csv").height == 400
+
+
+def test_a_link_that_leads_nowhere_is_not_left_out_of_its_folder(uqcli, data, tmp_path):
+    folder = tmp_path / "folder"
+    folder.mkdir()
+    data.rename(folder / "a.parquet")
+    (folder / "b.parquet").symlink_to(tmp_path / "gone.parquet")
+    outcome = uqcli("tce", folder)
+    assert outcome.code == 3
+    assert "b.parquet" in outcome.err

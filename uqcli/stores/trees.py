@@ -47,7 +47,9 @@ class LocalTree:
 
 
 def _local(path: Path) -> Entry:
-    return Entry(name=str(path), base=path.name, is_folder=path.is_dir(), is_file=path.is_file())
+    leads_nowhere = path.is_symlink() and not path.exists()  # said when it is read, not left out
+    is_file = path.is_file() or leads_nowhere
+    return Entry(name=str(path), base=path.name, is_folder=path.is_dir(), is_file=is_file)
 
 
 class WebTree:
