@@ -281,9 +281,7 @@ def test_pages_name_the_files_that_were_read(uqcli, case, data, artifact, tmp_pa
     assert str(folder) not in uqcli(*arguments, "--json").out.decode()
     assert uqcli(*case.arguments(data, artifact), "-q", "--report", "r.md").code == 0
     said = f"| input | {data}: 400 rows, SHA-256 {sha256(data)} |"
-    assert said in (tmp_path / "r.md").read_text().replace(
-        "\\_", "_"
-    )
+    assert said in (tmp_path / "r.md").read_text().replace("\\_", "_")
 
 
 def test_gates_and_reports_of_rows_name_their_files(uqcli, artifact, data):
