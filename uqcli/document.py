@@ -203,6 +203,17 @@ def count(value: int | None) -> str:
     return "-" if value is None else f"{value:,}"
 
 
+def rows_of(value: int) -> str:
+    """Format a count of rows with the word.
+
+    Examples
+    --------
+    >>> rows_of(1), rows_of(14653)
+    ('1 row', '14,653 rows')
+    """
+    return f"{count(value)} row{'' if value == 1 else 's'}"
+
+
 def number(value: float) -> str:
     """Format a score or an edge so that it stays recognisable, not exact."""
     return f"{value:.6g}"

@@ -13,11 +13,11 @@ import numpy as np
 
 import uqcli
 from reproduction.gaussian import Say
+from reproduction.library import LEVELS
 from reproduction.peers import Bools, Floats, controlled_threshold, tuned_threshold
 from reproduction.program import Program
 from reproduction.study import Outcome, Row, Scale, Sheet, Study
 
-LAW = {"tau": 3.0, "nu": 1.0, "gammas": (0.002, 0.004, 0.01, 0.02, 0.05)}
 HOLD_OUT, BOUND, RISK = 20_000, 0.7, 0.1
 FEW_ROWS, HIGH_BOUND, LEVEL = (100, 300, 1_000), 0.9, 0.95
 
@@ -38,7 +38,7 @@ class Drawn:
     @classmethod
     def of(cls, rows: int, seed: int) -> Drawn:
         """As ``uqcli simulate posterior`` draws them."""
-        found = uqcli.simulate("posterior", rows, seed=seed, **LAW)
+        found = uqcli.simulate("posterior", rows, seed=seed, **LEVELS)
         return cls(
             score=found["score"], uncertainty=found["uncertainty"], label=found["label"].astype(np.bool_)
         )

@@ -11,11 +11,10 @@ import numpy as np
 import polars as pl
 
 from reproduction.gaussian import Say
-from reproduction.library import draw
+from reproduction.library import LEVELS, draw
 from reproduction.program import INFEASIBLE, Program, measured
 from reproduction.study import Outcome, Row, Scale, Sheet, Study
 
-LAW = {"tau": 3.0, "nu": 1.0, "gammas": (0.002, 0.004, 0.01, 0.02, 0.05)}
 HOLD_OUT, BOUND, RISK = 20_000, 0.7, 0.1
 COMPARED_ROWS = 5_000
 FURTHER = "`make statistical` holds the same promises against the truth a thousand times."
@@ -38,7 +37,7 @@ def run(program: Program, scale: Scale, say: Say) -> Outcome:
 
 
 def _certificate(program: Program, scale: Scale, say: Say, seeds: int) -> Sheet:
-    draw(program.folder / "truth.parquet", "posterior", scale.rows, 10**6, **LAW)
+    draw(program.folder / "truth.parquet", "posterior", scale.rows, 10**6, **LEVELS)
     ways = {
         "the exact optimum (what a user would do otherwise)": ("--algorithm", "vw-dpmt"),
         "the smoothed optimum": ("--algorithm", "smooth"),
@@ -48,7 +47,7 @@ def _certificate(program: Program, scale: Scale, say: Say, seeds: int) -> Sheet:
     for seed in range(seeds):
         say(f"certificates, hold-out {seed + 1} of {seeds}")
         for name, number in (("fit", seed), ("new", 10**5 + seed)):
-            draw(program.folder / f"{name}.parquet", "posterior", HOLD_OUT, number, **LAW)
+            draw(program.folder / f"{name}.parquet", "posterior", HOLD_OUT, number, **LEVELS)
         made = {}
         for number, (name, options) in enumerate(ways.items()):
             asked = ("boundary", "fit.parquet", "--precision", BOUND, *options, "-o", f"{number}.json")
@@ -135,7 +134,7 @@ def _nothing(place: Path, seed: int) -> None:
 
 
 def _little(place: Path, seed: int) -> None:
-    draw(place, "posterior", COMPARED_ROWS, seed, **LAW)
+    draw(place, "posterior", COMPARED_ROWS, seed, **LEVELS)
 
 
 def _much(place: Path, seed: int) -> None:

@@ -68,8 +68,7 @@ def run(program: Program, scale: Scale, say: Say) -> Outcome:
     sized: dict[str, tuple[int, int]] = {}
     for name, (draw, splits) in sets.items():
         say(f"five classifiers on {name}, {splits} splits")
-        sizes = _train(program, draw, splits, scale.rows // 50)
-        sized[name] = sizes
+        sized[name] = _train(program, draw, splits, scale.rows // 50)
         reports[name] = {each: _measured(program, each) for each in BINNINGS}
     counts = {name: splits for name, (_, splits) in sets.items()}
     found = {name: _by_classifier(each["pava-bc"], counts[name]) for name, each in reports.items()}

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from uqcli.defaults import VERSION
-from uqcli.document import Table, count
+from uqcli.document import Table, count, rows_of
 from uqcli.files import is_stdin, is_stdout
 from uqcli.running.rows_read import rows_by_input
 
@@ -103,7 +103,7 @@ def written_as(name: str) -> str:
 
 
 def _holding(rows: int | None) -> str:
-    return "" if rows is None else f": {count(rows)} row{'' if rows == 1 else 's'}"
+    return "" if rows is None else f": {rows_of(rows)}"
 
 
 def _rows_of(payload: Mapping[str, Any]) -> int | None:

@@ -14,6 +14,10 @@ from uqcli.methods.bin.isotonic_error import BinError
 from uqcli.reports.positivity import positivity_figure
 
 _NEXT: Final = "A boundary can be found on these counts without the rows: uqcli boundary --grid."
+_ABOUT_ERRORS: Final = (
+    "IST is one isotonic fit on the score, MIST one in each uncertainty bin; their errors are of the rows "
+    "they were fitted on."
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -70,7 +74,7 @@ class BinReport:
             table_of_errors = [self._errors_table([row[0] for row in table.rows], self.errors)]
         else:
             table_of_errors = []
-        notes = (*grid.notes, *self.warnings, *self._error_notes())
+        notes = (*grid.notes, *self.warnings, *self._grid_notes())
         figures = [positivity_figure(self.artifact.cells(), [])]
         return replace(grid, tables=[table, *table_of_errors], notes=notes, figures=figures)
 
@@ -83,16 +87,10 @@ class BinReport:
         title = "Mean calibration error from these score bins up"
         return Table(title=title, header=("score bins", "IST", "MIST"), rows=rows)
 
-    def _error_notes(self) -> list[str]:
+    def _grid_notes(self) -> list[str]:
         if len(self.artifact.count) == 1:
             return []
-        if self.errors is None:
-            return [_NEXT]
-        return [
-            _NEXT,
-            "IST is one isotonic fit on the score, MIST one in each uncertainty bin; their errors are of the "
-            "rows they were fitted on.",
-        ]
+        return [_NEXT] if self.errors is None else [_NEXT, _ABOUT_ERRORS]
 
 
 def _shown(error: BinError, first: int) -> str:

@@ -11,6 +11,10 @@ from uqcli.document import Estimate, ExactEstimate, Metrics, Table, count, ends_
 from uqcli.reports.comparison import Comparison, comparison_table
 
 HEADER = "difference (second less first)"
+_UNPAIRED: Final = (
+    "The two look at different columns, so rows are not held against each other one by one: the difference "
+    "has no interval."
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -131,10 +135,7 @@ class CalibratorDifference:
     def sentences(self, names: Sequence[str]) -> list[str]:
         """What chance does not explain, in words."""
         if not self.paired:
-            return [
-                "The two look at different columns, so rows are not held against each other one by one: the "
-                "difference has no interval."
-            ]
+            return [_UNPAIRED]
         return [self._on(metric, said, names) for metric, said in LOSSES_COMPARED.items()]
 
     def _on(self, metric: str, said: str, names: Sequence[str]) -> str:
@@ -194,10 +195,7 @@ class SetDifference:
         """What chance does not explain, in words, and where it may explain all."""
         first, second = names
         if self.coverage_p is None:
-            return [
-                "The two look at different columns, so rows are not held against each other one by one: the "
-                "difference has no interval."
-            ]
+            return [_UNPAIRED]
         test = (
             f"exact McNemar {p_text(self.coverage_p)} on {count(self.disagreements)} rows where they disagree"
         )

@@ -9,7 +9,7 @@ from typing import Any, Final
 import msgspec
 
 from uqcli.defaults import VERSION
-from uqcli.document import Document, Metrics, Table, count
+from uqcli.document import Document, Metrics, Table, count, rows_of
 
 _NEXT: Final = (
     "What the model promises: uqcli show. Where labels come in, hold that against them with uqcli evaluate."
@@ -93,9 +93,9 @@ class ApplyReport:
         added = f"Columns added: {', '.join(self.parameters.columns)}."
         table = Table(title="", header=list(cells), rows=[list(cells.values())], left=0)
         notes = [added] if self.parameters.kind is None else [added, _NEXT]
-        rows = f"{count(self.source.rows)} row{'' if self.source.rows == 1 else 's'}"
+        made = _TITLES.get(self.parameters.kind or "", "Columns added to")
         return Document(
-            title=f"{_TITLES.get(self.parameters.kind or '', 'Columns added to')} {rows}",
+            title=f"{made} {rows_of(self.source.rows)}",
             tables=[table],
             notes=notes,
         )
