@@ -3,12 +3,13 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 CLUSTER ?= .venv-cluster
+BLOCKS ?= .venv-blocks
 STAMP := $(VENV)/.installed
 UQCLI := $(BIN)/uqcli
 SAMPLE := sample_data/digits
 
 .DEFAULT_GOAL := help
-.PHONY: help install format lint types imports test test-spark browser coverage faults fuzz statistical bench reproduce demo sample-data reference schemas docs package lowest check clean
+.PHONY: help install format lint types imports test test-spark browser blocks coverage faults fuzz statistical bench reproduce demo sample-data reference schemas docs package lowest check clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -43,6 +44,14 @@ test-spark: $(STAMP) $(CLUSTER)/.installed ## run the commands on a Spark cluste
 
 browser: $(STAMP) ## look at the pages of every command in a browser (needs /usr/bin/chromium)
 	$(BIN)/pytest -p no:xdist tests/browser/test_pages.py
+
+blocks: $(STAMP) $(BLOCKS)/.installed ## run what the docs show of PyTorch, DVC, zsh and fish (needs Debian's python3-torch, git, zsh, fish)
+	UQCLI_BLOCKS_PYTHON=$(BLOCKS)/bin/python $(BIN)/pytest -p no:xdist tests/documentation/elsewhere/test_elsewhere.py
+
+$(BLOCKS)/.installed: pyproject.toml $(STAMP)
+	$(BIN)/uv venv --quiet --clear --system-site-packages --python /usr/bin/python3 $(BLOCKS)
+	$(BIN)/uv pip install --quiet --python $(BLOCKS)/bin/python --group blocks
+	@touch $@
 
 $(CLUSTER)/.installed: pyproject.toml
 	$(PYTHON) -m venv $(CLUSTER)
@@ -108,5 +117,5 @@ lowest: $(STAMP) ## run the sdist's own tests under the lowest versions of the d
 check: lint types imports test ## what CI checks first, without Spark, browser, docs and package
 
 clean: ## remove what the targets made
-	rm -rf $(VENV) $(CLUSTER) demo build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
+	rm -rf $(VENV) $(CLUSTER) $(BLOCKS) demo build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -1,6 +1,7 @@
 """Fixtures and the hypothesis profile shared by all tests."""
 
 import os
+import signal
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -9,6 +10,8 @@ settings.register_profile(
     "uqcli", derandomize=True, deadline=None, max_examples=60, suppress_health_check=[HealthCheck.too_slow]
 )
 settings.register_profile("explore", deadline=None, max_examples=2000)
+# nohup and some schedulers have it ignored, which the programs that tests start would inherit
+signal.signal(signal.SIGHUP, signal.SIG_DFL)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "uqcli"))
 
 

@@ -1,18 +1,41 @@
 """The pages people read: where they are, and what of them is to be run."""
 
 import re
+from dataclasses import dataclass
 
 from tests.documentation.reference import DOCS, README, ROOT
 
 PAGES = [README, ROOT / "CONTRIBUTING.md", ROOT / "sample_data" / "README.md", *sorted(DOCS.rglob("*.md"))]
+
+
+@dataclass(frozen=True)
+class Block:
+    """Code of a page that is marked to be run: ``<!-- run -->``, or ``<!-- run: needs -->`` above it."""
+
+    name: str
+    needs: str
+    language: str
+    code: str
+
+
 BLOCKS = [
-    (f"{path.relative_to(ROOT)}-{number}", language, code)
+    Block(f"{path.relative_to(ROOT)}-{number}", needs, language, code)
     for path in PAGES
-    for number, (language, code) in enumerate(
-        re.findall(r"<!-- run -->\n```(sh|python)\n(.*?)```", path.read_text(), flags=re.DOTALL)
+    for number, (needs, language, code) in enumerate(
+        re.findall(
+            r"^<!-- run(?:: ([a-z]+))? -->\n```([a-z]+)\n(.*?)^```$",
+            path.read_text(),
+            flags=re.DOTALL | re.MULTILINE,
+        )
     )
 ]
-"""Name, language and code of every block that is marked to be run."""
+
+
+def needing(needs):
+    """The blocks that need something, in the order of their page."""
+    found = [block for block in BLOCKS if block.needs == needs]
+    assert found, f"no block needs {needs}"
+    return found
 
 
 def without_code(text):
