@@ -198,6 +198,17 @@ class BoundaryArtifact(Saved, frozen=True, kw_only=True):
             ],
         )
 
+    def in_a_sentence(self) -> str:
+        """See Saved: with what it reaches on its own rows."""
+        fit = self.fit
+        promise = parse_constraint(self.constraint.kind, self.constraint.value).promise()
+        if self.certified is not None:
+            promise = f"{promise}, certified at a risk of {100 * self.certified.delta:g} %"
+        return (
+            f"Boundary ({self.algorithm}) for {promise}; on the {count(fit.rows)} rows it was chosen on its "
+            f"precision is {share(fit.precision)}, and {100 * fit.selected / fit.rows:.2f} % are selected"
+        )
+
     def _scores_in_words(self) -> list[str]:
         """What is done to scores before they are compared, and for which class mix."""
         said, by, target = [], self.recalibration, self.target

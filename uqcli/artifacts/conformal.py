@@ -209,6 +209,10 @@ class ConformalArtifact(Saved, frozen=True, kw_only=True):
             notes=[self.promise(), f"{self.made_from()}, {count(self.source.dropped)} dropped."],
         )
 
+    def in_a_sentence(self) -> str:
+        """See Saved: with its promise."""
+        return f"{super().in_a_sentence()}. {self.promise().rstrip('.')}"
+
     def in_short(self) -> str:
         """Method, mode and alpha."""
         return f"{self.method}, {self.mode}, alpha {self.parameters.alpha}"
@@ -241,6 +245,19 @@ class ConformalArtifact(Saved, frozen=True, kw_only=True):
         rows_of_class
             Calibration rows of each class, by weight, to be shown beside them.
         """
+        if self.mode is ConformalMode.MARGINAL:
+            rows = None if rows_of_class is None else sum(rows_of_class)
+            tables = [_one_threshold(len(self.classes), self.thresholds[0], rows)]
+        else:
+            tables = [self._threshold_of_each(rows_of_class)]
+        if self.groups is not None:
+            lines = zip(self.groups.names, self.groups.thresholds, strict=True)
+            groups = [(printable(name), f"{line[0]:.6f}") for name, line in lines][:_MOST_ROWS]
+            title = f"Thresholds by {self.groups.column}"
+            tables.append(Table(title=title, header=("group", "threshold"), rows=groups))
+        return tables
+
+    def _threshold_of_each(self, rows_of_class: Sequence[int] | None) -> Table:
         header = ["class", "threshold"]
         columns: list[Sequence[str]] = [
             [printable(name) for name in self.classes],
@@ -253,13 +270,15 @@ class ConformalArtifact(Saved, frozen=True, kw_only=True):
             header.append("rows of it")
             columns.append([count(rows) for rows in rows_of_class])
         rows = [tuple(cells) for cells in zip(*columns, strict=True)][:_MOST_ROWS]
-        tables = [Table(title="Thresholds", header=header, rows=rows)]
-        if self.groups is not None:
-            lines = zip(self.groups.names, self.groups.thresholds, strict=True)
-            groups = [(printable(name), f"{line[0]:.6f}") for name, line in lines][:_MOST_ROWS]
-            title = f"Thresholds by {self.groups.column}"
-            tables.append(Table(title=title, header=("group", "threshold"), rows=groups))
-        return tables
+        return Table(title="Thresholds", header=header, rows=rows)
+
+
+def _one_threshold(classes: int, threshold: float, rows: int | None) -> Table:
+    """What all classes share."""
+    header, cells = ["threshold of all classes", "classes"], [f"{threshold:.6f}", count(classes)]
+    if rows is not None:
+        header, cells = [*header, "rows"], [*cells, count(rows)]
+    return Table(title="", header=header, rows=[cells], left=0)
 
 
 def _usable_probabilities(rows: Rows, roles: Roles) -> Matrix:

@@ -87,6 +87,10 @@ class Saved(msgspec.Struct, frozen=True, kw_only=True):
         """The model in words and tables."""
         raise NotImplementedError
 
+    def in_a_sentence(self) -> str:
+        """What it is and rests on, for those who use it."""
+        return f"{self.document().title}, from {self.source.rows:,} rows"
+
     def facts(self) -> Metrics:
         """Its numbers that gates may ask for."""
         raise NotImplementedError

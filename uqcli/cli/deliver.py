@@ -156,8 +156,8 @@ def deliver(
     saved = {name: encode(each) for name, each in _to_be_saved(result, output).items()}
     gates = judged_gates([parse_gate(text) for text in options.fail_if or []], report.gated)
     failed = [each.message for each in gates if each.holds]
-    if failure is None and not failed:
-        origin = _with_written(origin, saved)
+    stopped = failure is not None or bool(failed)
+    origin = _with_written(origin, saved, made=_is_made(result), stopped=stopped)
     facts = RunFacts(origin=origin, gates=gates, failure=None if failure is None else str(failure))
     for name, content in _report_files(report, options, facts, plot):  # all are made before any is written
         write_bytes(name, content)
@@ -185,10 +185,18 @@ def _to_be_saved(result: Result[Report, Saved | None], output: str | None) -> di
     return named if result.artifact is None else {output: result.artifact, **named}
 
 
-def _with_written(origin: Origin, saved: Mapping[str, bytes]) -> Origin:
+def _is_made(result: Result[Report, Saved | None]) -> bool:
+    return result.artifact is not None or bool(result.several)
+
+
+def _with_written(origin: Origin, saved: Mapping[str, bytes], *, made: bool, stopped: bool) -> Origin:
+    """With the models that will be written, or why what was made is not."""
     from uqcli.reports.origin import digest_of, written_as
 
-    written = {written_as(name): digest_of(content) for name, content in saved.items()}
+    if made and (stopped or not saved):
+        why = "the run failed" if stopped else "--output was not given"
+        return replace(origin, unwritten=f"none was written: {why}")
+    written = {} if stopped else {written_as(name): digest_of(content) for name, content in saved.items()}
     return replace(origin, digests={**origin.digests, **written})
 
 

@@ -39,6 +39,8 @@ class Origin:
         SHA-256 of saved models, by the names of their files.
     inputs
         The same of data files, as far as they were looked at.
+    unwritten
+        Why a model that was made is in no file; empty where it is in one, or none was made.
     """
 
     command: str
@@ -47,6 +49,7 @@ class Origin:
     files: tuple[str, ...] = ()
     digests: Mapping[str, str] = field(default_factory=dict)
     inputs: Mapping[str, str] = field(default_factory=dict)
+    unwritten: str = ""
 
     def table(self, payload: Mapping[str, Any]) -> Table:
         """For the end of a page; the report's JSON form knows how many rows there were."""
@@ -58,6 +61,7 @@ class Origin:
         if self.files and rows is not None and not rows_by_input():  # a cluster tells of all rows together
             lines.append(("rows of INPUT", count(rows)))
         lines += [("artifact", f"{name}, SHA-256 {digest}") for name, digest in self.digests.items()]
+        lines += [("artifact", self.unwritten)] if self.unwritten else []
         return Table(title="Made from", header=("", ""), rows=lines, left=2, words_last=True)
 
     def _inputs(self) -> list[str]:

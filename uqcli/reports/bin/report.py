@@ -11,12 +11,17 @@ from uqcli.artifacts.grid import GridArtifact
 from uqcli.counts import Floats
 from uqcli.document import Document, Metrics, Table
 from uqcli.methods.bin.isotonic_error import BinError
+from uqcli.reports.in_words import BINNINGS, named
 from uqcli.reports.positivity import positivity_figure
 
-_NEXT: Final = "A boundary can be found on these counts without the rows: uqcli boundary --grid."
+_NEXT: Final = (
+    "A boundary can be found on these counts without the rows: uqcli boundary --grid. Whether the "
+    "uncertainty finds more than the score alone takes the rows: uqcli boundary --compare."
+)
 _ABOUT_ERRORS: Final = (
-    "IST is one isotonic fit on the score, MIST one in each uncertainty bin; their errors are of the rows "
-    "they were fitted on."
+    "The errors: IST is one isotonic fit on the score (rates that rise in steps), MIST one in each "
+    "uncertainty bin. They are of the rows that they were fitted on, and in cells of few rows much of them "
+    "is chance, of both alike."
 )
 
 
@@ -74,7 +79,9 @@ class BinReport:
             table_of_errors = [self._errors_table([row[0] for row in table.rows], self.errors)]
         else:
             table_of_errors = []
-        notes = (*grid.notes, *self.warnings, *self._grid_notes())
+        how = named(self.artifact.binning, BINNINGS)
+        counted = f"Rows and their positives, counted by score and uncertainty ({how})."
+        notes = (counted, *grid.notes, *self.warnings, *self._grid_notes())
         figures = [positivity_figure(self.artifact.cells(), [])]
         return replace(grid, tables=[table, *table_of_errors], notes=notes, figures=figures)
 

@@ -34,6 +34,10 @@ _UNTESTED = (
     "Whether these recalls differ by more than chance was not tested; --compare tests whether the "
     "uncertainty finds more than the score alone."
 )
+_HELD_OUT = (
+    "Gains are measured otherwise, on rows held out: at as many alerts they count better ranking alone, at "
+    "the bound also what more alerts find that better ranking allows."
+)
 _NOT_SHOWN = "On rows held out it is not shown to find more than the score alone."
 _ONE_THRESHOLD = (
     "An artifact holds the thresholds of the boundary all the same; --algorithm st makes one of a single "
@@ -314,7 +318,7 @@ class BoundaryReport:
         said = []
         if len(found.thresholds) > 1:
             said.append("The bound holds for all rows together, not for each line of the decision.")
-        held_out = " Gains are measured otherwise, on rows held out." if self.compared or self.tried else ""
+        held_out = f" {_HELD_OUT}" if self.compared or self.tried else ""
         said.append(
             "Recall and precision are measured on the rows the boundary was chosen on: expect less on new "
             f"rows; check with uqcli evaluate on labelled data not used here.{held_out}"

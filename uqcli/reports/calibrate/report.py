@@ -153,6 +153,7 @@ class CalibrateReport:
         return [
             *said,
             *self._still_off(),
+            *self._too_sure(),
             *tried,
             *not_tried,
             *self.notes,
@@ -192,6 +193,18 @@ class CalibrateReport:
         left = f"{deviating:.1f} % of its predictions still deviate significantly from their labels (tce)"
         more = "" if self.every else ", and compare other maps by --method all"
         return [f"{left}: read them as rough{more}."]
+
+    def _too_sure(self) -> list[str]:
+        """That steps without a positive, or with nothing else, are no certainty."""
+        ends = [f"{end:g}" for end in (0, 1) if end in self.artifact.calibration.steps()]
+        if not ends:
+            return []
+        which = {"0": "no row", "1": "every row"}
+        of_rows = " or ".join(which[end] for end in ends)
+        return [
+            f"Its steps say exactly {' and '.join(ends)} where {of_rows} it was fitted on was positive: that "
+            "is no certainty for new ones."
+        ]
 
 
 def _numbers(values: Floats) -> list[float | None]:

@@ -14,8 +14,8 @@ from uqcli.document import Document, Metrics, count
 from uqcli.reports.in_words import CONFORMAL, named
 
 _NEXT: Final = (
-    "Give rows their sets with uqcli apply; hold the promise against labelled rows not used here with uqcli "
-    "evaluate."
+    "How large the sets are, and how many are empty, is not known from this: hold the promise against "
+    "labelled rows not used here with uqcli evaluate, which tells it, too. uqcli apply gives rows their sets."
 )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
@@ -316,9 +316,11 @@ def sets_figure(results: Results) -> Figure:
 
 def _promised_to(results: Results) -> str:
     """To whom coverage was promised, in a caption."""
-    if any(found.promise.unit == "class" for _, _, found in results):
+    units = {found.promise.unit for _, _, found in results}
+    if "class" in units:
         return "Dashed: what was promised to each class."
-    return "Nothing was promised to single classes here: one may lie low though the promise is kept."
+    said = "Dashed: what was promised to all rows together. " if "" in units else ""
+    return f"{said}Nothing was promised to single classes here: one may lie low though the promise is kept."
 
 
 _COLOURS = (BLUE, RED, GREY, INK)
@@ -347,24 +349,30 @@ def _draw_sizes(axes: Axes, results: Results) -> None:
 
 def _draw_coverage(axes: Axes, results: Results) -> None:
     names = results[0][1].classes[:_MOST_BARS]
+    labels = ["all", *(printable(name, 20) for name in names)]
     step = 0.6 / len(results)
     for at, (_, artifact, found) in enumerate(results):
-        centres, values, errors = [], [], []
-        for place, name in enumerate(names):
-            each = found.by_class.get(name)
-            if each is not None and each.value is not None:
-                centres.append(place + (at + 0.5) * step - 0.3)
-                values.append(each.value)
-                errors.append((each.value - each.low, each.high - each.value))
-        colour, ends = _COLOURS[at % len(_COLOURS)], np.maximum(np.array(errors).T, 0)
-        axes.errorbar(centres, values, yerr=ends, fmt="o", color=colour, markersize=4)
-        if found.promise.unit == "class":
-            promised = [artifact.promised_to(name) for name in names]
-            places = np.arange(len(names))
-            axes.hlines(promised, places - 0.5, places + 0.5, color=colour, linewidth=1, linestyle="dashed")
+        shares = [found.coverage, *(found.by_class.get(name) for name in names)]
+        known = [
+            (place, each) for place, each in enumerate(shares) if each is not None and each.value is not None
+        ]
+        values = np.array([(each.value, each.low, each.high) for _, each in known])
+        ends = np.maximum([values[:, 0] - values[:, 1], values[:, 2] - values[:, 0]], 0)
+        centres = np.array([place for place, _ in known]) + (at + 0.5) * step - 0.3
+        colour = _COLOURS[at % len(_COLOURS)]
+        axes.errorbar(centres, values[:, 0], yerr=ends, fmt="o", color=colour, markersize=4)
+        promised = _promised_at(artifact, found.promise.unit, names)
+        places = np.array(list(promised))
+        ends_at, share = (places - 0.5, places + 0.5), list(promised.values())
+        axes.hlines(share, *ends_at, color=colour, linewidth=1, linestyle="dashed")
     axes.set_title("Coverage by class, with intervals")
     rotation = 90 if max(map(len, names)) > 3 else 0
-    axes.set_xticks(
-        range(len(names)), [printable(name, 20) for name in names], rotation=rotation, parse_math=False
-    )
+    axes.set_xticks(range(len(labels)), labels, rotation=rotation, parse_math=False)
     axes.set(ylabel="share of rows whose set holds it", ylim=(None, 1.02))
+
+
+def _promised_at(artifact: ConformalArtifact, unit: str, names: Sequence[str]) -> Mapping[int, float]:
+    """Promised coverage by place in the figure: of all rows first, then of each class."""
+    if unit == "class":
+        return {place: artifact.promised_to(name) for place, name in enumerate(names, start=1)}
+    return {0: 1 - artifact.alpha} if unit == "" else {}

@@ -12,7 +12,8 @@ from uqcli.defaults import VERSION
 from uqcli.document import Document, Metrics, Table, count, rows_of
 
 _NEXT: Final = (
-    "What the model promises: uqcli show. Where labels come in, hold that against them with uqcli evaluate."
+    "Without labels nothing here tells how good this is: where they come in, hold the model against them "
+    "with uqcli evaluate."
 )
 _TITLES: Final = {
     "boundary": "Decisions for",
@@ -51,9 +52,16 @@ def metrics_of(*, rows: int, selected: int | None, undecided: int) -> Metrics:
 
 @dataclass(frozen=True, kw_only=True)
 class ApplyReport:
-    """What was written, by ``apply`` or another command that adds columns."""
+    """What was written, by ``apply`` or another command that adds columns.
+
+    Attributes
+    ----------
+    model
+        What was applied, in a sentence; empty where there is no saved model.
+    """
 
     command: str = "apply"
+    model: str = ""
 
     source: ApplySource
     parameters: ApplyParameters
@@ -92,7 +100,7 @@ class ApplyReport:
         }
         added = f"Columns added: {', '.join(self.parameters.columns)}."
         table = Table(title="", header=list(cells), rows=[list(cells.values())], left=0)
-        notes = [added] if self.parameters.kind is None else [added, _NEXT]
+        notes = [added] if not self.model else [f"By: {self.model}.", added, _NEXT]
         made = _TITLES.get(self.parameters.kind or "", "Columns added to")
         return Document(
             title=f"{made} {rows_of(self.source.rows)}",

@@ -73,6 +73,10 @@ class BaseMap(msgspec.Struct, frozen=True, kw_only=True, tag_field="map"):
         """Bound on its error over all bins at once; None where there is none."""
         return None
 
+    def steps(self) -> Sequence[float]:
+        """Probabilities that it steps between, at least the least and the greatest; none of a curve."""
+        return ()
+
     def contradiction(self) -> str | None:
         """What does not fit together in it, first of all; None if everything does."""
         raise NotImplementedError

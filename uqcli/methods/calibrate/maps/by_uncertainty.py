@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Annotated, ClassVar
 
 from msgspec import Meta
@@ -67,6 +67,10 @@ class UncertaintyMap(BaseMap, frozen=True, kw_only=True, tag_field="map", tag="b
             names=tuple(f"uncertainty level {each}" for each in range(1, len(self.maps) + 1)),
             number=np.searchsorted(np.array(self.uncertainty_edges), uncertainty, side="right"),
         )
+
+    def steps(self) -> Sequence[float]:
+        """See BaseMap."""
+        return [step for each in self.maps for step in each.steps()]
 
     def tables(self, undersampled: float) -> list[Table]:
         """Its uncertainty levels."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Annotated, ClassVar
 
 from msgspec import Meta
@@ -80,6 +80,10 @@ class GroupsMap(BaseMap, frozen=True, kw_only=True, tag_field="map", tag="groups
         """Groups."""
         del uncertainty
         return None if leaf is None else Parts(names=names_of_leaves(self.leaves), number=leaf)
+
+    def steps(self) -> Sequence[float]:
+        """See BaseMap."""
+        return [step for leaf in self.leaves for step in leaf.calibration.steps()]
 
     def tables(self, undersampled: float) -> list[Table]:
         """Its groups."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated, ClassVar
 
 from msgspec import Meta
@@ -52,6 +53,10 @@ class HistogramMap(BaseScoreMap, frozen=True, kw_only=True, tag_field="map", tag
         rate = np.array(self.rate)
         by_row: Floats = rate[bin_of(corrected, np.array(self.edges, dtype=np.float64))]
         return by_row
+
+    def steps(self) -> Sequence[float]:
+        """See BaseMap."""
+        return self.rate
 
     def formula(self) -> str:
         """See BaseScoreMap."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated, ClassVar
 
 from msgspec import Meta
@@ -37,6 +38,10 @@ class IsotonicMap(BaseScoreMap, frozen=True, kw_only=True, tag_field="map", tag=
         del scale
         fitted: Floats = np.interp(corrected, np.array(self.x), np.array(self.y))
         return fitted
+
+    def steps(self) -> Sequence[float]:
+        """See BaseMap."""
+        return self.y[0], self.y[-1]
 
     def formula(self) -> str:
         """See BaseScoreMap."""

@@ -93,6 +93,12 @@ class TreesMap(BaseMap, frozen=True, kw_only=True, tag_field="map", tag="trees")
         del uncertainty
         return None if leaf is None else Parts(names=names_of_leaves(self.trees[0].leaves), number=leaf)
 
+    def steps(self) -> Sequence[float]:
+        """See BaseMap."""
+        if len(self.trees) > 1:  # their mean says 0 or 1 only where all of them do
+            return ()
+        return [step for leaf in self.trees[0].leaves for step in leaf.calibration.steps()]
+
     def tables(self, undersampled: float) -> list[Table]:
         """The leaves of its first trees."""
         del undersampled
