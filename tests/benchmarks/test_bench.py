@@ -15,7 +15,7 @@ def test_a_run_writes_its_figures_and_a_page(tmp_path):
     main(
         [
             "--rows",
-            "1e3,2e3",
+            "1e3",
             "--commands",
             "apply,boundary-jsonl,conformal",
             "--runs",
@@ -28,10 +28,10 @@ def test_a_run_writes_its_figures_and_a_page(tmp_path):
     kinds = {(row["command"], row["rows"], row["ties"]) for row in found["rows"]}
     both = ("continuous", "two decimals")
     scores = {"apply": both, "boundary-jsonl": both, "conformal": ("10 classes",)}
-    assert kinds == {(name, rows, each) for name in scores for each in scores[name] for rows in (1000, 2000)}
+    assert kinds == {(name, 1000, each) for name in scores for each in scores[name]}
     assert all(row["seconds"] > 0 and row["ratio"] > 0 and row["memory"] > 1e7 for row in found["rows"])
     page = (tmp_path / "benchmarks.md").read_text()
-    assert page.count("| apply |") == 4
+    assert page.count("| apply |") == 2
     assert found["machine"]["versions"]["polars"] in page
 
 

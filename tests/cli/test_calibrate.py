@@ -269,3 +269,20 @@ def test_what_the_seed_decides_is_said(uqcli, rows):
     ):
         assert uqcli("calibrate", "rows.parquet", "--seed", "3", *more, "--json").json["notes"][-1] == said
     assert "seed" not in str(uqcli("calibrate", "rows.parquet", *test, "--json").json["notes"])
+
+
+@pytest.mark.parametrize(
+    ("method", "sure"), [("isotonic", True), ("mist", True), ("groups", False), ("beta", False)]
+)
+def test_steps_that_say_0_or_1_are_called_no_certainty(uqcli, rows, method, sure):
+    asked = PARTS.get(method, ())
+    report = uqcli(
+        "calibrate", "rows.csv", "--method", "heterogeneous" if asked else method, *asked, "--json"
+    ).json
+    said = [note for note in report["notes"] if "that is no certainty for new ones" in note]
+    assert bool(said) is sure
+    if method == "isotonic":
+        steps = report["calibration"]["y"]
+        assert said[0].startswith(
+            f"Its steps say exactly {' and '.join(str(e) for e in (0, 1) if e in steps)}"
+        )

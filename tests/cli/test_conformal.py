@@ -357,3 +357,24 @@ def test_draws_of_class_weights_are_one_for_each_class(uqcli, trees, draws):
     assert len(saved["draws"][0]) == 4
     (trees / "s.json").write_text(json.dumps({**saved, "draws": draws}))
     assert uqcli("show", "s.json").code == 5
+
+
+@pytest.mark.parametrize(("mode", "lines"), [("marginal", 1), ("label-conditional", 4)])
+def test_a_threshold_that_all_classes_share_is_shown_once(uqcli, trees, mode, lines):
+    fitted(uqcli, "--mode", mode, "--report", "r.md")
+    thresholds = json.loads((trees / "c.json").read_text())["thresholds"]
+    for text in ((trees / "r.md").read_text(), uqcli("show", "c.json").out.decode()):
+        assert sum(text.count(f"{each:.6f}") for each in set(thresholds)) == lines
+
+
+def test_the_figure_shows_what_was_promised_and_to_whom(uqcli, trees):
+    said = {
+        "marginal": "Dashed: what was promised to all rows together. Nothing was promised to single classes",
+        "label-conditional": "Dashed: what was promised to each class.",
+    }
+    for mode, caption in said.items():
+        fitted(uqcli, "--mode", mode)
+        assert uqcli("evaluate", "c.json", "new.csv", "-q", "--report", f"{mode}.html").code == 0
+        page = (trees / f"{mode}.html").read_text()
+        assert caption in page
+        assert "<!-- all -->" in page

@@ -207,11 +207,51 @@ def test_pages_say_what_they_were_made_of(uqcli, data, tmp_path):
     assert uqcli("evaluate", "b.json", "data.parquet", "--report", "e.md", "--json").code == 0
     assert made_from(tmp_path / "e.md")[-1] == ("artifact", f"b.json, SHA-256 {digest}")
     assert uqcli("boundary", data, *line, "--report", "r.md", "--fail-if", "rows > 1").code == 6
-    assert [name for name, _ in made_from(tmp_path / "r.md")] == [
-        "command",
-        "version",
-        "input",
-    ]
+    assert made_from(tmp_path / "r.md")[3:] == [("artifact", "none was written: the run failed")]
+
+
+def test_pages_say_that_nothing_was_saved(uqcli, data, tmp_path):
+    line = ("boundary", data, "--precision", "0.7", "--score-bins", "20", "-q", "--report", "r.md")
+    assert uqcli(*line).code == 0
+    assert made_from(tmp_path / "r.md")[3:] == [("artifact", "none was written: --output was not given")]
+    assert "Nothing was saved: to use it, run again with --output FILE." in (tmp_path / "r.md").read_text()
+    assert uqcli(*line, "-o", "b.json").code == 0
+    assert "Nothing was saved" not in (tmp_path / "r.md").read_text()
+    assert uqcli("tce", data, "-q", "--report", "t.md").code == 0  # makes no model
+    assert "saved" not in (tmp_path / "t.md").read_text()
+
+
+def test_what_a_failed_run_would_have_said_is_no_advice(uqcli, data, tmp_path):
+    line = (
+        "boundary",
+        data,
+        "--precision",
+        "0.7",
+        "--score-bins",
+        "20",
+        "--compare",
+        "-q",
+        "--report",
+        "r.md",
+    )
+    assert uqcli(*line, "--fail-if", "rows > 1").code == 6
+    first, then = (tmp_path / "r.md").read_text().split("\n\n")[1:3]
+    assert "Use nothing of what follows: mend what failed, or the gate, and run again." in first
+    assert then.startswith("If it had passed: ")
+
+
+def test_apply_says_by_what_rows_were_decided(uqcli, data, tmp_path):
+    assert uqcli("boundary", data, "--precision", "0.7", "-q", "-o", "b.json").code == 0
+    fit = json.loads((tmp_path / "b.json").read_text())["fit"]
+    assert uqcli("apply", "b.json", data, "-q", "-o", "a.csv", "--report", "a.md").code == 0
+    text = (tmp_path / "a.md").read_text()
+    share = (
+        f"{100 * fit['selected'] / fit['rows']:.2f} % were selected at a precision of {fit['precision']:.4f}"
+    )
+    assert (
+        f"By: Boundary (vw-dpmt) for precision >= 0.7; of the {fit['rows']} rows it was chosen on {share}"
+        in text
+    )
 
 
 def test_names_that_would_act_in_a_shell_or_a_page_are_quoted(uqcli, data, tmp_path):
@@ -242,7 +282,7 @@ def test_pages_show_every_gate_that_was_asked_and_what_it_found(uqcli, data, tmp
         ("recall < 0", "all", f"{recall:.6g}", "passed"),
     ]
     said = "Failed, and nothing but reports was written: rows is 400, which must not be > 1."
-    assert f": failed by a gate\n\n{said}\n" in (tmp_path / "r.md").read_text()
+    assert f": failed by a gate\n\n{said} Use nothing of what follows" in (tmp_path / "r.md").read_text()
     assert "the run fails if" in (tmp_path / "r.html").read_text()
     assert uqcli(*line).code == 0
     assert "## Gates" not in (tmp_path / "r.md").read_text()
@@ -257,7 +297,7 @@ def test_a_boundary_that_is_not_shown_to_beat_the_score_says_so_everywhere(uqcli
     assert uqcli(*line, "--report", "r.md").code == 0
     page = (tmp_path / "r.md").read_text()
     assert page.startswith("# Boundary (vw-dpmt) for precision >= 0.7: not shown to beat the score alone\n")
-    assert "--algorithm st makes one of a single threshold" in page
+    assert "run again with --algorithm st for that" in page
     assert "On rows held out it is not shown to find more than the score alone." in page
 
 

@@ -46,8 +46,13 @@ def test_scores_must_be_probabilities(uqcli, tmp_path):
             r"^4\d.\d % of .*: they are too high, most of them .* 0.5",
             "too low",
         ),
+        (
+            lambda score: score + 0.9 * score * (1 - score),
+            r"^[89]\d.\d % of .*: they are too low, over nearly all scores, the most error between 0.[45]",
+            "most of them",
+        ),
     ],
-    ids=["good", "high", "low", "high above a half"],
+    ids=["good", "high", "low", "high above a half", "all low, the most in the middle"],
 )
 def test_the_first_note_says_what_is_wrong_and_where(uqcli, tmp_path, truth, said, unsaid):
     random = np.random.default_rng(3)

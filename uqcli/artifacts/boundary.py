@@ -205,8 +205,9 @@ class BoundaryArtifact(Saved, frozen=True, kw_only=True):
         if self.certified is not None:
             promise = f"{promise}, certified at a risk of {100 * self.certified.delta:g} %"
         return (
-            f"Boundary ({self.algorithm}) for {promise}; on the {count(fit.rows)} rows it was chosen on its "
-            f"precision is {share(fit.precision)}, and {100 * fit.selected / fit.rows:.2f} % are selected"
+            f"Boundary ({self.algorithm}) for {promise}; of the {count(fit.rows)} rows it was chosen on "
+            f"{100 * fit.selected / fit.rows:.2f} % were selected at a precision of {share(fit.precision)}, "
+            "which is a little flattered"
         )
 
     def _scores_in_words(self) -> list[str]:

@@ -225,7 +225,8 @@ class ConformalArtifact(Saved, frozen=True, kw_only=True):
                 f"Sets hold the true class in at least {percent} of rows like these, in each group by itself."
             )
         whom = {
-            "marginal": f"in at least {percent} of rows like these, on average over all classes",
+            "marginal": f"in at least {percent} of rows like these, all classes together, not in each, and "
+            "on average over hold-outs: after this one it may be a little less or more",
             "label-conditional": f"in at least {percent} of rows of each class"
             + (" (or as its own alpha says)" if self.parameters.alpha_by_class else ""),
             "label-shift": f"in at least {percent} of rows of the target, if the class weights are right",

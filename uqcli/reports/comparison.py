@@ -9,6 +9,7 @@ from types import MappingProxyType
 from typing import Any, Final, TypeVar
 
 from uqcli.document import Estimate, Metric, Metrics, Table, ends_of, meant, share
+from uqcli.reports.tce.words import MUCH
 
 _MEANINGS: Final = {
     "proper scores": {
@@ -179,6 +180,17 @@ def verdict(compared: Comparison, where: str) -> str:
     if gain.low > 0:
         return f"Calibration did not help: the {name} rises by {value:.4f} {where}."
     return f"Calibration did not help visibly: the {name} changes by {value:+.4f} {where}, as chance does."
+
+
+def still_off(compared: Comparison) -> list[str]:
+    """That much deviates after the map, too, and by how much."""
+    deviating, off = value_of(compared.after["tce"]), value_of(compared.after["ece"])
+    if deviating is None or off is None or deviating <= 100 * MUCH:
+        return []
+    return [
+        f"{deviating:.1f} % of its predictions still deviate significantly from their labels (tce), by "
+        f"{100 * off:.2g} points on average over all (ece), in places by more: read them as rough."
+    ]
 
 
 def _has_ends(metric: Metric) -> bool:

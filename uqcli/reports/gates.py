@@ -100,7 +100,8 @@ class JudgedGate:
         where = f" of {self.artifact}" if self.artifact else ""
         return (
             f"Failed, and nothing but reports was written: {self.gate.path}{where} is {self.actual:.6g}, "
-            f"which must not be {self.gate.operator} {self.gate.value:g}."
+            f"which must not be {self.gate.operator} {self.gate.value:g}. Use nothing of what follows: mend "
+            "what failed, or the gate, and run again."
         )
 
     @property

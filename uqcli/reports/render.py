@@ -255,11 +255,13 @@ def _page(report: Report, suffix: str, facts: RunFacts) -> str:
     figures = [each for each in document.figures if each.needed or can_draw()]
     tables = [*document.tables, *([gates_table(facts.gates)] if facts.gates else [])]
     failed = [each.in_words for each in facts.gates if each.holds]
+    lost = facts.origin.unwritten and not failed and facts.failure is None
+    unsaved = ["Nothing was saved: to use it, run again with --output FILE."] if lost else []
     document = replace(
         document,
         title=f"{document.title}: failed by a gate" if failed else document.title,
-        lead=(*failed, *document.lead),
-        notes=(*document.notes, *remarks()),
+        lead=(*failed, *(f"If it had passed: {each}" if failed else each for each in document.lead)),
+        notes=(*document.notes, *unsaved, *remarks()),
         figures=figures,
         tables=tables,
     )

@@ -30,14 +30,13 @@ def test_work_that_fails_ends_the_rest():
 
 
 def test_a_reader_that_nobody_waits_for_ends():
-    before = threading.active_count()
+    before = set(threading.enumerate())
     taken = 0
     for item in ahead(iter(range(10**9))):
         taken = item
         if item == 4:
             break
     assert taken == 4
-    for thread in threading.enumerate():
-        if thread is not threading.current_thread() and thread.daemon:
-            thread.join(timeout=5)
-    assert threading.active_count() <= before
+    for thread in set(threading.enumerate()) - before:
+        thread.join(timeout=5)
+        assert not thread.is_alive()

@@ -52,6 +52,13 @@ class Constraint:
         """The constraint in words."""
         return RULES[self.kind].promise.format(self.value)
 
+    def aim(self, bound: str = "") -> str:
+        """What is sought under it, in words; ``bound`` in place of its own."""
+        rule = RULES[self.kind]
+        if not rule.most:
+            return f"the {bound or self.promise()}"
+        return f"the highest {rule.most} with {bound or self.promise()}"
+
 
 @dataclass(frozen=True, kw_only=True)
 class ConstraintRule:
@@ -67,6 +74,8 @@ class ConstraintRule:
         The constraint in words, with a place for the typed value.
     objective
         What is maximised under it, from true positives and selected rows.
+    most
+        Its name; empty where the promise says it.
     """
 
     read: Callable[[str], Constraint]
@@ -75,6 +84,7 @@ class ConstraintRule:
     objective: Callable[[Constraint, int, int], Fraction] = lambda _, true_positives, __: Fraction(
         true_positives
     )
+    most: str = "recall"
 
 
 def parse_constraint(kind: ConstraintKind, text: str) -> Constraint:
@@ -233,6 +243,7 @@ RULES: Final[Mapping[ConstraintKind, ConstraintRule]] = MappingProxyType(
             goal=_keep_recall,
             promise="recall >= {}",
             objective=lambda _, true_positives, selected: Fraction(true_positives, selected),
+            most="precision",
         ),
         ConstraintKind.MAX_SELECTED: ConstraintRule(
             read=_read_max_selected, goal=_keep_selected, promise="at most {} selected"
@@ -247,6 +258,7 @@ RULES: Final[Mapping[ConstraintKind, ConstraintRule]] = MappingProxyType(
             goal=_maximise_utility,
             promise="highest utility ({})",
             objective=_utility_of,
+            most="",
         ),
     }
 )

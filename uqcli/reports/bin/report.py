@@ -20,8 +20,8 @@ _NEXT: Final = (
 )
 _ABOUT_ERRORS: Final = (
     "The errors: IST is one isotonic fit on the score (rates that rise in steps), MIST one in each "
-    "uncertainty bin. They are of the rows that they were fitted on, and in cells of few rows much of them "
-    "is chance, of both alike."
+    "uncertainty bin. They are of the rows that they were fitted on, and several fits follow chance more "
+    "closely than one: a lower error of MIST proves nothing by itself."
 )
 
 

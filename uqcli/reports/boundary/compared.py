@@ -96,7 +96,7 @@ class Compared:
         match self.verdict:
             case "helps":
                 own = _points(self.gain.at_bound)
-                more = "" if own == "-" else f" At {bound} it changes by {own}."
+                more = "" if own == "-" else f" With {bound} kept by both there, by {own}."
                 return f"{name} helps: {said}.{more} Use the boundary."
             case "hurts":
                 return f"{name} hurts: {said}. {instead}"

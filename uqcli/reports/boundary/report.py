@@ -30,9 +30,13 @@ from uqcli.reports.boundary.trade_off import TradeOff, trade_off_figure
 from uqcli.reports.in_words import ALGORITHMS, named
 from uqcli.reports.positivity import Drawn, positivity_figure
 
-_UNTESTED = (
-    "Whether these recalls differ by more than chance was not tested; --compare tests whether the "
-    "uncertainty finds more than the score alone."
+UNTESTED = (
+    "Whether the uncertainty finds more than the score alone, and by more than chance, was not tested: "
+    "--compare tests it."
+)
+TOGETHER = (
+    "The bound is kept by all lines of the decision together, not by each, and on these rows: for new ones "
+    "nothing is certain."
 )
 _HELD_OUT = (
     "Gains are measured otherwise, on rows held out: at as many alerts they count better ranking alone, at "
@@ -40,8 +44,8 @@ _HELD_OUT = (
 )
 _NOT_SHOWN = "On rows held out it is not shown to find more than the score alone."
 _ONE_THRESHOLD = (
-    "An artifact holds the thresholds of the boundary all the same; --algorithm st makes one of a single "
-    "threshold."
+    "The artifact of this run holds the boundary, not the one threshold that is advised: run again with "
+    "--algorithm st for that."
 )
 
 
@@ -282,8 +286,10 @@ class BoundaryReport:
 
     def _notes(self) -> list[str]:
         dropped = f", {count(self.source.dropped)} dropped" if self.source.dropped else ""
+        made = "Chosen on" if self.certification is None else "Made from"
         notes = [
-            f"Chosen on {count(self.source.rows)} rows, {count(self.source.positives)} positive{dropped}."
+            f"{made} {count(self.source.rows)} rows, {count(self.source.positives)} positive{dropped}, for "
+            f"{self.constraint.aim()}."
         ]
         if self.empty_bins:
             listed = ", ".join(str(number + 1) for number in self.empty_bins)
@@ -302,7 +308,7 @@ class BoundaryReport:
         if self.certification is not None:
             return [*notes, *self.certification.notes(self.chosen.found)]
         if not self.compared and (len(self.candidates) > 1 or (self.score_only and self.score_only.found)):
-            notes.append(_UNTESTED)
+            notes.append(UNTESTED)
         if self.score_only and self.score_only.found is None:
             notes.append("No single score threshold meets the constraint on these rows.")
         if self.mix is not None:
@@ -317,7 +323,7 @@ class BoundaryReport:
         """Which numbers are of the rows that the boundary was chosen on, and what draws decide."""
         said = []
         if len(found.thresholds) > 1:
-            said.append("The bound holds for all rows together, not for each line of the decision.")
+            said.append(TOGETHER)
         held_out = f" {_HELD_OUT}" if self.compared or self.tried else ""
         said.append(
             "Recall and precision are measured on the rows the boundary was chosen on: expect less on new "

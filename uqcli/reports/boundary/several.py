@@ -9,7 +9,7 @@ from typing import Any
 from uqcli.artifacts.boundary import rule
 from uqcli.defaults import VERSION
 from uqcli.document import Document, Metrics, Table, count, ranges
-from uqcli.reports.boundary.report import BoundaryReport, fit_cells
+from uqcli.reports.boundary.report import TOGETHER, UNTESTED, BoundaryReport, fit_cells
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -55,7 +55,8 @@ class SeveralBoundariesReport:
     def _notes(self) -> list[str]:
         first = self.reports[0]
         notes = [
-            f"Chosen on {count(first.source.rows)} rows, {count(first.source.positives)} positive.",
+            f"Chosen on {count(first.source.rows)} rows, {count(first.source.positives)} positive, each for "
+            f"{first.constraint.aim('its bound kept')}.",
             *(
                 f"{each.constraint.promise()}: {each.shortfall()}."
                 for each in self.reports
@@ -73,10 +74,12 @@ class SeveralBoundariesReport:
                 "takes the best of them afterwards runs a higher one."
             )
         else:
-            notes.append(
+            notes += [
+                *([] if any(each.compared for each in self.reports) else [UNTESTED]),
+                TOGETHER,
                 "Measured on the rows they were chosen on: expect less on new rows; check with uqcli "
-                "evaluate on labelled data not used here."
-            )
+                "evaluate on labelled data not used here.",
+            ]
         return notes
 
 

@@ -63,7 +63,7 @@ def trade_off_figure(trade_off: TradeOff, chosen: FittedBoundary | None) -> Figu
     return Figure(
         title=title,
         caption="The higher at the same recall, the fewer false alarms. All curves are of the rows that they "
-        "were found on: new rows will be a little below the first two.",
+        "were found on: expect a little less of the first two on new rows.",
         width=7.0,
         height=4.2,
         narrow_height=3.8,

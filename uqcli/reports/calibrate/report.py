@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Final
 
 import msgspec
 import numpy as np
@@ -22,11 +22,16 @@ from uqcli.reports.comparison import (
     decided_by_single_rows,
     first_by_brier,
     ranked_table,
+    still_off,
     value_of,
     verdict,
 )
 from uqcli.reports.in_words import CALIBRATIONS, named
-from uqcli.reports.tce.words import MUCH
+
+_NEXT: Final = (
+    "Other maps may do better: --method all compares them. uqcli apply writes the probabilities; check them "
+    "with uqcli evaluate on labelled rows not used here."
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -119,7 +124,11 @@ class CalibrateReport:
         """The readable form."""
         source = self.artifact.source
         method = named(self.artifact.method, CALIBRATIONS)
-        title = f"Calibrated ({method}) on {count(source.rows)} rows, "
+        made = f"Calibrated ({method})"
+        if self.every:
+            made = (
+                f"{len(self.every)} calibration methods compared, {self.artifact.method} first by log loss,"
+            )
         tables = self.artifact.tables()
         if self.compared is not None:
             where = "test rows" if self.tested else "cross-fitted: each row under a map fitted without it"
@@ -128,9 +137,9 @@ class CalibrateReport:
         if self.every:
             tables.insert(0, self._ranked())
         if self.errors is not None:
-            tables.append(_errors_table(self.errors))
+            tables.append(_errors_table(self.errors, self.where or ""))
         return Document(
-            title=f"{title}{count(source.positives)} positive",
+            title=f"{made} on {count(source.rows)} rows, {count(source.positives)} positive",
             tables=tables,
             notes=self._notes(),
             figures=[before_and_after_figure(self.panels)] if self.panels else [],
@@ -143,21 +152,18 @@ class CalibrateReport:
     def _notes(self) -> list[str]:
         said = [] if self.compared is None or self.where is None else [self._verdict(self.compared)]
         not_tried = [f"{method} does not apply: it {why}." for method, why in self.obstacles.items()]
-        use = (
-            "uqcli apply writes its probabilities; check them with uqcli evaluate on labelled rows not used."
-        )
         drawn = self._drawn()
         seed = [f"Drawn with seed {self.artifact.parameters.seed}: {', '.join(drawn)}."] if drawn else []
         every = [(str(each.method), each.compared) for each in self.every]
         tried = [*first_by_brier(every), *decided_by_single_rows(every)]
         return [
             *said,
-            *self._still_off(),
+            *([] if self.compared is None else still_off(self.compared)),
             *self._too_sure(),
             *tried,
             *not_tried,
             *self.notes,
-            *([] if self.every else [use]),
+            *([] if self.every else [_NEXT]),
             *seed,
         ]
 
@@ -180,19 +186,11 @@ class CalibrateReport:
             return "The methods cannot be ranked: the log loss is undefined."
         return (
             f"Of {len(self.every)} methods {self.artifact.method} has the lowest log loss {self.where}: "
-            f"{after:.4f}, {before:.4f} before. They are ranked by it because true probabilities make it "
-            "lowest. The best of several looks a little better than it is: check it with uqcli evaluate on "
-            "labelled rows not used here."
+            f"{after:.4f}, {before:.4f} before; whether chance explains its lead is not tested, and the best "
+            "of several looks a little better than it is: check it with uqcli evaluate on labelled rows not "
+            "used here. True probabilities make log loss and Brier score lowest; the log loss punishes more "
+            "what was said with certainty and is wrong."
         )
-
-    def _still_off(self) -> list[str]:
-        """That much deviates after the map, too."""
-        deviating = None if self.compared is None else value_of(self.compared.after["tce"])
-        if deviating is None or deviating <= 100 * MUCH:
-            return []
-        left = f"{deviating:.1f} % of its predictions still deviate significantly from their labels (tce)"
-        more = "" if self.every else ", and compare other maps by --method all"
-        return [f"{left}: read them as rough{more}."]
 
     def _too_sure(self) -> list[str]:
         """That steps without a positive, or with nothing else, are no certainty."""
@@ -211,7 +209,7 @@ def _numbers(values: Floats) -> list[float | None]:
     return [None if np.isnan(each) else float(each) for each in values]
 
 
-def _errors_table(errors: LevelErrors) -> Table:
+def _errors_table(errors: LevelErrors, where: str) -> Table:
     columns = (
         errors.single.ece,
         errors.by_level.ece,
@@ -223,5 +221,8 @@ def _errors_table(errors: LevelErrors) -> Table:
         for number, line in enumerate(zip(*map(_numbers, columns), strict=True), start=1)
     ]
     header = ("score bin", "IST", "MIST", "IST, from here up", "MIST, from here up")
-    title = "Error by score bin (ECE@j), one isotonic fit (IST) or one for each uncertainty level (MIST)"
+    title = (
+        f"Error by score bin, mean over the uncertainty levels (ECE@j), {where}: one isotonic fit (IST) or "
+        "one for each level (MIST)"
+    )
     return Table(title=title, header=header, rows=rows, left=0)

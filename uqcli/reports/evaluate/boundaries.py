@@ -24,6 +24,7 @@ from uqcli.document import (
     count,
     interval,
     plain,
+    rows_of,
 )
 from uqcli.reports.evaluate.difference import HEADER, BoundaryDifference, direction
 from uqcli.reports.evaluate.figure import Measured, rates_figure
@@ -77,6 +78,17 @@ class MeasuredBoundary:
             "positives": self.positives,
             "promise_broken": self.promise_broken,
         }
+
+
+UNSEEN = (
+    "This counts for new rows only if none of these rows was used to make what is evaluated, which artifacts "
+    "cannot tell."
+)
+
+
+def intervals_in_words(parameters: EvaluateParameters) -> str:
+    """The level of intervals, for the corner of a table."""
+    return f"with {100 * parameters.confidence:g} % intervals"
 
 
 class HasMetrics(Protocol):
@@ -171,14 +183,15 @@ class EvaluateReport:
         targets = [found.target_precision for _, _, found in self.results]
         if any(targets):
             rows.append(("precision, target's classes", *(interval(each) for each in targets if each)))
-        header = ("", *(name for name, _, _ in self.results))
+        header = (intervals_in_words(self.parameters), *(name for name, _, _ in self.results))
         if self.difference is not None:
             header = (*header, HEADER)
             beside = self._beside(self.difference)
             rows = [(*row, cell) for row, cell in zip(rows, beside, strict=False)]
         _, _, first = self.results[0]
         dropped = f", {count(self.source.dropped)} dropped" if self.source.dropped else ""
-        title = f"Evaluation on {count(first.rows)} rows, {count(first.positives)} positive{dropped}"
+        of = "a boundary" if len(self.results) == 1 else f"{len(self.results)} boundaries"
+        title = f"Evaluation of {of} on {count(first.rows)} rows, {count(first.positives)} positive{dropped}"
         tables = [Table(title="", header=header, rows=rows)]
         return Document(
             title=title,
@@ -196,7 +209,7 @@ class EvaluateReport:
         rates = second.fpr.value, first.fpr.value
         fpr = "" if rates[0] is None or rates[1] is None else f"{rates[0] - rates[1]:+.4f}"
         found = f"{second.true_positives - first.true_positives:+,}"
-        return "", "", precision, recall, fpr, selected, found, ""
+        return "", "", "", precision, recall, fpr, selected, found, ""
 
     def _worth(self) -> list[str]:
         """What the further alerts of one of two hold."""
@@ -208,8 +221,8 @@ class EvaluateReport:
         if not 0 <= hits <= alerts or alerts == 0:
             return []
         return [
-            f"On these rows {more} has on balance {count(alerts)} alerts beyond those of {less}, and "
-            f"{count(hits)} further positives, {100 * hits / alerts:.3g} % of them."
+            f"On these rows {more} has on balance {count(alerts)} alerts beyond those of {less}, of which "
+            f"{count(hits)} ({100 * hits / alerts:.3g} %) are positive."
         ]
 
     def _seen_before(self) -> list[str]:
@@ -233,8 +246,9 @@ class EvaluateReport:
         if broken == named:
             return ["What was promised is broken here: choose again, on rows like these."]
         if broken:
-            left = " or ".join(name for name in named if name not in broken)
-            return [f"Use {left}; what {' and '.join(broken)} promised is broken here."]
+            left = [name for name in named if name not in broken]
+            apart = "" if len(left) == 1 else "; evaluate them without the others to tell them apart"
+            return [f"Use {' or '.join(left)}; what {' and '.join(broken)} promised is broken here{apart}."]
         return [] if self.difference is None else self._which_of_two(self.difference)
 
     def _which_of_two(self, difference: BoundaryDifference) -> list[str]:
@@ -261,7 +275,9 @@ class EvaluateReport:
     def _notes(self) -> list[str]:
         names = [name for name, _, _ in self.results]
         apart = [] if self.difference is None else self.difference.sentences(names)
-        return [*(each.said for each in self.promises), *apart, *self._worth(), *self._seen_before()]
+        seen = self._seen_before()
+        said = [*(each.said for each in self.promises), *apart, *self._worth(), *seen]
+        return said if seen else [*said, UNSEEN]
 
 
 def _promised(artifact: BoundaryArtifact, kind: ConstraintKind) -> float | None:
@@ -269,13 +285,23 @@ def _promised(artifact: BoundaryArtifact, kind: ConstraintKind) -> float | None:
     return float(constraint.value) if constraint.kind == kind else None
 
 
-_ROWS = ("algorithm", "promised", "precision", "recall", "false-positive rate", "selected", "true positives")
+_ROWS = (
+    "algorithm",
+    "chosen on",
+    "promised",
+    "precision",
+    "recall",
+    "false-positive rate",
+    "selected",
+    "true positives",
+)
 
 
 def _column(artifact: BoundaryArtifact, found: MeasuredBoundary) -> tuple[str, ...]:
     """The cells of one artifact, in the order of _ROWS."""
     return (
         str(artifact.algorithm),
+        rows_of(artifact.source.rows),
         f"{artifact.constraint.kind} {artifact.constraint.value}",
         interval(found.precision),
         interval(found.recall),

@@ -16,9 +16,15 @@ from uqcli.reports.comparison import (
     decided_by_single_rows,
     first_by_brier,
     ranked_table,
+    still_off,
     verdict,
 )
-from uqcli.reports.evaluate.boundaries import EvaluateParameters, evaluation_payload, metrics_by_artifact
+from uqcli.reports.evaluate.boundaries import (
+    UNSEEN,
+    EvaluateParameters,
+    evaluation_payload,
+    metrics_by_artifact,
+)
 from uqcli.reports.evaluate.difference import CalibratorDifference
 
 
@@ -72,15 +78,19 @@ class EvaluateCalibratorReport:
         if self.difference is not None:
             tables.append(self.difference.table(self._names()))
         rows, positives = count(self.source.rows), count(self.source.positives)
-        title = f"Evaluation on {rows} rows, {positives} positive"
+        of = "a calibrator" if len(self.results) == 1 else f"{len(self.results)} calibrators"
+        title = f"Evaluation of {of} on {rows} rows, {positives} positive"
         figure = before_and_after_figure(self.panels)
         return Document(title=title, tables=tables, notes=self._verdicts(), figures=[figure])
 
     def _verdicts(self) -> list[str]:
         apart = [] if self.difference is None else self.difference.sentences(self._names())
         named = [(name, compared) for name, _, compared in self.results]
-        said = [f"{name}: {verdict(compared, 'here')}" for name, compared in named]
-        return [*said, *apart, *first_by_brier(named), *decided_by_single_rows(named)]
+        said = [
+            f"{name}: {' '.join([verdict(compared, 'here'), *still_off(compared)])}"
+            for name, compared in named
+        ]
+        return [*said, *apart, *first_by_brier(named), *decided_by_single_rows(named), UNSEEN]
 
     def _names(self) -> list[str]:
         return [name for name, _, _ in self.results]

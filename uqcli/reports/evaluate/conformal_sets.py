@@ -23,8 +23,15 @@ from uqcli.document import (
     interval,
     p_text,
     printable,
+    rows_of,
 )
-from uqcli.reports.evaluate.boundaries import EvaluateParameters, evaluation_payload, metrics_by_artifact
+from uqcli.reports.evaluate.boundaries import (
+    UNSEEN,
+    EvaluateParameters,
+    evaluation_payload,
+    intervals_in_words,
+    metrics_by_artifact,
+)
 from uqcli.reports.evaluate.difference import HEADER, SetDifference
 from uqcli.reports.figures import BLUE, GREY, INK, RED, panels
 
@@ -163,9 +170,10 @@ class EvaluateConformalReport:
 
     def document(self) -> Document:
         """The readable form."""
-        header = ("", *(name for name, _, _ in self.results))
+        header = (intervals_in_words(self.parameters), *(name for name, _, _ in self.results))
         lines = [
             ("sets", *(artifact.in_short() for _, artifact, _ in self.results)),
+            ("calibrated on", *(rows_of(artifact.source.rows) for _, artifact, _ in self.results)),
             ("coverage", *(interval(found.coverage) for _, _, found in self.results)),
             ("mean set size", *(f"{found.mean_set_size:.3f}" for _, _, found in self.results)),
             ("empty sets", *(f"{100 * found.empty:.2f} %" for _, _, found in self.results)),
@@ -176,7 +184,7 @@ class EvaluateConformalReport:
             lines.append(("mean set size, target's classes", *(f"{size:.3f}" for _, size in targets)))
         if self.difference is not None:
             header = (*header, HEADER)
-            beside = ("", *self.difference.column(), "", "", "")
+            beside = ("", "", *self.difference.column(), "", "", "")
             lines = [(*line, each) for line, each in zip(lines, beside, strict=False)]
         tables = [Table(title="", header=header, rows=lines)]
         for what in ("class", "group", "size"):
@@ -184,11 +192,11 @@ class EvaluateConformalReport:
             if table is not None:
                 tables.append(table)
         return Document(
-            title=f"Evaluation on {count(self.source.rows)} rows",
+            title=f"Evaluation of conformal sets on {count(self.source.rows)} rows",
             tables=tables,
             lead=_smaller(self.results),
             notes=self._verdicts(),
-            figures=[sets_figure(self.results)],
+            figures=[sets_figure(self.results, self.parameters.confidence)],
             promises=[_promised(*result) for result in self.results],
         )
 
@@ -213,7 +221,7 @@ class EvaluateConformalReport:
         names = [name for name, _, _ in self.results]
         apart = [] if self.difference is None else self.difference.sentences(names)
         judged = [f"{name}: {_verdict(artifact, found)}" for name, artifact, found in self.results]
-        return [*judged, *apart, *_on_empty(self.results)]
+        return [*judged, *apart, *_on_empty(self.results), UNSEEN]
 
 
 def _promised(name: str, artifact: ConformalArtifact, found: SetMetrics) -> Promise:
@@ -294,13 +302,14 @@ def _verdict_in_target(percent: str, found: SetMetrics) -> str:
     return f"{promised}: {_IN_WORDS[found.promise.verdict]}; {there} ({p_text(found.promise.worst_p)})."
 
 
-def sets_figure(results: Results) -> Figure:
+def sets_figure(results: Results, confidence: float) -> Figure:
     """Sizes of the sets, and coverage by class with intervals, for one artifact or several."""
 
     def draw(canvas: Canvas) -> None:
         sizes, classes = panels(canvas, [2, 3])
         _draw_sizes(sizes, results)
         _draw_coverage(classes, results)
+        classes.set_title(f"Coverage by class, with {100 * confidence:g} % intervals")
 
     names = ", ".join(name for name, _, _ in results)
     return Figure(
@@ -365,7 +374,6 @@ def _draw_coverage(axes: Axes, results: Results) -> None:
         places = np.array(list(promised))
         ends_at, share = (places - 0.5, places + 0.5), list(promised.values())
         axes.hlines(share, *ends_at, color=colour, linewidth=1, linestyle="dashed")
-    axes.set_title("Coverage by class, with intervals")
     rotation = 90 if max(map(len, names)) > 3 else 0
     axes.set_xticks(range(len(labels)), labels, rotation=rotation, parse_math=False)
     axes.set(ylabel="share of rows whose set holds it", ylim=(None, 1.02))

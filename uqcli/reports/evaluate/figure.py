@@ -43,8 +43,8 @@ def rates_figure(rates: Sequence[tuple[str, Sequence[Measured]]], confidence: fl
     height = 1.3 + 0.42 * lines
     return Figure(
         title=f"{titles} with {100 * confidence:g} % intervals: {names}",
-        caption="A promise to the left of its whole line is kept and one to the right of it broken, by more "
-        "than chance explains; on the line the rows leave both open.",
+        caption=f"A promise to the left of a whole {100 * confidence:g} % interval is kept and one to the "
+        "right of it broken, by more than chance explains; inside it the rows leave both open.",
         width=10.5,
         height=height,
         narrow_height=height * len(rates),

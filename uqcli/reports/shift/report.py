@@ -131,8 +131,9 @@ class ShiftReport:
             return []
         said = [
             "A weight above 1: the class is more frequent in the target. Boundaries, calibrators, sets and "
-            "their evaluation take the artifact by --shift. They hold where the classes only became more or "
-            "less frequent and rows of one class look as before, which unlabelled rows cannot show."
+            "their evaluation take the artifact by --shift. The weights hold where the classes only became "
+            "more or less frequent and rows of one class look as before, which unlabelled rows cannot show: "
+            "label some of the target, and hold what takes the weights against them with uqcli evaluate."
         ]
         if self._has_intervals:
             apart = [

@@ -174,7 +174,7 @@ class TceReport:
         positive = "" if self.multiclass else f", {count(self.source.positives)} positive"
         weighed = "" if self.whole.rows == self.source.rows else f" ({count(self.whole.rows)} by weight)"
         return Document(
-            title=f"Calibration of {count(self.source.rows)} rows{weighed}{positive}",
+            title=f"Calibration test of {count(self.source.rows)} rows{weighed}{positive}",
             tables=tables,
             notes=self._notes(),
             figures=[self._figure()],

@@ -13,6 +13,9 @@ from uqcli.reports.tce.parts import ClassPart
 MUCH = 0.2
 """Share of deviating predictions from which on the report says what to do; true probabilities reach 0.15."""
 
+_NEARLY_ALL = 0.75
+"""Share of all rows from which on a range of scores tells nobody where to look."""
+
 _BLIND = 0.25
 """Relative error of a rate from which on the report says that smaller ones cannot be seen."""
 
@@ -46,7 +49,7 @@ def advice(part: ClassPart) -> list[str]:
     bins = part.bins
     off = np.abs(bins.mean_score * bins.count - bins.positives)[bins.count > 0]
     return [
-        f"With many rows small errors deviate significantly, too: in these bins predictions are off by "
+        f"With many rows small errors deviate significantly, too: over all rows predictions are off by "
         f"{100 * float(off.sum()) / total:.2g} points on average.",
         "Calibrate before you read these scores as probabilities: uqcli calibrate.",
     ]
@@ -62,17 +65,30 @@ def _where(bins: ScoreBins, erring: Ints) -> str:
     filled = np.flatnonzero(bins.count)
     first, last = _shortest_run(erring[filled].tolist())
     run = filled[first : last + 1]
+    if bins.count[run].sum() > _NEARLY_ALL * bins.count.sum():  # where most rows are is no place to look
+        off = np.where(erring > 0, np.abs(bins.positives - bins.mean_score * bins.count), 0)
+        farthest = np.array([off.argmax()])
+        return f"over nearly all scores, the most error {_between(bins, farthest)}{_there(bins, farthest)}"
+    return f"most of them {_between(bins, run)}{_there(bins, run)}"
+
+
+def _between(bins: ScoreBins, run: Ints) -> str:
+    """The scores of neighbouring bins."""
     low, high = float(bins.low[run[0]]), float(bins.high[run[-1]])
-    where = {
+    return {
         (True, True): "over the whole range",
-        (True, False): f"most of them below {high:.3g}",
-        (False, True): f"most of them above {low:.3g}",
-        (False, False): f"most of them between {low:.3g} and {high:.3g}",
+        (True, False): f"below {high:.3g}",
+        (False, True): f"above {low:.3g}",
+        (False, False): f"between {low:.3g} and {high:.3g}",
     }[low == 0, high == 1]
+
+
+def _there(bins: ScoreBins, run: Ints) -> str:
+    """What is predicted and what is true of all rows in some bins."""
     rows = int(bins.count[run].sum())
     mean = float((bins.mean_score[run] * bins.count[run]).sum()) / rows
     rate = int(bins.positives[run].sum()) / rows
-    return f"{where} (rows there: mean prediction {100 * mean:.3g} %, positive {100 * rate:.3g} %)"
+    return f" (rows there: mean prediction {100 * mean:.3g} %, positive {100 * rate:.3g} %)"
 
 
 def blind_below(part: ClassPart) -> tuple[str, float] | None:
