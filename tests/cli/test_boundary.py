@@ -293,11 +293,11 @@ def test_what_compare_says_to_use_stands_in_the_decision(compared_rows, tmp_path
     assert threshold == f"score >= {alone['thresholds'][0]:.6g}"
     report = uqcli(*asked, "--uncertainty", "useful", "--json").json
     gained = report["metrics"]["gain"]["recall"]
-    own = f"At precision >= 0.6 it changes by {100 * gained['value']:+.2f} ({100 * gained['low']:+.2f} to "
-    assert own in report["notes"][0]
+    own = f"by {100 * gained['value']:+.2f} ({100 * gained['low']:+.2f} to "
+    assert f"With precision >= 0.6 kept by both there, {own}" in report["notes"][0]
     assert report["notes"][0].endswith("Use the boundary.")
     assert "Drawn with seed 0: the gains." in report["notes"]
-    assert "The bound holds for all rows together" in str(report["notes"])
+    assert "The bound is kept by all lines of the decision together" in str(report["notes"])
 
 
 def test_compare_speaks_of_every_bound(compared_rows, uqcli):

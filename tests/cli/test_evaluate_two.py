@@ -103,10 +103,10 @@ def test_two_calibrators(uqcli, calibrators, data):
 def test_two_calibrators_without_intervals(uqcli, calibrators, data, frame, tmp_path):
     shown = uqcli("evaluate", *calibrators, data, "--json").json
     assert shown["metrics"]["difference"]["log_loss"]["low"] is None
-    assert "--bootstrap tells whether chance explains it" in shown["notes"][-1]
+    assert "--bootstrap tells whether chance explains it" in shown["notes"][-2]
     same = uqcli("evaluate", "platt.json", "platt.json", data, "--json", "--bootstrap", "99").json
     assert same["metrics"]["difference"]["brier"] == {"value": 0.0, "low": None, "high": None}
-    assert "or too few tell them apart" in same["notes"][-1]
+    assert "or too few tell them apart" in same["notes"][-2]
     frame.rename({"score": "p"}).with_columns(score=frame["score"]).write_parquet(tmp_path / "both.parquet")
     options = ("--score", "p", "--method", "platt", "-q", "-o", "p.json")
     assert uqcli("calibrate", "both.parquet", *options).code == 0

@@ -196,7 +196,7 @@ def test_columns_classes_and_files_of_such_names(uqcli, grouped, tmp_path):
     assert "s[/core] :smile: \\x1b[31m" in outcome.err
     classes = {f"p_{name}": [0.5, 0.5] for name in ("[/x]", "\x1b[1m")} | {"label": ["[/x]", "\x1b[1m"]}
     pl.DataFrame(classes).write_parquet(tmp_path / "c.parquet")
-    shown = uqcli("conformal", tmp_path / "c.parquet", "--proba", "p_*")
+    shown = uqcli("conformal", tmp_path / "c.parquet", "--proba", "p_*", "--mode", "label-conditional")
     assert shown.code == 0, shown.err
     assert b"[/x]" in shown.out
     assert b"\\x1b[1m" in shown.out
