@@ -9,7 +9,7 @@ UQCLI := $(BIN)/uqcli
 SAMPLE := sample_data/digits
 
 .DEFAULT_GOAL := help
-.PHONY: help install format lint types imports test test-spark browser blocks coverage faults fuzz statistical bench reproduce demo sample-data reference schemas docs package lowest check clean
+.PHONY: help install format lint types imports test test-spark browser blocks blocks-elsewhere coverage faults fuzz statistical bench reproduce demo sample-data reference schemas docs package lowest check clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -45,8 +45,11 @@ test-spark: $(STAMP) $(CLUSTER)/.installed ## run the commands on a Spark cluste
 browser: $(STAMP) ## look at the pages of every command in a browser (needs /usr/bin/chromium)
 	$(BIN)/pytest -p no:xdist tests/browser/test_pages.py
 
-blocks: $(STAMP) $(BLOCKS)/.installed ## run what the docs show of PyTorch, DVC, zsh and fish (needs Debian's python3-torch, git, zsh, fish)
-	UQCLI_BLOCKS_PYTHON=$(BLOCKS)/bin/python $(BIN)/pytest -p no:xdist tests/documentation/elsewhere/test_elsewhere.py
+blocks: $(STAMP) ## run the code that README and docs show
+	$(BIN)/pytest -n auto tests/documentation/shown/test_here.py
+
+blocks-elsewhere: $(STAMP) $(BLOCKS)/.installed ## run what they show of PyTorch, DVC, zsh and fish (needs Debian's python3-torch, git, zsh, fish)
+	UQCLI_BLOCKS_PYTHON=$(BLOCKS)/bin/python $(BIN)/pytest -p no:xdist tests/documentation/shown/test_elsewhere.py
 
 $(BLOCKS)/.installed: pyproject.toml $(STAMP)
 	$(BIN)/uv venv --quiet --clear --system-site-packages --python /usr/bin/python3 $(BLOCKS)
@@ -68,8 +71,8 @@ faults: $(STAMP) ## break everything around the program: signals, disks, caches,
 fuzz: $(STAMP) ## run mutated inputs through every command: RUNS=20000 SEED=0
 	$(BIN)/python -m tests.fuzz.run --runs $(or $(RUNS),20000) --seed $(or $(SEED),0)
 
-statistical: $(STAMP) ## hold what is printed with a level against the truth, a thousand times (an hour): REPETITIONS=1000
-	STATISTICAL_REPETITIONS=$(or $(REPETITIONS),1000) $(BIN)/pytest -n auto tests/statistical
+statistical: $(STAMP) ## hold what is printed with a level against the truth, a thousand times (an hour): QUICK=1 REPETITIONS=1000
+	$(if $(QUICK),,STATISTICAL_REPETITIONS=$(or $(REPETITIONS),1000)) $(BIN)/pytest -n auto tests/statistical
 
 bench: $(STAMP) ## run the benchmarks, alone on the machine: ROWS=1e6,1e8 COMMANDS=tce,bin RUNS=5 OUT=build
 	$(BIN)/python -m tests.benchmarks.run $(if $(ROWS),--rows $(ROWS)) $(if $(COMMANDS),--commands $(COMMANDS)) \

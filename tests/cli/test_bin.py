@@ -211,3 +211,22 @@ def test_a_perfect_score_with_a_budget_is_quick(uqcli, tmp_path):
     report = uqcli("boundary", "p.parquet", "--max-selected", "10%", "--score-bins", "all", "--json").json
     assert report["metrics"]["true_positives"] == report["metrics"]["selected"] == 3000
     assert report["thresholds"][0] is None
+
+
+def test_errors_are_held_against_those_of_right_scores(uqcli, tmp_path):
+    """What the page calls chance is what right probabilities come to, in cells of few rows and of many."""
+    random = np.random.default_rng(0)
+    score = random.uniform(0.2, 0.8, 20_000)
+    columns = {"score": score, "uncertainty": random.random(20_000), "label": random.random(20_000) < score}
+    pl.DataFrame(columns).write_parquet(tmp_path / "right.parquet")
+    for bins in ("500", "10"):
+        assert uqcli("bin", "right.parquet", "--score-bins", bins, "-q", "--report", "r.md").code == 0
+        (said,) = re.findall(r"chance alone makes errors of about ([\d.]+):", (tmp_path / "r.md").read_text())
+        label, bin_of = (
+            columns["label"],
+            np.minimum((score - 0.2) / 0.6 * int(bins), int(bins) - 1).astype(int),
+        )
+        level = np.minimum(columns["uncertainty"] * 3, 2).astype(int)
+        cell = level * int(bins) + bin_of
+        off = np.bincount(cell, label - score) / np.maximum(np.bincount(cell), 1)
+        assert float(said) == pytest.approx(np.abs(off).mean(), rel=0.25)

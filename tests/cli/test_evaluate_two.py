@@ -106,7 +106,8 @@ def test_two_calibrators_without_intervals(uqcli, calibrators, data, frame, tmp_
     assert "--bootstrap tells whether chance explains it" in shown["notes"][-2]
     same = uqcli("evaluate", "platt.json", "platt.json", data, "--json", "--bootstrap", "99").json
     assert same["metrics"]["difference"]["brier"] == {"value": 0.0, "low": None, "high": None}
-    assert "or too few tell them apart" in same["notes"][-2]
+    assert "or too few tell them apart" in str(same["notes"])
+    assert same["notes"][-1] == "Nothing here tells the two apart: use the one that is simpler to run."
     frame.rename({"score": "p"}).with_columns(score=frame["score"]).write_parquet(tmp_path / "both.parquet")
     options = ("--score", "p", "--method", "platt", "-q", "-o", "p.json")
     assert uqcli("calibrate", "both.parquet", *options).code == 0

@@ -214,7 +214,10 @@ def test_pages_say_that_nothing_was_saved(uqcli, data, tmp_path):
     line = ("boundary", data, "--precision", "0.7", "--score-bins", "20", "-q", "--report", "r.md")
     assert uqcli(*line).code == 0
     assert made_from(tmp_path / "r.md")[3:] == [("artifact", "none was written: --output was not given")]
-    assert "Nothing was saved: to use it, run again with --output FILE." in (tmp_path / "r.md").read_text()
+    assert (
+        "Nothing was saved: run again with --output FILE to have it in one."
+        in (tmp_path / "r.md").read_text()
+    )
     assert uqcli(*line, "-o", "b.json").code == 0
     assert "Nothing was saved" not in (tmp_path / "r.md").read_text()
     assert uqcli("tce", data, "-q", "--report", "t.md").code == 0  # makes no model

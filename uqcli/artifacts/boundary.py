@@ -242,8 +242,9 @@ def threshold_table(
     """
     if len(thresholds) == 1 and alone is None:
         return Table(title="Decision", header=("positive when",), rows=((rule(thresholds[0]),),))
+    whose = "boundary, " if in_vain else ""
     names = ranges(uncertainty_edges)
-    rows = [(name, rule(threshold)) for name, threshold in zip(names, thresholds, strict=True)]
+    rows = [(f"{whose}{name}", rule(threshold)) for name, threshold in zip(names, thresholds, strict=True)]
     if alone is not None and in_vain:
         rows.insert(0, ("advised: the score alone", rule(alone)))
     elif alone is not None:

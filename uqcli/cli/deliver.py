@@ -157,7 +157,7 @@ def deliver(
     gates = judged_gates([parse_gate(text) for text in options.fail_if or []], report.gated)
     failed = [each.message for each in gates if each.holds]
     stopped = failure is not None or bool(failed)
-    origin = _with_written(origin, saved, made=_is_made(result), stopped=stopped)
+    origin = _with_written(origin, saved, made=bool(result.artifact or result.several), stopped=stopped)
     facts = RunFacts(origin=origin, gates=gates, failure=None if failure is None else str(failure))
     for name, content in _report_files(report, options, facts, plot):  # all are made before any is written
         write_bytes(name, content)
@@ -177,6 +177,19 @@ def deliver(
         raise GateError(failed)
 
 
+def deliver_rows(
+    result: Result[Report, Saved | None],
+    options: ReportOptions,
+    *,
+    origin: Origin,
+    output: str | None,
+    held: Held,
+) -> None:
+    """Do as ``deliver`` does where the output is rows; pages say where they are."""
+    place = "" if output is None else output
+    deliver(result, options, origin=replace(origin, rows_to=place), output=output, held=held)
+
+
 def _to_be_saved(result: Result[Report, Saved | None], output: str | None) -> dict[str, Saved]:
     """Artifacts by the names of their files."""
     if output is None:
@@ -185,17 +198,14 @@ def _to_be_saved(result: Result[Report, Saved | None], output: str | None) -> di
     return named if result.artifact is None else {output: result.artifact, **named}
 
 
-def _is_made(result: Result[Report, Saved | None]) -> bool:
-    return result.artifact is not None or bool(result.several)
-
-
 def _with_written(origin: Origin, saved: Mapping[str, bytes], *, made: bool, stopped: bool) -> Origin:
-    """With the models that will be written, or why what was made is not."""
+    """With the models and rows that will be written, or why what was made is not."""
     from uqcli.reports.origin import digest_of, written_as
 
-    if made and (stopped or not saved):
-        why = "the run failed" if stopped else "--output was not given"
-        return replace(origin, unwritten=f"none was written: {why}")
+    if stopped and (made or origin.rows_to):
+        return replace(origin, rows_to="", unwritten="none was written: the run failed")
+    if made and not saved:
+        return replace(origin, unwritten="none was written: --output was not given")
     written = {} if stopped else {written_as(name): digest_of(content) for name, content in saved.items()}
     return replace(origin, digests={**origin.digests, **written})
 

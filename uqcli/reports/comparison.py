@@ -115,15 +115,15 @@ def decided_by_single_rows(compared: Sequence[tuple[str, Comparison]]) -> list[s
     ]
 
 
-def first_by_brier(compared: Sequence[tuple[str, Comparison]]) -> list[str]:
-    """Which has the lowest Brier score, where that is not the one with the lowest log loss."""
+def first_by_brier(compared: Sequence[tuple[str, Comparison]], then: str) -> list[str]:
+    """Which has the lowest Brier score, where another has the lowest log loss, and what to do then."""
     by_loss, by_brier = (_lowest(compared, metric) for metric in ("log_loss", "brier"))
     if by_loss is None or by_brier is None or by_loss == by_brier:
         return []
     after = {name: share(value_of(each.after["brier"])) for name, each in compared}
     return [
-        f"By the Brier score {by_brier} comes first ({after[by_brier]}, {by_loss} {after[by_loss]}). The two "
-        "disagree, so hold both against other labelled rows before you choose."
+        f"By the Brier score {by_brier} comes first ({after[by_brier]}, {by_loss} {after[by_loss]}), by the "
+        f"log loss {by_loss}: {then}."
     ]
 
 
@@ -182,13 +182,13 @@ def verdict(compared: Comparison, where: str) -> str:
     return f"Calibration did not help visibly: the {name} changes by {value:+.4f} {where}, as chance does."
 
 
-def still_off(compared: Comparison) -> list[str]:
+def still_off(compared: Comparison, whose: str = "its") -> list[str]:
     """That much deviates after the map, too, and by how much."""
     deviating, off = value_of(compared.after["tce"]), value_of(compared.after["ece"])
     if deviating is None or off is None or deviating <= 100 * MUCH:
         return []
     return [
-        f"{deviating:.1f} % of its predictions still deviate significantly from their labels (tce), by "
+        f"{deviating:.1f} % of {whose} predictions still deviate significantly from their labels (tce), by "
         f"{100 * off:.2g} points on average over all (ece), in places by more: read them as rough."
     ]
 

@@ -41,6 +41,8 @@ class Origin:
         The same of data files, as far as they were looked at.
     unwritten
         Why a model that was made is in no file; empty where it is in one, or none was made.
+    rows_to
+        Where rows go; empty where none do.
     """
 
     command: str
@@ -50,6 +52,7 @@ class Origin:
     digests: Mapping[str, str] = field(default_factory=dict)
     inputs: Mapping[str, str] = field(default_factory=dict)
     unwritten: str = ""
+    rows_to: str = ""
 
     def table(self, payload: Mapping[str, Any]) -> Table:
         """For the end of a page; the report's JSON form knows how many rows there were."""
@@ -62,6 +65,7 @@ class Origin:
             lines.append(("rows of INPUT", count(rows)))
         lines += [("artifact", f"{name}, SHA-256 {digest}") for name, digest in self.digests.items()]
         lines += [("artifact", self.unwritten)] if self.unwritten else []
+        lines += [("rows written to", self.rows_to)] if self.rows_to else []
         return Table(title="Made from", header=("", ""), rows=lines, left=2, words_last=True)
 
     def _inputs(self) -> list[str]:

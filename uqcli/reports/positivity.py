@@ -112,8 +112,9 @@ def _caption(boundaries: Sequence[Drawn]) -> str:
     """What to see in the map and in the curves."""
     decided = f" Rows right of the {boundaries[0].name} are called positive." if boundaries else ""
     return (
-        f"The darker, the more of the rows there are positive; grey: no rows.{decided} Where curves lie "
-        "apart by more than their bars, the same score means another share at another uncertainty."
+        "The darker, the more of the rows there are positive; grey: no rows; those below a level's lowest "
+        f"edge are at the left end.{decided} Where curves lie apart by more than their bars, the same score "
+        "means another share at another uncertainty."
     )
 
 

@@ -256,7 +256,7 @@ def _page(report: Report, suffix: str, facts: RunFacts) -> str:
     tables = [*document.tables, *([gates_table(facts.gates)] if facts.gates else [])]
     failed = [each.in_words for each in facts.gates if each.holds]
     lost = facts.origin.unwritten and not failed and facts.failure is None
-    unsaved = ["Nothing was saved: to use it, run again with --output FILE."] if lost else []
+    unsaved = ["Nothing was saved: run again with --output FILE to have it in one."] if lost else []
     document = replace(
         document,
         title=f"{document.title}: failed by a gate" if failed else document.title,

@@ -9,7 +9,7 @@ import typer
 
 from uqcli import defaults
 from uqcli.choices import Simulation
-from uqcli.cli.deliver import check_outputs, deliver, report_of_filter
+from uqcli.cli.deliver import check_outputs, deliver_rows, report_of_filter
 from uqcli.cli.options import ReportOptions, RowsFile, RunOptions
 from uqcli.cli.places import Reads
 from uqcli.cli.priority import refuse_typed
@@ -159,7 +159,7 @@ def simulate(
             )
         )
         spoken = report_of_filter(reporting, written.output)
-        deliver(result, spoken, origin=origin, output=written.output, held=held)
+        deliver_rows(result, spoken, origin=origin, output=written.output, held=held)
 
 
 def _given(options: PosteriorOptions | GaussianOptions) -> dict[str, Any]:

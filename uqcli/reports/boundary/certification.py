@@ -43,8 +43,8 @@ class Certification:
         if self.uncertified is not None:
             ours, other = found.fit.recall or 0.0, self.uncertified.fit.recall or 0.0
             said.append(
-                f"Without a certificate recall would be {share(other)} on these rows: the promise costs "
-                f"{100 * (other - ours):.1f} points."
+                f"Without a certificate recall would be {share(other)} on these rows, which would all choose "
+                f"then: the promise costs at most about {100 * (other - ours):.1f} points."
             )
         return [*said, _NEXT]
 

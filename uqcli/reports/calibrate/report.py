@@ -32,6 +32,10 @@ _NEXT: Final = (
     "Other maps may do better: --method all compares them. uqcli apply writes the probabilities; check them "
     "with uqcli evaluate on labelled rows not used here."
 )
+_BOTH: Final = (
+    "write each with --method and --output, and hold both against other labelled rows with uqcli evaluate "
+    "before you choose"
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -155,10 +159,10 @@ class CalibrateReport:
         drawn = self._drawn()
         seed = [f"Drawn with seed {self.artifact.parameters.seed}: {', '.join(drawn)}."] if drawn else []
         every = [(str(each.method), each.compared) for each in self.every]
-        tried = [*first_by_brier(every), *decided_by_single_rows(every)]
+        tried = [*first_by_brier(every, _BOTH), *decided_by_single_rows(every)]
         return [
             *said,
-            *([] if self.compared is None else still_off(self.compared)),
+            *([] if self.compared is None else still_off(self.compared, self._whose())),
             *self._too_sure(),
             *tried,
             *not_tried,
@@ -166,6 +170,9 @@ class CalibrateReport:
             *([] if self.every else [_NEXT]),
             *seed,
         ]
+
+    def _whose(self) -> str:
+        return f"{self.artifact.method}'s" if self.every else "its"
 
     def _drawn(self) -> list[str]:
         """What depends on the seed."""

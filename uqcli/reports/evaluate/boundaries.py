@@ -81,8 +81,9 @@ class MeasuredBoundary:
 
 
 UNSEEN = (
-    "This counts for new rows only if none of these rows was used to make what is evaluated, which artifacts "
-    "cannot tell."
+    "Artifacts do not tell on which rows they were made, the pages of their making do (SHA-256 of inputs): "
+    "where these rows were among them, new ones do worse; where these come from elsewhere, a promise may be "
+    "broken that is kept at home."
 )
 
 
@@ -247,7 +248,7 @@ class EvaluateReport:
             return ["What was promised is broken here: choose again, on rows like these."]
         if broken:
             left = [name for name in named if name not in broken]
-            apart = "" if len(left) == 1 else "; evaluate them without the others to tell them apart"
+            apart = "" if len(left) == 1 else f"; evaluate {' and '.join(left)} alone to tell them apart"
             return [f"Use {' or '.join(left)}; what {' and '.join(broken)} promised is broken here{apart}."]
         return [] if self.difference is None else self._which_of_two(self.difference)
 

@@ -64,7 +64,7 @@ class EvaluateCalibratorReport:
             self.source,
             self.parameters,
             self.results,
-            self._verdicts(),
+            [*self._notes(), *self._which()],
             parameters,
             difference=self.difference,
         )
@@ -81,16 +81,21 @@ class EvaluateCalibratorReport:
         of = "a calibrator" if len(self.results) == 1 else f"{len(self.results)} calibrators"
         title = f"Evaluation of {of} on {rows} rows, {positives} positive"
         figure = before_and_after_figure(self.panels)
-        return Document(title=title, tables=tables, notes=self._verdicts(), figures=[figure])
+        return Document(title=title, tables=tables, lead=self._which(), notes=self._notes(), figures=[figure])
 
-    def _verdicts(self) -> list[str]:
+    def _which(self) -> list[str]:
+        """Which of two to use, as far as these rows tell."""
+        return [] if self.difference is None else self.difference.advice(self._names())
+
+    def _notes(self) -> list[str]:
         apart = [] if self.difference is None else self.difference.sentences(self._names())
         named = [(name, compared) for name, _, compared in self.results]
         said = [
             f"{name}: {' '.join([verdict(compared, 'here'), *still_off(compared)])}"
             for name, compared in named
         ]
-        return [*said, *apart, *first_by_brier(named), *decided_by_single_rows(named), UNSEEN]
+        several = [] if len(named) == 2 else first_by_brier(named, "evaluate two alone to tell them apart")
+        return [*said, *apart, *several, *decided_by_single_rows(named), UNSEEN]
 
     def _names(self) -> list[str]:
         return [name for name, _, _ in self.results]

@@ -138,6 +138,31 @@ class CalibratorDifference:
             return [_UNPAIRED]
         return [self._on(metric, said, names) for metric, said in LOSSES_COMPARED.items()]
 
+    def advice(self, names: Sequence[str]) -> list[str]:
+        """Which to use, where an interval tells the two apart."""
+        estimates = {said: self.compared.difference[metric] for metric, said in LOSSES_COMPARED.items()}
+        lower: dict[str, list[str]] = {name: [] for name in names}
+        for said, each in estimates.items():
+            if isinstance(each, Estimate) and (towards := direction(each)):
+                lower[names[1] if towards == "lower" else names[0]].append(said)
+        better = [name for name in names if lower[name]]
+        if not self.paired or not self.resampled:
+            return []
+        if not better:
+            return ["Nothing here tells the two apart: use the one that is simpler to run."]
+        if len(better) == 2:
+            first, second = (f"{name} by the {lower[name][0]}" for name in names)
+            return [
+                f"{first}, {second}, each by more than chance explains: the log loss weighs what was said "
+                "with certainty and is wrong; use the one whose mistakes cost you less."
+            ]
+        (name,) = better
+        told = " and ".join(lower[name])
+        open_ = [said for said in estimates if said not in lower[name]]
+        rest = f"; the {open_[0]} does not tell the two apart" if open_ else ""
+        verb = "is" if open_ else "are"
+        return [f"Use {name}: its {told} {verb} lower by more than chance explains{rest}."]
+
     def _on(self, metric: str, said: str, names: Sequence[str]) -> str:
         estimate, (first, second) = self.compared.difference[metric], names
         if not isinstance(estimate, Estimate) or estimate.value is None:

@@ -123,7 +123,7 @@ _MEANINGS: Final = {
     "prior": "strength of the model's prior, in rows",
     "nu": "strength of the true prior relative to the model's",
     "gamma": "weight of the prior over that of the training rows: the higher, the less certain",
-    "prevalence": "share of positives among the rows",
+    "prevalence": "chance that a row is positive",
     "train_prevalence": "share of positives where the model learned",
     "train_rows": "rows the model learned from",
     "noise": "standard deviation of normal noise on the log-odds of the scores",

@@ -49,8 +49,8 @@ def advice(part: ClassPart) -> list[str]:
     bins = part.bins
     off = np.abs(bins.mean_score * bins.count - bins.positives)[bins.count > 0]
     return [
-        f"With many rows small errors deviate significantly, too: over all rows predictions are off by "
-        f"{100 * float(off.sum()) / total:.2g} points on average.",
+        f"Over all rows predictions are off by {100 * float(off.sum()) / total:.2g} points on average; with "
+        "many rows small errors deviate significantly, too.",
         "Calibrate before you read these scores as probabilities: uqcli calibrate.",
     ]
 

@@ -1,4 +1,4 @@
-"""Blocks of the docs that need programs beside Python's own packages (``make blocks``)."""
+"""Blocks of the docs that need programs beside Python's own packages (``make blocks-elsewhere``)."""
 
 import json
 import os
