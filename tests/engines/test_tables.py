@@ -154,22 +154,22 @@ SPECS = [
 ]
 
 
-@pytest.mark.parametrize("spec", SPECS, ids=str)
 @pytest.mark.parametrize("dtype", [pl.Float64, pl.Float32])
 @EXAMPLES
 @given(data=DATA)
-def test_cells_are_those_by_hand(engine, source, tmp_path_factory, data, dtype, spec):
+def test_cells_are_those_by_hand(engine, source, tmp_path_factory, data, dtype):
     data = narrow(data) if dtype == pl.Float32 else data
     inputs = written(frame(data, dtype), tmp_path_factory.mktemp("rows"), ending=source)
     table = table_with(engine, inputs, data)
-    found, whole = grid_cells(table, spec), build_cells(as_hold_out(data), spec)
-    assert found.uncertainty_edges.tolist() == whole.uncertainty_edges.tolist()
-    assert found.uncertainty_edges.tolist() == uncertainty_edges(table, spec).tolist()
-    parts = counting.rows_by_bin(data, found.uncertainty_edges.tolist())
-    for row, other, part in zip(found.rows, whole.rows, parts, strict=True):
-        assert row.lower.tolist() == other.lower.tolist()
-        if spec.score_bins is not None:
-            assert cell_tuples(row) == counting.cells(part, row.lower[1:].tolist())
+    for spec in SPECS:
+        found, whole = grid_cells(table, spec), build_cells(as_hold_out(data), spec)
+        assert found.uncertainty_edges.tolist() == whole.uncertainty_edges.tolist()
+        assert found.uncertainty_edges.tolist() == uncertainty_edges(table, spec).tolist()
+        parts = counting.rows_by_bin(data, found.uncertainty_edges.tolist())
+        for row, other, part in zip(found.rows, whole.rows, parts, strict=True):
+            assert row.lower.tolist() == other.lower.tolist()
+            if spec.score_bins is not None:
+                assert cell_tuples(row) == counting.cells(part, row.lower[1:].tolist())
 
 
 def hold_out(table, constraint, spec, *, uncertain, gridded):
@@ -180,19 +180,16 @@ def hold_out(table, constraint, spec, *, uncertain, gridded):
     )  # fmt: skip
 
 
-@pytest.mark.parametrize(("kind", "text"), CONSTRAINTS)
 @EXAMPLES
 @given(data=DATA)
-def test_boundaries_are_those_of_all_scores_pooled(engine, source, tmp_path_factory, data, kind, text):
+def test_boundaries_are_those_of_all_scores_pooled(engine, source, tmp_path_factory, data):
     inputs = written(frame(data), tmp_path_factory.mktemp("rows"), ending=source)
-    constraint = parse_constraint(kind, text)
     spec = GridSpec(binning=Binning.EQUI_WEIGHT, uncertainty_bins=2, score_bins=3)
-    for gridded, first in ((True, Algorithm.VW_DPMT), (True, Algorithm.ST), (False, Algorithm.ST)):
-        found = []
-        for table in (
-            table_with(engine, inputs, data),
-            ArrayTable(as_hold_out(data)),
-        ):
+    tables = table_with(engine, inputs, data), ArrayTable(as_hold_out(data))
+    ways = ((True, Algorithm.VW_DPMT), (True, Algorithm.ST), (False, Algorithm.ST))
+    for (kind, text), (gridded, first) in itertools.product(CONSTRAINTS, ways):
+        constraint, found = parse_constraint(kind, text), []
+        for table in tables:
             rows = hold_out(table, constraint, spec, uncertain=True, gridded=gridded)
             optima = [
                 rows.optimum(each)
@@ -265,26 +262,26 @@ def test_no_weight_is_no_row(engine, source, tmp_path):
         table_of(engine, inputs).pooled(np.empty(0))
 
 
-@pytest.mark.parametrize(("kind", "text"), [*CONSTRAINTS, (ConstraintKind.PRECISION, "0.9")])
-def test_the_best_threshold_is_found_among_many_scores(engine, room, source, tmp_path, kind, text):
+def test_the_best_threshold_is_found_among_many_scores(engine, room, source, tmp_path):
     random = np.random.default_rng(3)
-    constraint = parse_constraint(kind, text)
     for seed in range({**dict.fromkeys(ON_SPARK, 1), AGAIN: 3}.get(room, 12)):
         score = random.random(150)
         label = random.random(150) < score ** (seed % 3 + 1)
         data = [(*row, 1) for row in zip(score.tolist(), score.tolist(), label.tolist(), strict=True)]
         folder = tmp_path / str(seed)
         folder.mkdir()
-        found = [
-            hold_out(table, constraint, SPECS[0], uncertain=False, gridded=False).optimum(Algorithm.ST).found
-            for table in (
-                table_with(engine, written(frame(data), folder, ending=source), data),
-                ArrayTable(as_hold_out(data)),
+        inputs = written(frame(data), folder, ending=source)
+        tables = table_with(engine, inputs, data), ArrayTable(as_hold_out(data))
+        for kind, text in [*CONSTRAINTS, (ConstraintKind.PRECISION, "0.9")]:
+            found = [
+                hold_out(table, parse_constraint(kind, text), SPECS[0], uncertain=False, gridded=False)
+                .optimum(Algorithm.ST)
+                .found
+                for table in tables
+            ]
+            assert (found[0] and (found[0].thresholds, found[0].fit)) == (
+                found[1] and (found[1].thresholds, found[1].fit)
             )
-        ]
-        assert (found[0] and (found[0].thresholds, found[0].fit)) == (
-            found[1] and (found[1].thresholds, found[1].fit)
-        )
 
 
 @EXAMPLES

@@ -3,11 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from types import MappingProxyType
+from typing import Any, Final
 
 from uqcli.artifacts.saved import Saved
+from uqcli.choices import ArtifactKind
 from uqcli.document import Document, Metrics
+
+_USE: Final = "uqcli apply puts it to use on new rows, uqcli evaluate holds it against labelled ones."
+_NEXT: Final[Mapping[ArtifactKind, str]] = MappingProxyType(
+    {
+        ArtifactKind.BOUNDARY: _USE,
+        ArtifactKind.CALIBRATOR: _USE,
+        ArtifactKind.CONFORMAL: _USE,
+        ArtifactKind.GRID: "uqcli boundary --grid finds boundaries on it, uqcli apply numbers bins of rows.",
+        ArtifactKind.SHIFT: "boundary, calibrate, conformal and evaluate take it by --shift.",
+    }
+)
+"""What to do with a model of each kind."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -27,4 +41,5 @@ class ShowReport:
 
     def document(self) -> Document:
         """The readable form."""
-        return self.model.document()
+        document = self.model.document()
+        return replace(document, notes=(*document.notes, _NEXT[self.model.kind]))

@@ -64,12 +64,19 @@ def run(request: UncertaintyRequest) -> Result[ApplyReport, None]:
     columns = roles.named() if roles.pattern is None else {"members": roles.pattern}
     report = ApplyReport(
         command="uncertainty",
+        added_from=_made_of(request),
         source=ApplySource(rows=facts.rows, dropped=facts.dropped, columns=columns),
         parameters=ApplyParameters(kind=None, columns=list(names), on_invalid=request.data.on_invalid),
         selected=None,
         undecided=facts.undecided,
     )
     return Result(report=report, artifact=None)
+
+
+def _made_of(request: UncertaintyRequest) -> str:
+    if request.members is not None:
+        return f"the members '{request.members}', which give a Beta distribution of their mean and variance"
+    return f"the Beta distribution of '{request.alpha1}' and '{request.alpha0}'"
 
 
 def uncertainty_roles(*, alpha1: str | None, alpha0: str | None, members: str | None) -> Roles:

@@ -15,6 +15,22 @@ _NEXT: Final = (
     "Without labels nothing here tells how good this is: where they come in, hold the model against them "
     "with uqcli evaluate."
 )
+_NEXT_OF_COLUMNS: Final = (
+    "Whether an uncertainty tells more than the score alone is not known from this: where there are labels, "
+    "uqcli boundary --compare tests it, for several columns as --uncertainty A,B."
+)
+_MEANINGS: Final = (
+    ("score", "probability that a row is positive"),
+    ("uncertainty", "entropy of the Beta distribution that the probability has, nats; it has no lower bound"),
+    ("uncertainty_std", "standard deviation of the probability"),
+    (
+        "uncertainty_entropy",
+        "entropy of a label drawn with the score, nats: high near 0.5, whatever is known",
+    ),
+    ("uncertainty_mutual_information", "what of that entropy would go if the probability were known, nats"),
+)
+"""Columns of ``uqcli uncertainty``; all but the score are higher where less is certain."""
+
 _TITLES: Final = {
     "boundary": "Decisions for",
     "calibrator": "Calibrated probabilities for",
@@ -58,10 +74,13 @@ class ApplyReport:
     ----------
     model
         What was applied, in a sentence; empty where there is no saved model.
+    added_from
+        What columns were made of where there is none; with it their meanings are shown.
     """
 
     command: str = "apply"
     model: str = ""
+    added_from: str = ""
 
     source: ApplySource
     parameters: ApplyParameters
@@ -100,10 +119,16 @@ class ApplyReport:
         }
         added = f"Columns added: {', '.join(self.parameters.columns)}."
         table = Table(title="", header=list(cells), rows=[list(cells.values())], left=0)
-        notes = [added] if not self.model else [f"By: {self.model}.", added, _NEXT]
+        by_model = [f"By: {self.model}.", added, _NEXT]
+        notes = by_model if self.model else [f"{added[:-1]}; made of {self.added_from}.", _NEXT_OF_COLUMNS]
         made = _TITLES.get(self.parameters.kind or "", "Columns added to")
         return Document(
             title=f"{made} {rows_of(self.source.rows)}",
-            tables=[table],
+            tables=[table] if self.model else [table, self._meanings()],
             notes=notes,
         )
+
+    def _meanings(self) -> Table:
+        """What the added columns hold, by the names they got."""
+        rows = [(name, said) for name, (_, said) in zip(self.parameters.columns, _MEANINGS, strict=True)]
+        return Table(title="Columns", header=("column", "meaning"), rows=rows, left=2)
