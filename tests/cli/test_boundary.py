@@ -297,7 +297,7 @@ def test_what_compare_says_to_use_stands_in_the_decision(compared_rows, tmp_path
     assert f"With precision >= 0.6 kept by both there, {own}" in report["notes"][0]
     assert report["notes"][0].endswith("Use the boundary.")
     assert "Drawn with seed 0: the gains." in report["notes"]
-    assert "The bound is kept by all lines of the decision together" in str(report["notes"])
+    assert "The bound is kept by all lines of the boundary together" in str(report["notes"])
 
 
 def test_compare_speaks_of_every_bound(compared_rows, uqcli):

@@ -20,6 +20,7 @@ from uqcli.errors import DataError
 from uqcli.jobs.evaluate.request import EvaluateRequest
 from uqcli.jobs.evaluate.run import run
 from uqcli.reports.render import to_markdown
+from uqcli.reports.show import ShowReport
 from uqcli.stores.output import write_bytes
 
 ModelT = TypeVar("ModelT", bound=Saved)
@@ -68,7 +69,7 @@ class Fitted(Generic[ModelT]):
 
     def describe(self) -> str:
         """The model in words and tables, as ``uqcli show`` says it; Markdown."""
-        return to_markdown(self.artifact.document())
+        return to_markdown(ShowReport(model=self.artifact).document())
 
     def _given(self, score: Column, uncertainty: Column | None) -> dict[str, Column | None]:
         """Score and uncertainty by the names that the artifact knows."""

@@ -184,11 +184,16 @@ class BoundaryArtifact(Saved, frozen=True, kw_only=True):
         cells = (share(fit.recall), share(fit.precision), count(fit.selected), count(fit.true_positives))
         header = ("recall", "precision", "selected", "true positives")
         promise = parse_constraint(self.constraint.kind, self.constraint.value).promise()
+        certified, where = "", "On the rows it was found on"
+        if self.certified is not None:
+            tested = self.certified.tested_on.rows
+            certified = ", certified"
+            where = f"On all its rows: {count(fit.rows - tested)} chose it, {count(tested)} tested it"
         return Document(
-            title=f"Boundary ({self.algorithm}) for {promise}",
+            title=f"Boundary ({self.algorithm}) for {promise}{certified}",
             tables=[
                 threshold_table(self.uncertainty_edges, self.thresholds),
-                Table(title="On the rows it was found on", header=header, rows=[cells], left=0),
+                Table(title=where, header=header, rows=[cells], left=0),
             ],
             notes=[
                 *self._scores_in_words(),

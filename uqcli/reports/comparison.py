@@ -188,8 +188,9 @@ def still_off(compared: Comparison, whose: str = "its") -> list[str]:
     if deviating is None or off is None or deviating <= 100 * MUCH:
         return []
     return [
-        f"{deviating:.1f} % of {whose} predictions still deviate significantly from their labels (tce), by "
-        f"{100 * off:.2g} points on average over all (ece), in places by more: read them as rough."
+        f"{deviating:.1f} % of {whose} predictions still deviate significantly from their labels (tce: how "
+        f"many, not how far), by {100 * off:.2g} points on average over all (ece), in places by more: read "
+        "them as rough."
     ]
 
 

@@ -11,6 +11,7 @@ from uqcli.artifacts.saved import Saved
 from uqcli.choices import ArtifactKind
 from uqcli.document import Document, Metrics
 
+_ORIGIN: Final = "Which files these were, the page of its making tells (SHA-256 of the inputs)."
 _USE: Final = "uqcli apply puts it to use on new rows, uqcli evaluate holds it against labelled ones."
 _NEXT: Final[Mapping[ArtifactKind, str]] = MappingProxyType(
     {
@@ -42,4 +43,4 @@ class ShowReport:
     def document(self) -> Document:
         """The readable form."""
         document = self.model.document()
-        return replace(document, notes=(*document.notes, _NEXT[self.model.kind]))
+        return replace(document, notes=(*document.notes, _ORIGIN, _NEXT[self.model.kind]))

@@ -110,6 +110,25 @@ def errors_of_rows(rows: Rows, probability: Floats, *, level: Ints, levels: int,
     return BinError(ece=_mean(error), cumulative=_mean_from(_mean(error)))
 
 
+def errors_by_chance(cells: Cells, groups: Sequence[range]) -> BinError:
+    """About what right scores come to: the mean of |rate - expectation| of so few rows, as of a normal law.
+
+    Parameters
+    ----------
+    groups
+        Neighbouring score bins whose rate is taken for that of each of their cells.
+    """
+    error = np.full((len(cells.rows), len(cells.rows[0].count)), np.nan)
+    for number, row in enumerate(cells.rows):
+        for group in groups:
+            count, positives = (each[group.start : group.stop] for each in (row.count, row.positives))
+            filled = count > 0
+            rate = positives.sum() / max(int(count.sum()), 1)
+            spread = np.sqrt(2 / np.pi * rate * (1 - rate) / count[filled])
+            error[number, np.arange(group.start, group.stop)[filled]] = spread
+    return BinError(ece=_mean(error), cumulative=_mean_from(_mean(error)))
+
+
 def _mean(error: Floats) -> Floats:
     held = ~np.isnan(error)
     total = np.where(held, error, 0).sum(axis=0)

@@ -10,7 +10,7 @@ from typing import Any, Final
 from uqcli.artifacts.grid import GridArtifact
 from uqcli.counts import Floats
 from uqcli.document import Document, Metrics, Table
-from uqcli.methods.bin.isotonic_error import BinError
+from uqcli.methods.bin.isotonic_error import BinError, errors_by_chance
 from uqcli.reports.in_words import BINNINGS, named
 from uqcli.reports.positivity import positivity_figure
 
@@ -22,7 +22,8 @@ _ABOUT_ERRORS: Final = (
     "The errors: IST is one isotonic fit on the score (rates that rise in steps), MIST one in each "
     "uncertainty bin. They are of the rows that they were fitted on, and several fits follow chance more "
     "closely than one: a lower error of MIST proves nothing by itself; uqcli calibrate --method mist "
-    "measures both on rows held out."
+    "measures both on rows held out. By chance: about what right scores come to in cells of so few rows; "
+    "what is not well above it says nothing of calibration."
 )
 
 
@@ -87,33 +88,19 @@ class BinReport:
         return replace(grid, tables=[table, *table_of_errors], notes=notes, figures=figures)
 
     def _errors_table(self, names: Sequence[str], errors: tuple[BinError, BinError]) -> Table:
-        firsts = [group[0] for group in self.artifact.shown_groups()]
+        groups = self.artifact.shown_groups()
+        columns = (*errors, errors_by_chance(self.artifact.cells(), groups))
         rows = [
-            (name, *(_shown(each, first) for each in errors))
-            for name, first in zip(names, firsts, strict=True)
+            (name, *(_shown(each, group[0]) for each in columns))
+            for name, group in zip(names, groups, strict=True)
         ]
         title = "Mean calibration error from these score bins up"
-        return Table(title=title, header=("score bins", "IST", "MIST"), rows=rows)
+        return Table(title=title, header=("score bins", "IST", "MIST", "by chance"), rows=rows)
 
     def _grid_notes(self) -> list[str]:
         if len(self.artifact.count) == 1:
             return []
-        return [_NEXT] if self.errors is None else [_NEXT, _ABOUT_ERRORS, self._by_chance()]
-
-    def _by_chance(self) -> str:
-        """How large errors are by chance alone: the mean of |rate - expectation| under right scores."""
-        pairs = zip(self.artifact.count, self.artifact.positives, strict=True)
-        rows, errors = 0, []
-        for counts, positives in pairs:
-            for group in self.artifact.shown_groups():
-                filled = [counts[cell] for cell in group if counts[cell]]
-                rate = sum(positives[cell] for cell in group) / max(sum(filled), 1)
-                errors += [math.sqrt(2 / math.pi * rate * (1 - rate) / n) for n in filled]
-            rows += sum(counts)
-        return (
-            f"With {rows / len(errors):.3g} rows in a cell on average chance alone makes errors of about "
-            f"{sum(errors) / len(errors):.2g}: what is not well above that says nothing of calibration."
-        )
+        return [_NEXT] if self.errors is None else [_NEXT, _ABOUT_ERRORS]
 
 
 def _shown(error: BinError, first: int) -> str:

@@ -35,7 +35,7 @@ UNTESTED = (
     "--compare tests it."
 )
 TOGETHER = (
-    "The bound is kept by all lines of the decision together, not by each, and on these rows: for new ones "
+    "The bound is kept by all lines of the boundary together, not by each, and on these rows: for new ones "
     "nothing is certain."
 )
 _HELD_OUT = (
@@ -306,9 +306,9 @@ class BoundaryReport:
         if self.chosen.found is None:
             return [*notes, f"Infeasible: {self.shortfall()}."]
         if self.certification is not None:
-            return [*notes, *self.certification.notes(self.chosen.found), *self._untested()]
-        if len(self.candidates) > 1 or (self.score_only and self.score_only.found):
-            notes += self._untested()
+            return [*notes, *self.certification.notes(self.chosen.found)]
+        if not self.compared and (len(self.candidates) > 1 or (self.score_only and self.score_only.found)):
+            notes.append(UNTESTED)
         if self.score_only and self.score_only.found is None:
             notes.append("No single score threshold meets the constraint on these rows.")
         if self.mix is not None:
@@ -318,9 +318,6 @@ class BoundaryReport:
                 f"the precision is {share(there)}."
             )
         return [*notes, *self._what_to_expect(self.chosen.found)]
-
-    def _untested(self) -> list[str]:
-        return [] if self.compared else [UNTESTED]
 
     def _what_to_expect(self, found: FittedBoundary) -> list[str]:
         """Which numbers are of the rows that the boundary was chosen on, and what draws decide."""

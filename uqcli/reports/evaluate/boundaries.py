@@ -288,7 +288,7 @@ def _promised(artifact: BoundaryArtifact, kind: ConstraintKind) -> float | None:
 
 _ROWS = (
     "algorithm",
-    "chosen on",
+    "made from",
     "promised",
     "precision",
     "recall",

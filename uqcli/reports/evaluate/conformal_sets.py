@@ -173,7 +173,7 @@ class EvaluateConformalReport:
         header = (intervals_in_words(self.parameters), *(name for name, _, _ in self.results))
         lines = [
             ("sets", *(artifact.in_short() for _, artifact, _ in self.results)),
-            ("calibrated on", *(rows_of(artifact.source.rows) for _, artifact, _ in self.results)),
+            ("made from", *(rows_of(artifact.source.rows) for _, artifact, _ in self.results)),
             ("coverage", *(interval(found.coverage) for _, _, found in self.results)),
             ("mean set size", *(f"{found.mean_set_size:.3f}" for _, _, found in self.results)),
             ("empty sets", *(f"{100 * found.empty:.2f} %" for _, _, found in self.results)),

@@ -20,7 +20,7 @@ _NEXT_OF_COLUMNS: Final = (
     "uqcli boundary --compare tests it, for several columns as --uncertainty A,B."
 )
 _MEANINGS: Final = (
-    ("score", "probability that a row is positive"),
+    ("score", "what the model takes for the chance of a positive; uqcli tce tests whether it is"),
     ("uncertainty", "entropy of the Beta distribution that the probability has, nats; it has no lower bound"),
     ("uncertainty_std", "standard deviation of the probability"),
     (
