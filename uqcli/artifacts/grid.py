@@ -152,7 +152,7 @@ class GridArtifact(Saved, frozen=True, kw_only=True):
     def _grouping(self, groups: Sequence[range]) -> str:
         """What stands in a line and in a cell."""
         together = " (several in a line)" if len(groups) < len(self.count[0]) else ""
-        scores = "" if self._shares_edges() else "from which score, "
+        scores = "" if self._shares_edges() else "scores, "
         return f"{together}: {scores}share of positives (rows)"
 
     def shown_groups(self) -> Sequence[range]:
@@ -170,8 +170,8 @@ class GridArtifact(Saved, frozen=True, kw_only=True):
         cells = []
         for counts, positives, edges in zip(self.count, self.positives, self.score_edges, strict=True):
             rows, hits = (sum(row[first : last + 1]) for row in (counts, positives))
-            start = "" if alike or first == 0 else f"from {edges[first - 1]:.3g}: "
-            cells.append(f"{start}{hits / rows:.4f} ({count(rows)})" if rows else "-")
+            scores = "" if alike else f"{_between(edges, first, last)}: "
+            cells.append(f"{scores}{hits / rows:.4f} ({count(rows)})" if rows else "-")
         return (label, *lower, *cells)
 
     def _shares_edges(self) -> bool:
@@ -180,6 +180,14 @@ class GridArtifact(Saved, frozen=True, kw_only=True):
     def _edges_in_words(self) -> list[str]:
         edges = self.uncertainty_edges
         return [f"Uncertainty edges: {', '.join(map(number, edges))}."] if edges else []
+
+
+def _between(edges: Sequence[float], first: int, last: int) -> str:
+    """The scores of neighbouring bins, by the edges between bins."""
+    low = "" if first == 0 else f"{edges[first - 1]:.3g} "
+    if last == len(edges):
+        return f"from {low}".rstrip() if low else "all"
+    return f"{low}to {edges[last]:.3g}"
 
 
 def _in_short(edges: Sequence[float]) -> list[str]:
