@@ -2,6 +2,8 @@
 PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
+# tests wait for other processes a tenth of their time
+JOBS ?= $(shell expr $$(nproc) \* 3 / 2)
 CLUSTER ?= .venv-cluster
 BLOCKS ?= .venv-blocks
 STAMP := $(VENV)/.installed
@@ -37,7 +39,7 @@ imports: $(STAMP) ## check that imports keep their directions
 	$(BIN)/lint-imports
 
 test: $(STAMP) ## run the tests
-	$(BIN)/pytest -n auto
+	$(BIN)/pytest -n $(JOBS)
 
 test-spark: $(STAMP) $(CLUSTER)/.installed ## run the commands on a Spark cluster of two workers (needs Java 17)
 	UQCLI_CLUSTER_PYTHON=$(CLUSTER)/bin/python $(BIN)/pytest -p no:xdist tests/cluster/test_cluster.py

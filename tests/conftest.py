@@ -7,7 +7,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 settings.register_profile(
-    "uqcli", derandomize=True, deadline=None, max_examples=40, suppress_health_check=[HealthCheck.too_slow]
+    "uqcli", derandomize=True, deadline=None, max_examples=30, suppress_health_check=[HealthCheck.too_slow]
 )
 settings.register_profile("explore", deadline=None, max_examples=2000)
 # nohup and some schedulers have it ignored, which the programs that tests start would inherit

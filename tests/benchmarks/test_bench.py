@@ -17,7 +17,7 @@ def test_a_run_writes_its_figures_and_a_page(tmp_path):
             "--rows",
             "1e3",
             "--commands",
-            "apply,boundary-jsonl,conformal",
+            "boundary-jsonl,conformal",
             "--runs",
             "1",
             "--out",
@@ -27,11 +27,11 @@ def test_a_run_writes_its_figures_and_a_page(tmp_path):
     found = json.loads((tmp_path / "benchmarks.json").read_text())
     kinds = {(row["command"], row["rows"], row["ties"]) for row in found["rows"]}
     both = ("continuous", "two decimals")
-    scores = {"apply": both, "boundary-jsonl": both, "conformal": ("10 classes",)}
+    scores = {"boundary-jsonl": both, "conformal": ("10 classes",)}
     assert kinds == {(name, 1000, each) for name in scores for each in scores[name]}
     assert all(row["seconds"] > 0 and row["ratio"] > 0 and row["memory"] > 1e7 for row in found["rows"])
     page = (tmp_path / "benchmarks.md").read_text()
-    assert page.count("| apply |") == 2
+    assert page.count("| boundary-jsonl |") == 2
     assert found["machine"]["versions"]["polars"] in page
 
 

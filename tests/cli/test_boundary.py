@@ -253,8 +253,8 @@ def test_certificates_for_several_bounds_warn_of_taking_the_best(uqcli, data):
 def compared_rows(tmp_path):
     """One column that tells something, one that tells nothing."""
     random = np.random.default_rng(2)
-    score, useful, noise = random.random((3, 3000))
-    label = random.random(3000) < np.clip(score * (1.3 - useful), 0, 1)
+    score, useful, noise = random.random((3, 2000))
+    label = random.random(2000) < np.clip(score * (1.3 - useful), 0, 1)
     label[np.argmax(score)] = False  # no threshold on the score gives a precision of 1
     place = tmp_path / "compared.parquet"
     pl.DataFrame({"score": score, "useful": useful, "noise": noise, "label": label}).write_parquet(place)

@@ -21,8 +21,10 @@ def name_of(case):
     return case.name
 
 
-@pytest.mark.parametrize("case", PLOT, ids=name_of)
-@pytest.mark.parametrize("ending", SIGNATURES)
+FIGURES = [("svg", case) for case in PLOT] + [(ending, PLOT[0]) for ending in SIGNATURES if ending != "svg"]
+
+
+@pytest.mark.parametrize(("ending", "case"), FIGURES, ids=lambda each: getattr(each, "name", each))
 def test_figures_are_files_of_their_format_and_the_same_bytes(uqcli, case, data, artifact, tmp_path, ending):
     names = [tmp_path / f"{number}.{ending}" for number in (1, 2)]
     for name in names:
