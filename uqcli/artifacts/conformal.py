@@ -246,17 +246,16 @@ class ConformalArtifact(Saved, frozen=True, kw_only=True):
         rows_of_class
             Calibration rows of each class, by weight, to be shown beside them.
         """
-        if self.mode is ConformalMode.MARGINAL:
-            rows = None if rows_of_class is None else sum(rows_of_class)
-            tables = [_one_threshold(len(self.classes), self.thresholds[0], rows)]
-        else:
-            tables = [self._threshold_of_each(rows_of_class)]
         if self.groups is not None:
             lines = zip(self.groups.names, self.groups.thresholds, strict=True)
             groups = [(printable(name), f"{line[0]:.6f}") for name, line in lines][:_MOST_ROWS]
+            other = ("(any other)", f"{self.thresholds[0]:.6f}")
             title = f"Thresholds by {self.groups.column}"
-            tables.append(Table(title=title, header=("group", "threshold"), rows=groups))
-        return tables
+            return [Table(title=title, header=("group", "threshold"), rows=[*groups, other])]
+        if self.mode is ConformalMode.MARGINAL:
+            rows = None if rows_of_class is None else sum(rows_of_class)
+            return [_one_threshold(len(self.classes), self.thresholds[0], rows)]
+        return [self._threshold_of_each(rows_of_class)]
 
     def _threshold_of_each(self, rows_of_class: Sequence[int] | None) -> Table:
         header = ["class", "threshold"]

@@ -149,6 +149,10 @@ class GridArtifact(Saved, frozen=True, kw_only=True):
             notes=self._edges_in_words(),
         )
 
+    def in_a_sentence(self) -> str:
+        """See Saved: its title names its rows."""
+        return self.document().title
+
     def _grouping(self, groups: Sequence[range]) -> str:
         """What stands in a line and in a cell."""
         together = " (several in a line)" if len(groups) < len(self.count[0]) else ""

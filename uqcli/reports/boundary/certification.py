@@ -12,8 +12,7 @@ from uqcli.methods.boundary.result import FittedBoundary
 
 _NEXT: Final = (
     "Decide new rows with uqcli apply; where their labels come in, hold the promise against them with uqcli "
-    "evaluate. Whether the uncertainty finds more than the score alone was not tested: --compare does, on "
-    "other rows."
+    "evaluate."
 )
 
 

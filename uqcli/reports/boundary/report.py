@@ -38,6 +38,9 @@ TOGETHER = (
     "The bound is kept by all lines of the boundary together, not by each, and on these rows: for new ones "
     "nothing is certain."
 )
+_OTHERS = (
+    "Whether the uncertainty finds more than the score alone was not tested: --compare does, on other rows."
+)
 _HELD_OUT = (
     "Gains are measured otherwise, on rows held out: at as many alerts they count better ranking alone, at "
     "the bound also what more alerts find that better ranking allows."
@@ -306,7 +309,11 @@ class BoundaryReport:
         if self.chosen.found is None:
             return [*notes, f"Infeasible: {self.shortfall()}."]
         if self.certification is not None:
-            return [*notes, *self.certification.notes(self.chosen.found)]
+            return [
+                *notes,
+                *self.certification.notes(self.chosen.found),
+                *([] if self.compared else [_OTHERS]),
+            ]
         if not self.compared and (len(self.candidates) > 1 or (self.score_only and self.score_only.found)):
             notes.append(UNTESTED)
         if self.score_only and self.score_only.found is None:
