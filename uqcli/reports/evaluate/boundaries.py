@@ -81,10 +81,10 @@ class MeasuredBoundary:
 
 
 UNSEEN = (
-    "Artifacts do not tell on which rows they were made, the pages of their making do (SHA-256 of inputs): "
-    "where these rows were among them, new ones do worse; where these come from elsewhere, a promise may be "
-    "broken that is kept at home."
+    "An artifact does not name the rows it was made from, its page does (SHA-256 of inputs): on those rows a "
+    "model looks better than it is, on rows from elsewhere often worse."
 )
+"""What no evaluation can see."""
 
 
 def intervals_in_words(parameters: EvaluateParameters) -> str:
