@@ -205,7 +205,7 @@ def test_signals_at_random_moments(single, tmp_path, folder):
     whole = output.read_bytes()
     random = np.random.default_rng(5)
     codes = []
-    for number in [*CODES] * 6:
+    for number in [*CODES] * 4:
         output.write_text("old")
         process = start("apply", single, rows, "-q", "-o", output)
         wait_for_the_program(process)

@@ -13,7 +13,7 @@ FRAME = "frame"
 TIGHT, AGAIN = "in parts of a few rows", "in parts, most of them read again"
 CELLS, EXPRESSIONS = "spark, in a few cells", "spark, in a few cells by expressions"
 ON_SPARK = (EngineName.SPARK, CELLS, EXPRESSIONS)
-FEW, SOME = 2, 5
+FEW, SOME = 2, 4
 """Generated examples of each test on a cluster, and where every part is read again."""
 
 

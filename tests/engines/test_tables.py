@@ -30,7 +30,7 @@ from uqcli.methods.boundary.constraint import parse_constraint
 
 ROLES = Roles(numbers={"score": "score", "uncertainty": "uncertainty"}, label="label", weight="weight")
 EXAMPLES = settings(
-    max_examples=10, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=8, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
 CONSTRAINTS = [
     (ConstraintKind.PRECISION, "0.6"),
