@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 # tests wait for other processes a tenth of their time
-JOBS ?= $(shell expr $$(nproc) \* 3 / 2)
+JOBS ?= $(shell expr $$(getconf _NPROCESSORS_ONLN) \* 3 / 2)
 CLUSTER ?= .venv-cluster
 BLOCKS ?= .venv-blocks
 STAMP := $(VENV)/.installed

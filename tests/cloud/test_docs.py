@@ -1,14 +1,11 @@
 """What the docs show of object stores is run as it stands there."""
 
 import os
-import subprocess
-import sys
-from pathlib import Path
 
 import polars as pl
 
 from tests.cli.conftest import sample_frame
-from tests.documentation.pages import needing
+from tests.documentation.pages import needing, run
 
 
 def test_the_commands_of_the_page(bucket, tmp_path):
@@ -20,15 +17,6 @@ def test_the_commands_of_the_page(bucket, tmp_path):
         for key in (f"scores/day={day}/part.parquet", f"new/{day}/part.parquet"):
             bucket.client.put_object(Bucket="bucket", Key=key, Body=path.read_bytes())
     (block,) = needing("store")
-    surroundings = {**os.environ, "PATH": f"{Path(sys.executable).parent}:/usr/bin:/bin"}
-    done = subprocess.run(
-        ["bash", "-euo", "pipefail", "-c", block.code],
-        cwd=tmp_path,
-        capture_output=True,
-        text=True,
-        check=False,
-        env=surroundings,
-    )
-    assert (done.returncode, done.stderr) == (0, "")
+    run(block, tmp_path, more=os.environ)
     decided = bucket.client.get_object(Bucket="bucket", Key="decisions.parquet")["Body"].read()
     assert pl.read_parquet(decided)["decision"].len() == 2 * frame.height

@@ -1,7 +1,10 @@
 """The pages people read: where they are, and what of them is to be run."""
 
 import re
+import subprocess
+import sys
 from dataclasses import dataclass
+from pathlib import Path
 
 from tests.documentation.reference import DOCS, README, ROOT
 
@@ -36,6 +39,23 @@ def needing(needs):
     found = [block for block in BLOCKS if block.needs == needs]
     assert found, f"no block needs {needs}"
     return found
+
+
+def run(block, folder, *, before="", more=()):
+    """Run a block as it stands there, after something of ours; nothing may be said on standard error.
+
+    Parameters
+    ----------
+    more
+        Of the environment, beside the programs.
+    """
+    code = before + block.code
+    languages = {"sh": ["bash", "-euo", "pipefail", "-c", code], "python": [sys.executable, "-c", code]}
+    environment = {**dict(more), "PATH": f"{Path(sys.executable).parent}:/usr/bin:/bin"}
+    done = subprocess.run(
+        languages[block.language], cwd=folder, capture_output=True, text=True, check=False, env=environment
+    )
+    assert (done.returncode, done.stderr) == (0, ""), done.stdout
 
 
 def without_code(text):

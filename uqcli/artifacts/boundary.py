@@ -183,14 +183,13 @@ class BoundaryArtifact(Saved, frozen=True, kw_only=True):
         columns = ", ".join(f"{role} '{name}'" for role, name in source.columns.items())
         cells = (share(fit.recall), share(fit.precision), count(fit.selected), count(fit.true_positives))
         header = ("recall", "precision", "selected", "true positives")
-        promise = parse_constraint(self.constraint.kind, self.constraint.value).promise()
         certified, where = "", "On the rows it was found on"
         if self.certified is not None:
             tested = self.certified.tested_on.rows
             certified = ", certified"
             where = f"On all its rows: {count(fit.rows - tested)} chose it, {count(tested)} tested it"
         return Document(
-            title=f"Boundary ({self.algorithm}) for {promise}{certified}",
+            title=f"Boundary ({self.algorithm}) for {self._promise()}{certified}",
             tables=[
                 threshold_table(self.uncertainty_edges, self.thresholds),
                 Table(title=where, header=header, rows=[cells], left=0),
@@ -206,7 +205,7 @@ class BoundaryArtifact(Saved, frozen=True, kw_only=True):
     def in_a_sentence(self) -> str:
         """See Saved: with what it reaches on its own rows."""
         fit = self.fit
-        promise = parse_constraint(self.constraint.kind, self.constraint.value).promise()
+        promise = self._promise()
         if self.certified is not None:
             promise = f"{promise}, certified at a risk of {100 * self.certified.delta:g} %"
         return (
@@ -214,6 +213,9 @@ class BoundaryArtifact(Saved, frozen=True, kw_only=True):
             f"{100 * fit.selected / fit.rows:.2f} % were selected at a precision of {share(fit.precision)}, "
             "which is a little flattered"
         )
+
+    def _promise(self) -> str:
+        return parse_constraint(self.constraint.kind, self.constraint.value).promise()
 
     def _scores_in_words(self) -> list[str]:
         """What is done to scores before they are compared, and for which class mix."""

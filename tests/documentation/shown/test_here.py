@@ -1,30 +1,18 @@
 """What README and docs show is run as it stands there (``make blocks``)."""
 
 import shutil
-import subprocess
-import sys
-from pathlib import Path
 
 import polars as pl
 import pytest
 
-from tests.documentation.pages import needing
+from tests.documentation.pages import needing, run
 from tests.documentation.reference import ROOT
-
-
-def run(code, language, folder):
-    command = ["bash", "-euo", "pipefail", "-c", code] if language == "sh" else [sys.executable, "-c", code]
-    path = f"{Path(sys.executable).parent}:/usr/bin:/bin"
-    done = subprocess.run(
-        command, cwd=folder, capture_output=True, text=True, check=False, env={"PATH": path}
-    )
-    assert (done.returncode, done.stderr) == (0, ""), done.stdout
 
 
 @pytest.mark.parametrize("block", needing(""), ids=lambda block: block.name)
 def test_block_runs(tmp_path, block):
     shutil.copytree(ROOT / "sample_data", tmp_path / "sample_data")
-    run(block.code, block.language, tmp_path)
+    run(block, tmp_path)
 
 
 ROWS = """
@@ -38,7 +26,7 @@ train_label, holdout_label = (each.sum(axis=1) + random.normal(size=300) > 0 for
 
 def test_the_ensemble_of_seeds(tmp_path):
     (block,) = needing("xgboost")
-    run(ROWS + block.code, block.language, tmp_path)
+    run(block, tmp_path, before=ROWS)
     written = pl.read_parquet(tmp_path / "members.parquet")
     assert written.columns == [*(f"m_{seed}" for seed in range(10)), "label"]
     assert written.select(pl.all_horizontal(pl.exclude("label").is_between(0, 1)).all()).item()

@@ -59,7 +59,7 @@ def run(request: ApplyRequest) -> Result[ApplyReport, None]:
         parameters=ApplyParameters(
             kind=model.kind, columns=list(added.types), on_invalid=request.data.on_invalid
         ),
-        model=model.in_a_sentence(),
+        model=model,
         selected=facts.selected if model.decides else None,
         undecided=facts.undecided,
     )

@@ -283,6 +283,17 @@ class BoundaryReport:
         return [f"Seconds: {', '.join(times)}."]
 
     @property
+    def is_untested(self) -> bool:
+        """Whether recalls stand side by side of which nobody asked whether chance explains the difference."""
+        beside = len(self.candidates) > 1 or bool(self.score_only and self.score_only.found)
+        return beside and not self.compared
+
+    @property
+    def has_lines(self) -> bool:
+        """Whether several thresholds keep the bound together."""
+        return self.chosen.found is not None and len(self.chosen.found.thresholds) > 1
+
+    @property
     def _closest(self) -> FitCounts | None:
         closest = self.chosen.optimum.closest if self.chosen.optimum else None
         return closest.fit if closest else None
@@ -314,7 +325,7 @@ class BoundaryReport:
                 *self.certification.notes(self.chosen.found),
                 *([] if self.compared else [_OTHERS]),
             ]
-        if not self.compared and (len(self.candidates) > 1 or (self.score_only and self.score_only.found)):
+        if self.is_untested:
             notes.append(UNTESTED)
         if self.score_only and self.score_only.found is None:
             notes.append("No single score threshold meets the constraint on these rows.")
@@ -324,13 +335,11 @@ class BoundaryReport:
                 f"In the target's class mix (weights {self.mix.negative:.4g} and {self.mix.positive:.4g}) "
                 f"the precision is {share(there)}."
             )
-        return [*notes, *self._what_to_expect(self.chosen.found)]
+        return [*notes, *self._what_to_expect()]
 
-    def _what_to_expect(self, found: FittedBoundary) -> list[str]:
+    def _what_to_expect(self) -> list[str]:
         """Which numbers are of the rows that the boundary was chosen on, and what draws decide."""
-        said = []
-        if len(found.thresholds) > 1:
-            said.append(TOGETHER)
+        said = [TOGETHER] if self.has_lines else []
         held_out = f" {_HELD_OUT}" if self.compared or self.tried else ""
         said.append(
             "Recall and precision are measured on the rows the boundary was chosen on: expect less on new "

@@ -75,8 +75,8 @@ class SeveralBoundariesReport:
             )
         else:
             notes += [
-                *([] if any(each.compared for each in self.reports) else [UNTESTED]),
-                TOGETHER,
+                *([UNTESTED] if any(each.is_untested for each in self.reports) else []),
+                *([TOGETHER] if any(each.has_lines for each in self.reports) else []),
                 "Measured on the rows they were chosen on: expect less on new rows; check with uqcli "
                 "evaluate on labelled data not used here.",
             ]

@@ -103,6 +103,11 @@ Results = Sequence[tuple[str, Any, HasMetrics]]
 """Artifact name, artifact, and what it came to, in the order given."""
 
 
+def number_of(results: Results, one: str, many: str) -> str:
+    """What was evaluated, for titles."""
+    return one if len(results) == 1 else f"{len(results)} {many}"
+
+
 def metrics_by_artifact(results: Results, difference: HasMetrics | None = None) -> Mapping[str, Metrics]:
     """Metrics by artifact name; of a single artifact, and what tells two apart, under ''."""
     if len(results) == 1:
@@ -191,7 +196,7 @@ class EvaluateReport:
             rows = [(*row, cell) for row, cell in zip(rows, beside, strict=False)]
         _, _, first = self.results[0]
         dropped = f", {count(self.source.dropped)} dropped" if self.source.dropped else ""
-        of = "a boundary" if len(self.results) == 1 else f"{len(self.results)} boundaries"
+        of = number_of(self.results, "a boundary", "boundaries")
         title = f"Evaluation of {of} on {count(first.rows)} rows, {count(first.positives)} positive{dropped}"
         tables = [Table(title="", header=header, rows=rows)]
         return Document(

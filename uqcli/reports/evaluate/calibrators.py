@@ -24,6 +24,7 @@ from uqcli.reports.evaluate.boundaries import (
     EvaluateParameters,
     evaluation_payload,
     metrics_by_artifact,
+    number_of,
 )
 from uqcli.reports.evaluate.difference import CalibratorDifference
 
@@ -78,7 +79,7 @@ class EvaluateCalibratorReport:
         if self.difference is not None:
             tables.append(self.difference.table(self._names()))
         rows, positives = count(self.source.rows), count(self.source.positives)
-        of = "a calibrator" if len(self.results) == 1 else f"{len(self.results)} calibrators"
+        of = number_of(self.results, "a calibrator", "calibrators")
         title = f"Evaluation of {of} on {rows} rows, {positives} positive"
         figure = before_and_after_figure(self.panels)
         return Document(title=title, tables=tables, lead=self._which(), notes=self._notes(), figures=[figure])

@@ -372,8 +372,8 @@ def _draw_coverage(axes: Axes, results: Results) -> None:
         axes.errorbar(centres, values[:, 0], yerr=ends, fmt="o", color=colour, markersize=4)
         promised = _promised_at(artifact, found.promise.unit, names)
         places = np.array(list(promised))
-        ends_at, share = (places - 0.5, places + 0.5), list(promised.values())
-        axes.hlines(share, *ends_at, color=colour, linewidth=1, linestyle="dashed")
+        share = list(promised.values())
+        axes.hlines(share, places - 0.5, places + 0.5, color=colour, linewidth=1, linestyle="dashed")
     rotation = 90 if max(map(len, names)) > 3 else 0
     axes.set_xticks(range(len(labels)), labels, rotation=rotation, parse_math=False)
     axes.set(ylabel="share of rows whose set holds it", ylim=(None, 1.02))

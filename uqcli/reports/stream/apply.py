@@ -8,6 +8,7 @@ from typing import Any, Final
 
 import msgspec
 
+from uqcli.artifacts.saved import Saved
 from uqcli.defaults import VERSION
 from uqcli.document import Document, Metrics, Table, count, rows_of
 
@@ -20,16 +21,13 @@ _NEXT_OF_COLUMNS: Final = (
     "uqcli boundary --compare tests it, for several columns as --uncertainty A,B."
 )
 _MEANINGS: Final = (
-    ("score", "what the model takes for the chance of a positive; uqcli tce tests whether it is"),
-    ("uncertainty", "entropy of the Beta distribution that the probability has, nats; it has no lower bound"),
-    ("uncertainty_std", "standard deviation of the probability"),
-    (
-        "uncertainty_entropy",
-        "entropy of a label drawn with the score, nats: high near 0.5, whatever is known",
-    ),
-    ("uncertainty_mutual_information", "what of that entropy would go if the probability were known, nats"),
+    "what the model takes for the chance of a positive; uqcli tce tests whether it is",
+    "entropy of the Beta distribution that the probability has, nats; it has no lower bound",
+    "standard deviation of the probability",
+    "entropy of a label drawn with the score, nats: high near 0.5, whatever is known",
+    "what of that entropy would go if the probability were known, nats",
 )
-"""Columns of ``uqcli uncertainty``; all but the score are higher where less is certain."""
+"""Of the columns of ``uqcli uncertainty``, in order; higher where less is certain, but for the score."""
 
 _TITLES: Final = {
     "boundary": "Decisions for",
@@ -73,13 +71,13 @@ class ApplyReport:
     Attributes
     ----------
     model
-        What was applied, in a sentence; empty where there is no saved model.
+        What was applied; None where there is no saved model.
     added_from
         What columns were made of where there is none; with it their meanings are shown.
     """
 
     command: str = "apply"
-    model: str = ""
+    model: Saved | None = None
     added_from: str = ""
 
     source: ApplySource
@@ -119,16 +117,18 @@ class ApplyReport:
         }
         added = f"Columns added: {', '.join(self.parameters.columns)}."
         table = Table(title="", header=list(cells), rows=[list(cells.values())], left=0)
-        by_model = [f"By: {self.model}.", added, _NEXT]
-        notes = by_model if self.model else [f"{added[:-1]}; made of {self.added_from}.", _NEXT_OF_COLUMNS]
+        if self.model is None:
+            notes = [f"{added[:-1]}; made of {self.added_from}.", _NEXT_OF_COLUMNS]
+        else:
+            notes = [f"By: {self.model.in_a_sentence()}.", added, _NEXT]
         made = _TITLES.get(self.parameters.kind or "", "Columns added to")
         return Document(
             title=f"{made} {rows_of(self.source.rows)}",
-            tables=[table] if self.model else [table, self._meanings()],
+            tables=[table, self._meanings()] if self.model is None else [table],
             notes=notes,
         )
 
     def _meanings(self) -> Table:
         """What the added columns hold, by the names they got."""
-        rows = [(name, said) for name, (_, said) in zip(self.parameters.columns, _MEANINGS, strict=True)]
+        rows = list(zip(self.parameters.columns, _MEANINGS, strict=True))
         return Table(title="Columns", header=("column", "meaning"), rows=rows, left=2)
