@@ -177,17 +177,6 @@ def test_nobody_imports_click():
             assert not any(name.split(".")[0] == "click" for name in names), path
 
 
-def test_files_and_functions_stay_small():
-    for path in FILES:
-        text = path.read_text()
-        assert len(text.splitlines()) <= 400, path
-        for node in ast.walk(ast.parse(text)):
-            if isinstance(node, ast.FunctionDef) and path.parent.name != "commands":
-                first = node.body[1 if ast.get_docstring(node) and len(node.body) > 1 else 0]
-                body = node.end_lineno - first.lineno + 1
-                assert body <= 50, f"{path}:{node.name} has {body} lines"
-
-
 def test_folders_stay_small():
     for folder in {path.parent for path in FILES}:
         modules = [path.name for path in folder.glob("*.py") if path.name != "__init__.py"]

@@ -76,6 +76,7 @@ CASES = (
             ("--certify", "often"),
             ("--certify", "0.1", "--algorithm", "vw-dpmt"),
             ("--certify", "0.1", "--grid", "nowhere.json"),
+            ("--certify", "0.1", "--compare", "--uncertainty", "uncertainty,score"),
             ("--certify", "0.1", "--shift", "nowhere.json"),
         ),
     ),

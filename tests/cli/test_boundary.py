@@ -187,19 +187,44 @@ def test_a_threshold_does_not_reach_into_scores_without_positives(uqcli, tmp_pat
     assert evaluated["selected"] == 3
 
 
-def test_a_boundary_worse_than_one_threshold_says_so_first(uqcli, tmp_path):
-    """One cell of noise in each row: a single threshold on the score finds all positives without a miss."""
+@pytest.fixture
+def coarse(tmp_path):
+    """Rows that a grid of three score bins cannot tell apart as one score threshold can."""
     random = np.random.default_rng(1)
     score = np.linspace(0, 1, 400)
     frame = pl.DataFrame(
         {"score": score, "uncertainty": random.random(400), "label": (score > 0.9).astype(int)}
     )
     frame.write_csv(tmp_path / "d.csv")
-    arguments = ("boundary", "d.csv", "--max-selected", "40", "--score-bins", "3")
+    return "d.csv", "--score-bins", "3", "--max-selected"
+
+
+@pytest.mark.parametrize("most", ["40", "60"])
+def test_of_a_boundary_and_one_threshold_the_worse_is_never_saved(uqcli, coarse, most, tmp_path):
+    """The grid has no boundary of 40 rows, and a worse one of 60."""
+    asked = ("boundary", *coarse, most)
+    report = uqcli(*asked, "-o", "b.json", "--json")
+    assert report.code == 0
+    assert (report.json["algorithm"], report.json["metrics"]["recall"]) == ("st", 1.0)
+    alone = uqcli(*asked, "--algorithm", "st", "-o", "st.json", "--json").json
+    saved, single = (json.loads((tmp_path / name).read_bytes()) for name in ("b.json", "st.json"))
+    for key in ("algorithm", "thresholds", "uncertainty_edges", "fit", "parameters"):
+        assert saved[key] == single[key]
+    assert report.json["metrics"] == {**alone["metrics"], "score_only_recall": alone["metrics"]["recall"]}
+    assert "it is saved; --algorithm vw-dpmt saves the boundary" in report.json["notes"][0]
+    shown = uqcli(*asked).out.decode()
+    assert "not saved: vw-dpmt" in shown
+    explicit = uqcli(*asked, "--algorithm", "vw-dpmt", "--json")
+    assert explicit.code == (4 if most == "40" else 0)
+    assert explicit.json["algorithm"] == "vw-dpmt"
+
+
+def test_a_boundary_worse_than_one_threshold_says_so_first(uqcli, coarse):
+    arguments = ("boundary", *coarse, "40", "--algorithm", "vw-dpmt")
     report = uqcli(*arguments, "--json")
     assert report.code == 4
     assert "--algorithm st" in report.json["notes"][0]
-    worse = ("boundary", "d.csv", "--max-selected", "60", "--score-bins", "3")
+    worse = ("boundary", *coarse, "60", "--algorithm", "vw-dpmt")
     notes = uqcli(*worse, "--json").json["notes"]
     assert "One score threshold reaches recall 1.0000" in notes[0]
     assert "use --algorithm st" in notes[0]
@@ -287,8 +312,10 @@ def test_compare_says_first_what_to_do(compared_rows, uqcli):
 def test_what_compare_says_to_use_stands_in_the_decision(compared_rows, tmp_path, uqcli):
     asked = ("boundary", compared_rows, "--precision", "0.6", "--compare", "--report", "r.md")
     said = uqcli(*asked, "--uncertainty", "noise", "--json").json["notes"][0]
-    (threshold,) = re.findall(r"Use one threshold \((score >= [\d.]+)\)\.$", said)
-    assert f"| advised: the score alone | {threshold} |" in (tmp_path / "r.md").read_text()
+    (threshold,) = re.findall(
+        r"Use one threshold \((score >= [\d.]+)\): it is saved; --algorithm vw-dpmt", said
+    )
+    assert f"| saved: the score alone | {threshold} |" in (tmp_path / "r.md").read_text()
     alone = uqcli("boundary", compared_rows, "--precision", "0.6", "--algorithm", "st", "--json").json
     assert threshold == f"score >= {alone['thresholds'][0]:.6g}"
     report = uqcli(*asked, "--uncertainty", "useful", "--json").json
@@ -298,6 +325,40 @@ def test_what_compare_says_to_use_stands_in_the_decision(compared_rows, tmp_path
     assert report["notes"][0].endswith("Use the boundary.")
     assert "Drawn with seed 0: the gains." in report["notes"]
     assert "The bound is kept by all lines of the boundary together" in str(report["notes"])
+
+
+def test_the_rule_saved_is_the_rule_advised(compared_rows, tmp_path, uqcli):
+    asked = ("boundary", compared_rows, "--precision", "0.6", "--compare", "-q", "-o", "b.json")
+    for column, algorithm, rows in (("noise", "st", 1), ("useful", "vw-dpmt", 3)):
+        assert uqcli(*asked, "--uncertainty", column).code == 0
+        saved = json.loads((tmp_path / "b.json").read_bytes())
+        assert (saved["algorithm"], len(saved["thresholds"])) == (algorithm, rows)
+    assert uqcli(*asked, "--uncertainty", "noise", "--algorithm", "vw-dpmt").code == 0
+    assert json.loads((tmp_path / "b.json").read_bytes())["algorithm"] == "vw-dpmt"
+
+
+def test_a_certificate_is_of_the_rule_whose_precision_is_shown(compared_rows, uqcli):
+    asked = ("--precision", "0.6", "--certify", "0.2", "--uncertainty", "noise", "--compare", "--json")
+    found = uqcli("boundary", compared_rows, *asked).json
+    metrics = found["metrics"]
+    assert metrics["best_precision"] == metrics["precision"]
+    assert metrics["recall_at_best_precision"] == metrics["recall"]
+    assert "The certified boundary keeps its promise either way" in found["notes"][0]
+
+
+def test_under_a_utility_gains_are_in_its_unit(compared_rows, uqcli):
+    asked = ("boundary", compared_rows, "--gain", "3", "--cost", "2", "--compare", "--uncertainty")
+    found = uqcli(*asked, "useful", "--json").json
+    gain = found["metrics"]["gain"]
+    positives = found["metrics"]["positives"]
+    assert gain["value_equal_alerts"]["low"] == pytest.approx(5 * positives * gain["equal_alerts"]["low"])
+    assert gain["value"]["low"] <= gain["value"]["value"] <= gain["value"]["high"]
+    assert "utility changes by +" in found["notes"][0]
+    assert uqcli(*asked, "useful", "-q", "--fail-if", "gain.value.low > 0").code == 6
+    alone = uqcli(
+        "boundary", compared_rows, "--precision", "0.6", "--compare", "--uncertainty", "useful", "--json"
+    )
+    assert "value" not in alone.json["metrics"]["gain"]
 
 
 def test_compare_speaks_of_every_bound(compared_rows, uqcli):

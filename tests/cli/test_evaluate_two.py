@@ -1,7 +1,10 @@
 """``uqcli evaluate`` on two artifacts: the second less the first."""
 
+import numpy as np
 import polars as pl
 import pytest
+
+from tests.properties.class_rows import SOURCE, gaussian_mixture, posterior
 
 
 @pytest.fixture
@@ -183,3 +186,34 @@ def test_calibrators_that_look_at_further_columns_are_held_against_others_row_by
     for name, both in zip(("platt.json", "m.json"), found["results"], strict=True):
         alone = uqcli("evaluate", name, data, "--json", "--bootstrap", "99").json
         assert both["metrics"] == alone["metrics"]
+
+
+@pytest.fixture
+def in_two_orders(uqcli, tmp_path):
+    """Sets of the same three classes, whose columns were given in two orders."""
+    random = np.random.default_rng(5)
+    label, x = gaussian_mixture(random, 900, SOURCE)
+    columns = {f"p_{name}": part for name, part in zip("abc", posterior(x, SOURCE).T, strict=True)}
+    columns["label"] = np.array(list("abc"))[label]
+    pl.DataFrame(columns).write_parquet(tmp_path / "classes.parquet")
+    for name, order in (("abc", "abc"), ("cba", "cba")):
+        listed = ",".join(f"p_{each}" for each in order)
+        options = ("--mode", "label-conditional", "--proba", listed, "--classes", ",".join(order), "-q")
+        assert uqcli("conformal", "classes.parquet", *options, "-o", f"{name}.json").code == 0
+    return "abc.json", "cba.json"
+
+
+def test_sets_of_the_same_classes_in_another_order_keep_their_own_thresholds(uqcli, in_two_orders):
+    both = uqcli("evaluate", *in_two_orders, "classes.parquet", "--json").json
+    for name, found in zip(in_two_orders, both["results"], strict=True):
+        alone = uqcli("evaluate", name, "classes.parquet", "--json").json
+        assert (found["metrics"], found["verdict"]) == (alone["metrics"], "kept")
+    assert both["metrics"]["difference"]["coverage_p"] > 0.05
+
+
+def test_a_list_of_columns_for_artifacts_in_two_orders_needs_their_classes(uqcli, in_two_orders):
+    listed = ("--proba", "p_a,p_b,p_c")
+    refused = uqcli("evaluate", *in_two_orders, "classes.parquet", *listed)
+    assert (refused.code, "add --classes" in refused.err) == (2, True)
+    named = uqcli("evaluate", *in_two_orders, "classes.parquet", *listed, "--classes", "a,b,c", "--json").json
+    assert named == uqcli("evaluate", *in_two_orders, "classes.parquet", "--json").json

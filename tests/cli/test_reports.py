@@ -297,11 +297,15 @@ def test_a_boundary_that_is_not_shown_to_beat_the_score_says_so_everywhere(uqcli
     frame = {"score": score, "uncertainty": rng.uniform(size=1500), "label": rng.uniform(size=1500) < score}
     pl.DataFrame(frame).write_csv(tmp_path / "useless.csv")
     line = ("boundary", "useless.csv", "--precision", "0.7", "--compare", "-q", "-o", "b.json")
-    assert uqcli(*line, "--report", "r.md").code == 0
-    page = (tmp_path / "r.md").read_text()
-    assert page.startswith("# Boundary (vw-dpmt) for precision >= 0.7: not shown to beat the score alone\n")
-    assert "run again with --algorithm st for that" in page
-    assert "On rows held out it is not shown to find more than the score alone." in page
+    for algorithm, title in (
+        ((), "st) for precision >= 0.7: the score alone"),
+        (("--algorithm", "vw-dpmt"), "vw-dpmt) for precision >= 0.7: not shown to beat the score alone"),
+    ):
+        assert uqcli(*line, *algorithm, "--report", "r.md").code == 0
+        page = (tmp_path / "r.md").read_text()
+        assert page.startswith(f"# Boundary ({title}\n")
+        assert "On rows held out it is not shown to find more than the score alone." in page
+    assert "--algorithm st saves it, here the algorithm that was asked for is saved." in page
 
 
 def test_a_certificate_says_which_rows_chose_and_which_tested(uqcli, data, tmp_path):

@@ -151,6 +151,8 @@ def find_boundary(
         Text of a decimal, an int, a Fraction with finitely many decimals, or a float, read as it prints.
     shift
         Class weights of a target in which the constraint is to hold.
+    algorithm
+        By default the optimum on the grid, or one threshold where a comparison or these rows advise it.
     certify
         Risk over hold-outs that the precision of new rows is below the bound; by algorithm smooth.
     compare
@@ -185,7 +187,7 @@ def find_boundary(
             constraint=the_constraint(
                 **{name: decimal_text(name, value) for name, value in bounds.items() if value is not None}
             ),
-            algorithm=choice("algorithm", AlgorithmChoice, algorithm or _usual(certify)),
+            algorithm=None if algorithm is None else choice("algorithm", AlgorithmChoice, algorithm),
             grid=GridSpec(
                 binning=choice("binning", Binning, binning),
                 uncertainty_bins=_bins(uncertainty_bins, uncertainty),
@@ -202,11 +204,6 @@ def find_boundary(
         raise result.failure or AssertionError("no boundary and no reason")
     notes, compared = tuple(result.report.payload()["notes"]), result.report.compared
     return Boundary(artifact=result.artifact, notes=notes, compared=compared[0] if compared else None)
-
-
-def _usual(certify: Decimal | None) -> AlgorithmChoice | str:
-    """The algorithm where none is named."""
-    return defaults.ALGORITHM if certify is None else Algorithm.SMOOTH
 
 
 def _bins(asked: int | Literal["auto"], uncertainty: Column | None) -> int:

@@ -236,7 +236,7 @@ def threshold_table(
     thresholds: Sequence[float | None],
     alone: float | None = None,
     *,
-    in_vain: bool = False,
+    saved: bool = False,
 ) -> Table:
     """Which scores are positive in each uncertainty bin.
 
@@ -244,16 +244,16 @@ def threshold_table(
     ----------
     alone
         The threshold of the score alone, which may be taken instead; None where none is known.
-    in_vain
-        Whether that is what is advised.
+    saved
+        Whether that is the one that is saved.
     """
     if len(thresholds) == 1 and alone is None:
         return Table(title="Decision", header=("positive when",), rows=((rule(thresholds[0]),),))
-    whose = "boundary, " if in_vain else ""
+    whose = "boundary, not saved, " if saved and alone is not None else ""
     names = ranges(uncertainty_edges)
     rows = [(f"{whose}{name}", rule(threshold)) for name, threshold in zip(names, thresholds, strict=True)]
-    if alone is not None and in_vain:
-        rows.insert(0, ("advised: the score alone", rule(alone)))
+    if alone is not None and saved:
+        rows.insert(0, ("saved: the score alone", rule(alone)))
     elif alone is not None:
         rows.append(("instead, by the score alone", rule(alone)))
     return Table(title="Decision", header=("uncertainty", "positive when"), rows=rows, left=2)

@@ -150,8 +150,10 @@ def _matched(pattern: str, columns: Sequence[str]) -> dict[str, str]:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Roles:
+class Roles:  # noqa: PLW1641 (mappings in it cannot be hashed)
     """The columns a command needs, by role.
+
+    Two are equal only where roles and classes also come in the same order.
 
     Attributes
     ----------
@@ -180,6 +182,10 @@ class Roles:
     classes: Mapping[str, str] = field(default_factory=dict)
     keys: tuple[str, ...] = ()
     features: tuple[FeatureRequest, ...] = ()
+
+    def __eq__(self, other: object) -> bool:
+        """Whether the same is read in the same order: thresholds and class numbers go by it."""
+        return _in_order(self) == _in_order(other) if isinstance(other, Roles) else NotImplemented
 
     def expanded(self, columns: Sequence[str], shown: str) -> Roles:
         """With the columns of an input that the patterns match; ``shown`` is what messages call it.
@@ -232,6 +238,12 @@ class Roles:
     def without(self, role: str) -> Roles:
         """The same without one of the numbers."""
         return replace(self, numbers={key: name for key, name in self.numbers.items() if key != role})
+
+
+def _in_order(roles: Roles) -> list[object]:
+    """All fields; of mappings the pairs, since mappings are equal in any order."""
+    values = (getattr(roles, each.name) for each in fields(roles))
+    return [tuple(each.items()) if isinstance(each, Mapping) else each for each in values]
 
 
 @dataclass(frozen=True, kw_only=True)

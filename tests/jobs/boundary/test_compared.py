@@ -45,17 +45,18 @@ def test_rows_are_the_same_in_any_order_and_written_out():
     assert np.bincount(other.fold).max() - np.bincount(other.fold).min() <= 1
 
 
-def gain(value, p_value):
-    estimate = Estimate(value=value, low=value - 0.01, high=value + 0.01)
-    return Gain(equal_alerts=estimate, at_bound=estimate, placebo=0.0, p_value=p_value)
+def gain(value, p_value, half=0.01):
+    estimate = Estimate(value=value, low=value - half, high=value + half)
+    below = 1.01 - p_value  # of 99 placebos that all differ from the rows
+    return Gain(equal_alerts=estimate, at_bound=estimate, placebo=0.0, p_value=p_value, p_hurts=below)
 
 
 def test_columns_are_ranked_and_judged_together():
-    gains = {"none": None, "worst": gain(-0.02, 0.999), "best": gain(0.03, 0.001), "middle": gain(0.02, 0.04)}
+    gains = {"none": None, "worst": gain(-0.02, 1.0), "best": gain(0.03, 0.001), "middle": gain(0.02, 0.04)}
     found = ranked(gains)
     assert [each.uncertainty for each in found] == ["best", "middle", "none", "worst"]
     assert [each.verdict for each in found] == ["helps", "no evidence", "no evidence", "hurts"]
-    assert [each.p_value for each in found] == [pytest.approx(0.003), pytest.approx(0.08), None, 0.999]
+    assert [each.p_value for each in found] == [pytest.approx(0.003), pytest.approx(0.08), None, 1.0]
     assert [each.verdict for each in ranked({name: gains[name] for name in ("best", "middle")})] == [
         "helps"
     ] * 2
@@ -64,4 +65,26 @@ def test_columns_are_ranked_and_judged_together():
 def test_a_gain_that_nobody_would_notice_is_no_verdict():
     (only,) = ranked({"u": gain(0.004, 0.01)})
     assert only.verdict == "no evidence"
-    assert only.sentence().startswith("No evidence that uncertainty 'u' helps")
+    said = only.sentence("the bound", "Use one threshold.")
+    assert said.startswith("No evidence that uncertainty 'u' helps")
+    assert said.endswith("Less than 0.5 points beyond placebos count as none. Use one threshold.")
+
+
+@pytest.mark.parametrize("value", [0.02, -0.02])
+def test_a_verdict_needs_an_interval_without_0(value):
+    for half, verdict in ((0.019, {True: "helps", False: "hurts"}[value > 0]), (0.021, "no evidence")):
+        (only,) = ranked({"u": gain(value, 0.01 if value > 0 else 1.0, half)})
+        assert only.verdict == verdict
+    assert "the interval of the gain holds 0" in only.sentence("the bound", "")
+
+
+def test_placebos_that_tie_with_the_rows_count_on_both_sides():
+    tied = Gain(
+        equal_alerts=Estimate(value=-0.02, low=-0.03, high=-0.01),
+        at_bound=Estimate(value=-0.02, low=-0.03, high=-0.01),
+        placebo=0.0,
+        p_value=0.98,
+        p_hurts=0.06,
+    )
+    (only,) = ranked({"u": tied})
+    assert (only.p_hurts, only.verdict) == (0.06, "no evidence")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from uqcli import defaults
-from uqcli.choices import Algorithm, AlgorithmChoice, Binning, GridBinning
+from uqcli.choices import AlgorithmChoice, Binning, GridBinning
 from uqcli.cli.deliver import SEVERAL, check_outputs, deliver
 from uqcli.cli.inputs import labelled_data
 from uqcli.cli.options import (
@@ -90,15 +90,16 @@ class FindingOptions:
     """How the boundary is found."""
 
     algorithm: Annotated[
-        AlgorithmChoice,
+        AlgorithmChoice | None,
         typer.Option(
             help="vw-dpmt: the optimum on the grid; ew-dpmt: the optimum for equal cells; mist: isotonic "
             "regression in each uncertainty bin; gmt: each uncertainty bin by itself; hr: score raised "
             "with the uncertainty; st: one score threshold; smooth: the best by smoothed rates, which holds "
-            "up better on new rows; all: side by side, the best is written.",
+            "up better on new rows; all: side by side, the best is written. "
+            f"(default: {defaults.ALGORITHM}, or st where --compare or these rows advise it)",
             rich_help_panel=_METHOD,
         ),
-    ] = defaults.ALGORITHM
+    ] = None
     binning: Annotated[
         GridBinning | None,
         typer.Option(
@@ -240,11 +241,9 @@ def _table(place: str | None) -> str | None:
     return place
 
 
-def _algorithm(method: FindingOptions) -> AlgorithmChoice:
-    """What was asked for; a certificate implies smooth where nothing else was typed."""
-    if method.certify is None or is_typed("algorithm"):
-        return method.algorithm
-    return AlgorithmChoice(Algorithm.SMOOTH)
+def _algorithm(method: FindingOptions) -> AlgorithmChoice | None:
+    """What was asked for; a certificate has one of its own where none was typed."""
+    return method.algorithm if method.certify is None or is_typed("algorithm") else None
 
 
 def _compared(uncertainty: str) -> tuple[str, ...]:

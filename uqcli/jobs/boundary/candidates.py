@@ -10,8 +10,10 @@ from uqcli import defaults
 from uqcli.choices import Algorithm, AlgorithmChoice
 from uqcli.errors import DataError, UsageError
 from uqcli.jobs.boundary.hold_out import HoldOut, algorithms_of
+from uqcli.methods.boundary.constraint import Constraint
 from uqcli.methods.boundary.optimum import Optimum, optimise
 from uqcli.methods.boundary.registry import entry_of
+from uqcli.reports.boundary.compared import Compared
 from uqcli.reports.boundary.report import Candidate
 
 
@@ -39,6 +41,26 @@ def best_of(candidates: Sequence[Candidate], hold_out: HoldOut) -> Candidate:
         return (0, -objective, -fit.true_positives, fit.selected)
 
     return min((each for each in candidates if each.optimum is not None), key=rank)
+
+
+def is_set_aside(
+    boundary: Optimum | None, alone: Optimum | None, constraint: Constraint, compared: Sequence[Compared]
+) -> bool:
+    """Whether one score threshold is to be used in the place of a boundary.
+
+    A test on rows held out decides, where there was one; else what each reaches on these rows.
+    """
+    if alone is None or alone.found is None:
+        return False
+    if boundary is None or boundary.found is None:
+        return True
+    if compared:
+        return compared[0].verdict != "helps"
+    ours, other = (
+        constraint.objective(each.fit.true_positives, each.fit.selected)
+        for each in (boundary.found, alone.found)
+    )
+    return other > ours
 
 
 def single_threshold_beside(best: Candidate, hold_out: HoldOut) -> Optimum | None:

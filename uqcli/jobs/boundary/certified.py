@@ -56,7 +56,7 @@ def certified(request: BoundaryRequest) -> CertifiedBoundary:
     UsageError, DataError
         An option does not go with a certificate, or the rows cannot be read.
     """
-    delta = _delta(request)
+    delta = checked_delta(request)
     spec, constraint = request.grid, request.constraint
     table = open_table(request.data, looks_at_uncertainty=request.auto_bins or spec.uncertainty_bins > 1)
     rows = table.rows().pooled()
@@ -87,12 +87,27 @@ def certified(request: BoundaryRequest) -> CertifiedBoundary:
     )
 
 
-def _delta(request: BoundaryRequest) -> float:
+def checked_delta(request: BoundaryRequest) -> float:
+    """The risk of a certificate, once all that is asked for beside it goes with it.
+
+    Raises
+    ------
+    UsageError
+        Something does not.
+    """
     delta = decimal("certify", request.certify or "", above=0, below=1)
     check_seed(request.seed)
     request.grid.check()
-    if request.algorithm is not AlgorithmChoice(Algorithm.SMOOTH):
-        raise UsageError(f"--certify with --algorithm {request.algorithm}", expected="--algorithm smooth")
+    if request.searched is not AlgorithmChoice(Algorithm.SMOOTH):
+        raise UsageError(f"--certify with --algorithm {request.searched}", expected="--algorithm smooth")
+    if len(request.compare) > 1:  # the best is chosen on all rows, those of the test among them
+        raise UsageError(
+            f"--certify with {len(request.compare)} columns in --uncertainty",
+            expected="one",
+            remedy="choose it on other rows first",
+        )
+    if request.frontier is not None:
+        raise UsageError("--frontier beside --certify", expected="one of them")
     if request.saved_grid is not None or request.shift is not None:
         raise UsageError("--certify beside --grid or --shift", expected="the rows themselves")
     if request.constraint.kind is not ConstraintKind.PRECISION:
@@ -137,7 +152,7 @@ def _saved(found: Certified, bound: float, delta: float, seed: int) -> SavedCert
 def _parameters(request: BoundaryRequest, spec: GridSpec) -> BoundaryParameters:
     constraint = request.constraint
     return BoundaryParameters(
-        algorithm=request.algorithm,
+        algorithm=request.searched,
         binning=spec.binning,
         uncertainty_bins=spec.uncertainty_bins,
         score_bins="all" if spec.score_bins is None else spec.score_bins,

@@ -40,8 +40,9 @@ def compared(request: BoundaryRequest, constraint: Constraint) -> tuple[Compared
 
 def ranked(gains: dict[str, Gain | None]) -> tuple[Compared, ...]:
     """With p-values that hold for all columns together; first what gains most beyond its placebos."""
-    p_values = {name: found.p_value for name, found in gains.items() if found is not None}
-    higher, lower = holm(p_values), holm({name: 1 - value for name, value in p_values.items()})
+    tested = {name: found for name, found in gains.items() if found is not None}
+    higher = holm({name: found.p_value for name, found in tested.items()})
+    lower = holm({name: found.p_hurts for name, found in tested.items()})
     every = [
         Compared(uncertainty=name, gain=found, p_value=higher.get(name), p_hurts=lower.get(name))
         for name, found in gains.items()

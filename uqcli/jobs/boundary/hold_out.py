@@ -62,8 +62,8 @@ class HoldOutRows:
         """
         data, spec = request.data, request.grid
         spec.check()
-        works_on = {entry_of(algorithm).works_on for algorithm in algorithms_of(request.algorithm)}
-        gridded, every = WorksOn.GRID in works_on, request.algorithm is AlgorithmChoice.ALL
+        works_on = {entry_of(algorithm).works_on for algorithm in algorithms_of(request.searched)}
+        gridded, every = WorksOn.GRID in works_on, request.searched is AlgorithmChoice.ALL
         # of all algorithms, hr alone does not make the uncertainty be read
         raised = WorksOn.RAISED_SCORES in works_on and not every
         auto = request.auto_bins and gridded
@@ -74,7 +74,7 @@ class HoldOutRows:
             tried = tried_bins(table.rows().pooled(), spec, constraint, request.seed)
             spec = replace(spec, uncertainty_bins=fewest_of(tried))
         parameters = BoundaryParameters(
-            algorithm=request.algorithm,
+            algorithm=request.searched,
             binning=spec.binning,
             uncertainty_bins=spec.uncertainty_bins,
             score_bins="all" if spec.score_bins is None else spec.score_bins,
@@ -183,7 +183,7 @@ class HoldOutGrid:
         """A grid in the place of rows."""
         cells = grid.cells()
         parameters = BoundaryParameters(
-            algorithm=request.algorithm,
+            algorithm=request.searched,
             binning=grid.binning,
             uncertainty_bins=len(cells.rows),
             score_bins=len(cells.rows[0].count),

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Self
 
 from uqcli import defaults
-from uqcli.choices import AlgorithmChoice
+from uqcli.choices import Algorithm, AlgorithmChoice
 from uqcli.engines.protocol import Destination
 from uqcli.engines.request import DataRequest
 from uqcli.jobs.class_mix import SavedShift
@@ -24,6 +24,8 @@ class BoundaryRequest:
 
     Attributes
     ----------
+    algorithm
+        None for the usual one, in whose place one score threshold is saved where that is what is advised.
     grid
         How rows are cut; not looked at with a saved grid.
     saved_grid
@@ -47,7 +49,7 @@ class BoundaryRequest:
 
     data: DataRequest
     constraint: Constraint
-    algorithm: AlgorithmChoice = defaults.ALGORITHM
+    algorithm: AlgorithmChoice | None = None
     grid: GridSpec = _GRID
     saved_grid: str | None = None
     shift: SavedShift | None = None
@@ -56,6 +58,13 @@ class BoundaryRequest:
     compare: tuple[str, ...] = ()
     frontier: Destination | None = None
     seed: int = defaults.SEED
+
+    @property
+    def searched(self) -> AlgorithmChoice:
+        """What is asked for, or usual."""
+        if self.algorithm is not None:
+            return self.algorithm
+        return defaults.ALGORITHM if self.certify is None else AlgorithmChoice(Algorithm.SMOOTH)
 
     def looking_at(self, uncertainty: str) -> Self:
         """The same with another column of uncertainty."""

@@ -18,9 +18,9 @@ from uqcli.artifacts.codec import load_kind
 from uqcli.artifacts.grid import GridArtifact
 from uqcli.choices import Algorithm, AlgorithmChoice, ArtifactKind
 from uqcli.engines.open import streams_kept
-from uqcli.errors import InfeasibleError, UsageError
-from uqcli.jobs.boundary.candidates import best_of, candidates_of, single_threshold_beside
-from uqcli.jobs.boundary.certified import CertifiedBoundary, certified
+from uqcli.errors import InfeasibleError
+from uqcli.jobs.boundary.candidates import best_of, candidates_of, is_set_aside, single_threshold_beside
+from uqcli.jobs.boundary.certified import CertifiedBoundary, certified, checked_delta
 from uqcli.jobs.boundary.compared import compared
 from uqcli.jobs.boundary.frontier import written_frontier
 from uqcli.jobs.boundary.hold_out import HoldOut, HoldOutGrid, HoldOutRows
@@ -35,6 +35,7 @@ from uqcli.methods.boundary.registry import WorksOn, entry_of
 from uqcli.methods.boundary.result import FittedBoundary
 from uqcli.methods.boundary.target import ClassMix
 from uqcli.reports.boundary.certification import Certification
+from uqcli.reports.boundary.compared import Compared
 from uqcli.reports.boundary.report import BoundaryReport, Candidate
 from uqcli.reports.boundary.several import SeveralBoundariesReport
 
@@ -47,6 +48,8 @@ def run(request: BoundaryRequest) -> Result[BoundaryReport, BoundaryArtifact | N
     UsageError, DataError, ArtifactError
         See the parts.
     """
+    if request.certify is not None:
+        checked_delta(request)
     _require_memory(request)
     mix = None
     if request.shift is not None and request.certify is None:  # which refuses it
@@ -56,8 +59,7 @@ def run(request: BoundaryRequest) -> Result[BoundaryReport, BoundaryArtifact | N
         return _found(request, constraint, mix)
     with streams_kept():  # the rows are read again
         gains = compared(request, constraint)
-        result = _found(request.looking_at(gains[0].uncertainty), constraint, mix)
-    return replace(result, report=replace(result.report, compared=gains))
+        return _found(request.looking_at(gains[0].uncertainty), constraint, mix, gains)
 
 
 def _require_memory(request: BoundaryRequest) -> None:
@@ -70,30 +72,37 @@ def _require_memory(request: BoundaryRequest) -> None:
 
 
 def _found(
-    request: BoundaryRequest, constraint: Constraint, mix: ClassMix | None
+    request: BoundaryRequest,
+    constraint: Constraint,
+    mix: ClassMix | None,
+    gains: tuple[Compared, ...] = (),
 ) -> Result[BoundaryReport, BoundaryArtifact | None]:
     if request.certify is not None:
-        if request.frontier is not None:
-            raise UsageError("--frontier beside --certify", expected="one of them")
-        return _with_certificate(certified(request), request)
+        return _with_certificate(certified(request), request, gains)
     hold_out = _hold_out(request, constraint)
-    candidates = candidates_of(hold_out, request.algorithm)
+    candidates = candidates_of(hold_out, request.searched)
     best = best_of(candidates, hold_out)
-    cells = hold_out.cells(best.algorithm)
+    cells, is_grid = hold_out.cells(best.algorithm), hold_out.is_grid(best.algorithm)
+    alone, aside = single_threshold_beside(best, hold_out), None
+    if request.algorithm is None and is_set_aside(best.optimum, alone, constraint, gains):
+        aside, best = best, Candidate(algorithm=Algorithm.ST, optimum=alone, obstacle=None, seconds=0.0)
+        candidates, alone = (best,), None
     report = BoundaryReport(
         source=hold_out.source,
         parameters=_as_used(hold_out.parameters, best.algorithm),
         constraint=hold_out.constraint,
         chosen=best,
         candidates=candidates,
-        score_only=single_threshold_beside(best, hold_out),
+        score_only=alone,
+        aside=aside,
         empty_bins=tuple(number for number, row in enumerate(cells.rows) if not row.count.any()),
         rows=cells.total,
         positives=cells.positives,
         mix=mix,
         seed=request.seed,
         tried=hold_out.tried,
-        cells=cells if hold_out.is_grid(best.algorithm) else None,
+        compared=gains,
+        cells=cells if is_grid else None,
         trade_off=None if request.frontier is None else written_frontier(hold_out, request.frontier),
     )
     if best.optimum is None or best.optimum.found is None:
@@ -124,9 +133,9 @@ def run_several(
 
 
 def _with_certificate(
-    made: CertifiedBoundary, request: BoundaryRequest
+    made: CertifiedBoundary, request: BoundaryRequest, gains: tuple[Compared, ...]
 ) -> Result[BoundaryReport, BoundaryArtifact | None]:
-    optimum = Optimum(found=made.found, closest=made.uncertified.found)
+    optimum = Optimum(found=made.found, closest=made.found or made.uncertified.found)
     chosen = Candidate(algorithm=Algorithm.SMOOTH, optimum=optimum, obstacle=None, seconds=0.0)
     report = BoundaryReport(
         source=made.source,
@@ -145,6 +154,7 @@ def _with_certificate(
             uncertified=made.uncertified.found,
         ),
         tried=made.tried,
+        compared=gains,
         cells=made.cells,
     )
     if made.found is None:
@@ -160,10 +170,13 @@ def _hold_out(request: BoundaryRequest, constraint: Constraint) -> HoldOut:
 
 
 def _as_used(parameters: BoundaryParameters, algorithm: Algorithm) -> BoundaryParameters:
-    """Without the grid where the algorithm does not use it."""
+    """As if the algorithm had been asked for, without the grid where it does not use it."""
     if entry_of(algorithm).works_on is WorksOn.GRID or parameters.algorithm is AlgorithmChoice.ALL:
         return parameters
-    return msgspec.structs.replace(parameters, binning=None, uncertainty_bins=1, score_bins="all")
+    asked = AlgorithmChoice(algorithm)
+    return msgspec.structs.replace(
+        parameters, algorithm=asked, binning=None, uncertainty_bins=1, score_bins="all"
+    )
 
 
 def _artifact(report: BoundaryReport, found: FittedBoundary, by: Recalibration | None) -> BoundaryArtifact:

@@ -78,15 +78,16 @@ def evaluate(
     UsageError, DataError
         Columns or classes differ, or the rows cannot be read.
     """
+    _check_listed_columns(request, models)
     requests = [_labelled_rows(artifact, request) for artifact in models]
     measured: list[SetMetrics] = []
     source = Source(rows=0, positives=None, dropped=0, columns={})
-    paired = len(models) == 2 and requests[0] == requests[1]
+    paired = len(models) == 2 and _in_one_order(requests[0]) == _in_one_order(requests[1])
     pair = _Pair() if paired else None
-    passes = [(models, requests[0])] if paired else [([m], r) for m, r in zip(models, requests, strict=True)]
-    for artifacts, data in passes:
-        tallies, source = _counted(artifacts, data, pair)
-        for artifact, tally in zip(artifacts, tallies, strict=True):
+    each = list(zip(models, requests, strict=True))
+    for together in [each] if paired else [[one] for one in each]:
+        tallies, source = _counted(together, pair)
+        for (artifact, _), tally in zip(together, tallies, strict=True):
             measured.append(_metrics(artifact, tally, request, shift))
     return EvaluateConformalReport(
         source=source,
@@ -136,20 +137,48 @@ def _labelled_rows(artifact: ConformalArtifact, request: EvaluateRequest) -> Dat
     )
 
 
+def _check_listed_columns(request: EvaluateRequest, models: Sequence[ConformalArtifact]) -> None:
+    """Refuse a list of columns that would mean other classes to each artifact.
+
+    Raises
+    ------
+    UsageError
+        The artifacts have their classes in different orders, and no option names those of the list.
+    """
+    proba = request.columns.proba
+    if proba is None or "*" in proba.columns or proba.names is not None:
+        return
+    if len({tuple(each.classes) for each in models}) > 1:
+        raise UsageError(
+            f"--proba '{proba.columns}' with artifacts whose classes stand in different orders",
+            expected="the class of each column",
+            remedy="add --classes",
+        )
+
+
+def _in_one_order(request: DataRequest) -> DataRequest:
+    """The same with its classes sorted: two artifacts may name the same columns in two orders."""
+    classes = dict(sorted(request.roles.classes.items()))
+    return replace(request, roles=replace(request.roles, classes=classes))
+
+
 def _counted(
-    artifacts: Sequence[ConformalArtifact], data: DataRequest, pair: _Pair | None
+    together: Sequence[tuple[ConformalArtifact, DataRequest]], pair: _Pair | None
 ) -> tuple[list[_Tally], Source]:
+    """Read once, in the first one's order of classes; each artifact counts in its own."""
+    artifacts = [each for each, _ in together]
     groups = [() if each.groups is None else each.groups.names for each in artifacts]
     tallies = [
         _Tally(len(each.classes), len(names) + 1) for each, names in zip(artifacts, groups, strict=True)
     ]
-    sets = [each.sets(data.roles) for each in artifacts]
-    reader = ClassReader(data)
+    sets = [artifact.sets(data.roles) for artifact, data in together]
+    own_number = [np.array([each.classes.index(name) for name in artifacts[0].classes]) for each in artifacts]
+    reader = ClassReader(together[0][1])
     for rows in reader:
         label, weight = label_numbers(rows), rows.counted()
         covered = [
-            tally.add(label, inside(rows), weight, artifact.group_of(rows))
-            for artifact, tally, inside in zip(artifacts, tallies, sets, strict=True)
+            tally.add(number[label], inside(rows), weight, artifact.group_of(rows))
+            for artifact, tally, inside, number in zip(artifacts, tallies, sets, own_number, strict=True)
         ]
         if pair is not None:
             pair.add(covered, weight)

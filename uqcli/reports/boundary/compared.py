@@ -44,17 +44,30 @@ class Compared:
 
     @property
     def verdict(self) -> Verdict:
-        """Whether it pays: by the test, and by a gain that anyone would notice."""
-        if self.p_value is not None and self.p_value <= _LEVEL and self.beyond >= _LEAST:
+        """Whether it pays: by the test, by a gain that anyone would notice, and by an interval without 0."""
+        low, high = self._ends
+        if self.p_value is not None and self.p_value <= _LEVEL and self.beyond >= _LEAST and low > 0:
             return "helps"
-        if self.p_hurts is not None and self.p_hurts <= _LEVEL and self.beyond <= -_LEAST:
+        if self.p_hurts is not None and self.p_hurts <= _LEVEL and self.beyond <= -_LEAST and high < 0:
             return "hurts"
         return "no evidence"
 
     @property
-    def _small(self) -> bool:
-        """Whether placebos are told apart by less than anyone would notice."""
-        return any(p is not None and p <= _LEVEL for p in (self.p_value, self.p_hurts))
+    def _ends(self) -> tuple[float, float]:
+        """Of the gain at as many alerts; anything may be true where nothing was tested."""
+        at_alerts = _NOT_TESTED if self.gain is None else self.gain.equal_alerts
+        if at_alerts.low is None or at_alerts.high is None:
+            return -1.0, 1.0
+        return at_alerts.low, at_alerts.high
+
+    @property
+    def _short(self) -> str:
+        """Why a low p-value makes no verdict; empty where there is none."""
+        if not any(p is not None and p <= _LEVEL for p in (self.p_value, self.p_hurts)):
+            return ""
+        if abs(self.beyond) < _LEAST:
+            return f" Less than {100 * _LEAST:g} points beyond placebos count as none."
+        return " The placebos differ, but the interval of the gain holds 0."
 
     @property
     def metrics(self) -> Metrics:
@@ -66,47 +79,50 @@ class Compared:
             "placebo": found.placebo if found else None,
             "p": self.p_value,
         }
+        if found and found.value:
+            gain = {**gain, "value": found.value, "value_equal_alerts": found.value_equal_alerts}
         return {"gain": gain}
 
     def payload(self) -> dict[str, Any]:
         """The JSON form."""
         return {"uncertainty": self.uncertainty, "verdict": self.verdict, "metrics": plain(self.metrics)}
 
-    def sentence(self, bound: str = "the bound", alone: str = "--algorithm st") -> str:
+    def sentence(self, bound: str, advice: str) -> str:
         """The verdict, what it rests on, and what to do.
 
         Parameters
         ----------
         bound
             What was asked for, in words.
-        alone
-            The decision by the score alone, in words.
+        advice
+            Which rule to use, and which is saved.
         """
         name = f"Uncertainty '{self.uncertainty}'"
         if self.gain is None:
-            return (
-                f"{name}: no evidence, as no threshold on the score meets the constraint to be held against."
-            )
+            return f"{name}: no evidence, because no threshold on the score meets the constraint. {advice}"
         said = (
-            f"on rows held out, at as many alerts, recall changes by {_points(self.gain.equal_alerts)} "
-            f"points against the score alone; by {100 * self.gain.placebo:+.2f} with placebos, uncertainties "
-            f"exchanged among rows of like score ({p_text(self.p_value)} that placebos gain as much)"
+            f"on rows held out, at as many alerts, {self._change()} against the score alone; recall changes "
+            f"by {100 * self.gain.placebo:+.2f} points with placebos, uncertainties exchanged among rows of "
+            f"like score ({p_text(self.p_value)} that placebos gain as much)"
         )
-        instead = f"Use one threshold ({alone})."
         match self.verdict:
             case "helps":
-                own = _points(self.gain.at_bound)
-                more = "" if own == "-" else f" With {bound} kept by both there, by {own}."
-                return f"{name} helps: {said}.{more} Use the boundary."
+                own = _in_money(self.gain.value) if self.gain.value else _points(self.gain.at_bound)
+                where = "Each at its best" if self.gain.value else f"With {bound} kept by both there"
+                more = "" if own == "-" else f" {where}, by {own}."
+                return f"{name} helps: {said}.{more} {advice}"
             case "hurts":
-                return f"{name} hurts: {said}. {instead}"
+                return f"{name} hurts: {said}. {advice}"
             case "no evidence":
-                few = (
-                    f" Less than {100 * _LEAST:g} points beyond placebos count as none."
-                    if self._small
-                    else ""
-                )
-                return f"No evidence that {name.replace('U', 'u', 1)} helps: {said}.{few} {instead}"
+                return f"No evidence that {name.replace('U', 'u', 1)} helps: {said}.{self._short} {advice}"
+
+    def _change(self) -> str:
+        """What the uncertainty changes at as many alerts, in utility where this is what was asked for."""
+        assert self.gain is not None  # the sentence has said so
+        recall = f"recall changes by {_points(self.gain.equal_alerts)} points"
+        if self.gain.value_equal_alerts is None:
+            return recall
+        return f"utility changes by {_in_money(self.gain.value_equal_alerts)} and {recall}"
 
 
 def gains_table(compared: Sequence[Compared]) -> Table:
@@ -126,6 +142,11 @@ def _cells(found: Gain) -> tuple[str, str, str]:
 
 def _p(compared: Compared) -> str:
     return "-" if compared.p_value is None else f"{compared.p_value:.3g}"
+
+
+def _in_money(estimate: Estimate) -> str:
+    value, low, high = (each or 0.0 for each in (estimate.value, estimate.low, estimate.high))
+    return f"{value:+,.6g} ({low:+,.6g} to {high:+,.6g})"
 
 
 def _points(estimate: Estimate) -> str:

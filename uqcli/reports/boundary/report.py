@@ -46,10 +46,6 @@ _HELD_OUT = (
     "the bound also what more alerts find that better ranking allows."
 )
 _NOT_SHOWN = "On rows held out it is not shown to find more than the score alone."
-_ONE_THRESHOLD = (
-    "The artifact of this run holds the boundary, not the one threshold that is advised: run again with "
-    "--algorithm st for that."
-)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -84,6 +80,8 @@ class BoundaryReport:
     score_only
         What a single score threshold reaches on the same rows; None if that is the algorithm, or if it
         cannot be told.
+    aside
+        A boundary that one threshold is saved in the place of; None where the boundary itself is saved.
     empty_bins
         Uncertainty bins without a row.
     rows, positives
@@ -109,6 +107,7 @@ class BoundaryReport:
     empty_bins: tuple[int, ...]
     rows: int
     positives: int
+    aside: Candidate | None = None
     mix: ClassMix | None = None
     certification: Certification | None = None
     tried: tuple[BinsTried, ...] = ()
@@ -121,7 +120,7 @@ class BoundaryReport:
     def metrics(self) -> Metrics:
         """Recall, precision and counts on the hold-out rows."""
         fit = self.chosen.found.fit if self.chosen.found else None
-        closest, single = self._closest, self.score_only.found if self.score_only else None
+        closest, single = self._closest, self._single
         there = self.mix.precision(fit.precision) if fit and self.mix else None
         target = {} if self.mix is None else {"target_precision": there}
         return {
@@ -191,6 +190,8 @@ class BoundaryReport:
 
     def _title(self) -> str:
         title = f"Boundary ({self.chosen.algorithm}) for {self.constraint.promise()}"
+        if self.aside is not None:
+            return f"{title}: the score alone"
         if self._in_vain:
             return f"{title}: not shown to beat the score alone"
         return title if self.certification is None else f"{title}, certified"
@@ -212,11 +213,10 @@ class BoundaryReport:
         """Positivity with what was found."""
         if self.cells is None:
             return []
-        found, single = self.chosen.found, self.score_only.found if self.score_only else None
-        certified = self.certification is not None
+        found, certified = self.chosen.found, self.certification is not None
         drawn = [
-            ("certified boundary" if certified else "boundary", found),
-            ("score alone", single),
+            ("certified boundary" if certified else "boundary", self.aside.found if self.aside else found),
+            ("score alone", self._single),
         ]
         boundaries = [Drawn(name=name, thresholds=each.thresholds) for name, each in drawn if each]
         figure = positivity_figure(self.cells, boundaries)
@@ -227,41 +227,55 @@ class BoundaryReport:
 
     def _decision(self, found: FittedBoundary) -> Table:
         """Thresholds, with that of the score alone, which some reports say to use instead."""
-        edges = found.uncertainty_edges.tolist()
-        return threshold_table(edges, found.thresholds, self._alone, in_vain=self._in_vain)
+        shown = self.aside.found if self.aside and self.aside.found else found
+        edges = shown.uncertainty_edges.tolist()
+        alone = None if self._single is None or shown is self._single else self._single.thresholds[0]
+        return threshold_table(edges, shown.thresholds, alone, saved=self.aside is not None)
 
     @property
-    def _alone(self) -> float | None:
-        """The threshold of the score alone on the same rows."""
-        single = self.score_only.found if self.score_only else None
-        return None if single is None else single.thresholds[0]
+    def _single(self) -> FittedBoundary | None:
+        """What one score threshold reaches on the same rows, beside a boundary or in its place."""
+        if self.aside is not None:
+            return self.chosen.found
+        return self.score_only.found if self.score_only else None
 
     def sentence(self) -> list[str]:
         """Whether the uncertainty pays, where that was asked."""
-        alone = {} if self._alone is None else {"alone": rule(self._alone)}
-        return [each.sentence(self.constraint.promise(), **alone) for each in self.compared[:1]]
+        return [each.sentence(self.constraint.promise(), self._advice(each)) for each in self.compared[:1]]
+
+    def _advice(self, compared: Compared) -> str:
+        """Which rule to use after a comparison, and which is saved."""
+        if self.certification is not None:
+            return "The certified boundary keeps its promise either way, and is the one that is saved."
+        if compared.verdict == "helps" or self._single is None:
+            return "Use the boundary."
+        one = f"Use one threshold ({rule(self._single.thresholds[0])})"
+        if self.aside is None:
+            return f"{one}: --algorithm st saves it, here the algorithm that was asked for is saved."
+        return f"{one}: it is saved; --algorithm {self.aside.algorithm} saves the boundary."
 
     def _lead(self) -> list[str]:
         """What to know before anything else."""
-        return self.sentence() + self._better_alone()
+        return self.sentence() or self._better_alone()
 
     def _better_alone(self) -> list[str]:
         """That one score threshold does better."""
-        found, single = self.chosen.found, self.score_only.found if self.score_only else None
+        found, single = self.aside.found if self.aside else self.chosen.found, self._single
         if single is None:
             return []
         said = f"One score threshold reaches recall {share(single.fit.recall)} at precision "
         said += f"{share(single.fit.precision)} on these rows ({rule(single.thresholds[0])})"
+        way = "use --algorithm st, or more score bins"
+        if self.aside is not None:
+            way = f"it is saved; --algorithm {self.aside.algorithm} saves the boundary"
         if found is None:
-            return [
-                f"{said}, where no boundary on this grid will do: use --algorithm st, or more score bins."
-            ]
+            return [f"{said}, where no boundary on this grid will do: {way}."]
         ours, other = (
             self.constraint.objective(f.true_positives, f.selected) for f in (found.fit, single.fit)
         )
         if other <= ours:
             return []
-        return [f"{said}, which is better than the boundary below: use --algorithm st, or more score bins."]
+        return [f"{said}, which is better than the boundary below: {way}."]
 
     def _table(self) -> Table:
         where = "on the rows it was chosen on" if self.certification is None else "on all these rows"
@@ -270,6 +284,8 @@ class BoundaryReport:
             every = [(named(each.algorithm, ALGORITHMS), *_cells(each)) for each in self.candidates]
             return Table(title="", header=header, rows=every)
         rows: list[tuple[str, ...]] = [(named(self.chosen.algorithm, ALGORITHMS), *_cells(self.chosen))]
+        if self.aside is not None:
+            rows.append((f"not saved: {named(self.aside.algorithm, ALGORITHMS)}", *_cells(self.aside)))
         if self.score_only and self.score_only.found:
             rows.append(("score alone", *fit_cells(self.score_only.found.fit)))
         if self.certification and self.certification.uncertified:
@@ -285,7 +301,7 @@ class BoundaryReport:
     @property
     def is_untested(self) -> bool:
         """Whether recalls stand side by side of which nobody asked whether chance explains the difference."""
-        beside = len(self.candidates) > 1 or bool(self.score_only and self.score_only.found)
+        beside = len(self.candidates) > 1 or self._single is not None
         return beside and not self.compared
 
     @property
@@ -345,8 +361,6 @@ class BoundaryReport:
             "Recall and precision are measured on the rows the boundary was chosen on: expect less on new "
             f"rows; check with uqcli evaluate on labelled data not used here.{held_out}"
         )
-        if self._in_vain:
-            said.append(_ONE_THRESHOLD)
         drawn = [
             *(["the gains"] if self.compared else []),
             *(["which uncertainty is used"] if len(self.compared) > 1 else []),

@@ -34,11 +34,11 @@ class SeveralBoundariesReport:
 
     def document(self) -> Document:
         """The readable form: one line for each bound."""
-        first = self.reports[0]
+        algorithms = ", ".join(dict.fromkeys(str(each.chosen.algorithm) for each in self.reports))
         header = ("on the rows they were chosen on", "recall", "precision", "selected", "true positives")
         found = Table(title="", header=header, rows=[_line(each) for each in self.reports])
         return Document(
-            title=f"Boundaries ({first.chosen.algorithm}) for several bounds",
+            title=f"Boundaries ({algorithms}) for several bounds",
             tables=[found, *self._decisions()],
             notes=self._notes(),
             promises=[each.promise for each in self.reports],

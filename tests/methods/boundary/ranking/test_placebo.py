@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from tests.oracles import placebo as oracle
 from uqcli.counts import run_starts
+from uqcli.draws import Purpose, generator
 from uqcli.methods.boundary.constraint import the_constraint
 from uqcli.methods.boundary.ranking.placebo import Curve, OrderedRows, exchanged, gain_of
 
@@ -76,6 +77,40 @@ def test_what_the_uncertainty_tells_is_found_beside_its_placebos(tells):
     assert found.equal_alerts.low <= found.equal_alerts.value <= found.equal_alerts.high
     assert found.at_bound.low <= found.at_bound.high
     assert found == gain_of(rows, the_constraint(precision="0.6"), (0, 1))
+
+
+def test_both_p_values_count_the_rows_themselves():
+    score, level, positive, fold = drawn(3, 200, False)
+    rows, bound = ordered(score, level, positive, fold), the_constraint(precision="0.5")
+    found = gain_of(rows, bound, (0, 1), placebos=19)
+    alerts = int(rows.by_score.alerts[rows.by_score.alerts_at(bound)])
+    gains = [
+        rows.gained(exchanged(level, generator(0, Purpose.PLACEBO, 1, number)), alerts)
+        for number in range(19)
+    ]
+    observed = found.equal_alerts.value
+    assert found.p_value == (1 + sum(each >= observed for each in gains)) / 20
+    assert found.p_hurts == (1 + sum(each <= observed for each in gains)) / 20
+    same = gain_of(ordered(score, np.zeros_like(level), positive, fold), bound, (0, 1), placebos=19)
+    assert (same.p_value, same.p_hurts) == (1, 1)
+
+
+def test_under_a_utility_gains_are_in_its_unit_too():
+    rows = ordered(*drawn(1, 1000, True))
+    found = gain_of(rows, the_constraint(gain="10", cost="2.5"), (0, 1), placebos=1)
+    hits = 12.5 * rows.positive.sum()
+    for of_value, of_recall in (
+        (found.value_equal_alerts.value, found.equal_alerts.value),
+        (found.value_equal_alerts.low, found.equal_alerts.low),
+    ):
+        assert of_value == pytest.approx(hits * of_recall)
+    best = [
+        max(10 * t - 2.5 * (n - t) for t, n in zip(c.hits.tolist(), c.alerts.tolist(), strict=True))
+        for c in (rows.by_rank, rows.by_score)
+    ]
+    assert found.value.value == pytest.approx(best[0] - best[1])
+    assert found.value.low <= found.value.value <= found.value.high
+    assert gain_of(rows, the_constraint(precision="0.6"), (0, 1), placebos=1).value is None
 
 
 def test_nothing_is_tested_where_the_score_alone_will_not_do():

@@ -8,12 +8,14 @@ in score, which keeps all that the uncertainty has from following the score.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from fractions import Fraction
 from functools import cached_property
 from typing import Final
 
 import numpy as np
 
+from uqcli.choices import ConstraintKind
 from uqcli.counts import LOWEST_EDGE, Bools, CellRow, Cells, Floats, Ints, run_starts
 from uqcli.defaults import FOLDS
 from uqcli.document import Estimate
@@ -54,14 +56,19 @@ class Gain:
         Where each meets the constraint.
     placebo
         Mean of the placebos' gains at as many alerts.
-    p_value
-        Share of placebos, the rows themselves among them, that gain as much.
+    p_value, p_hurts
+        Share of placebos, the rows themselves among them, that gain as much, and as little.
+    value, value_equal_alerts
+        The same two gains in utility, on as many rows; None under another constraint.
     """
 
     equal_alerts: Estimate
     at_bound: Estimate
     placebo: float
     p_value: float
+    p_hurts: float
+    value: Estimate | None = None
+    value_equal_alerts: Estimate | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -199,6 +206,13 @@ class Curve:
         at = self.alerts_at(constraint)
         return 0.0 if at is None else float(self.hits[at]) / int(self.hits[-1])
 
+    def value(self, constraint: Constraint) -> Fraction:
+        """What is maximised under a constraint, 0 where nothing meets it."""
+        at = self.alerts_at(constraint)
+        if at is None:
+            return Fraction(0)
+        return constraint.objective(int(self.hits[at]), int(self.alerts[at]))
+
     def alerts_at(self, constraint: Constraint) -> int | None:
         """The number of groups that are best under a constraint; None where nothing meets it."""
         whole = CellRow(lower=LOWEST_EDGE, count=self.alerts[-1:], positives=self.hits[-1:])
@@ -242,12 +256,21 @@ def gain_of(
             for number in followed(range(placebos), "placebos", placebos)
         ]
     )
-    at_alerts, at_bound = _resampled(rows, constraint, alerts, key)
-    return Gain(
+    at_alerts, at_bound, value = _resampled(rows, constraint, alerts, key)
+    found = Gain(
         equal_alerts=_estimate(observed, at_alerts, _AT_ALERTS),
         at_bound=_estimate(_more_recall(rows.by_rank, rows.by_score, constraint), at_bound, _AT_BOUND),
         placebo=float(drawn.mean()),
         p_value=(1 + int((drawn >= observed).sum())) / (placebos + 1),
+        p_hurts=(1 + int((drawn <= observed).sum())) / (placebos + 1),
+    )
+    if constraint.kind is not ConstraintKind.UTILITY:
+        return found
+    worth = float(sum(constraint.amounts)) * int(rows.by_score.hits[-1])  # one more hit, one false alarm less
+    return replace(
+        found,
+        value=_estimate(_more_value(rows.by_rank, rows.by_score, constraint), value, _AT_BOUND),
+        value_equal_alerts=_times(found.equal_alerts, worth),
     )
 
 
@@ -255,21 +278,32 @@ def _more_recall(ours: Curve, other: Curve, constraint: Constraint) -> float:
     return ours.recall(constraint) - other.recall(constraint)
 
 
+def _more_value(ours: Curve, other: Curve, constraint: Constraint) -> float:
+    return float(ours.value(constraint) - other.value(constraint))
+
+
+def _times(estimate: Estimate, factor: float) -> Estimate:
+    """An estimate, whose value and ends are there, in another unit."""
+    value, low, high = (factor * (each or 0.0) for each in (estimate.value, estimate.low, estimate.high))
+    return Estimate(value=value, low=low, high=high)
+
+
 def _resampled(
     rows: OrderedRows, constraint: Constraint, alerts: int, key: tuple[int, int]
-) -> tuple[Floats, Floats]:
-    """Gains at as many alerts and at the bound among rows drawn again, each with its rank as it is."""
+) -> tuple[Floats, Floats, Floats]:
+    """Gains at as many alerts, at the bound and in what is maximised, among rows drawn again by rank."""
     orders = [np.unique(each, return_inverse=True)[1] for each in (rows.ranks, -rows.first)]
     seed, table = key
-    gains: list[tuple[float, float]] = []
+    gains: list[tuple[float, float, float]] = []
     for number in followed(range(RESAMPLINGS), "resampling", RESAMPLINGS):
         weight = resample(rows.ones, generator(seed, Purpose.BOOTSTRAP, table, number))
         hits = weight * rows.positive
         if hits.any():
             ours, other = (Curve.summed(_sums(order, weight), _sums(order, hits)) for order in orders)
-            gains.append((gain(ours, other, alerts), _more_recall(ours, other, constraint)))
-    at_alerts, at_bound = np.array(gains).T
-    return at_alerts, at_bound
+            at_bound, value = (each(ours, other, constraint) for each in (_more_recall, _more_value))
+            gains.append((gain(ours, other, alerts), at_bound, value))
+    at_alerts, bounds, values = np.array(gains).T
+    return at_alerts, bounds, values
 
 
 def _sums(number: Ints, amount: Ints) -> Ints:
