@@ -116,11 +116,19 @@ class Promise:
         None where nothing here can tell.
     said
         A sentence on it.
+    of_new_rows
+        Whether it is about rows such as these; a number of alerts, say, was promised where it was chosen.
     """
 
     name: str
     kept: bool | None
     said: str
+    of_new_rows: bool = True
+
+    @property
+    def broken(self) -> int | None:
+        """1 where rows speak against it, 0 where they do not, None where they cannot tell."""
+        return None if self.kept is None else int(not self.kept)
 
 
 @dataclass(frozen=True, kw_only=True)

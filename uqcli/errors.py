@@ -7,7 +7,7 @@
     ├── DataError             3   a file or its data cannot be used
     ├── InfeasibleError       4   no result meets the constraint
     ├── ArtifactError         5   an artifact cannot be used
-    ├── GateError             6   a gate of --fail-if holds
+    ├── GateError             6   a gate of --fail-if fails
     ├── MissingExtraError     7   an optional part is not installed
     ├── ClosedPipeError       0   the reader of our output went away: not an error of the run
     ├── HungUpRunError      129   SIGHUP
@@ -81,7 +81,7 @@ class ArtifactError(UqcliError):
 
 
 class GateError(UqcliError):
-    """Conditions given with ``--fail-if`` hold; one line each."""
+    """Conditions given with ``--fail-if`` hold or cannot be judged; one line each."""
 
     exit_code = 6
 

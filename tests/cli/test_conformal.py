@@ -281,9 +281,9 @@ def test_verdicts_name_the_promise_the_number_below_it_and_the_worst(uqcli, tree
     if mode == "label-conditional":
         assert report["metrics"]["below"] == 1
         assert "1 of 3 classes are below it by more than chance, the worst is ash" in report["notes"][0]
-    gate = ("-q", "--fail-if", "below > 0")
-    assert uqcli("evaluate", "c.json", "new.csv", *gate).code == 0
-    assert uqcli("evaluate", "c.json", "broken.csv", *gate).code == 6
+    for gate in ("below > 0", "promise_broken == 1"):
+        assert uqcli("evaluate", "c.json", "new.csv", "-q", "--fail-if", gate).code == 0
+        assert uqcli("evaluate", "c.json", "broken.csv", "-q", "--fail-if", gate).code == 6
 
 
 def test_verdicts_by_group_and_in_a_target(uqcli, trees):
@@ -298,6 +298,23 @@ def test_verdicts_by_group_and_in_a_target(uqcli, trees):
     assert there["verdict"] == "kept"
     both = uqcli("evaluate", "ls.json", "c.json", "new.csv", "--shift", "s.json", "--json").json
     assert [each["verdict"] for each in both["results"]] == ["kept", "kept"]
+
+
+def test_sets_for_a_target_are_judged_on_its_labelled_rows(uqcli, trees):
+    assert uqcli("shift", "cal.parquet", "--target", "target.csv", *PROBA, "-q", "-o", "s.json").code == 0
+    fitted(uqcli, "--mode", "label-shift", "--shift", "s.json", name="ls.json")
+    found = uqcli("evaluate", "ls.json", "target_labelled.csv", "--json").json
+    assert (found["verdict"], found["metrics"]["promise_broken"], found["metrics"]["below"]) == ("kept", 0, 0)
+    assert "of these rows, taken for the target's, are covered" in found["notes"][0]
+    labels = pl.read_csv(trees / "target_labelled.csv")["label"]
+    mixed = pl.read_csv(trees / "target_labelled.csv").with_columns(label=labels.shuffle(seed=1))
+    mixed.write_csv(trees / "mixed.csv")
+    broken = uqcli("evaluate", "ls.json", "mixed.csv", "--json").json
+    assert (broken["verdict"], broken["metrics"]["promise_broken"]) == ("broken", 1)
+    source = uqcli("evaluate", "ls.json", "new.csv", "--json").json
+    assert (source["verdict"], source["metrics"]["promise_broken"]) == (None, None)
+    assert "these rows have the classes of the source" in source["notes"][0]
+    assert uqcli("evaluate", "ls.json", "new.csv", "-q", "--fail-if", "promise_broken == 1").code == 6
 
 
 def test_probabilities_off_by_rounding_are_clipped_once(uqcli, tmp_path):

@@ -2,6 +2,7 @@
 
 import json
 
+import polars as pl
 import pytest
 from scipy import stats
 
@@ -31,8 +32,82 @@ def test_undefined_rates_are_null_between_zero_and_one(uqcli, artifact, tmp_path
     assert metrics["precision"] == undefined
     assert metrics["recall"] == undefined
     assert metrics["fpr"]["value"] == 0
-    assert uqcli("evaluate", artifact, "d.csv", "--fail-if", "precision < 2").code == 0
-    assert uqcli("evaluate", artifact, "d.csv", "--fail-if", "precision.low <= 0").code == 6
+    for gate in ("precision < -1", "precision.low > 2", "precision.high < 0", "promise_broken == 1"):
+        failed = uqcli("evaluate", artifact, "d.csv", "--fail-if", gate)
+        name = gate.split()[0]
+        assert (failed.code, f"gate: {gate} cannot be judged ({name} is undefined)" in failed.err) == (
+            6,
+            True,
+        )
+
+
+@pytest.fixture
+def labelled_for_some(uqcli, data, tmp_path):
+    """Rows of which flagged ones have labels, and so many of those that are cleared."""
+
+    def write(cleared):
+        assert uqcli("apply", "b.json", data, "-q", "-o", "decided.parquet").code == 0
+        frame = pl.read_parquet(tmp_path / "decided.parquet")
+        known = pl.col("decision") | ((~pl.col("decision")).cum_sum() <= cleared)
+        label = pl.when(known).then(pl.col("label"))
+        frame.with_columns(label=label).drop("decision").write_parquet(tmp_path / "some.parquet")
+        return "some.parquet", "--on-invalid", "drop"
+
+    return write
+
+
+@pytest.mark.parametrize("bound", [("--precision", "0.7"), ("--recall", "0.5"), ("--max-fpr", "0.2")])
+@pytest.mark.parametrize("cleared", [0, 99, 100])
+def test_recall_is_unknown_where_cleared_rows_have_no_labels(uqcli, data, labelled_for_some, bound, cleared):
+    assert uqcli("boundary", data, *bound, "--algorithm", "st", "-q", "-o", "b.json").code == 0
+    rows = labelled_for_some(cleared)
+    found = uqcli("evaluate", "b.json", *rows, "--json").json
+    metrics, unknown = found["metrics"], {"value": None, "low": None, "high": None}
+    assert metrics["unlabelled"] == found["source"]["dropped"] > 50
+    assert metrics["precision"]["value"] is not None
+    for name in ("recall", "fpr"):
+        assert (metrics[name] == unknown) == (cleared < 100)
+    reason = f"only {cleared} with one among those that it clears (100 are needed)"
+    assert (reason in found["notes"][0]) == (cleared < 100)
+    judged = bound[0] == "--precision" or cleared == 100
+    assert (metrics["promise_broken"] is not None) == judged
+    gate = uqcli("evaluate", "b.json", *rows, "-q", "--fail-if", "recall.low < 0")
+    assert gate.code == (6 if cleared < 100 else 0)
+    two = uqcli("evaluate", "b.json", "b.json", *rows, "--json").json["metrics"]["difference"]
+    assert (two["recall"] == unknown, two["recall_p"] is None) == (cleared < 100,) * 2
+    for report in ("r.html", "r.xml", "r.prom", "r.md"):
+        assert uqcli("evaluate", "b.json", *rows, "-q", "--report", report).code == 0
+
+
+def test_a_share_of_alerts_is_a_promise_about_new_rows(uqcli, frame, data, tmp_path):
+    assert uqcli("boundary", data, "--max-selected", "10%", "-q", "-o", "b.json").code == 0
+    assert uqcli("evaluate", "b.json", data, "--json").json["metrics"]["promise_broken"] == 0
+    frame.with_columns(score=pl.lit(1.0)).write_parquet(tmp_path / "all.parquet")
+    assert uqcli("evaluate", "b.json", "all.parquet", "--json").json["metrics"]["promise_broken"] == 1
+    assert uqcli("boundary", data, "--max-selected", "40", "-q", "-o", "b.json").code == 0
+    assert uqcli("evaluate", "b.json", data, "--json").json["metrics"]["promise_broken"] is None
+
+
+@pytest.mark.parametrize("kind", ["boundary", "calibrate", "conformal"])
+def test_of_three_models_each_is_judged_at_its_own_level(uqcli, data, kind):
+    options = {"boundary": ("--precision", "0.7"), "calibrate": ("--method", "platt"), "conformal": ()}[kind]
+    assert uqcli(kind, data, *options, "-q", "-o", "m.json").code == 0
+    for number in (1, 2, 3):
+        said = str(uqcli("evaluate", *["m.json"] * number, data, "--json").json["notes"])
+        assert ("Each of the 3 models is judged at its own level" in said) == (number == 3)
+
+
+def test_errors_of_a_histogram_are_promises(uqcli, data, frame, tmp_path):
+    assert uqcli("calibrate", data, "--method", "histogram", "--n-bins", "3", "-q", "-o", "h.json").code == 0
+    found = uqcli("evaluate", "h.json", data, "--json").json
+    assert (found["metrics"]["promise_broken"], found["metrics"]["rows"]) == (0, 400)
+    assert "every bin's rate within its error: nothing here speaks against it" in str(found["notes"])
+    frame.with_columns(label=pl.lit(1)).write_parquet(tmp_path / "ones.parquet")
+    gate = ("-q", "--fail-if", "promise_broken == 1", "--report", "r.xml")
+    assert uqcli("evaluate", "h.json", "ones.parquet", *gate).code == 6
+    assert (tmp_path / "r.xml").read_text().count("<failure") == 2
+    assert uqcli("calibrate", data, "--method", "platt", "-q", "-o", "p.json").code == 0
+    assert "promise_broken" not in uqcli("evaluate", "p.json", data, "--json").json["metrics"]
 
 
 def test_several_artifacts_side_by_side(uqcli, artifact, data, tmp_path):

@@ -77,7 +77,7 @@ def test_no_side_is_taken_within_chance(uqcli, pair, data, tmp_path):
     assert empty["metrics"]["difference"]["precision"] == undefined
     assert empty["metrics"]["difference"]["recall_p"] is None
     assert "Recalls cannot be compared: no row is positive." in empty["notes"]
-    assert uqcli("evaluate", *pair, "d.csv", "-q", "--fail-if", "difference.recall > -2").code == 0
+    assert uqcli("evaluate", *pair, "d.csv", "-q", "--fail-if", "difference.recall < -2").code == 6
 
 
 @pytest.fixture
@@ -116,7 +116,7 @@ def test_two_calibrators_without_intervals(uqcli, calibrators, data, frame, tmp_
     assert uqcli("calibrate", "both.parquet", *options).code == 0
     apart = uqcli("evaluate", "histogram.json", "p.json", "both.parquet", "--json", "--bootstrap", "99").json
     assert apart["metrics"]["difference"]["log_loss"]["low"] is None
-    assert "not held against each other one by one" in apart["notes"][2]
+    assert "not held against each other one by one" in str(apart["notes"])
 
 
 @pytest.fixture

@@ -115,14 +115,17 @@ def test_gates_and_promises_are_test_cases(uqcli, data, tmp_path):
     assert (report.tests, report.failures) == (6, sum(bool(each[1]) for each in found.values()))
 
 
-def test_undefined_metrics_are_skipped_gates_and_no_number(uqcli, data, tmp_path):
+def test_undefined_metrics_are_failed_gates_and_no_number(uqcli, data, tmp_path):
     frame = pl.read_parquet(data)
     frame.with_columns(score=pl.lit(0.0)).write_parquet(tmp_path / "low.parquet")
     assert uqcli("boundary", data, "--precision", "0.7", "--algorithm", "st", "-q", "-o", "b.json").code == 0
     line = ("--fail-if", "precision < 0.5", "-q", "--report", "r.xml", "--report", "r.prom")
-    assert uqcli("evaluate", "b.json", "low.parquet", *line).code == 0
+    assert uqcli("evaluate", "b.json", "low.parquet", *line).code == 6
     found = cases_of(tmp_path / "r.xml")
-    assert found["--fail-if precision < 0.5"][1] == found["b.json: precision >= 0.7"][1] == ["Skipped"]
+    assert found["--fail-if precision < 0.5"][1] == found["b.json: precision >= 0.7"][1] == ["Failure"]
+    assert uqcli("boundary", data, "--max-selected", "9", "-q", "-o", "b.json").code == 0
+    assert uqcli("evaluate", "b.json", data, "-q", "--report", "r.xml").code == 0
+    assert cases_of(tmp_path / "r.xml")["b.json: at most 9 selected"][1] == ["Skipped"]
     assert "\nuqcli_evaluate_precision NaN\nu" in (tmp_path / "r.prom").read_text().replace("# ", "u# ")
 
 

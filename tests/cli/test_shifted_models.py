@@ -89,8 +89,8 @@ def test_precision_is_kept_in_the_target_exactly(uqcli, mixes):
     without = uqcli("evaluate", "shifted.json", "source.parquet", "--shift", "s.json", "--json").json
     assert without["metrics"]["target_precision"] == {"value": there["value"], "low": None, "high": None}
     assert "no draws" in without["notes"][0]
-    gate = ("--fail-if", "target_precision.low < 1")
-    assert uqcli("evaluate", "shifted.json", "source.parquet", "--shift", "s.json", "-q", *gate).code == 0
+    gate = ("--fail-if", "target_precision.low > 1")
+    assert uqcli("evaluate", "shifted.json", "source.parquet", "--shift", "s.json", "-q", *gate).code == 6
 
 
 def test_recall_and_false_positive_rate_do_not_change(uqcli, mixes, weights):

@@ -263,9 +263,9 @@ def certificate_in_words(certificate: SavedCertificate) -> tuple[str, str]:
     """What is promised for new rows, what it rests on, and when it holds."""
     tested = certificate.tested_on
     return (
-        f"Certified: of new rows like these that are selected at least {100 * certificate.precision:g} % "
-        f"are positive. The rule is wrong for at most {100 * certificate.delta:g} % of hold-outs, those it "
-        "certifies nothing for counted in: where certificates are rare, more of them are wrong. Of "
+        f"Certified at a risk of {100 * certificate.delta:g} %: at least {100 * certificate.precision:g} % "
+        "of the new rows that it selects are positive. The risk is the share of all hold-outs that certify a "
+        "boundary below this; where few hold-outs certify any, more of the certified ones are below it. Of "
         f"{count(tested.rows)} rows kept for the test {count(tested.selected)} are selected, "
         f"{count(tested.true_positives)} of them positive: {share(tested.true_positives / tested.selected)} "
         f"({p_text(certificate.p_value)}).",

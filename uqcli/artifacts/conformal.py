@@ -26,6 +26,7 @@ from uqcli.methods.conformal.scores import SCORES
 from uqcli.rows import Rows
 
 _MOST_ROWS = 60
+_ON_AVERAGE = "on average over hold-outs: after this one it may be a little less or more"
 
 
 class ConformalParameters(msgspec.Struct, frozen=True, kw_only=True):
@@ -222,16 +223,16 @@ class ConformalArtifact(Saved, frozen=True, kw_only=True):
         percent = f"{100 * (1 - self.alpha):g} %"
         if self.groups is not None:
             return (
-                f"Sets hold the true class in at least {percent} of rows like these, in each group by itself."
+                f"Sets hold the true class in at least {percent} of rows like these, in each group by "
+                f"itself, {_ON_AVERAGE}."
             )
         whom = {
-            "marginal": f"in at least {percent} of rows like these, all classes together, not in each, and "
-            "on average over hold-outs: after this one it may be a little less or more",
+            "marginal": f"in at least {percent} of rows like these, all classes together, not in each",
             "label-conditional": f"in at least {percent} of rows of each class"
             + (" (or as its own alpha says)" if self.parameters.alpha_by_class else ""),
             "label-shift": f"in at least {percent} of rows of the target, if the class weights are right",
         }[self.mode]
-        return f"Sets hold the true class {whom}."
+        return f"Sets hold the true class {whom}, {_ON_AVERAGE}."
 
     def promised_to(self, name: str) -> float:
         """Coverage promised to the rows of a class."""

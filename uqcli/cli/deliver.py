@@ -155,7 +155,7 @@ def deliver(
     report, failure = result.report, result.failure
     saved = {name: encode(each) for name, each in _to_be_saved(result, output).items()}
     gates = judged_gates([parse_gate(text) for text in options.fail_if or []], report.gated)
-    failed = [each.message for each in gates if each.holds]
+    failed = [each.message for each in gates if each.fails]
     stopped = failure is not None or bool(failed)
     origin = _with_written(origin, saved, made=bool(result.artifact or result.several), stopped=stopped)
     facts = RunFacts(origin=origin, gates=gates, failure=None if failure is None else str(failure))

@@ -32,12 +32,15 @@ class SourceFacts:
         Rows left out by ``--on-invalid drop``.
     columns
         Role to column name.
+    unlabelled
+        Rows without a label, all of which were left out.
     """
 
     rows: int
     positives: int | None
     dropped: int
     columns: dict[str, str]
+    unlabelled: int = 0
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -76,7 +76,7 @@ class JudgedGate:
     artifact
         Whose metrics; '' of a single result or of all together.
     actual
-        The metric; None where it is undefined, and then the gate does not hold.
+        The metric; None where it is undefined, and then the gate fails the run, too.
     """
 
     gate: Gate
@@ -84,24 +84,27 @@ class JudgedGate:
     actual: float | None
 
     @property
-    def holds(self) -> bool:
+    def fails(self) -> bool:
         """Whether the run fails by it."""
-        return self.actual is not None and _COMPARE[self.gate.operator](self.actual, self.gate.value)
+        return self.actual is None or _COMPARE[self.gate.operator](self.actual, self.gate.value)
 
     @property
     def message(self) -> str:
-        """What is said where it holds."""
+        """What is said where it fails."""
         where = f" in {self.artifact}" if self.artifact else ""
+        if self.actual is None:
+            return f"gate: {self.gate.text} cannot be judged{where} ({self.gate.path} is undefined)"
         return f"gate: {self.gate.text} holds{where} ({self.gate.path} is {self.actual:.6g})"
 
     @property
     def in_words(self) -> str:
-        """What is said of it on pages where it holds."""
+        """What is said of it on pages where it fails."""
         where = f" of {self.artifact}" if self.artifact else ""
+        must_not = f"which must not be {self.gate.operator} {self.gate.value:g}"
+        found = "undefined here" if self.actual is None else f"{self.actual:.6g}"
         return (
-            f"Failed, and nothing but reports was written: {self.gate.path}{where} is {self.actual:.6g}, "
-            f"which must not be {self.gate.operator} {self.gate.value:g}. Use nothing of what follows: mend "
-            "what failed, or the gate, and run again."
+            f"Failed, and nothing but reports was written: {self.gate.path}{where} is {found}, {must_not}. "
+            "Use nothing of what follows: mend what failed, or the gate, and run again."
         )
 
     @property
@@ -109,7 +112,7 @@ class JudgedGate:
         """What became of the run by it."""
         if self.actual is None:
             return "undefined"
-        return "failed" if self.holds else "passed"
+        return "failed" if self.fails else "passed"
 
 
 def _shown(actual: float | None) -> str:
@@ -174,7 +177,9 @@ def _at(path: str, value: Any) -> Any:
     if not path or (value is None and path in ("value", "low", "high")):  # what is undefined has no ends
         return value
     if isinstance(value, Estimate):
-        return getattr(value, path) if path in ("value", "low", "high") else _NOTHING
+        if path not in ("value", "low", "high"):
+            return _NOTHING
+        return None if value.value is None else getattr(value, path)
     if isinstance(value, Mapping):
         for name, inner in value.items():
             if path == name or path.startswith(f"{name}."):

@@ -254,7 +254,7 @@ def _page(report: Report, suffix: str, facts: RunFacts) -> str:
     document, made_from = report.document(), facts.origin.table(report.payload())
     figures = [each for each in document.figures if each.needed or can_draw()]
     tables = [*document.tables, *([gates_table(facts.gates)] if facts.gates else [])]
-    failed = [each.in_words for each in facts.gates if each.holds]
+    failed = [each.in_words for each in facts.gates if each.fails]
     lost = facts.origin.unwritten and not failed and facts.failure is None
     unsaved = ["Nothing was saved: run again with --output FILE to have it in one."] if lost else []
     document = replace(

@@ -55,5 +55,27 @@ def test_holm_is_the_step_down_rule(p_values):
 
 
 def test_equal_weights_are_as_many_rows():
-    assert effective_rows([3, 4], [0.5, 0.5]) == 7
-    assert effective_rows([100, 100], [1.0, 0.0]) == 100
+    kept = np.array([0, 0]), np.array([10**7, 10**7]), Fraction(1, 10)
+    assert effective_rows([3, 4], [0.5, 0.5], *kept) == 7
+    assert effective_rows([100, 100], [1.0, 0.0], *kept) == 100
+
+
+@given(
+    st.lists(
+        st.tuples(st.integers(0, 50), st.floats(0, 9), st.integers(0, 40), st.integers(0, 40)), min_size=1
+    )
+)
+def test_classes_that_are_missed_more_often_leave_fewer_effective_rows(lines):
+    """Against the sum over single rows, each missed or not as often as its class."""
+    alpha, total, spread, squares = 0.1, 0.0, 0.0, 0.0
+    for rows, weight, missed, more in lines:
+        miss = (missed + 1) / (missed + more + 2)
+        for _ in range(rows):
+            total += weight
+            squares += weight**2
+            spread += weight**2 * (miss * 0.9**2 + (1 - miss) * 0.1**2)
+    rows, weights, missed, more = (list(each) for each in zip(*lines, strict=True))
+    tested = np.array(missed) + np.array(more)
+    found = effective_rows(rows, weights, np.array(missed), tested, Fraction(1, 10))
+    largest = max(squares, spread / (alpha * (1 - alpha)))
+    assert found == pytest.approx(total**2 / largest if largest else 0, rel=1e-9, abs=1)

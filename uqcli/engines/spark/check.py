@@ -322,6 +322,7 @@ class Check:
                 positives=None if self.roles.label is None or self.roles.classes else found["positives"],
                 dropped=found["rows"] - found["usable"],
                 columns=self.roles.named(),
+                unlabelled=found["null_y"] if self.roles.label else 0,
             ),
             spans={
                 role: Span(

@@ -27,7 +27,13 @@ from uqcli.jobs.labelled import source_of
 from uqcli.methods.boundary.constraint import Constraint, parse_constraint
 from uqcli.methods.evaluate.difference import Chosen, PairedSelections
 from uqcli.methods.shift.target import precision_interval
-from uqcli.reports.evaluate.boundaries import EvaluateParameters, EvaluateReport, MeasuredBoundary
+from uqcli.reports.evaluate.boundaries import (
+    LEAST_CLEARED,
+    UNKNOWN,
+    EvaluateParameters,
+    EvaluateReport,
+    MeasuredBoundary,
+)
 from uqcli.reports.evaluate.difference import BoundaryDifference
 from uqcli.rows import Rows
 
@@ -62,11 +68,11 @@ def evaluate(
     tally, facts = _count(data, models)
     if tally.rows == 0:
         raise refusals.no_weight()
-    measured = _measured(tally, request, target)
+    measured = _measured(tally, facts.unlabelled, request, target)
     found = list(zip(request.artifacts, models, measured, strict=True))
-    promises = tuple(_judged(*each) for each in found)
+    promises = tuple(_judged(*each, request.confidence) for each in found)
     results = tuple(
-        (name, model, replace(each, promise_broken=None if promise.kept is None else int(not promise.kept)))
+        (name, model, replace(each, promise_broken=promise.broken))
         for (name, model, each), promise in zip(found, promises, strict=True)
     )
     return EvaluateReport(
@@ -79,7 +85,7 @@ def evaluate(
         ),
         results=results,
         promises=promises,
-        difference=_difference(tally, request.confidence) if len(models) == 2 else None,
+        difference=_difference(tally, measured, request.confidence) if len(models) == 2 else None,
     )
 
 
@@ -117,13 +123,23 @@ def _total(rows: Rows, mask: np.ndarray) -> int:
     return int(np.count_nonzero(mask)) if rows.weight is None else int(rows.weight[mask].sum())
 
 
-def _measured(tally: _Tally, request: EvaluateRequest, target: TargetMix | None) -> list[MeasuredBoundary]:
+def _measured(
+    tally: _Tally, unlabelled: int, request: EvaluateRequest, target: TargetMix | None
+) -> list[MeasuredBoundary]:
     negatives, confidence = tally.rows - tally.positives, request.confidence
+
+    def of_all_rows(successes: int, trials: int, selected: int) -> Estimate:
+        """A share whose rows are not all selected; nobody knows it where cleared rows have no labels."""
+        if unlabelled and tally.rows - selected < LEAST_CLEARED:
+            return UNKNOWN
+        return proportion_estimate(successes, trials, confidence)
+
     return [
         MeasuredBoundary(
             precision=proportion_estimate(true_positives, selected, confidence),
-            recall=proportion_estimate(true_positives, tally.positives, confidence),
-            fpr=proportion_estimate(selected - true_positives, negatives, confidence),
+            recall=of_all_rows(true_positives, tally.positives, selected),
+            fpr=of_all_rows(selected - true_positives, negatives, selected),
+            unlabelled=unlabelled,
             selected=selected,
             true_positives=true_positives,
             rows=tally.rows,
@@ -136,7 +152,7 @@ def _measured(tally: _Tally, request: EvaluateRequest, target: TargetMix | None)
     ]
 
 
-def _difference(tally: _Tally, confidence: float) -> BoundaryDifference:
+def _difference(tally: _Tally, measured: Sequence[MeasuredBoundary], confidence: float) -> BoundaryDifference:
     lost, gained = (
         Chosen(
             positives=positives - tally.common_positives,
@@ -145,9 +161,11 @@ def _difference(tally: _Tally, confidence: float) -> BoundaryDifference:
         for selected, positives in zip(tally.selected, tally.true_positives, strict=True)
     )
     kept = Chosen(positives=tally.common_positives, negatives=tally.common - tally.common_positives)
-    return difference_of(
-        PairedSelections(lost=lost, kept=kept, gained=gained), tally.rows, tally.positives, confidence
-    )
+    pair = PairedSelections(lost=lost, kept=kept, gained=gained)
+    found = difference_of(pair, tally.rows, tally.positives, confidence)
+    if UNKNOWN in [each.recall for each in measured]:
+        return replace(found, recall=UNKNOWN, recall_p=None)
+    return found
 
 
 def _in_target(target: TargetMix, true_positives: int, selected: int, request: EvaluateRequest) -> Estimate:
@@ -161,18 +179,24 @@ def _in_target(target: TargetMix, true_positives: int, selected: int, request: E
     return Estimate(value=value, low=low, high=high)
 
 
-def _judged(name: str, artifact: BoundaryArtifact, found: MeasuredBoundary) -> Promise:
+def _judged(name: str, artifact: BoundaryArtifact, found: MeasuredBoundary, confidence: float) -> Promise:
     """Say whether the promise held, exactly, and whether chance can explain a miss."""
     constraint = parse_constraint(artifact.constraint.kind, artifact.constraint.value)
-    kept, said = _held(artifact, constraint, found)
-    return Promise(name=f"{name}: {constraint.promise()}", kept=kept, said=f"{name}: {said}")
+    kept, said = _held(artifact, constraint, found, confidence)
+    fixed = constraint.kind is ConstraintKind.UTILITY or (
+        constraint.kind is ConstraintKind.MAX_SELECTED and not constraint.relative
+    )
+    promise = f"{name}: {constraint.promise()}"
+    return Promise(name=promise, kept=kept, said=f"{name}: {said}", of_new_rows=not fixed)
 
 
 _Held = tuple[bool | None, str]
 """Whether a promise is kept as far as chance lets anyone tell (None where nothing tells), in a sentence."""
 
 
-def _held(artifact: BoundaryArtifact, constraint: Constraint, found: MeasuredBoundary) -> _Held:
+def _held(
+    artifact: BoundaryArtifact, constraint: Constraint, found: MeasuredBoundary, confidence: float
+) -> _Held:
     match constraint.kind:
         case ConstraintKind.PRECISION:
             return _precision_kept(artifact, constraint, found)
@@ -182,6 +206,9 @@ def _held(artifact: BoundaryArtifact, constraint: Constraint, found: MeasuredBou
         case ConstraintKind.MAX_FPR:
             counts = (found.selected - found.true_positives, found.rows - found.positives)
             return _kept(constraint, found.fpr, counts)
+        case ConstraintKind.MAX_SELECTED if constraint.relative:
+            share_of_rows = proportion_estimate(found.selected, found.rows, confidence)
+            return _kept(constraint, share_of_rows, (found.selected, found.rows))
         case ConstraintKind.MAX_SELECTED:
             share = 100 * found.selected / found.rows
             promised = f"promised where it was chosen: {constraint.promise()}"
@@ -218,9 +245,10 @@ def _certified(constraint: Constraint, certificate: SavedCertificate, found: Mea
     )
 
 
-def _kept(constraint: Constraint, estimate: ExactEstimate, counts: tuple[int, int]) -> _Held:
-    if counts[1] == 0:
-        return None, f"{constraint.promise()} cannot be judged here: there is nothing to judge it by."
+def _kept(constraint: Constraint, estimate: Estimate, counts: tuple[int, int]) -> _Held:
+    if counts[1] == 0 or not isinstance(estimate, ExactEstimate):
+        why = "too few cleared rows have a label" if counts[1] else "there is nothing to judge it by"
+        return None, f"{constraint.promise()} cannot be judged here: {why}."
     met, surely = _held_against(constraint, estimate, counts)
     return met or not surely, f"{constraint.promise()} {_said(met=met, surely=surely)}."
 
@@ -231,7 +259,7 @@ def _held_against(
     """Whether a share (of successes in trials) keeps its bound, and whether its interval leaves no doubt."""
     (bound, *_), (successes, trials) = constraint.amounts, counts
     value, low, high = Fraction(successes, trials), Fraction(estimate.low), Fraction(estimate.high)
-    if constraint.kind is ConstraintKind.MAX_FPR:
+    if constraint.kind in (ConstraintKind.MAX_FPR, ConstraintKind.MAX_SELECTED):
         return value <= bound, high <= bound or low > bound
     return value >= bound, low >= bound or high < bound
 

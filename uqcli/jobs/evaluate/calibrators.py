@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+import numpy as np
+
 from uqcli.artifacts.calibrator import CalibratorArtifact
 from uqcli.artifacts.saved import Source
 from uqcli.artifacts.shift import ShiftArtifact
-from uqcli.counts import Floats
-from uqcli.document import Estimate, Metrics
+from uqcli.counts import Floats, bin_of
+from uqcli.document import Estimate, Metrics, Promise, p_text
 from uqcli.engines.probabilities import require_probabilities
 from uqcli.engines.protocol import ReadRows
 from uqcli.engines.request import DataRequest
@@ -20,13 +22,15 @@ from uqcli.jobs.evaluate.columns import labelled_rows
 from uqcli.jobs.evaluate.request import EvaluateRequest
 from uqcli.jobs.intervals import ResamplingPlan, check_bootstrap
 from uqcli.jobs.labelled import read_labelled
+from uqcli.methods.calibrate.histogram import error_p_values
+from uqcli.methods.calibrate.maps.histogram import HistogramMap
 from uqcli.methods.calibrate.scale import Scale
 from uqcli.methods.evaluate.paired import PairedCounts
 from uqcli.methods.resampling import LEAST_OF_A_CLASS
 from uqcli.reports.before_after import ReliabilityPanel
 from uqcli.reports.comparison import Comparison, value_of
 from uqcli.reports.evaluate.boundaries import EvaluateParameters
-from uqcli.reports.evaluate.calibrators import EvaluateCalibratorReport
+from uqcli.reports.evaluate.calibrators import EvaluateCalibratorReport, MeasuredCalibrator
 from uqcli.reports.evaluate.difference import LOSSES_COMPARED, CalibratorDifference
 from uqcli.rows import Rows
 
@@ -61,7 +65,12 @@ def evaluate(
         parts = panels(rows, before, found.probability, artifact.calibration, found.leaf)
         shown += parts if len(models) == 1 else [replace(parts[0], title=name)]
         pairs = PairedCounts.of(before, found.probability, rows.labels, rows.weight)
-        results.append((name, artifact, compare(pairs, plan)))
+        measured = MeasuredCalibrator(
+            compared=compare(pairs, plan),
+            rows=rows.size,
+            promise=_judged(name, artifact, rows, 1 - request.confidence),
+        )
+        results.append((name, artifact, measured))
         if len(models) == 2:
             after.append((rows, found.probability))
     assert read is not None  # there is an artifact
@@ -73,7 +82,40 @@ def evaluate(
         resampling=(request.bootstrap, request.seed),
         panels=tuple(shown),
         results=tuple(results),
-        difference=_difference([compared for _, _, compared in results], after, plan) if after else None,
+        promises=tuple(each.promise for _, _, each in results if each.promise is not None),
+        difference=_difference([each.compared for _, _, each in results], after, plan) if after else None,
+    )
+
+
+def _judged(name: str, artifact: CalibratorArtifact, rows: Rows, level: float) -> Promise | None:
+    """Hold the stated errors of a histogram's bins against rows; None where none are stated.
+
+    Parameters
+    ----------
+    level
+        Share of promises that hold and may be called broken.
+    """
+    map_ = artifact.calibration
+    if not isinstance(map_, HistogramMap) or artifact.weights is not None:
+        return None
+    at = bin_of(artifact.scale.corrected(rows.score), np.array(map_.edges, dtype=np.float64))
+    weight, bins = rows.counted(), len(map_.rate)
+    count, positives = np.zeros(bins, dtype=np.int64), np.zeros(bins, dtype=np.int64)
+    np.add.at(count, at, weight)
+    np.add.at(positives, at[rows.labels], weight[rows.labels])
+    p_values = error_p_values(positives, count, map_.rate, map_.error)
+    asked = f"{name}: every bin's rate within its error"
+    if not p_values:
+        return Promise(name=asked, kept=None, said=f"{asked}: no bin with rows tells.")
+    worst = min(p_values, key=lambda number: p_values[number])
+    kept = p_values[worst] > level
+    word = "nothing here speaks against it" if kept else "it is broken"
+    return Promise(
+        name=asked,
+        kept=kept,
+        said=f"{asked}: {word}. The worst bin, number {worst + 1}, has a rate of "
+        f"{positives[worst] / count[worst]:.4f} here; the model says {map_.rate[worst]:.4f} +- "
+        f"{map_.error[worst]:.4f} ({p_text(p_values[worst])} for all bins together).",
     )
 
 

@@ -213,7 +213,9 @@ def _metrics(
         sizes={str(size): int(count) for size, count in enumerate(sizes.tolist()) if count},
         target=None if shift is None else _in_target(artifact, tally, shift, drawn, confidence),
         rows=rows,
-        promise=judge(artifact, counts, drawn, level=1 - confidence, seed=request.seed),
+        promise=judge(
+            artifact, counts, drawn, shifted=shift is not None, level=1 - confidence, seed=request.seed
+        ),
     )
 
 

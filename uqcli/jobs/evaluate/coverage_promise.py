@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 import numpy as np
@@ -29,7 +30,13 @@ class Covered:
 
 
 def judge(
-    artifact: ConformalArtifact, counts: Covered, coverage: Floats | None, *, level: float, seed: int
+    artifact: ConformalArtifact,
+    counts: Covered,
+    coverage: Floats | None,
+    *,
+    shifted: bool,
+    level: float,
+    seed: int,
 ) -> CoveragePromise:
     """Hold the rows against the promise.
 
@@ -37,15 +44,20 @@ def judge(
     ----------
     coverage : float64, shape (B,), or None
         Draws of the coverage in a target.
+    shifted
+        Whether rows are weighted to a target; if not, sets for one are judged as if the rows were its own.
     level
         Share of kept promises that may be called broken.
     """
     alpha = decimal("alpha", artifact.parameters.alpha)
     calibration = calibration_rows(artifact, counts.rows_of_class)
     if artifact.mode is ConformalMode.LABEL_SHIFT:
+        missed = (counts.rows_of_class - counts.covered_of_class, counts.rows_of_class)
+        rows = effective_rows(calibration, artifact.weights or [], *missed, alpha)
+        if not shifted:
+            return _on_rows_of_target(artifact, counts, rows, alpha, level)
         p_values = {}
         if coverage is not None and len(coverage):
-            rows = effective_rows(calibration, artifact.weights or [])
             random = generator(seed, Purpose.TARGET, 1)
             p_values = {"": shifted_p_value(coverage, rows, alpha, random)}
         return _promise("target", p_values, level)
@@ -64,6 +76,25 @@ def judge(
     line = (counts.covered_of_class.sum(), counts.rows_of_class.sum(), sum(calibration), alpha)
     unpromised = _below_anyway(artifact, counts, level)
     return _promise("", _p_values([""], [line]), level, unpromised)
+
+
+def _on_rows_of_target(
+    artifact: ConformalArtifact, counts: Covered, effective: int, alpha: Fraction, level: float
+) -> CoveragePromise:
+    """Sets for a target, on labelled rows that are its own unless their classes say otherwise."""
+    covered, rows = int(counts.covered_of_class.sum()), int(counts.rows_of_class.sum())
+    if _is_like_source(counts.rows_of_class, artifact.weights or []):
+        promise = _promise("target", {}, level)
+        return replace(promise, unjudged="these rows have the classes of the source, not of the target")
+    return _promise("target", {"": coverage_p_value(covered, rows, effective, alpha)}, level)
+
+
+def _is_like_source(rows_of_class: Ints, weights: Sequence[float]) -> bool:
+    """Whether the classes of rows are a hundred times as likely in the source as in the target."""
+    told = [(int(rows), weight) for rows, weight in zip(rows_of_class, weights, strict=True) if rows]
+    if any(weight == 0 for _, weight in told):
+        return True
+    return math.fsum(rows * math.log(weight) for rows, weight in told) < -math.log(100)
 
 
 def calibration_rows(artifact: ConformalArtifact, rows_of_class: Ints) -> Sequence[int]:

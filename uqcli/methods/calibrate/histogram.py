@@ -7,8 +7,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from uqcli.counts import Floats, ValueCounts, binned_cells
+from uqcli.counts import Floats, Ints, ValueCounts, binned_cells
 from uqcli.methods.calibrate.maps.histogram import HistogramMap
+from uqcli.methods.multiple import holm
 
 _CLASSES = 2
 
@@ -72,3 +73,35 @@ def bound(rows: int, bins: int, confidence: float, classes: int = _CLASSES) -> f
     """
     alpha = 1 - confidence
     return 2 / math.sqrt(rows) * math.sqrt(0.5 * math.log(bins * 2**classes / alpha))
+
+
+def error_p_values(
+    positives: Ints, count: Ints, rate: Sequence[float], error: Sequence[float | None]
+) -> dict[int, float]:
+    """How likely new labels lie so far off each bin's rate if all rates are within their errors (Holm).
+
+    Two-sided and exact: binomial tails at the nearer end of each range, doubled.
+
+    Parameters
+    ----------
+    positives, count : int64, shape (M,)
+        New rows of each bin.
+    rate, error
+        What the model states; no error where it had no row.
+
+    Returns
+    -------
+    By number of the bin, of those with rows and an error.
+    """
+    from scipy.special import bdtr, bdtrc
+
+    p_values = {}
+    for number, (k, n, middle, off) in enumerate(
+        zip(positives.tolist(), count.tolist(), rate, error, strict=True)
+    ):
+        if n and off is not None:
+            low, high = max(0.0, middle - off), min(1.0, middle + off)
+            few = float(bdtr(float(k), n, low)) if k < n else 1.0
+            many = float(bdtrc(k - 1.0, n, high)) if k > 0 else 1.0
+            p_values[str(number)] = min(1.0, 2 * min(few, many))
+    return {int(number): p for number, p in holm(p_values).items()}

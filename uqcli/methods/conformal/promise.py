@@ -14,7 +14,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from uqcli.counts import Floats
+from uqcli.counts import Floats, Ints
 
 _FAR = 40
 """Standard deviations beyond which no outcome adds to a sum of doubles."""
@@ -64,11 +64,34 @@ def _beta_binomial_cdf(successes: int, trials: int, a: int, b: int) -> float:
     return min(1.0, float(np.exp(log_p).sum()))
 
 
-def effective_rows(rows_of_class: Sequence[int], weights: Sequence[float]) -> int:
-    """How many unweighted rows weigh as much as rows of these classes, ``(sum w)^2 / sum w^2``."""
-    total = math.fsum(rows * weight for rows, weight in zip(rows_of_class, weights, strict=True))
-    squares = math.fsum(rows * weight**2 for rows, weight in zip(rows_of_class, weights, strict=True))
-    return math.floor(total**2 / squares) if squares else 0
+def effective_rows(
+    rows_of_class: Sequence[int],
+    weights: Sequence[float],
+    missed: Ints,
+    tested: Ints,
+    alpha: Fraction,
+) -> int:
+    """How many unweighted calibration rows would give a coverage that varies as much.
+
+    It is ``(sum w)^2 / sum w^2``, or fewer where classes of large weights are missed more often: the weighted
+    coverage at the threshold varies by ``sum w^2 (miss - alpha)^2``.
+
+    Parameters
+    ----------
+    missed, tested : int64, shape (C,)
+        New rows of each class whose set does not hold it, and all of them: they tell how often it is missed.
+    """
+    lines = list(zip(rows_of_class, weights, missed.tolist(), tested.tolist(), strict=True))
+    total = math.fsum(rows * weight for rows, weight, _, _ in lines)
+    squares = math.fsum(rows * weight**2 for rows, weight, _, _ in lines)
+    if not squares:
+        return 0
+    a = float(alpha)
+    spread = math.fsum(
+        rows * weight**2 * ((k + 1) / (n + 2) * (1 - a) ** 2 + (n - k + 1) / (n + 2) * a**2)
+        for rows, weight, k, n in lines
+    )
+    return math.floor(total**2 / max(squares, spread / (a * (1 - a))))
 
 
 def shifted_p_value(

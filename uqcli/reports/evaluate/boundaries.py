@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Any, Protocol
+from typing import Any, Final, Protocol
 
 import msgspec
 
@@ -39,23 +39,35 @@ class EvaluateParameters(msgspec.Struct, frozen=True, kw_only=True):
     seed: int | None = None
 
 
+LEAST_CLEARED: Final = 100
+"""Cleared rows with a label that recall and the like need where some rows have none."""
+
+UNKNOWN: Final = Estimate(value=None, low=None, high=None)
+"""A share of which the labelled rows say nothing."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class MeasuredBoundary:
     """What a boundary selects among labelled rows, by weight, with intervals of its rates.
 
     Attributes
     ----------
+    recall, fpr
+        UNKNOWN where labels are missing and too few cleared rows have one.
+    unlabelled
+        Rows left out because they have no label.
     promise_broken
         1 where these rows speak against its promise, 0 where they do not, None where they cannot tell.
     """
 
     precision: ExactEstimate
-    recall: ExactEstimate
-    fpr: ExactEstimate
+    recall: Estimate
+    fpr: Estimate
     selected: int
     true_positives: int
     rows: int
     positives: int
+    unlabelled: int = 0
     target_precision: Estimate | None = None
     promise_broken: int | None = None
 
@@ -76,6 +88,7 @@ class MeasuredBoundary:
             "true_positives": self.true_positives,
             "rows": self.rows,
             "positives": self.positives,
+            "unlabelled": self.unlabelled,
             "promise_broken": self.promise_broken,
         }
 
@@ -101,6 +114,16 @@ class HasMetrics(Protocol):
 
 Results = Sequence[tuple[str, Any, HasMetrics]]
 """Artifact name, artifact, and what it came to, in the order given."""
+
+
+def each_alone(results: Results) -> list[str]:
+    """That nothing corrects for the number of models, where there are three or more."""
+    if len(results) < 3:
+        return []
+    return [
+        f"Each of the {len(results)} models is judged at its own level: by chance one may look broken, and "
+        "the best of them looks better than it is."
+    ]
 
 
 def number_of(results: Results, one: str, many: str) -> str:
@@ -231,6 +254,16 @@ class EvaluateReport:
             f"{count(hits)} ({100 * hits / alerts:.3g} %) are positive."
         ]
 
+    def _on_labels(self) -> list[str]:
+        """Why recall and the false-positive rate are not known, where they are not."""
+        unknown = [(name, found) for name, _, found in self.results if found.recall == UNKNOWN]
+        return [
+            f"{name}: recall and false-positive rate are not estimated: {rows_of(found.unlabelled)} without "
+            f"a label, and only {count(found.rows - found.selected)} with one among those that it clears "
+            f"({LEAST_CLEARED} are needed)."
+            for name, found in unknown
+        ]
+
     def _seen_before(self) -> list[str]:
         """Which count here what they counted where they were chosen."""
         same = [
@@ -282,7 +315,8 @@ class EvaluateReport:
         names = [name for name, _, _ in self.results]
         apart = [] if self.difference is None else self.difference.sentences(names)
         seen = self._seen_before()
-        said = [*(each.said for each in self.promises), *apart, *self._worth(), *seen]
+        judged = [*(each.said for each in self.promises), *each_alone(self.results)]
+        said = [*self._on_labels(), *judged, *apart, *self._worth(), *seen]
         return said if seen else [*said, UNSEEN]
 
 

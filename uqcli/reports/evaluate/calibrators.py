@@ -8,7 +8,7 @@ from typing import Any
 
 from uqcli.artifacts.calibrator import CalibratorArtifact
 from uqcli.artifacts.saved import Source
-from uqcli.document import Document, Metrics, count
+from uqcli.document import Document, Metrics, Promise, count
 from uqcli.reports.before_after import ReliabilityPanel, before_and_after_figure
 from uqcli.reports.comparison import (
     Comparison,
@@ -22,11 +22,34 @@ from uqcli.reports.comparison import (
 from uqcli.reports.evaluate.boundaries import (
     UNSEEN,
     EvaluateParameters,
+    each_alone,
     evaluation_payload,
     metrics_by_artifact,
     number_of,
 )
 from uqcli.reports.evaluate.difference import CalibratorDifference
+
+
+@dataclass(frozen=True, kw_only=True)
+class MeasuredCalibrator:
+    """What a calibrator makes of labelled rows.
+
+    Attributes
+    ----------
+    rows
+        By weight.
+    promise
+        Whether its errors hold, where it states some; None where it promises nothing.
+    """
+
+    compared: Comparison
+    rows: int
+    promise: Promise | None
+
+    def metrics(self) -> Metrics:
+        """By their contract names."""
+        broken = {} if self.promise is None else {"promise_broken": self.promise.broken}
+        return {**self.compared.metrics(), "rows": self.rows, **broken}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -41,6 +64,8 @@ class EvaluateCalibratorReport:
         Reliability before and after: of each part of a single calibrator, or of all rows for each of several.
     results
         Artifact name, artifact and metrics before and after, in the order given.
+    promises
+        Of those that promise something, whether it holds here.
     difference
         The second calibrator's probabilities less the first's, where there are two.
     """
@@ -49,7 +74,8 @@ class EvaluateCalibratorReport:
     parameters: EvaluateParameters
     resampling: tuple[int, int]
     panels: tuple[ReliabilityPanel, ...]
-    results: tuple[tuple[str, CalibratorArtifact, Comparison], ...]
+    results: tuple[tuple[str, CalibratorArtifact, MeasuredCalibrator], ...]
+    promises: tuple[Promise, ...] = ()
     difference: CalibratorDifference | None = None
 
     @property
@@ -72,7 +98,7 @@ class EvaluateCalibratorReport:
 
     def document(self) -> Document:
         """The readable form."""
-        named = [(f"{name} ({artifact.method})", compared) for name, artifact, compared in self.results]
+        named = [(f"{name} ({artifact.method})", found.compared) for name, artifact, found in self.results]
         tables = [comparison_table(*named[0])]
         if len(named) > 1:
             tables = [ranked_table("By log loss: the lowest first", "calibrator", named)]
@@ -82,7 +108,14 @@ class EvaluateCalibratorReport:
         of = number_of(self.results, "a calibrator", "calibrators")
         title = f"Evaluation of {of} on {rows} rows, {positives} positive"
         figure = before_and_after_figure(self.panels)
-        return Document(title=title, tables=tables, lead=self._which(), notes=self._notes(), figures=[figure])
+        return Document(
+            title=title,
+            tables=tables,
+            lead=self._which(),
+            notes=self._notes(),
+            figures=[figure],
+            promises=self.promises,
+        )
 
     def _which(self) -> list[str]:
         """Which of two to use, as far as these rows tell."""
@@ -90,13 +123,15 @@ class EvaluateCalibratorReport:
 
     def _notes(self) -> list[str]:
         apart = [] if self.difference is None else self.difference.sentences(self._names())
-        named = [(name, compared) for name, _, compared in self.results]
+        named = [(name, found.compared) for name, _, found in self.results]
         said = [
             f"{name}: {' '.join([verdict(compared, 'here'), *still_off(compared)])}"
             for name, compared in named
         ]
         several = [] if len(named) == 2 else first_by_brier(named, "evaluate two alone to tell them apart")
-        return [*said, *apart, *several, *decided_by_single_rows(named), UNSEEN]
+        promised = [each.said for each in self.promises]
+        alone = each_alone(self.results)
+        return [*said, *promised, *alone, *apart, *several, *decided_by_single_rows(named), UNSEEN]
 
     def _names(self) -> list[str]:
         return [name for name, _, _ in self.results]

@@ -28,6 +28,7 @@ from uqcli.document import (
 from uqcli.reports.evaluate.boundaries import (
     UNSEEN,
     EvaluateParameters,
+    each_alone,
     evaluation_payload,
     intervals_in_words,
     metrics_by_artifact,
@@ -62,6 +63,8 @@ class CoveragePromise:
         The name with the lowest p-value.
     classes_below
         Classes surely covered less often than all rows are, which they were not promised.
+    unjudged
+        Why the rows cannot tell, where something else than their number keeps them from it.
     """
 
     unit: str
@@ -69,6 +72,7 @@ class CoveragePromise:
     below: tuple[str, ...]
     worst: str | None
     classes_below: tuple[str, ...]
+    unjudged: str = ""
 
     @property
     def verdict(self) -> str | None:
@@ -76,6 +80,11 @@ class CoveragePromise:
         if not self.p_values:
             return None
         return "broken" if self.below else "kept"
+
+    @property
+    def broken(self) -> int | None:
+        """1 where it is broken, 0 where nothing speaks against it, None where the rows cannot tell."""
+        return None if self.verdict is None else int(self.verdict == "broken")
 
     @property
     def worst_p(self) -> float | None:
@@ -123,6 +132,7 @@ class SetMetrics:
             "rows": self.rows,
             "below": len(self.promise.below) if self.promise.p_values else None,
             "worst_p": self.promise.worst_p,
+            "promise_broken": self.promise.broken,
             "coverage_by_class": self.by_class,
             "coverage_by_size": self.by_size,
             "set_sizes": self.sizes,
@@ -221,7 +231,7 @@ class EvaluateConformalReport:
         names = [name for name, _, _ in self.results]
         apart = [] if self.difference is None else self.difference.sentences(names)
         judged = [f"{name}: {_verdict(artifact, found)}" for name, artifact, found in self.results]
-        return [*judged, *apart, *_on_empty(self.results), UNSEEN]
+        return [*judged, *each_alone(self.results), *apart, *_on_empty(self.results), UNSEEN]
 
 
 def _promised(name: str, artifact: ConformalArtifact, found: SetMetrics) -> Promise:
@@ -293,10 +303,12 @@ def _also(found: SetMetrics) -> str:
 
 def _verdict_in_target(percent: str, found: SetMetrics) -> str:
     promised = f"{percent} coverage was promised in the target's class mix"
-    if found.target is None:
-        return f"{promised}: read this on rows of the target, or give its class weights with --shift."
-    value, _ = found.target
+    if found.promise.unjudged:
+        return f"{promised}: not judged, as {found.promise.unjudged}; give its class weights with --shift."
+    value = found.coverage if found.target is None else found.target[0]
     there = f"{100 * (value.value or 0):.1f} % are covered there"
+    if found.target is None:
+        there = f"{100 * (value.value or 0):.1f} % of these rows, taken for the target's, are covered"
     if found.promise.verdict is None:
         return f"{promised}: {there}; the class weights carry no draws to judge that by."
     return f"{promised}: {_IN_WORDS[found.promise.verdict]}; {there} ({p_text(found.promise.worst_p)})."

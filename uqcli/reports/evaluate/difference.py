@@ -33,7 +33,7 @@ class BoundaryDifference:
         Rows that one of them selects and the other does not, and the positive ones among them.
     """
 
-    recall: ExactEstimate
+    recall: Estimate
     precision: ExactEstimate
     selected: Estimate
     recall_p: float | None
@@ -69,7 +69,8 @@ class BoundaryDifference:
 
     def _on_recall(self, first: str, second: str) -> str:
         if self.recall_p is None:
-            return "Recalls cannot be compared: no row is positive."
+            why = "no row is positive" if self.recall.low is not None else "too few cleared rows have a label"
+            return f"Recalls cannot be compared: {why}."
         test = (
             f"exact McNemar {p_text(self.recall_p)} on {count(self.disagreements_positive)} positives where "
             "they disagree"

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from uqcli.document import ExactEstimate, Figure, printable
+from uqcli.document import Estimate, Figure, printable
 from uqcli.reports.figures import BLUE, GREY, RED, line_by_line, panels
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ class Measured:
     """
 
     name: str
-    rate: ExactEstimate
+    rate: Estimate
     promised: float | None
 
 
@@ -58,6 +58,8 @@ def _draw(axes: Axes, title: str, measured: Sequence[Measured]) -> None:
         low, high = each.rate.low, each.rate.high
         if each.promised is not None:
             axes.plot([each.promised] * 2, [place - 0.36, place + 0.36], color=RED, linewidth=2)
+        if low is None or high is None:
+            continue
         if each.rate.value is None:
             axes.plot([low, high], [place, place], color=GREY, linewidth=1.2, linestyle=(0, (2, 2)))
             continue

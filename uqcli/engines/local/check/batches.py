@@ -48,7 +48,7 @@ class LocalBatches:
         self._rows_of: list[int] = []
         self._used = self._positives = 0
         self.roles = request.roles
-        self.dropped = 0
+        self.dropped = self._unlabelled = 0
         self.repeatable = True
         self.levels: Mapping[str, Mapping[str, int]] = {}
         self.unnormalised = 0.0
@@ -61,6 +61,7 @@ class LocalBatches:
             positives=None if self.roles.label is None or self.roles.classes else self._positives,
             dropped=self.dropped,
             columns=self.roles.named(),
+            unlabelled=self._unlabelled,
         )
 
     def __iter__(self) -> Iterator[Rows]:
@@ -94,7 +95,7 @@ class LocalBatches:
                 self._rows_of.append(checker.rows - before)
                 rows_read(source.origin.name, checker.rows - before)
         checker.finish()
-        self.dropped = checker.invalid
+        self.dropped, self._unlabelled = checker.invalid, checker.unlabelled
         self.levels, self.unnormalised = checker.levels, checker.unnormalised
         if checker.rows == checker.invalid:
             raise refusals.no_rows(checker.invalid)

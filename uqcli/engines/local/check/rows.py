@@ -124,6 +124,12 @@ class RowChecker:
             first_row=first_row,
         )
 
+    @property
+    def unlabelled(self) -> int:
+        """Rows without a label."""
+        tally = self._tallies.get((self.roles.label or "", _NULL))
+        return 0 if tally is None else tally.count
+
     def finish(self) -> None:
         """Raise what was met, unless such rows are dropped or kept.
 
