@@ -75,7 +75,8 @@ class FitColumns:
         str | None,
         typer.Option(
             metavar="COL",
-            help="Weight column: non-negative integers, 2 means the row twice. (default: none)",
+            help="Weight column: how many independent rows each stands for, a whole number; "
+            "no amounts, no sampling weights. (default: none)",
             rich_help_panel=_COLUMNS,
         ),
     ] = None
@@ -253,7 +254,10 @@ class LabelColumns:
     weight: Annotated[
         str | None,
         typer.Option(
-            metavar="COL", help="Weight column. (default: the artifact's)", rich_help_panel=_COLUMNS
+            metavar="COL",
+            help="Weight column: how many independent rows each stands for, a whole number; no amounts, no "
+            "sampling weights. (default: the artifact's)",
+            rich_help_panel=_COLUMNS,
         ),
     ] = None
     no_weight: Annotated[

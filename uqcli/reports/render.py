@@ -19,7 +19,7 @@ from uqcli.reports.gates import JudgedGate, gates_table
 from uqcli.reports.junit import to_junit
 from uqcli.reports.origin import Origin
 from uqcli.reports.prometheus import to_prometheus
-from uqcli.running.remarks import remarks
+from uqcli.running.remarks import cautions, remarks
 from uqcli.visible import acts, visible
 
 if TYPE_CHECKING:
@@ -66,7 +66,7 @@ def to_terminal(document: Document, stream: TextIO) -> None:
     )
     with console.capture() as capture:  # the console would exit by itself on a closed pipe
         console.print(Text(visible(document.title), style="bold"))
-        for sentence in document.lead:
+        for sentence in (*document.lead, *cautions()):
             console.print(Text(visible(sentence)))
         for table in document.tables:
             console.print(_rich_table(table))
@@ -92,7 +92,8 @@ def _rich_table(table: Table) -> RichTable:
 
 def to_json(report: Report) -> str:
     """One JSON object, indented; characters that would act on a terminal are escaped."""
-    text = json.dumps(report.payload(), indent=2, allow_nan=False, ensure_ascii=False) + "\n"
+    warned = {"cautions": cautions()} if cautions() else {}
+    text = json.dumps({**report.payload(), **warned}, indent=2, allow_nan=False, ensure_ascii=False) + "\n"
     if text.replace("\n", "").isprintable():
         return text
     return "".join(_json_escape(each) if each != "\n" and acts(each) else each for each in text)
@@ -260,7 +261,11 @@ def _page(report: Report, suffix: str, facts: RunFacts) -> str:
     document = replace(
         document,
         title=f"{document.title}: failed by a gate" if failed else document.title,
-        lead=(*failed, *(f"If it had passed: {each}" if failed else each for each in document.lead)),
+        lead=(
+            *failed,
+            *(f"If it had passed: {each}" if failed else each for each in document.lead),
+            *cautions(),
+        ),
         notes=(*document.notes, *unsaved, *remarks()),
         figures=figures,
         tables=tables,

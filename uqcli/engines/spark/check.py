@@ -6,6 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from uqcli.choices import OnInvalid
 from uqcli.defaults import MOST_ROWS
 from uqcli.engines import refusals
@@ -16,6 +18,8 @@ from uqcli.engines.spark.read import ClusterInput, Column, Frame, opened, quoted
 from uqcli.engines.spark.session import spark_errors
 from uqcli.engines.spark.values import class_of, label_of, number_of, text_of
 from uqcli.errors import DataError, UsageError
+from uqcli.repeats import MOST_SAMPLED, MOST_VALUES, WeightsSeen
+from uqcli.running.remarks import caution
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -93,7 +97,41 @@ def checked(session: SparkSession, request: DataRequest) -> CheckedFrame:
         frame = together([check.read(each) for each in inputs])
         found = frame.agg(*check.questions()).toArrow().to_pylist()[0]
     check.judge(found)
-    return check.result(frame, found)
+    result = check.result(frame, found)
+    if roles.weight is not None and (said := _weights_seen(result).caution()):
+        caution(said)
+    return result
+
+
+def _weights_seen(checked: CheckedFrame) -> WeightsSeen:
+    """What there is to know of weights, from a sample of the values where there are many."""
+    from pyspark.sql import functions as F  # noqa: N812
+
+    seen, names = WeightsSeen(), list(checked.names.values())
+    odd = F.col("w") * (F.col("y") % 2)
+    totals = (F.count(F.lit(1)).alias("rows"), F.sum("w").alias("size"))
+    with spark_errors("look at the weights"):
+        values = checked.frame.select("w").distinct().limit(MOST_VALUES + 1).toArrow()
+        labels = checked.frame.groupBy("y").agg(*totals).toArrow()
+        sample = (
+            checked.frame.groupBy(*names)
+            .agg(*totals, F.sum(odd).alias("odd"))
+            .orderBy(F.xxhash64(*names))
+            .limit(MOST_SAMPLED)
+            .toArrow()
+        )
+    seen.values = set(values.column("w").to_pylist())
+    seen.of_label = {
+        int(label): (rows, size)
+        for label, rows, size in zip(
+            *(labels.column(each).to_pylist() for each in ("y", "rows", "size")), strict=True
+        )
+    }
+    seen.value = sample.column(names[0]).to_numpy()
+    seen.size, seen.odd, seen.rows = (
+        sample.column(each).to_numpy().astype(np.int64) for each in ("size", "odd", "rows")
+    )
+    return seen
 
 
 @dataclass

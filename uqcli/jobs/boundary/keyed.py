@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from uqcli.counts import Ints
 from uqcli.draws import digest, hashes
+from uqcli.repeats import are_copies
 from uqcli.rows import Rows
 
 
@@ -24,6 +25,7 @@ class Copies:
     drawn : uint64, shape (n,)
         A hash of each row's values, of its number among equal rows, of the seed, and of the whole table:
         without the last, what is drawn of a few much repeated values would be the same for every hold-out.
+        Copies of one row have one hash, so that they stay together (see uqcli.repeats).
     table
         The digest of the whole table.
     """
@@ -46,6 +48,8 @@ def copies(rows: Rows, seed: int) -> Copies:
     table = digest([*columns, count])
     of = np.repeat(np.arange(len(count)), count)
     copy = np.arange(len(of)) - np.repeat(np.cumsum(count) - count, count)
+    if are_copies(rows):
+        copy = np.zeros_like(copy)
     drawn = hashes([*(each[of] for each in columns), copy], seed, table)
     return Copies(of=of, drawn=drawn, table=table)
 

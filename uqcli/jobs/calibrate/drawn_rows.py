@@ -8,6 +8,7 @@ from uqcli.counts import Ints, ValueCounts
 from uqcli.defaults import MEASURED_ROWS
 from uqcli.draws import Purpose, generator
 from uqcli.parts import places_of, sums_before
+from uqcli.repeats import are_copies
 from uqcli.rows import Rows
 
 
@@ -37,6 +38,26 @@ def drawn_from(counts: ValueCounts, seed: int) -> ValueCounts:
     count = np.diff(first, append=len(rank))
     negatives = np.add.reduceat(negative, first, dtype=np.int64)
     return ValueCounts(value=counts.value[taken], count=count, positives=count - negatives)
+
+
+def deal_rows(rows: Rows, parts: int, random: np.random.Generator) -> Ints:
+    """Deal pooled rows out (see ``deal``); copies of one row stay together, as far as no part is left empty.
+
+    Returns
+    -------
+    int64, shape (parts, m)
+        How often each distinct row is in each part.
+    """
+    weight = rows.counted()
+    if are_copies(rows):
+        order = random.permutation(len(weight))
+        last = np.cumsum(weight[order])
+        part = np.minimum((2 * last - weight[order]) * parts // (2 * last[-1]), parts - 1)  # of its middle
+        whole = np.zeros((parts, len(weight)), dtype=np.int64)
+        whole[part, order] = weight[order]
+        if whole.any(axis=1).all():
+            return whole
+    return deal(weight, parts, random)
 
 
 def deal(weight: Ints, parts: int, random: np.random.Generator) -> Ints:

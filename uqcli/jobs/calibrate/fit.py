@@ -13,7 +13,7 @@ from uqcli.counts import Floats, ValueCounts, merge
 from uqcli.draws import Purpose, check_seed, generator
 from uqcli.errors import UsageError
 from uqcli.exact import check_size
-from uqcli.jobs.calibrate.drawn_rows import deal
+from uqcli.jobs.calibrate.drawn_rows import deal_rows
 from uqcli.jobs.intervals import check_confidence
 from uqcli.methods.bin.grid import GridSpec, pool_by, uncertainty_edges_of
 from uqcli.methods.bin.registry import BinSizes, rule_of
@@ -187,7 +187,7 @@ def _heterogeneous(rows: Rows, options: CalibrationOptions, tree_rows: Rows | No
         if rows.size == 1:
             tree_rows = rows  # nothing to split
         else:
-            halves = deal(rows.counted(), 2, generator(options.seed, Purpose.SPLIT, 0))
+            halves = deal_rows(rows, 2, generator(options.seed, Purpose.SPLIT, 0))
             tree_rows, rows = (rows.weighing(half) for half in halves)
     learned = _learn(tree_rows, options)
     boosted = options.partitioner is Partitioner.BOOSTED
@@ -247,7 +247,7 @@ def cross_fitted(rows: Rows, options: CalibrationOptions, tree_rows: Rows | None
     if rows.size < 2:
         return None
     weight = rows.counted()
-    folds = deal(weight, min(defaults.FOLDS, rows.size), generator(options.seed, Purpose.SPLIT, 1))
+    folds = deal_rows(rows, min(defaults.FOLDS, rows.size), generator(options.seed, Purpose.SPLIT, 1))
     parts = []
     for fold in folds:
         held_out = rows.weighing(fold)

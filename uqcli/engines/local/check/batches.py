@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
@@ -21,7 +22,9 @@ from uqcli.engines.local.read.open import open_sources
 from uqcli.engines.local.read.source import OpenedInput, tell_of_reading
 from uqcli.engines.protocol import SourceFacts
 from uqcli.engines.request import DataRequest, Roles
+from uqcli.repeats import WeightsSeen
 from uqcli.rows import Rows
+from uqcli.running.remarks import caution
 from uqcli.running.rows_read import rows_read
 
 
@@ -81,6 +84,7 @@ class LocalBatches:
             self.roles = roles
             self.repeatable = all(source.origin.regular for source in sources)
             checker = self._checker(self._request.on_invalid)
+            weights = None if roles.weight is None else WeightsSeen()
             columns = roles.columns()
             for number, source in enumerate(sources):
                 before = checker.rows
@@ -90,6 +94,8 @@ class LocalBatches:
                     positive = checked.rows.positive
                     self._used += len(checked.rows)
                     self._positives += 0 if positive is None else int(np.count_nonzero(positive))
+                    if weights is not None:
+                        weights.add_rows(checked.rows)
                     tell_of_reading(sources, number, checker.rows)
                     yield checked, checker.rows
                 self._rows_of.append(checker.rows - before)
@@ -99,6 +105,15 @@ class LocalBatches:
         self.levels, self.unnormalised = checker.levels, checker.unnormalised
         if checker.rows == checker.invalid:
             raise refusals.no_rows(checker.invalid)
+        if weights is not None:
+            self._warn(weights.caution())
+
+    def _warn(self, sentence: str) -> None:
+        """In a report, or as Python does where rows come from there."""
+        if sentence and self._request.frame is not None:
+            warnings.warn(sentence, stacklevel=2)
+        elif sentence:
+            caution(sentence)
 
     def rest(self, start: int) -> Iterator[tuple[CheckedRows, int]]:
         """The same again from such a position on, once all have been read and checked."""

@@ -1,0 +1,55 @@
+"""Weights that are no counts of rows: said in reports, in JSON, and from Python."""
+
+import polars as pl
+import pytest
+
+import uqcli as library
+
+SAID = "do they count rows? A weight of n stands for n independent rows"
+
+
+@pytest.fixture
+def amounts(frame, tmp_path):
+    """Rows with an amount of money each."""
+    frame.with_row_index("amount").with_columns(pl.col("amount") % 90 + 1).write_parquet(
+        tmp_path / "a.parquet"
+    )
+    return "a.parquet", "--weight", "amount"
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("tce",),
+        ("boundary", "--precision", "0.6"),
+        ("boundary", "--precision", "0.6", "--algorithm", "st"),
+        ("calibrate", "--method", "platt"),
+        ("conformal",),
+        ("bin",),
+    ],
+    ids=" ".join,
+)
+def test_amounts_are_cautioned_against(uqcli, amounts, command, tmp_path):
+    assert SAID in " ".join(uqcli(*command, *amounts).out.decode().split())
+    report = uqcli(*command, *amounts, "--json", "--report", "r.md")
+    assert SAID in report.json["cautions"][0]
+    assert SAID in (tmp_path / "r.md").read_text()
+    assert "cautions" not in uqcli(*command, amounts[0], "--json").json
+
+
+def test_evaluate_cautions_too_and_counts_of_rows_are_fine(uqcli, amounts, artifact, frame, tmp_path):
+    assert SAID in uqcli("evaluate", artifact, *amounts, "--json").json["cautions"][0]
+    alike = pl.concat([frame.with_columns(pl.col("score").round(1), pl.col("uncertainty").round(0))] * 1)
+    grouped = alike.group_by("score", "uncertainty", "label").len("rows")
+    grouped.write_parquet(tmp_path / "g.parquet")
+    for command in (("tce",), ("boundary", "--precision", "0.6"), ("evaluate", artifact)):
+        report = uqcli(*command, "g.parquet", "--weight", "rows", "--json")
+        assert (report.code, "cautions" in report.json) == (0, False)
+
+
+def test_python_warns(frame):
+    weight = frame.with_row_index("w")["w"] % 90 + 1
+    with pytest.warns(UserWarning, match="A weight of n stands for n independent rows"):
+        library.find_boundary(
+            frame["score"], frame["label"], uncertainty=frame["uncertainty"], weight=weight, precision="0.6"
+        )

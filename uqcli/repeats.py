@@ -1,0 +1,157 @@
+"""Equal rows and weights: whether they stand for independent rows, or for copies of one.
+
+Independent rows with the same numbers have either label now and then, as often as their neighbours tell.
+Copies of a row have its label. Everywhere in this program a weight of n counts n independent rows. Amounts of
+money, sampling weights and copies make n rows out of one: nothing said at a level holds for them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from uqcli.counts import Bools, Floats, Ints
+from uqcli.draws import hashes
+from uqcli.rows import Rows
+
+MOST_SAMPLED: Final = 1 << 16
+"""Distinct values that weights are judged by."""
+
+_NEIGHBOURS: Final = 50
+"""Values on either side whose labels tell how often a value's own labels should differ."""
+
+_LEAST_EXPECTED: Final = 10
+_FEW: Final = 0.25
+"""Share of the expected values with both labels below which equal rows are copies."""
+
+MOST_VALUES: Final = 10
+"""Distinct weights that are few."""
+
+_FOLLOWS: Final = 1.5
+_LEAST_OF_A_LABEL: Final = 30
+_HEAVY: Final = 5
+_SHARED: Final = 0.01
+
+
+def are_copies(rows: Rows) -> bool:
+    """Whether the repeated rows of a table are copies: then splits and folds must not part them.
+
+    Parameters
+    ----------
+    rows
+        Pooled, with labels of two classes. Weights count as repeated rows.
+    """
+    count, positive = rows.counted(), rows.labels
+    values = list(rows.numbers.values())
+    order = np.lexsort(list(reversed(values)))
+    new: Bools = np.zeros(len(order), dtype=np.bool_)
+    new[:1] = True
+    for each in values:
+        new[1:] |= each[order][1:] != each[order][:-1]
+    starts = np.flatnonzero(new)
+    size, positives = (np.add.reduceat(each[order], starts) for each in (count, np.where(positive, count, 0)))
+    return labels_say_copies(size, positives) is True
+
+
+def labels_say_copies(size: Ints, positives: Ints) -> bool | None:
+    """Whether rows with equal numbers are copies; None where too few of them would differ anyway.
+
+    Parameters
+    ----------
+    size, positives : int64, shape (m,)
+        Of each distinct value in ascending order: its rows, and the positive ones among them.
+    """
+    share = positives / size
+    before = np.concatenate([[0.0], np.cumsum(share)])
+    place = np.arange(len(size))
+    low, high = np.maximum(place - _NEIGHBOURS, 0), np.minimum(place + _NEIGHBOURS + 1, len(size))
+    rate = np.clip((before[high] - before[low] - share) / np.maximum(high - low - 1, 1), 0, 1)
+    expected = (1 - rate**size - (1 - rate) ** size)[size > 1].sum()
+    if expected < _LEAST_EXPECTED:
+        return None
+    return bool(np.count_nonzero((positives > 0) & (positives < size)) <= _FEW * expected)
+
+
+@dataclass
+class WeightsSeen:
+    """What there is to know of weights: memory is bounded, and the order of rows leaves no trace.
+
+    Attributes
+    ----------
+    values
+        Distinct weights, one more than few at most.
+    of_label
+        Label to its rows and their weight.
+    key, value, size, odd, rows
+        A sample of distinct values of the numbers, those of the lowest hashes: the hash, the first number,
+        the weight, that of rows with odd labels, and rows.
+    """
+
+    values: set[int] = field(default_factory=set)
+    of_label: dict[int, tuple[int, int]] = field(default_factory=dict)
+    key: NDArray[np.uint64] = field(default_factory=lambda: np.empty(0, dtype=np.uint64))
+    value: Floats = field(default_factory=lambda: np.empty(0))
+    size: Ints = field(default_factory=lambda: np.empty(0, dtype=np.int64))
+    odd: Ints = field(default_factory=lambda: np.empty(0, dtype=np.int64))
+    rows: Ints = field(default_factory=lambda: np.empty(0, dtype=np.int64))
+
+    def add_rows(self, rows: Rows) -> None:
+        """Take in usable rows."""
+        weight = rows.counted()
+        there = rows if weight.all() else rows.only(weight > 0)
+        label = there.positive if there.label_class is None else there.label_class
+        number = np.zeros(len(there), dtype=np.int64) if label is None else label.astype(np.int64)
+        if len(there):
+            self.add(list(there.numbers.values()), number, there.counted())
+
+    def add(self, numbers: Sequence[Floats], label: Ints, weight: Ints) -> None:
+        """Take in rows of positive weight; arrays of shape (n,)."""
+        if len(self.values) <= MOST_VALUES:
+            self.values.update(np.unique(weight)[: MOST_VALUES + 1].tolist())
+        for each in np.unique(label).tolist():
+            there = label == each
+            rows, total = self.of_label.get(each, (0, 0))
+            self.of_label[each] = rows + int(there.sum()), total + int(weight[there].sum())
+        key = hashes(numbers)
+        if len(self.key) == MOST_SAMPLED:
+            near = key <= self.key[-1]
+            key, label, weight, numbers = key[near], label[near], weight[near], [numbers[0][near]]
+        new = (key, numbers[0], weight, weight * (label % 2), np.ones_like(weight))
+        old = (self.key, self.value, self.size, self.odd, self.rows)
+        keys, values, *counts = (np.concatenate(each) for each in zip(old, new, strict=True))
+        self.key, first, inverse = np.unique(keys, return_index=True, return_inverse=True)
+        sums = np.zeros((len(counts), len(self.key)), dtype=np.int64)
+        for place, each in enumerate(counts):
+            np.add.at(sums[place], inverse, each)
+        kept = slice(MOST_SAMPLED)
+        self.key, self.value = self.key[kept], values[first][kept]
+        self.size, self.odd, self.rows = sums[:, kept]
+
+    def caution(self) -> str:
+        """What is wrong with weights that do not count independent rows; empty where nothing tells."""
+        said = self._looks()
+        order = np.argsort(self.value, kind="stable")
+        copies = labels_say_copies(self.size[order], self.odd[order]) if said else False
+        if copies is None:  # grouped counts share their values with rows of the other label
+            copies = self.rows[self.rows > 1].sum() < _SHARED * self.rows.sum()
+        if not copies:
+            return ""
+        return (
+            f"{said}: do they count rows? A weight of n stands for n independent rows. With amounts, "
+            "sampling weights or copies no interval, test or certificate holds."
+        )
+
+    def _looks(self) -> str:
+        """Which suspicion the weights themselves raise."""
+        rows, total = (sum(each[at] for each in self.of_label.values()) for at in (0, 1))
+        if total > _HEAVY * rows:
+            return f"Weights are {total / rows:.3g} on average"
+        means = [total / rows for rows, total in self.of_label.values() if rows >= _LEAST_OF_A_LABEL]
+        follows = len(means) > 1 and max(means) >= _FOLLOWS * min(means)
+        if 1 < len(self.values) <= MOST_VALUES and follows:
+            return f"Weights take {len(self.values)} values and follow the label"
+        return ""
