@@ -14,6 +14,10 @@ def _end_at_once(number: int, _frame: object) -> NoReturn:
     word = {signal.SIGINT: "interrupted", signal.SIGTERM: "terminated"}.get(signal.Signals(number), "hung up")
     try:
         os.write(2, f"error: {word}; no output file was changed\n".encode())
+        from uqcli.cli.failing import begin, tell_of_signal
+
+        begin(sys.argv[1:])
+        tell_of_signal(128 + number, word)
     finally:
         os._exit(128 + number)
 

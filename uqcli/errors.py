@@ -51,6 +51,7 @@ class UqcliError(Exception):
     exit_code = 1
 
     def __init__(self, found: str, *, expected: str = "", remedy: str = "") -> None:
+        self.found, self.expected, self.remedy = map(_in_one_line, (found, expected, remedy))
         parts = [found, f"expected {expected}" if expected else "", remedy]
         message = "; ".join(part for part in parts if part)
         super().__init__(_in_one_line(message))
@@ -86,7 +87,8 @@ class GateError(UqcliError):
     exit_code = 6
 
     def __init__(self, lines: Sequence[str]) -> None:
-        Exception.__init__(self, "\n".join(map(_in_one_line, lines)))
+        super().__init__("; ".join(lines))
+        self.args = ("\n".join(map(_in_one_line, lines)),)
 
 
 class MissingExtraError(UqcliError):

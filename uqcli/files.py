@@ -200,6 +200,14 @@ def open_output(target: str, held: Held | None = None) -> Iterator[BinaryIO]:
                 yield stream
 
 
+def is_held(target: str) -> bool:
+    """Whether a place is free or holds a regular file, which is replaced whole."""
+    try:
+        return target != STDIO and _is_replaceable(Path(target))
+    except (OSError, ValueError):
+        return False
+
+
 def write_bytes(target: str, content: bytes) -> None:
     """Write a whole file at once (see open_output)."""
     with open_output(target) as stream:

@@ -78,4 +78,29 @@ def test_unknown_variable_missing_file_and_both_options(uqcli, monkeypatch, tmp_
     monkeypatch.setenv("UQCLI_BOUNDARY_PRECISON", "0.5")
     outcome = uqcli(*COMMAND)
     assert outcome.code == 2
-    assert "precison" in outcome.err
+    caution, error = outcome.err.splitlines()
+    assert caution == (
+        "caution: The environment variable UQCLI_BOUNDARY_PRECISON sets nothing: "
+        "did you mean UQCLI_BOUNDARY_PRECISION?"
+    )
+    assert error.startswith("error: no constraint given")
+
+
+@pytest.mark.parametrize(
+    ("name", "meant"),
+    [
+        ("UQCLI_BOUNDARY_SCOER", ": did you mean UQCLI_BOUNDARY_SCORE?"),
+        ("UQCLI_BUONDARY_SCORE", ": did you mean UQCLI_BOUNDARY_SCORE?"),
+        ("UQCLI_SCORE", "."),
+    ],
+)
+def test_variables_that_set_nothing_are_said(uqcli, data, monkeypatch, tmp_path, name, meant):
+    monkeypatch.setenv(name, "0.5")
+    monkeypatch.setenv("UQCLI_TCE_ALPHA", "0.5")
+    line = (*COMMAND, "--precision", "0.7", "--json", "--report", "r.md")
+    said = f"The environment variable {name} sets nothing{meant}"
+    outcome = uqcli(*line)
+    assert (outcome.code, outcome.err, outcome.json["cautions"]) == (0, "", [said])
+    assert said in " ".join(uqcli(*line[:-3]).out.decode().split())
+    monkeypatch.delenv(name)
+    assert "cautions" not in uqcli(*line).json

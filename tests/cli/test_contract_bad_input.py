@@ -129,6 +129,46 @@ BAD_LABELS = {
 }
 
 
+@pytest.mark.parametrize(
+    ("columns", "wanted", "hint"),
+    [
+        (["score", "uncertainty_epistemic", "label"], "uncertainty", None),
+        (["score", "Uncertainty", "label"], "uncertainty", "'Uncertainty'"),
+        (["score", "uncertanty", "label"], "uncertainty", "'uncertanty'"),
+        (["score_2", "uncertainty", "label"], "score_1", None),
+        (["score_raw", "uncertainty", "label"], "score", None),
+        (["scores", "uncertainty", "label"], "score", "'scores'"),
+    ],
+)
+def test_hints_never_change_meaning(uqcli, tmp_path, artifact, columns, wanted, hint):
+    (tmp_path / "d.csv").write_text(",".join(columns) + "\n0.5,1,1\n")
+    role = wanted.partition("_")[0]
+    for line in (("boundary", "d.csv", "--precision", "0.5"), ("apply", artifact, "d.csv")):
+        outcome = uqcli(*line, f"--{role}", wanted)
+        assert outcome.code == 3
+        assert ("did you mean" in outcome.err) == (hint is not None)
+        assert f"did you mean {hint or ''}" in outcome.err or hint is None
+        alone = line[0] == "boundary" and role == "uncertainty"
+        assert ("--algorithm st" in outcome.err) == alone
+
+
+@pytest.mark.parametrize(
+    ("content", "cut"),
+    [
+        ("0.5,1,1\n0.6,1", True),
+        ("0.5,1,1\n0.6,1,", True),
+        ("0.5,1,1\n0.6,,", True),
+        ("0.5,1,\n0.6,1,1\n", False),
+        ("0.5,1,\n0.6,1,\n", False),
+    ],
+)
+def test_no_row_of_a_cut_file_is_to_be_left_out(uqcli, tmp_path, content, cut):
+    (tmp_path / "d.csv").write_text(HEADER + content)
+    said = uqcli("tce", "d.csv").err
+    assert ("check that the file was written to its end" in said) == cut
+    assert ("--on-invalid drop" in said) == (not cut)
+
+
 def frame_file(place, columns):
     path = place / "frame.parquet"
     pl.DataFrame(columns).write_parquet(path)

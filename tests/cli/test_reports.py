@@ -65,8 +65,9 @@ def test_every_metric_is_in_the_prometheus_file(uqcli, case, data, artifact, tmp
     assert uqcli(*case.arguments(data, artifact), "-q", "--report", "r.prom").code == 0
     text = (tmp_path / "r.prom").read_text()
     found = samples(text)
+    assert found.pop(("uqcli_up", (("command", case.name),))) == 1
     assert all(name.startswith(f"uqcli_{case.name}_") for name, _ in found)
-    assert text.count("# HELP ") == text.count("# TYPE ") == len({name for name, _ in found})
+    assert text.count("# HELP ") == text.count("# TYPE ") == 1 + len({name for name, _ in found})
     metrics = uqcli(*case.arguments(data, artifact), "--json").json.get("metrics", {})
     for name, value in metrics.items():
         if isinstance(value, int | float):
@@ -133,8 +134,8 @@ def test_a_run_without_result_is_a_failure(uqcli, tmp_path):
     (tmp_path / "d.csv").write_text("score,uncertainty,label\n0.9,1,0\n0.9,1,1\n0.5,1,0\n")
     assert uqcli("boundary", "d.csv", "--precision", "0.75", "-q", "--report", "r.xml").code == 4
     found = cases_of(tmp_path / "r.xml")
-    assert list(found) == ["precision >= 0.75"]
-    assert found["precision >= 0.75"][1] == ["Failure"]
+    assert list(found) == ["precision >= 0.75", "result"]
+    assert (found["precision >= 0.75"][1], found["result"][1]) == (["Failure"], ["Error"])
     assert uqcli("tce", "d.csv", "-q", "--report", "r.xml").code == 0
     assert cases_of(tmp_path / "r.xml") == {"result": ("uqcli.tce.run", [], [])}
 

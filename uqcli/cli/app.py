@@ -17,6 +17,7 @@ from typer.core import TyperGroup
 
 from uqcli.cli.config import COMMANDS
 from uqcli.cli.examples import with_examples
+from uqcli.cli.failing import begin, tell
 from uqcli.cli.groups import with_groups
 from uqcli.cli.priority import Command, forget, wants_debug
 from uqcli.cli.process.progress import hide_progress
@@ -25,6 +26,7 @@ from uqcli.cli.values import converting_plainly
 from uqcli.defaults import VERSION
 from uqcli.errors import ClosedPipeError, DataError, GateError, UqcliError, UsageError
 from uqcli.running.interruption import changing
+from uqcli.running.remarks import cautions
 from uqcli.running.remarks import forget as forget_remarks
 from uqcli.running.rows_read import forget as forget_rows
 from uqcli.stores.view import one_view
@@ -94,6 +96,7 @@ def run(arguments: Sequence[str]) -> int:
     forget()
     forget_remarks()
     forget_rows()
+    begin(arguments)
     first = tuple(arguments[:1])
     try:
         app = program(first) if first and first[0] in COMMANDS else program()
@@ -150,6 +153,8 @@ def _report(error: UqcliError, *, debug: bool) -> None:
     with changing, suppress(OSError):  # a signal says nothing more, or has the last word
         if debug:
             traceback.print_exc()
+        if tell(error):
+            sys.stderr.write("".join(f"caution: {each}\n" for each in cautions()))
         sys.stderr.write(f"{error}\n" if isinstance(error, GateError) else f"error: {error}\n")
         sys.stderr.flush()
         conclude()

@@ -5,21 +5,25 @@ Flags win, then ``UQCLI_<COMMAND>_<OPTION>``, then ``[tool.uqcli.<command>]`` of
 names directly in ``[tool.uqcli]``, which count for every command that has such an option. An option that
 excludes another one wins over it by the same order (uqcli.cli.priority).
 
+A variable ``UQCLI_...`` that names no option is cautioned of: it may be meant for another version.
+
 ``UQCLI_<COMMAND>_DEBUG``, ``_CONFIG`` and ``_NO_CONFIG`` work as their flags do. A configuration file can
 set ``debug``; which file is read it cannot say.
 """
 
 from __future__ import annotations
 
+import difflib
 import os
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final
 
 import typer
 
 from uqcli.errors import DataError, UsageError
+from uqcli.running.remarks import caution
 
 Settings = dict[str, Any]
 
@@ -159,14 +163,33 @@ def _content(path: Path, *, required: bool) -> Settings | None:
 
 
 def _from_environment(context: typer.Context) -> Settings:
-    start = f"UQCLI_{context.info_name}_".upper().replace("-", "_")
-    found = {
-        name.removeprefix(start).lower(): value
-        for name, value in os.environ.items()
-        if name.startswith(start)
-    }
+    start, options = _prefix(str(context.info_name)), _options_of(context)
+    found = {}
+    for name, value in sorted(os.environ.items()):
+        option = name.removeprefix(start).lower()
+        if name.startswith(start) and option in {*options, *_OF_THE_FILE}:
+            found[option] = value
+        elif name.startswith(_OURS) and (name.startswith(start) or not name.startswith(_PREFIXES)):
+            _caution(name, [*(f"{start}{each.upper()}" for each in options), *_PREFIXES])
     of_the_file = {name: found.pop(name) for name in _OF_THE_FILE & set(found)}
     return _settings(context, found, f"the environment ({start}...)") | of_the_file
+
+
+_OURS: Final = "UQCLI_"
+
+
+def _prefix(command: str) -> str:
+    return f"{_OURS}{command}_".upper().replace("-", "_")
+
+
+_PREFIXES: Final = tuple(map(_prefix, COMMANDS))
+
+
+def _caution(name: str, known: Iterable[str]) -> None:
+    """Say that a variable sets nothing, with what it may have been meant for."""
+    near = difflib.get_close_matches(name, known, n=1, cutoff=0.8)
+    meant = next((f": did you mean {each}{'...' if each in _PREFIXES else ''}?" for each in near), ".")
+    caution(f"The environment variable {name} sets nothing{meant}")
 
 
 def _settings(context: typer.Context, table: Settings, where: str) -> Settings:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from uqcli.choices import EngineName
+from uqcli.cli.failing import told
 from uqcli.cli.line import line_of_this_run
 from uqcli.cli.options import ReportOptions, RunOptions
 from uqcli.cli.places import Reads, check_places
@@ -15,7 +16,8 @@ from uqcli.cli.process.progress import hide_progress, show_progress
 from uqcli.document import Metrics, Report
 from uqcli.errors import GateError, UsageError
 from uqcli.files import STDIO, Held, check_results_stream
-from uqcli.stores.output import check_writable, write_bytes
+from uqcli.reports.failure import Failure
+from uqcli.stores.output import check_writable, is_held, open_output, write_bytes
 
 if TYPE_CHECKING:
     from uqcli.artifacts.saved import Saved
@@ -158,23 +160,43 @@ def deliver(
     failed = [each.message for each in gates if each.fails]
     stopped = failure is not None or bool(failed)
     origin = _with_written(origin, saved, made=bool(result.artifact or result.several), stopped=stopped)
-    facts = RunFacts(origin=origin, gates=gates, failure=None if failure is None else str(failure))
-    for name, content in _report_files(report, options, facts, plot):  # all are made before any is written
-        write_bytes(name, content)
-    if failure is None and not failed:
-        if held is not None:
-            held.commit()
-        for name, content in saved.items():
-            write_bytes(name, content)
+    said = None if failure is None else Failure.of(origin.command, failure)
+    reports = _report_files(report, options, RunFacts(origin=origin, gates=gates, failure=said), plot)
+    _write({} if stopped else saved, reports, rows=None if stopped else held)
     try:
-        show(report, options, to_stderr=output == STDIO)
+        show(report, options, said, to_stderr=output == STDIO)
     except BrokenPipeError:
-        if failure is None and not failed:  # nobody reads the report; the exit code still counts
+        if not stopped:  # nobody reads the report; the exit code still counts
             raise
+    told()
     if failure is not None:
         raise failure
     if failed:
         raise GateError(failed)
+
+
+def _write(saved: Mapping[str, bytes], reports: Sequence[tuple[str, bytes]], *, rows: Held | None) -> None:
+    """Write all files; reports take their places last, and none does before all are whole."""
+    with Held() as models, Held() as pages:
+        direct = [
+            [each for each in named if not _waits(each, held)]
+            for named, held in ((saved.items(), models), (reports, pages))
+        ]
+        for waiting, streams in ((rows, []), (models, direct[0]), (pages, direct[1])):
+            if waiting is not None:
+                waiting.commit()
+            for name, content in streams:
+                write_bytes(name, content)
+
+
+def _waits(named: tuple[str, bytes], held: Held) -> bool:
+    """Write a file that can wait for its place, as streams and devices cannot."""
+    name, content = named
+    if not is_held(name):
+        return False
+    with open_output(name, held) as stream:
+        stream.write(content)
+    return True
 
 
 def deliver_rows(
@@ -234,12 +256,13 @@ def _plotted(report: Report, plot: str) -> bytes:
     return render(figures[0], check_plot_name(plot))
 
 
-def show(report: Report, options: ReportOptions, *, to_stderr: bool = False) -> None:
+def show(report: Report, options: ReportOptions, failure: Failure | None, *, to_stderr: bool = False) -> None:
     """Print the report as JSON or as tables."""
     from uqcli.reports.render import to_json, to_terminal
 
     stream = sys.stderr if to_stderr else sys.stdout
     if options.json:
-        stream.write(to_json(report))
+        stream.write(to_json(report, failure))
     elif not options.quiet:
         to_terminal(report.document(), stream)
+    stream.flush()

@@ -16,6 +16,7 @@ import typer
 from typer.core import TyperCommand
 
 from uqcli.cli.config import Settings, layers_of, truth
+from uqcli.cli.failing import ask
 from uqcli.cli.line import remember
 from uqcli.cli.values import converting_plainly
 from uqcli.errors import UsageError
@@ -59,6 +60,7 @@ class Command(TyperCommand):
         if not ctx.resilient_parsing and "help" not in there:
             ctx.default_map = configured(ctx, there)
             remember(str(ctx.info_name), self.params, there, ctx.default_map)
+            ask(str(ctx.info_name), there, ctx.default_map)
         return super().parse_args(ctx, args)
 
 

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import difflib
+import re
 from collections.abc import Sequence
 from typing import Final
 
 from uqcli.engines.request import Roles, listing
 from uqcli.errors import DataError
+
+_SLIP: Final = 2
+"""Characters that a misspelt name may have more or fewer."""
 
 
 class MissingColumnError(DataError):
@@ -16,9 +20,6 @@ class MissingColumnError(DataError):
     def __init__(self, role: str, found: str, *, expected: str, remedy: str) -> None:
         super().__init__(found, expected=expected, remedy=remedy)
         self.role = role
-
-
-_WITHOUT: Final = {"uncertainty": ", or what needs none, such as boundary --algorithm st"}
 
 
 def require_columns(columns: Sequence[str], shown: str, roles: Roles) -> None:
@@ -43,13 +44,23 @@ def require_columns(columns: Sequence[str], shown: str, roles: Roles) -> None:
 
 
 def _missing(columns: Sequence[str], shown: str, role: str, name: str) -> DataError:
-    folded = {column.casefold(): column for column in columns}
-    near = difflib.get_close_matches(name.casefold(), folded, n=3)
-    names = [folded[each] for each in near]
+    names = _misspelt(name, columns)
     guess = f"did you mean {' or '.join(map(repr, names))}? " if names else ""
     return MissingColumnError(
         role,
         f"no column '{name}' in {shown}",
         expected=f"one of {listing(columns)}",
-        remedy=f"{guess}give --{role.partition('.')[0]} COLUMN{_WITHOUT.get(role, '')}",
+        remedy=f"{guess}give --{role.partition('.')[0]} COLUMN",
     )
+
+
+def _misspelt(name: str, columns: Sequence[str]) -> list[str]:
+    """Columns of the same name but for a slip: one with another word or number is another column."""
+    folded = {column.casefold(): column for column in columns if _words(column) == _words(name)}
+    near = difflib.get_close_matches(name.casefold(), folded, n=3, cutoff=0.75)
+    return [folded[each] for each in near if abs(len(each) - len(name)) <= _SLIP]
+
+
+def _words(name: str) -> tuple[int, list[str]]:
+    """How many words a name has, and its numbers."""
+    return len(re.findall(r"[^\W_]+", name)), re.findall(r"\d+", name)

@@ -26,12 +26,20 @@ def no_positive(value: str, column: str) -> DataError:
     )
 
 
-def unusable_values(found: str) -> DataError:
-    """Columns have values that are missing or not finite, as ``found`` says."""
+def unusable_values(found: str, *, cut: bool = False) -> DataError:
+    """Columns have values that are missing or not finite, as ``found`` says.
+
+    Parameters
+    ----------
+    cut
+        Whether this is how a file looks that was not written to its end: then no row may be left out.
+    """
     return DataError(
         found,
         expected="a finite value in every row",
-        remedy="fix the rows, or leave them out with --on-invalid drop",
+        remedy="check that the file was written to its end"
+        if cut
+        else "fix the rows, or leave them out with --on-invalid drop",
     )
 
 

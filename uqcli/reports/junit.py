@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from uqcli.document import Document, Promise
+from uqcli.reports.failure import Failure, error_case
 from uqcli.reports.gates import JudgedGate
 from uqcli.visible import visible
 
@@ -27,7 +28,7 @@ class _Case:
     said: str
 
 
-def to_junit(command: str, document: Document, gates: Sequence[JudgedGate], failure: str | None) -> str:
+def to_junit(command: str, document: Document, gates: Sequence[JudgedGate], failure: Failure | None) -> str:
     """One test suite.
 
     Parameters
@@ -36,13 +37,15 @@ def to_junit(command: str, document: Document, gates: Sequence[JudgedGate], fail
         Why there is no result; None where there is one.
     """
     cases = [*map(_of_gate, gates), *_of_promises(document)]
-    if failure is not None and not any(each.kind != "gate" and each.result == "failure" for each in cases):
-        cases.append(_Case(kind="run", name="result", result="failure", said=failure))
-    cases = cases or [_Case(kind="run", name="result", result="passed", said="")]
+    if not cases and failure is None:
+        cases = [_Case(kind="run", name="result", result="passed", said="")]
     failures = sum(each.result == "failure" for each in cases)
     skipped = sum(each.result == "skipped" for each in cases)
-    counts = f'tests="{len(cases)}" failures="{failures}" errors="0" skipped="{skipped}"'
+    errors = int(failure is not None)
+    counts = f'tests="{len(cases) + errors}" failures="{failures}" errors="{errors}" skipped="{skipped}"'
     inside = "".join(_xml(command, each) for each in cases)
+    if failure is not None:
+        inside += error_case(command, failure)
     return (
         '<?xml version="1.0" encoding="UTF-8"?>\n'
         f'<testsuites name="uqcli" {counts}>\n<testsuite name="uqcli {_escaped(command)}" {counts}>\n'

@@ -10,10 +10,11 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, TextIO
+from typing import TYPE_CHECKING, Any, Final, TextIO
 
 from uqcli.document import Document, Figure, Report, Table
 from uqcli.errors import UsageError
+from uqcli.reports.failure import Failure, up
 from uqcli.reports.figures import can_draw, to_svg
 from uqcli.reports.gates import JudgedGate, gates_table
 from uqcli.reports.junit import to_junit
@@ -46,7 +47,7 @@ class RunFacts:
 
     origin: Origin
     gates: Sequence[JudgedGate] = ()
-    failure: str | None = None
+    failure: Failure | None = None
 
 
 def to_terminal(document: Document, stream: TextIO) -> None:
@@ -90,10 +91,12 @@ def _rich_table(table: Table) -> RichTable:
     return shown
 
 
-def to_json(report: Report) -> str:
+def to_json(report: Report, failure: Failure | None = None) -> str:
     """One JSON object, indented; characters that would act on a terminal are escaped."""
-    warned = {"cautions": cautions()} if cautions() else {}
-    text = json.dumps({**report.payload(), **warned}, indent=2, allow_nan=False, ensure_ascii=False) + "\n"
+    more: dict[str, Any] = {"cautions": cautions()} if cautions() else {}
+    if failure is not None:
+        more["error"] = failure.payload()
+    text = json.dumps({**report.payload(), **more}, indent=2, allow_nan=False, ensure_ascii=False) + "\n"
     if text.replace("\n", "").isprintable():
         return text
     return "".join(_json_escape(each) if each != "\n" and acts(each) else each for each in text)
@@ -242,11 +245,11 @@ def to_file_format(report: Report, name: str, facts: RunFacts) -> str:
     command = facts.origin.command
     match check_report_name(name):
         case ".json":
-            return to_json(report)
+            return to_json(report, facts.failure)
         case ".xml":
             return to_junit(command, report.document(), facts.gates, facts.failure)
         case ".prom":
-            return to_prometheus(command, report.gated)
+            return up(command, is_up=facts.failure is None) + to_prometheus(command, report.gated)
         case page:
             return _page(report, page, facts)
 
@@ -265,12 +268,19 @@ def _page(report: Report, suffix: str, facts: RunFacts) -> str:
             *failed,
             *(f"If it had passed: {each}" if failed else each for each in document.lead),
             *cautions(),
+            *_failed(document, facts.failure),
         ),
         notes=(*document.notes, *unsaved, *remarks()),
         figures=figures,
         tables=tables,
     )
     return to_markdown(document, made_from) if suffix == ".md" else to_html(document, made_from)
+
+
+def _failed(document: Document, failure: Failure | None) -> list[str]:
+    """Why there is no result, unless the page says it anyway."""
+    said = " ".join([*document.lead, *document.notes])
+    return [] if failure is None or failure.found in said else [f"Failed: {failure}."]
 
 
 def check_report_name(name: str) -> str:

@@ -73,6 +73,11 @@ def open_output(target: str, held: Held | None = None) -> Iterator[BinaryIO]:
     settle(Upload(temporary=temporary, address=address, target=target), held)
 
 
+def is_held(target: str) -> bool:
+    """Whether what is written there can wait for its place: a file or an object, no stream and no device."""
+    return is_address(target) or files.is_held(target)
+
+
 def write_bytes(target: str, content: bytes) -> None:
     """Write a whole file or object at once (see open_output)."""
     with open_output(target) as stream:

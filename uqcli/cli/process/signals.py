@@ -11,6 +11,7 @@ import signal
 import threading
 import time
 
+from uqcli.cli.failing import tell_of_signal
 from uqcli.errors import HungUpRunError, InterruptedRunError, TerminatedRunError
 from uqcli.running.interruption import (
     answer_interruption,
@@ -75,6 +76,7 @@ def _end(code: int, word: str) -> None:
     else:
         remove_temporaries()
         os.write(2, f"error: {word}; {_what_changed()}\n".encode("utf-8", "backslashreplace"))
+        tell_of_signal(code, word)
         answer_interruption()
     os._exit(code)
 

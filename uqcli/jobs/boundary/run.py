@@ -17,8 +17,9 @@ from uqcli.artifacts.boundary import (
 from uqcli.artifacts.codec import load_kind
 from uqcli.artifacts.grid import GridArtifact
 from uqcli.choices import Algorithm, AlgorithmChoice, ArtifactKind
+from uqcli.engines.columns import MissingColumnError
 from uqcli.engines.open import streams_kept
-from uqcli.errors import InfeasibleError
+from uqcli.errors import DataError, InfeasibleError
 from uqcli.jobs.boundary.candidates import best_of, candidates_of, is_set_aside, single_threshold_beside
 from uqcli.jobs.boundary.certified import CertifiedBoundary, certified, checked_delta
 from uqcli.jobs.boundary.compared import compared
@@ -48,6 +49,16 @@ def run(request: BoundaryRequest) -> Result[BoundaryReport, BoundaryArtifact | N
     UsageError, DataError, ArtifactError
         See the parts.
     """
+    try:
+        return _run(request)
+    except MissingColumnError as error:
+        if error.role != "uncertainty":
+            raise
+        remedy = f"{error.remedy}, or --algorithm st to use the score alone"
+        raise DataError(error.found, expected=error.expected, remedy=remedy) from error
+
+
+def _run(request: BoundaryRequest) -> Result[BoundaryReport, BoundaryArtifact | None]:
     if request.certify is not None:
         checked_delta(request)
     _require_memory(request)

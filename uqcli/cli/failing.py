@@ -1,0 +1,182 @@
+"""After a run that failed, the reports asked for say so: an old one never outlives it.
+
+What was asked for is known as far as the command line could be read: its words first, then its options, those
+of the environment and of configuration files among them. Nothing is written to a place that any other word of
+the line names, nor over an artifact.
+"""
+
+from __future__ import annotations
+
+import glob
+import os
+import secrets
+import stat
+import sys
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from uqcli.errors import UqcliError
+from uqcli.reports.failure import Failure, failed_report
+
+_SUFFIXES: Final = frozenset({".html", ".md", ".json", ".xml", ".prom"})
+_MOST_OF_AN_ARTIFACT: Final = 200
+"""Bytes in which an artifact has said that it is one."""
+
+
+@dataclass
+class _Run:
+    """What the run was asked for.
+
+    Attributes
+    ----------
+    words
+        All that may name something to read or to write.
+    told
+        Whether reports of this run have been written, with what became of it.
+    """
+
+    command: str = ""
+    reports: tuple[str, ...] = ()
+    json: bool = False
+    words: tuple[str, ...] = ()
+    told: bool = False
+
+
+_run = _Run()
+
+
+def begin(arguments: Sequence[str]) -> None:
+    """Take from the words of a command line what can be told before it is parsed."""
+    global _run  # noqa: PLW0603
+    command = next((each for each in arguments if not each.startswith("-")), "")
+    variable = os.environ.get(f"UQCLI_{command}_REPORT".upper().replace("-", "_"))
+    reports = [] if variable is None else [variable]
+    words, json, rest = [], False, iter(arguments)
+    for word in rest:
+        name, _, value = word.partition("=")
+        if word == "--report":
+            reports.append(next(rest, ""))
+        elif name == "--report":
+            reports.append(value)
+        elif word == "--json":
+            json = True
+        else:
+            words += [word, value]
+    _run = _Run(command=command, reports=tuple(reports), json=json, words=tuple(words))
+
+
+def ask(command: str, typed: Mapping[str, Any], configured: Mapping[str, Any]) -> None:
+    """Note the options of a command line that has been parsed; those that were typed win."""
+    options = {**configured, **typed}
+    given = options.get("report") or []
+    reports = [given] if isinstance(given, str) else list(given)
+    _run.command = command
+    _run.reports = tuple(dict.fromkeys([*reports, *(() if "report" in options else _run.reports)]))
+    _run.json = str(options.get("json", "")).strip().lower() in ("1", "true", "t", "yes", "y", "on")
+    _run.words += tuple(word for name, value in options.items() if name != "report" for word in _texts(value))
+
+
+def _texts(value: Any) -> list[str]:
+    return [str(each) for each in value] if isinstance(value, list | tuple) else [str(value)]
+
+
+def told() -> None:
+    """Say that the reports of this run are written, whatever its exit code will be."""
+    _run.told = True
+
+
+def tell(error: UqcliError) -> bool:
+    """Write the reports of a run that ended with an error, unless they tell of it already.
+
+    Returns
+    -------
+    Whether nothing has told of this run before.
+    """
+    if _run.told or error.exit_code == 0:
+        return False
+    failure = Failure.of(_run.command, error)
+    _write(failure, stores=True)
+    if _run.json:
+        with suppress(OSError, ValueError):
+            sys.stdout.write(failed_report(failure, ".json"))
+            sys.stdout.flush()
+    return True
+
+
+def tell_of_signal(exit_code: int, word: str) -> None:
+    """Do the same where a signal ends the run; safe to call from another thread."""
+    if not _run.reports:
+        return
+    with suppress(Exception):
+        _write(Failure(command=_run.command, exit_code=exit_code, found=f"the run was {word}"), stores=False)
+
+
+def _write(failure: Failure, *, stores: bool) -> None:
+    taken = _taken(_run.words)
+    for name in dict.fromkeys(_run.reports):
+        suffix = os.path.splitext(name)[1].lower()  # noqa: PTH122  names may be any bytes
+        if suffix not in _SUFFIXES:
+            continue
+        content = failed_report(failure, suffix).encode("utf-8", "backslashreplace")
+        with suppress(OSError, ValueError, UqcliError):
+            if "://" in name:
+                if stores and name.rstrip("/") not in _run.words:
+                    from uqcli.stores.output import write_bytes
+
+                    write_bytes(name, content)
+            elif not taken & _identities(name) and not _is_artifact(name):
+                _replace(os.path.realpath(name), content)
+
+
+def _taken(words: Iterable[str]) -> set[Hashable]:
+    """What all other words may stand for."""
+    names = set(words)
+    for word in words:
+        if glob.has_magic(word):
+            with suppress(OSError, ValueError):
+                names.update(glob.glob(word, recursive=True))  # noqa: PTH207
+    return {identity for name in names if name for identity in _identities(name)}
+
+
+def _identities(name: str) -> set[Hashable]:
+    """What makes a place one, whatever its names."""
+    found: set[Hashable] = set()
+    with suppress(OSError, ValueError):
+        found.add(os.path.realpath(name))
+        facts = os.stat(name)  # noqa: PTH116
+        found.add((facts.st_dev, facts.st_ino))
+    return found
+
+
+def _is_artifact(name: str) -> bool:
+    """Whether a JSON file says that it is a saved model."""
+    with suppress(OSError, ValueError), open(name, "rb") as stream:  # noqa: PTH123
+        if stat.S_ISREG(os.fstat(stream.fileno()).st_mode):
+            return b'"format_version"' in stream.read(_MOST_OF_AN_ARTIFACT)
+    return False
+
+
+def _replace(path: str, content: bytes) -> None:
+    """Write a file whole; where that cannot be done an old one goes. It takes no locks."""
+    try:
+        mode = os.stat(path).st_mode  # noqa: PTH116
+    except FileNotFoundError:
+        mode = None
+    if mode is not None and not stat.S_ISREG(mode):
+        return  # a device or a FIFO keeps nothing
+    place = Path(path)
+    temporary = os.path.join(place.parent, f".{place.name[:100]}.{secrets.token_hex(6)}.tmp")  # noqa: PTH118
+    try:
+        descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o666)
+        with os.fdopen(descriptor, "wb") as stream:
+            stream.write(content)
+        if mode is not None:
+            os.chmod(temporary, stat.S_IMODE(mode))  # noqa: PTH101
+        os.replace(temporary, path)  # noqa: PTH105
+    except OSError:
+        for each in (temporary, path):
+            with suppress(OSError):
+                os.unlink(each)  # noqa: PTH108

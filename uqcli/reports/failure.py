@@ -1,0 +1,130 @@
+"""What stands in the place of each report after a run that failed: light, since signals cannot wait."""
+
+from __future__ import annotations
+
+import html
+import json
+from dataclasses import dataclass
+from typing import Any
+
+from uqcli.defaults import VERSION
+from uqcli.errors import UqcliError
+from uqcli.visible import visible
+
+
+@dataclass(frozen=True, kw_only=True)
+class Failure:
+    """How a run ended.
+
+    Attributes
+    ----------
+    command
+        As it was typed.
+    exit_code
+        Of the process.
+    found, expected, remedy
+        The parts of its error line; empty where there are none.
+    """
+
+    command: str
+    exit_code: int
+    found: str
+    expected: str = ""
+    remedy: str = ""
+
+    @classmethod
+    def of(cls, command: str, error: UqcliError) -> Failure:
+        """An error of the tree."""
+        return cls(
+            command=command,
+            exit_code=error.exit_code,
+            found=error.found,
+            expected=error.expected,
+            remedy=error.remedy,
+        )
+
+    def __str__(self) -> str:
+        """As the error line says it."""
+        parts = (self.found, f"expected {self.expected}" if self.expected else "", self.remedy)
+        return "; ".join(filter(None, parts))
+
+    def payload(self) -> dict[str, Any]:
+        """The error as JSON reports have it."""
+        return {
+            "exit": self.exit_code,
+            "found": self.found,
+            "expected": self.expected or None,
+            "remedy": self.remedy or None,
+        }
+
+
+def failed_report(failure: Failure, suffix: str) -> str:
+    """A report that says nothing but the error.
+
+    Parameters
+    ----------
+    suffix
+        The ending of its name, in lower case.
+    """
+    return {".json": _json, ".xml": _junit, ".prom": _prometheus, ".md": _markdown, ".html": _html}[suffix](
+        failure
+    )
+
+
+def _json(failure: Failure) -> str:
+    content = {"command": failure.command, "uqcli_version": VERSION, "error": failure.payload()}
+    return json.dumps(content, indent=2, ensure_ascii=not str(failure).isprintable()) + "\n"
+
+
+def error_case(command: str, failure: Failure) -> str:
+    """The run itself as a test case that ended with an error."""
+    said = html.escape(visible(str(failure)))
+    name = html.escape(visible(command))
+    return (
+        f'<testcase classname="uqcli.{name}.run" name="result">\n'
+        f'<error type="exit {failure.exit_code}" message="{said}">{said}</error>\n</testcase>\n'
+    )
+
+
+def _junit(failure: Failure) -> str:
+    counts = 'tests="1" failures="0" errors="1" skipped="0"'
+    name = html.escape(visible(failure.command))
+    return (
+        '<?xml version="1.0" encoding="UTF-8"?>\n'
+        f'<testsuites name="uqcli" {counts}>\n<testsuite name="uqcli {name}" {counts}>\n'
+        f"{error_case(failure.command, failure)}</testsuite>\n</testsuites>\n"
+    )
+
+
+def up(command: str, *, is_up: bool) -> str:
+    """Whether the last run came to a result, for Prometheus."""
+    label = visible(command).replace("\\", "\\\\").replace('"', '\\"')
+    return (
+        "# HELP uqcli_up whether the last run came to a result\n# TYPE uqcli_up gauge\n"
+        f'uqcli_up{{command="{label}"}} {int(is_up)}\n'
+    )
+
+
+def _prometheus(failure: Failure) -> str:
+    return up(failure.command, is_up=False)
+
+
+def _title(failure: Failure) -> str:
+    return visible(f"uqcli {failure.command} failed")
+
+
+def _markdown(failure: Failure) -> str:
+    said = "".join(f"\\{each}" if each in "\\`*_|<>[]#&~$" else each for each in visible(str(failure)))
+    return f"# {_title(failure)}\n\nError (exit code {failure.exit_code}): {said}\n"
+
+
+def _html(failure: Failure) -> str:
+    title, said = html.escape(_title(failure)), html.escape(visible(str(failure)))
+    return (
+        '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
+        f"<title>{title}</title>\n<style>:root{{color-scheme:light dark}}"
+        "body{font:16px/1.5 system-ui,sans-serif;max-width:60rem;margin:2rem auto;padding:0 1rem;"
+        "overflow-wrap:anywhere}</style>\n</head>\n"
+        f"<body>\n<h1>{title}</h1>\n<p>Error (exit code {failure.exit_code}): {said}</p>\n</body>\n</html>\n"
+    )
