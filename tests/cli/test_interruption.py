@@ -1,6 +1,7 @@
 """Signals, kills and closed streams at any moment: nothing lost, nothing left, one line."""
 
 import fcntl
+import json
 import os
 import re
 import signal
@@ -173,9 +174,14 @@ def test_signals_around_the_rename(number, moment, folder):
     (folder / "o.csv").write_text("old")
     done = subprocess.run([sys.executable, "-c", code], cwd=folder, capture_output=True, check=False)
     assert done.returncode == CODES[number]
-    written = {"before": "'r.json'", "after": "'r.json', 'o.csv'", "report": "'r.json'"}[moment]
-    assert re.fullmatch(rf"error: \w+( up)?; written before: {written}\n", done.stderr.decode())
-    assert ((folder / "o.csv").read_text() == "old") == (moment != "after")
+    written = {
+        "before": "no output file was changed",
+        "after": "written before: 'o.csv'",
+        "report": "written before: 'o.csv', 'r.json'",
+    }[moment]
+    assert re.fullmatch(rf"error: \w+( up)?; {written}\n", done.stderr.decode())
+    assert ((folder / "o.csv").read_text() == "old") == (moment == "before")
+    assert json.loads((folder / "r.json").read_text())["error"]["exit"] == CODES[number]
     assert hidden(folder) == []
 
 

@@ -14,6 +14,7 @@ from prometheus_client.parser import text_string_to_metric_families
 from tests.cli.conftest import sample_frame
 from uqcli.document import Document, Promise, Table
 from uqcli.errors import DataError, GateError
+from uqcli.reports.failure import Failure, failed_report
 from uqcli.reports.gates import Gate, JudgedGate
 from uqcli.reports.junit import to_junit
 from uqcli.reports.prometheus import to_prometheus
@@ -100,17 +101,34 @@ def test_junit(name):
     gate = Gate(path=name, operator="<", value=1.0, text=f"{name} < 1")
     promises = [Promise(name=name, kept=kept, said=name) for kept in (True, False, None)]
     document = Document(title=name, tables=(), promises=promises)
-    text = to_junit("tce", document, [JudgedGate(gate=gate, artifact=name, actual=0.5)], name)
+    failure = Failure(command=name, exit_code=3, found=name)
+    text = to_junit("tce", document, [JudgedGate(gate=gate, artifact=name, actual=0.5)], failure)
     assert not acting(text)
     (suite,) = JUnitXml.fromstring(text.encode())
     shown = NAMES[name]
     assert [case.name for case in suite] == [
         f"--fail-if {shown} < 1" + f" ({shown})" * bool(name),
         *[shown] * 3,
+        "result",
     ]
     said = [[each.message for each in case.result] for case in suite]
-    assert said[1:] == [[], [shown], [shown]]
-    assert (suite.tests, suite.failures, suite.skipped) == (4, 2, 1)
+    assert said[1:] == [[], [shown], [shown], [shown]]
+    assert (suite.tests, suite.failures, suite.skipped, suite.errors) == (5, 3, 0, 1)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_reports_of_a_failure(name):
+    failure = Failure(command=name, exit_code=3, found=name)
+    shown = NAMES[name]
+    made = {form: failed_report(failure, f".{form}") for form in ("json", "xml", "prom", "md", "html")}
+    assert not any(map(acting, made.values()))
+    assert json.loads(made["json"])["error"]["found"] == name
+    ((case,),) = JUnitXml.fromstring(made["xml"].encode())
+    assert [each.message for each in case.result] == [shown]
+    ((sample,),) = [each.samples for each in text_string_to_metric_families(made["prom"])]
+    assert (sample.labels, sample.value) == ({"command": shown}, 0)
+    assert f": {html.escape(shown)}</p>" in made["html"]
+    assert "<script" not in made["md"] + made["html"]
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -170,7 +170,7 @@ def test_all_places_are_checked_before_work_and_none_is_written_if_one_is_wrong(
     for wrong, code in (("r.txt", 2), ("nowhere/r.xml", 3), ("r.html", 2)):
         outcome = uqcli("bin", data, "-q", "--report", "r.html", "--report", wrong)
         assert outcome.code == code
-        assert not (tmp_path / "r.html").exists()
+        assert f"failed</h1>\n<p>Error (exit code {code})" in (tmp_path / "r.html").read_text()
     assert ".html or .md or .json or .xml or .prom" in uqcli("bin", data, "--report", "r.txt").err
 
 

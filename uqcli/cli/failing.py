@@ -76,6 +76,8 @@ def ask(command: str, typed: Mapping[str, Any], configured: Mapping[str, Any]) -
     _run.command = command
     _run.reports = tuple(dict.fromkeys([*reports, *(() if "report" in options else _run.reports)]))
     _run.json = str(options.get("json", "")).strip().lower() in ("1", "true", "t", "yes", "y", "on")
+    if str(options.get("output", "")) == "-":  # standard output is for results
+        _run.json = False
     _run.words += tuple(word for name, value in options.items() if name != "report" for word in _texts(value))
 
 

@@ -114,8 +114,12 @@ def _title(failure: Failure) -> str:
 
 
 def _markdown(failure: Failure) -> str:
-    said = "".join(f"\\{each}" if each in "\\`*_|<>[]#&~$" else each for each in visible(str(failure)))
-    return f"# {_title(failure)}\n\nError (exit code {failure.exit_code}): {said}\n"
+    return f"# {_plain(_title(failure))}\n\nError (exit code {failure.exit_code}): {_plain(str(failure))}\n"
+
+
+def _plain(text: str) -> str:
+    """Text that Markdown shows as it is."""
+    return "".join(f"\\{each}" if each in "\\`*_|<>[]#&~$" else each for each in visible(text))
 
 
 def _html(failure: Failure) -> str:
