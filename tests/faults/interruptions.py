@@ -60,6 +60,9 @@ def _interrupted(findings, job, number, when):
         findings.one_line(code, errors, said)
     findings.require("nothing left", f"{said}: {leftovers(folder)}", not leftovers(folder))
     for name, content in found.items():
+        if name == line.report and code != 0 and ready:
+            findings.require("a report of a failure", f"{said}: {name}", line.tells_of(content, code))
+            continue
         findings.require("old or new", f"{said}: {name}", content in (b"old", contents[name]))
         said_so = f"'{folder / name}'".encode() in errors
         findings.require("truth", f"{said}: {errors!r}", code == 0 or said_so == (content != b"old"))

@@ -62,6 +62,9 @@ def _on_a_full_disk(findings, line, folder, options):
     findings.require("full disk leaves nothing", said, not leftovers(folder))
     old = (folder / line.output).read_bytes() == b"old"
     findings.require("full disk keeps the old file", said, old == (code != 0))
+    report = line.contents(folder).get(line.report)
+    told = report is None or line.tells_of(report, code)
+    findings.require("full disk leaves no green report", said, code == 0 or told)
 
 
 def spool_that_is_full(findings, folder):
@@ -93,7 +96,9 @@ def read_only_places(findings, lines):
             findings.count("read-only places")
             findings.require("read-only place", f"{line.name}: {code} {errors!r}", code == 3)
             findings.one_line(code, errors, f"{line.name} in a read-only place")
-            kept = all((place / name).read_bytes() == b"old" for name in line.written())
+            kept = (place / line.output).read_bytes() == b"old"
+            report = line.contents(folder).get(line.report, b'"exit": 3,')
+            findings.require("read-only place keeps no green report", line.name, line.tells_of(report, 3))
             findings.require("read-only place is unchanged", line.name, kept and not leftovers(folder))
 
 

@@ -28,8 +28,14 @@ class Line:
 
     def contents(self, folder):
         """What stands in the files it writes; pages name the folder, which is another in each run."""
-        written = {name: (Path(folder) / name).read_bytes() for name in self.written()}
+        there = [name for name in self.written() if (Path(folder) / name).exists()]
+        written = {name: (Path(folder) / name).read_bytes() for name in there}
         return {name: content.replace(bytes(Path(folder)), b"FOLDER") for name, content in written.items()}
+
+    def tells_of(self, content, code):
+        """Whether a report says that its run failed with a code."""
+        text = content.decode(errors="replace")
+        return f'"exit": {code},' in text or f"(exit code {code})" in text
 
     def written(self):
         """Names of the files it writes."""

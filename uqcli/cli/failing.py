@@ -162,12 +162,11 @@ def _is_artifact(name: str) -> bool:
 
 
 def _replace(path: str, content: bytes) -> None:
-    """Write a file whole; where that cannot be done an old one goes. It takes no locks."""
-    try:
-        mode = os.stat(path).st_mode  # noqa: PTH116
-    except FileNotFoundError:
-        mode = None
-    if mode is not None and not stat.S_ISREG(mode):
+    """Write a file whole, or where that cannot be done remove or change the old one. It takes no locks."""
+    old: os.stat_result | None = None
+    with suppress(FileNotFoundError):
+        old = os.stat(path)  # noqa: PTH116
+    if old is not None and not stat.S_ISREG(old.st_mode):
         return  # a device or a FIFO keeps nothing
     place = Path(path)
     temporary = os.path.join(place.parent, f".{place.name[:100]}.{secrets.token_hex(6)}.tmp")  # noqa: PTH118
@@ -175,10 +174,15 @@ def _replace(path: str, content: bytes) -> None:
         descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o666)
         with os.fdopen(descriptor, "wb") as stream:
             stream.write(content)
-        if mode is not None:
-            os.chmod(temporary, stat.S_IMODE(mode))  # noqa: PTH101
+        if old is not None:
+            os.chmod(temporary, stat.S_IMODE(old.st_mode))  # noqa: PTH101
         os.replace(temporary, path)  # noqa: PTH105
     except OSError:
-        for each in (temporary, path):
-            with suppress(OSError):
-                os.unlink(each)  # noqa: PTH108
+        with suppress(OSError):
+            os.unlink(temporary)  # noqa: PTH108
+        with suppress(FileNotFoundError):
+            try:
+                os.unlink(path)  # noqa: PTH108
+            except OSError:  # the directory is not ours to change, the file may be
+                if old is not None and old.st_nlink == 1:
+                    place.write_bytes(content)

@@ -12,6 +12,12 @@ def no_rows(dropped: int) -> DataError:
     return DataError(f"no rows to work on{said}", expected="at least one row of data")
 
 
+def unlabelled(rows: int) -> str:
+    """What to know where rows without a label were left out."""
+    said = "1 row has" if rows == 1 else f"{rows:,} rows have"
+    return f"{said} no label: results are about rows like the labelled ones, however these were chosen."
+
+
 def no_weight() -> DataError:
     """All rows weigh nothing."""
     return DataError("every row has weight 0", expected="a positive weight in some row")

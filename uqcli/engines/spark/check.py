@@ -98,6 +98,8 @@ def checked(session: SparkSession, request: DataRequest) -> CheckedFrame:
         found = frame.agg(*check.questions()).toArrow().to_pylist()[0]
     check.judge(found)
     result = check.result(frame, found)
+    if result.facts.unlabelled:
+        caution(refusals.unlabelled(result.facts.unlabelled))
     if roles.weight is not None and (said := _weights_seen(result).caution()):
         caution(said)
     return result

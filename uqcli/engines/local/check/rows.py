@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import polars as pl
 
-from uqcli.choices import FileFormat, OnInvalid
+from uqcli.choices import OnInvalid
 from uqcli.counts import Bools, Feature, Floats, Ints
 from uqcli.defaults import MOST_ROWS
 from uqcli.engines import refusals
@@ -20,9 +20,6 @@ from uqcli.engines.local.check.values import labels_of, numbers_of, unreadable
 from uqcli.engines.local.read.source import Batch
 from uqcli.engines.request import PROBA, Roles
 from uqcli.rows import Rows
-
-_TEXT = (FileFormat.CSV, FileFormat.JSONL)
-"""Formats that read well where a file was cut off."""
 
 _NULL, _NAN, _INFINITE = "null", "NaN", "infinite"
 
@@ -71,7 +68,7 @@ class RowChecker:
     unnormalised: float = 0.0
     _tallies: dict[tuple[str, str], _Tally] = field(default_factory=dict)
     _saw_positive: bool = False
-    _only_last_invalid: bool = False
+    _cut: bool = False
     _weight: int = 0
 
     def check(self, batch: Batch) -> CheckedRows:
@@ -112,9 +109,7 @@ class RowChecker:
         }
         first_row = self.first_row + self.rows
         invalid = len(valid) - int(np.count_nonzero(valid))
-        if len(valid):
-            text = getattr(batch.origin, "format", None) in _TEXT
-            self._only_last_invalid = text and self.invalid == 0 and invalid == 1 and not valid[-1]
+        self._cut = self._cut or (batch.cut and not valid[-1:].all())
         self.rows += len(valid)
         self.invalid += invalid
         return CheckedRows(
@@ -151,7 +146,7 @@ class RowChecker:
                 for (column, kind), tally in self._tallies.items()
             )
             first = next(iter(self._tallies.values())).first
-            cut = any(not column for column, _ in self._tallies) or self._only_last_invalid
+            cut = self._cut or any(not column for column, _ in self._tallies)
             raise refusals.unusable_values(f"{found} (first in {first})", cut=cut)
         label, positive = self.roles.label, self.positive_value
         if label and positive is not None and not self.roles.classes and self.rows and not self._saw_positive:

@@ -89,6 +89,7 @@ class CsvSource:
                     short=block.short,
                     first_row=block.first_row,
                     origin=self.origin,
+                    cut=block.cut,
                 )
                 yield batch.after(start)
 

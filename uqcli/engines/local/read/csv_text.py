@@ -67,6 +67,8 @@ class CsvBlock:
         How many fields each record has, at most one for each column.
     first_row
         Position of the first record among the data rows of the file, from 0.
+    cut
+        Whether the last record has no line end in the file.
     """
 
     dialect: CsvDialect
@@ -75,6 +77,7 @@ class CsvBlock:
     ends: Ints
     fields: Ints
     first_row: int
+    cut: bool = False
 
     @property
     def rows(self) -> int:
@@ -243,15 +246,17 @@ def read_blocks(stream: BinaryIO, rest: bytes, dialect: CsvDialect) -> Iterator[
         A record has too many fields, a quote is not closed, or the text is not UTF-8.
     """
     row = 0
-    for text, line_ends in _complete_records(stream, rest, dialect):
-        block = _block(text, line_ends, row, dialect)
+    for text, line_ends, cut in _complete_records(stream, rest, dialect):
+        block = replace(_block(text, line_ends, row, dialect), cut=cut)
         row += block.rows
         if block.rows:
             yield block
 
 
-def _complete_records(stream: BinaryIO, rest: bytes, dialect: CsvDialect) -> Iterator[tuple[bytes, Ints]]:
-    """Text that ends at the end of a record, and where its records' newlines are."""
+def _complete_records(
+    stream: BinaryIO, rest: bytes, dialect: CsvDialect
+) -> Iterator[tuple[bytes, Ints, bool]]:
+    """Text that ends with a record, where its records' newlines are, and whether the last was added."""
     carry = rest
     while chunk := stream.read(CSV_BLOCK_BYTES):
         text = carry + chunk
@@ -261,12 +266,12 @@ def _complete_records(stream: BinaryIO, rest: bytes, dialect: CsvDialect) -> Ite
         if len(carry) > LONGEST_RECORD:
             raise _open_quote(carry, dialect.name)
         if cut:
-            yield text[:cut], ends
+            yield text[:cut], ends, False
     if carry.count(b'"') % 2:
         raise _open_quote(carry, dialect.name)
     if carry:
         text = carry if carry.endswith(b"\n") else carry + dialect.line_end
-        yield text, _record_ends(text)
+        yield text, _record_ends(text), text is not carry
 
 
 def _open_quote(text: bytes, name: str) -> DataError:

@@ -7,7 +7,7 @@ that can be written again as they were: text for CSV and JSON lines, Arrow recor
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Protocol, TypeAlias
 
 from uqcli.counts import Bools
@@ -38,12 +38,15 @@ class Batch:
         Rows with fewer fields than the header (CSV only).
     first_row
         Position of the first row in its input, from 0.
+    cut
+        Whether the last row has no line end, as where a file was cut off (CSV only).
     """
 
     frame: pl.DataFrame
     short: Bools | None
     first_row: int
     origin: Origin
+    cut: bool = False
 
     def after(self, start: int) -> Batch:
         """Without the rows before a position in the input."""
@@ -51,7 +54,7 @@ class Batch:
         if early <= 0:
             return self
         short = None if self.short is None else self.short[early:]
-        return Batch(frame=self.frame[early:], short=short, first_row=start, origin=self.origin)
+        return replace(self, frame=self.frame[early:], short=short, first_row=start)
 
     def place(self, at: int) -> str:
         """Where one of its rows is found, as messages say it."""
