@@ -12,6 +12,8 @@ settings.register_profile(
 settings.register_profile("explore", deadline=None, max_examples=2000)
 # nohup and some schedulers have it ignored, which the programs that tests start would inherit
 signal.signal(signal.SIGHUP, signal.SIG_DFL)
+# tests that limit a program before it starts must fork, which gRPC's own threads do not survive
+os.environ["GRPC_ENABLE_FORK_SUPPORT"] = "0"
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "uqcli"))
 
 

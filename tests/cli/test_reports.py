@@ -295,7 +295,9 @@ def test_pages_show_every_gate_that_was_asked_and_what_it_found(uqcli, data, tmp
     assert "## Gates" not in (tmp_path / "r.md").read_text()
 
 
-def test_a_boundary_that_is_not_shown_to_beat_the_score_says_so_everywhere(uqcli, tmp_path):
+def test_a_boundary_that_is_not_shown_to_beat_the_score_says_so_everywhere(uqcli, tmp_path, monkeypatch):
+    monkeypatch.setattr("uqcli.jobs.boundary.compared.PLACEBOS", 20)
+    monkeypatch.setattr("uqcli.methods.boundary.ranking.placebo.RESAMPLINGS", 50)
     rng = np.random.default_rng(0)
     score = rng.uniform(size=1500).round(3)
     frame = {"score": score, "uncertainty": rng.uniform(size=1500), "label": rng.uniform(size=1500) < score}

@@ -12,6 +12,7 @@ from uqcli.methods.boundary.ranking.placebo import Curve, OrderedRows, gain, gai
 REPETITIONS = int(os.environ.get("STATISTICAL_REPETITIONS", "12"))
 TRUE_ROWS = 40_000
 BOUND = the_constraint(precision="0.6")
+WORTH = the_constraint(gain="3", cost="2")
 
 
 def useless(score, uncertainty):
@@ -53,10 +54,11 @@ def test_an_uncertainty_that_only_follows_the_score_is_seldom_said_to_help_or_to
         assert np.mean(np.array(each) <= 0.05) <= 0.05 + slack(0.05)
 
 
+@pytest.mark.parametrize("bound", [BOUND, WORTH], ids=["precision", "utility"])
 @pytest.mark.parametrize("rate", [useless, useful])
 @pytest.mark.parametrize("size", [300, 1500])
-def test_gains_of_the_ranking_on_new_rows_lie_in_their_intervals(rate, size):
-    covered = np.zeros(2)
+def test_gains_of_the_ranking_on_new_rows_lie_in_their_intervals(rate, size, bound):
+    covered = np.zeros(2 if bound is BOUND else 3)
     for seed in range(REPETITIONS):
         random = np.random.default_rng(seed)
         score, uncertainty, label = drawn(rate, size, random)
@@ -67,20 +69,21 @@ def test_gains_of_the_ranking_on_new_rows_lie_in_their_intervals(rate, size):
             fold=random.permutation(np.arange(size) * 5 // size),
             level=np.searchsorted(cuts, uncertainty, side="right"),
         )
-        found = gain_of(rows, BOUND, (seed, 0), placebos=1)
+        found = gain_of(rows, bound, (seed, 0), placebos=1)
         if found is None:
             covered += 1
             continue
-        alerts = int(rows.by_score.alerts[rows.by_score.alerts_at(BOUND)])
+        alerts = int(rows.by_score.alerts[rows.by_score.alerts_at(bound)])
         new = drawn(rate, TRUE_ROWS, random)
-        truth = true_gains(rows, score, cuts, new, alerts / size)
-        for at, estimate in enumerate((found.equal_alerts, found.at_bound)):
+        truth = true_gains(rows, score, cuts, new, alerts / size, bound)
+        estimates = (found.equal_alerts, found.at_bound, found.value)[: len(covered)]
+        for at, estimate in enumerate(estimates):
             covered[at] += estimate.low - 1e-12 <= truth[at] <= estimate.high + 1e-12
     assert (covered / REPETITIONS >= 0.95 - slack(0.95)).all(), covered / REPETITIONS
 
 
-def true_gains(rows, score, cuts, new, share):
-    """Of the folds' rankings of new rows, all taken together, at a share of alerts and at the bound."""
+def true_gains(rows, score, cuts, new, share, bound):
+    """Of the folds' rankings of new rows: at a share of alerts, at the bound, in what is maximised."""
     new_score, new_uncertainty, label = new
     shares, lower = rows.rankings
     level = np.searchsorted(cuts, new_uncertainty, side="right")
@@ -92,4 +95,5 @@ def true_gains(rows, score, cuts, new, share):
     ones, hits = np.ones(ranks.size, dtype=np.int64), np.tile(label, len(ranks)).astype(np.int64)
     ours = Curve.of(ranks.ravel(), hits, ones)
     other = Curve.of(-np.tile(np.arange(len(label)), len(ranks)), hits, ones)
-    return gain(ours, other, share * ranks.size), ours.recall(BOUND) - other.recall(BOUND)
+    value = float(ours.value(bound) - other.value(bound)) * len(rows.first) / ranks.size
+    return gain(ours, other, share * ranks.size), ours.recall(bound) - other.recall(bound), value

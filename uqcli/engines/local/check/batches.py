@@ -105,8 +105,8 @@ class LocalBatches:
         self.levels, self.unnormalised = checker.levels, checker.unnormalised
         if checker.rows == checker.invalid:
             raise refusals.no_rows(checker.invalid)
-        if self._unlabelled:
-            self._warn(refusals.unlabelled(self._unlabelled))
+        if self._unlabelled and self._request.frame is None:
+            caution(refusals.unlabelled(self._unlabelled))
         if weights is not None:
             self._warn(weights.caution())
 
