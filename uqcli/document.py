@@ -127,7 +127,7 @@ class Promise:
 
     @property
     def broken(self) -> int | None:
-        """1 where rows speak against it, 0 where they do not, None where they cannot tell."""
+        """1 where rows contradict it, 0 where they do not, None where they cannot tell."""
         return None if self.kept is None else int(not self.kept)
 
 
