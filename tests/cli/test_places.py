@@ -3,6 +3,7 @@
 import hashlib
 import json
 import os
+import re
 import subprocess
 import sys
 
@@ -299,3 +300,48 @@ def test_a_link_that_leads_nowhere_is_not_left_out_of_its_folder(uqcli, data, tm
     outcome = uqcli("tce", folder)
     assert outcome.code == 3
     assert "b.parquet" in outcome.err
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "apply b.json - -o t.csv < t.csv",
+        "apply b.json /dev/stdin -o t.csv < t.csv",
+        "apply b.json - -o /dev/stdin <> t.csv",
+        "apply b.json - -o /dev/fd/0 <> t.csv",
+        "apply b.json - >> t.csv < t.csv",
+        "apply b.json - 1<> t.csv < t.csv",
+        "apply b.json t.csv >> t.csv",
+        "apply b.json t.csv -q -o - >> t.csv",
+        "apply - fit.csv -o b.json < b.json",
+        "show - --report b.json < b.json",
+        "tce - --report r.md < r.md",
+        "tce - --report /dev/stdin <> r.md",
+        "tce t.csv >> t.csv",
+        "tce - -q < t.csv >> t.csv",
+        "bin - -o t.csv --uncertainty-bins 1 < t.csv",
+    ],
+)
+def test_standard_input_is_an_input(single, tmp_path, line):
+    """Whatever the shell makes of it: a redirection is a name."""
+    rows = (tmp_path / "fit.csv").read_bytes()
+    kept = {"t.csv": rows, "r.md": rows, "b.json": single.read_bytes()}
+    for name, content in kept.items():
+        (tmp_path / name).write_bytes(content)
+    command = f"{sys.executable} -m uqcli {line}"
+    done = subprocess.run(command, shell=True, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.returncode == 2, done.stderr
+    assert re.fullmatch(r"error: [^\n]*(which is read|is standard input)[^\n]*\n", done.stderr)
+    for name, content in kept.items():
+        assert (tmp_path / name).read_bytes() == content
+
+
+def test_other_redirections_are_none_of_these(single, tmp_path):
+    for line in (
+        "apply b.json - -o o.csv < fit.csv > log",
+        "apply b.json - < fit.csv > o2.csv",
+        "tce fit.csv >> log",
+    ):
+        command = f"{sys.executable} -m uqcli {line}"
+        assert subprocess.run(command, shell=True, cwd=tmp_path, check=False).returncode == 0
+    assert (tmp_path / "o.csv").read_bytes() == (tmp_path / "o2.csv").read_bytes()

@@ -140,7 +140,12 @@ def _taken(words: Iterable[str]) -> set[Hashable]:
         if glob.has_magic(word):
             with suppress(OSError, ValueError):
                 names.update(glob.glob(word, recursive=True))  # noqa: PTH207
-    return {identity for name in names if name for identity in _identities(name)}
+    found = {identity for name in names if name for identity in _identities(name)}
+    for stream in (0, 1):  # an input may come by a redirection
+        with suppress(OSError):
+            facts = os.fstat(stream)
+            found |= {(facts.st_dev, facts.st_ino)} if stat.S_ISREG(facts.st_mode) else set()
+    return found
 
 
 def _identities(name: str) -> set[Hashable]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Hashable, Iterable
+from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass
 
 from uqcli.cli.config import candidates
@@ -73,6 +73,8 @@ class Reads:
 def check_places(reads: Reads, files: Iterable[str], outputs: Iterable[str], running: RunOptions) -> None:
     """Refuse to read a stream twice, to write over what is read, and to write one file twice.
 
+    Standard input and output are the files that they come from and go to.
+
     Parameters
     ----------
     files
@@ -89,11 +91,15 @@ def check_places(reads: Reads, files: Iterable[str], outputs: Iterable[str], run
         raise UsageError(
             "standard input is named twice", expected="at most one -", remedy="save it to a file"
         )
-    read = {_identity(name): name for name in (*files, *reads.models, *_configuration(running))}
+    streams = filter(is_stdin, reads.tables)
+    read = {_identity(name): name for name in (*files, *reads.models, *_configuration(running), *streams)}
     read.pop(None, None)
+    _refuse_reading_what_is_printed(read)
     written: dict[Hashable, str] = {}
     for name in outputs:
-        place = _identity_of_stdout() if name == STDIO else _identity(name)
+        if name != STDIO and is_stdin(name):
+            raise UsageError(f"'{name}' is standard input", expected="a place that can be written")
+        place = _identity_of_stream(1) if name == STDIO else _identity(name)
         if place in read:
             raise UsageError(
                 f"'{name}' would be written over '{read[place]}', which is read", expected="another place"
@@ -104,15 +110,24 @@ def check_places(reads: Reads, files: Iterable[str], outputs: Iterable[str], run
             written[place] = name
 
 
+def _refuse_reading_what_is_printed(read: Mapping[Hashable, str]) -> None:
+    """Refuse where the shell appends what is printed to an input."""
+    printed = _identity_of_stream(1)
+    if printed is not None and printed in read:
+        raise UsageError(
+            f"standard output goes to '{read[printed]}', which is read", expected="another place"
+        )
+
+
 def _configuration(running: RunOptions) -> list[str]:
     """The files that options may come from."""
     return [running.config] if running.config is not None else list(map(str, candidates()))
 
 
 def _identity(name: str) -> Hashable | None:
-    """What makes a place one, whatever its names; None for devices and streams."""
+    """What makes a place one, whatever its names; None for devices and pipes."""
     if is_stdin(name):
-        return None
+        return _identity_of_stream(0)
     if is_address(name):
         return name.removesuffix("/")
     try:
@@ -129,10 +144,10 @@ def _path(name: str) -> str:
         return name
 
 
-def _identity_of_stdout() -> Hashable | None:
-    """Standard output's file, if the shell appends to or replaces one."""
+def _identity_of_stream(descriptor: int) -> Hashable | None:
+    """The regular file that a standard stream comes from or goes to; None for another."""
     try:
-        facts = os.fstat(1)
+        facts = os.fstat(descriptor)
     except OSError:
         return None
     return (facts.st_dev, facts.st_ino) if stat.S_ISREG(facts.st_mode) else None
