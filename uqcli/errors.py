@@ -22,12 +22,12 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from uqcli.visible import visible
+from uqcli.visible import discreet, visible
 
 
 def _in_one_line(message: str) -> str:
-    """Libraries break their messages into lines; names from data are shown as they are."""
-    return visible(re.sub(r"\s*[\r\n]\s*", " ", message.strip()))
+    """Libraries break their messages into lines and repeat addresses; names from data stay."""
+    return visible(discreet(re.sub(r"\s*[\r\n]\s*", " ", message.strip())))
 
 
 class UqcliError(Exception):

@@ -6,6 +6,7 @@ writing direction. Letters, accents, joined emoji and scripts written from right
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from typing import Final
 
@@ -27,6 +28,28 @@ def visible(text: str) -> str:
     if text.isprintable():
         return text
     return "".join(_escaped(each) if acts(each) else each for each in text)
+
+
+def discreet(text: str) -> str:
+    """Text without what addresses in it keep to themselves: users, passwords, signed queries, tokens.
+
+    Examples
+    --------
+    >>> discreet("cannot read 'https://me:secret@host/a.csv?sign=1'; sc://host:1/;token=2")
+    "cannot read 'https://host/a.csv'; sc://host:1/"
+    """
+    if "://" not in text:
+        return text
+    for pattern in _SECRETS:
+        text = pattern.sub(r"\1", text)
+    return text
+
+
+_SECRETS: Final = (
+    re.compile(r"([a-z][a-z0-9+.-]*://)[^/\s'\"]*@", re.IGNORECASE),
+    re.compile(r"(https?://[^\s'\"?#]*)[?#][^\s'\"]*", re.IGNORECASE),
+    re.compile(r"(sc://[^\s'\";]*);[^\s'\"]*", re.IGNORECASE),
+)
 
 
 def acts(character: str) -> bool:

@@ -33,11 +33,22 @@ class Handler(http.server.BaseHTTPRequestHandler):
             self.send_header("Content-Length", "0")
             self.end_headers()
             return
+        if trouble == "away":
+            targets = {
+                "ftp": "ftp://me:secret@127.0.0.1/a.csv",
+                "file": "file:///etc/hosts",
+                "data": "data:,a",
+            }
+            self.send_response(302)
+            self.send_header("Location", targets[name])
+            self.send_header("Content-Length", "0")
+            self.end_headers()
+            return
         content = FILES.get(path if trouble.startswith("day") else f"/{name}")
         if content is None:
             self.send_error(404)
             return
-        self.send_response(200)
+        self.send_response(206 if trouble == "part" else 200)
         if trouble == "chunks":
             self.send_header("Transfer-Encoding", "chunked")
             self.end_headers()
@@ -132,11 +143,42 @@ def test_servers_that_are_none(uqcli, impatient, place):
     assert f"cannot read '{place}'" in done.err
 
 
-def test_what_signs_an_address_is_not_said(uqcli, web):
+def test_what_signs_an_address_is_not_said(uqcli, web, tmp_path):
     signed = web.replace("http://", "http://user:secret@") + "/none.csv?signature=secret"
-    done = uqcli("tce", signed)
-    assert done.code == 3
-    assert "secret" not in done.err
+    for place in (signed, f"{web}/none.csv?signature=secret", f"{web}/away/ftp?signature=secret"):
+        for line in (("tce", place), ("apply", place, "d.csv"), ("tce", "d.csv", "--report", f"{place}.md")):
+            done = uqcli(*line, "--report", "r.json")
+            assert done.code in (2, 3), line
+            assert "secret" not in done.err + (tmp_path / "r.json").read_text()
+
+
+@pytest.mark.parametrize("scheme", ["http", "s3", "az", "hdfs"])
+def test_users_and_passwords_in_addresses_are_refused_unseen(uqcli, scheme, tmp_path):
+    place = f"{scheme}://me:secret@host/a.csv"
+    for line in (("tce", place), ("bin", place), ("simulate", "posterior", "--rows", "9", "-o", place)):
+        done = uqcli(*line, "--report", "r.xml")
+        assert done.code == 3, line
+        assert "secret" not in done.err + (tmp_path / "r.xml").read_text()
+        assert scheme == "hdfs" or "holds a user or a password" in done.err or line[0] == "simulate"
+
+
+def test_redirections_stay_on_the_web(uqcli, web):
+    for place in ("ftp", "file", "data"):
+        done = uqcli("tce", f"{web}/away/{place}")
+        assert done.code == 3
+        assert "it leads to a place that is not on the web" in done.err
+
+
+def test_a_part_is_not_the_whole(uqcli, web):
+    done = uqcli("tce", f"{web}/part/a.csv")
+    assert (done.code, "the server answers 206 Partial Content; expected 200" in done.err) == (3, True)
+
+
+def test_paths_of_any_letters_are_asked_for(uqcli, web, monkeypatch):
+    monkeypatch.setitem(FILES, "/d%C3%A9j%C3%A0.csv", FILES["/a.csv"])
+    for place in ("/déjà.csv", "/d%C3%A9j%C3%A0.csv"):
+        assert uqcli("tce", f"{web}{place}", "-q").code == 0
+    assert Handler.asked == ["/d%C3%A9j%C3%A0.csv"] * 2
 
 
 def test_pages_do_not_repeat_what_signs_an_address(uqcli, web, tmp_path):

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import Final
-from urllib.parse import urlsplit, urlunsplit
 
 from uqcli.errors import DataError
+from uqcli.visible import discreet
 
 _STORES: Final = ("s3", "gs", "az")
 _WEB: Final = ("http", "https")
@@ -35,20 +35,30 @@ def is_web(name: str) -> bool:
 
 
 def shown_address(name: str) -> str:
-    """A name without what only a web server should see: user, password, a query that may be a signature.
+    """A name without what only a server should see: user, password, a query that may be a signature.
 
     Examples
     --------
     >>> shown_address("https://me:secret@example.org/a.csv?signature=1"), shown_address("a.csv?b")
     ('https://example.org/a.csv', 'a.csv?b')
     """
-    if not is_web(name):
-        return name
-    try:
-        parts = urlsplit(name)
-    except ValueError:
-        return name.partition("?")[0].rpartition("@")[2]
-    return urlunsplit((parts.scheme, parts.netloc.rpartition("@")[2], parts.path, "", ""))
+    return discreet(name) if is_address(name) else name
+
+
+def refuse_user(name: str) -> None:
+    """Refuse a user or a password in an address: others would see them in the list of processes.
+
+    Raises
+    ------
+    DataError
+        There is one.
+    """
+    if "@" in name.partition("://")[2].partition("/")[0]:
+        raise DataError(
+            f"the address '{name}' holds a user or a password",
+            expected="an address without them",
+            remedy="give credentials as the store's own tools take them, or a signed address",
+        )
 
 
 def is_address(name: str) -> bool:
@@ -99,6 +109,7 @@ class Address:
         >>> str(Address.of("S3://bucket/scores/"))
         's3://bucket/scores'
         """
+        refuse_user(name)
         scheme, _, rest = name.partition("://")
         parts = rest.removesuffix("/").split("/")
         if "" in parts:

@@ -43,9 +43,6 @@ _PATTERNS: Final[tuple[tuple[str, Callable[[], str], str], ...]] = (
         "try again later",
     ),
 )
-_LONGEST: Final = 200
-"""Characters of a library's message that are repeated; Google's tell everything twice."""
-
 _TOLD_BY_STORES: Final = re.compile(r"AWS Error|google::cloud|GCS|Azure|curlCode")
 
 
@@ -115,7 +112,12 @@ def store_errors(name: str, doing: str = "read") -> Iterator[None]:
 
 
 def _detail(text: str) -> str:
-    """The message without what differs between two runs or says nothing."""
-    text = re.sub(r"\s*\(Request ID: [^)]*\)|: No response body\.?|; Details: .*$", "", text)
-    text = re.sub(r"^When .*?: (?=AWS Error)", "", text)
-    return text if len(text) <= _LONGEST else text[:_LONGEST].rstrip() + "..."
+    """The error's name or number; the rest of a library's words may repeat keys and signatures."""
+    found = _CODES.search(text)
+    return found[0] if found else "an error that has no name"
+
+
+_CODES: Final = re.compile(
+    r"AWS Error [A-Z_]+|HTTP(?: status)? \d{3}|status \d{3}|curlCode: \d+|[A-Z]+(?:_[A-Z]+)+"
+)
+"""How errors of stores are named."""

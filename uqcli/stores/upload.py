@@ -127,7 +127,9 @@ def _send_and_copy(path: Path, store: pf.FileSystem, address: Address, target: s
             _send(path, store, waiting, _kind(address.base))
             arrived = store.get_file_info(waiting).size
             if arrived != size:
-                raise OSError(f"{arrived} of {size} bytes arrived")
+                raise DataError(
+                    f"cannot write '{target}': {arrived} of {size} bytes arrived", remedy="try again later"
+                )
             with changing, replacing(target):
                 store.copy_file(waiting, address.path)
     finally:

@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+import http
 import http.client
 import io
+import os
+import socket
+import ssl
 import urllib.error
 import urllib.request
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Any, BinaryIO, cast
-from urllib.parse import unquote, urlsplit
+from types import MappingProxyType
+from typing import Any, BinaryIO, Final, cast
+from urllib.parse import quote, unquote, urljoin, urlsplit, urlunsplit
 
 from uqcli.errors import DataError
 from uqcli.stores import limits
-from uqcli.stores.address import shown_address
+from uqcli.stores.address import is_web, refuse_user, shown_address
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -62,8 +67,12 @@ class WebFile:
         DataError
             The server cannot be reached or refuses, or its answer is cut off.
         """
+        refuse_user(self.url)
         with _web_errors(self.name):
-            answer = _opener().open(self.url)
+            answer = _opener().open(_ascii(self.url))
+        if answer.status != http.HTTPStatus.OK:  # a part, say, is not the whole
+            answer.close()
+            raise _refused(self.name, answer.status)
         with answer, io.BufferedReader(_Answer(answer, self.name), 1 << 20) as stream:
             yield cast(BinaryIO, stream)
 
@@ -95,30 +104,66 @@ class _Answer(io.RawIOBase):
         return size
 
 
+class _ElsewhereError(ValueError):
+    """A redirection away from the web."""
+
+
 @contextmanager
 def _web_errors(name: str) -> Iterator[None]:
     try:
         yield
     except urllib.error.HTTPError as error:
         error.close()
-        raise DataError(
-            f"cannot read '{name}': the server answers {error.code} {error.reason}".rstrip(),
-            expected="200",
-            remedy="check the address",
-        ) from error
+        raise _refused(name, error.code) from error
     except (OSError, http.client.HTTPException, ValueError) as error:
         raise DataError(
             f"cannot read '{name}': {_reason(error)}", remedy="check the address and the network"
         ) from error
 
 
+def _refused(name: str, code: int) -> DataError:
+    """The server answers otherwise; its own words may hold anything."""
+    known = http.HTTPStatus(code).phrase if code in http.HTTPStatus._value2member_map_ else ""
+    return DataError(
+        f"cannot read '{name}': the server answers {code} {known}".rstrip(),
+        expected="200",
+        remedy="check the address",
+    )
+
+
 def _reason(error: Exception) -> str:
+    """In our own words: a library's may repeat addresses, and what they keep to themselves."""
     inner = error.reason if isinstance(error, urllib.error.URLError) else error
-    if isinstance(inner, TimeoutError):
-        return f"no answer within {limits.REQUEST_SECONDS:g} seconds"
-    if isinstance(inner, http.client.IncompleteRead):
-        return "the answer is cut off"
-    return getattr(inner, "strerror", None) or str(inner) or type(inner).__name__
+    for kind, said in _REASONS.items():
+        if isinstance(inner, kind):
+            return said()
+    number = getattr(inner, "errno", None)
+    return os.strerror(number) if isinstance(number, int) and number > 0 else "no valid answer"
+
+
+_REASONS: Final[Mapping[type[BaseException], Callable[[], str]]] = MappingProxyType(
+    {
+        TimeoutError: lambda: f"no answer within {limits.REQUEST_SECONDS:g} seconds",
+        http.client.IncompleteRead: lambda: "the answer is cut off",
+        http.client.RemoteDisconnected: lambda: "the server closed the connection",
+        http.client.InvalidURL: lambda: "this is no valid address",
+        socket.gaierror: lambda: "there is no such host",
+        ssl.SSLCertVerificationError: lambda: "its certificate cannot be verified",
+        ssl.SSLError: lambda: "no secure connection",
+        _ElsewhereError: lambda: "it leads to a place that is not on the web",
+    }
+)
+
+
+def _ascii(url: str) -> str:
+    """An address as servers take it: other letters of its path and query as their bytes in UTF-8."""
+    parts = urlsplit(url)
+    path, query = (quote(each, safe=_UNQUOTED) for each in (parts.path, parts.query))
+    return urlunsplit((parts.scheme, parts.netloc, path, query, ""))
+
+
+_UNQUOTED: Final = "%/:=&?~#+!$,;'@()*[]"
+"""What stays in an address, escapes that it has among them."""
 
 
 class _Connection(http.client.HTTPConnection):
@@ -145,8 +190,32 @@ class _SecureHandler(urllib.request.HTTPSHandler):
         return self.do_open(_SecureConnection, req)
 
 
+class _Redirections(urllib.request.HTTPRedirectHandler):
+    """Redirections that stay on the web."""
+
+    def http_error_302(self, req: Any, fp: Any, code: int, msg: str, headers: Any) -> Any:
+        """Refuse before urllib does, whose message repeats where it leads to."""
+        target = urljoin(req.full_url, headers.get("location") or headers.get("uri") or "")
+        if not is_web(target):
+            fp.close()
+            raise _ElsewhereError
+        return super().http_error_302(req, fp, code, msg, headers)
+
+    http_error_301 = http_error_303 = http_error_307 = http_error_308 = http_error_302
+
+
 def _opener() -> urllib.request.OpenerDirector:
     """With proxies as the environment names them; nothing but the web is opened, whatever a server says."""
-    opener = urllib.request.build_opener(_Handler, _SecureHandler)
+    opener = urllib.request.OpenerDirector()
+    for handler in (
+        urllib.request.ProxyHandler(),
+        _Handler(),
+        _SecureHandler(),
+        urllib.request.HTTPDefaultErrorHandler(),
+        _Redirections(),
+        urllib.request.HTTPErrorProcessor(),
+        urllib.request.UnknownHandler(),
+    ):
+        opener.add_handler(handler)
     opener.addheaders = [("User-Agent", "uqcli"), ("Accept-Encoding", "identity")]
     return opener

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
+from dataclasses import replace
 from importlib import import_module
 from types import MappingProxyType
 from typing import Any, Final
@@ -19,6 +20,7 @@ from uqcli.jobs.evaluate.request import EvaluateRequest
 from uqcli.jobs.intervals import check_confidence
 from uqcli.jobs.labelled import refuse_keep
 from uqcli.jobs.result import Result
+from uqcli.stores.address import shown_address
 
 MEASURED: Final[Mapping[ArtifactKind, str]] = MappingProxyType(
     {
@@ -43,6 +45,7 @@ def run(request: EvaluateRequest) -> Result[Report, None]:
     if not request.artifacts:
         raise UsageError("no artifact given", expected="at least one argument that ends in .json")
     models = request.models or tuple(map(load, request.artifacts))
+    request = replace(request, artifacts=tuple(map(shown_address, request.artifacts)))
     shift = None if request.shift is None else load_shift(request.shift)
     kind = _common_kind(request.artifacts, models)
     if kind is not ArtifactKind.CALIBRATOR:
