@@ -1,5 +1,8 @@
 """Options from files and the environment, and who wins."""
 
+import os
+from pathlib import Path
+
 import pytest
 
 COMMAND = ("boundary", "data.parquet", "--json")
@@ -104,3 +107,67 @@ def test_variables_that_set_nothing_are_said(uqcli, data, monkeypatch, tmp_path,
     assert said in " ".join(uqcli(*line[:-3]).out.decode().split())
     monkeypatch.delenv(name)
     assert "cautions" not in uqcli(*line).json
+
+
+@pytest.mark.usefixtures("data")
+@pytest.mark.parametrize(
+    ("content", "why"),
+    [
+        ('output = "b.json"', "which sets output"),
+        ('report = ["r.html"]', "which sets report"),
+        ('plot = "p.png"', "which sets plot"),
+        ('spark = "sc://elsewhere"', "which sets spark"),
+        ('shift = "s3://bucket/s.json"', "which sets an address (shift)"),
+        ('frontier = "https://host/f.csv"', "which sets an address (frontier)"),
+    ],
+)
+def test_a_found_file_says_nothing_of_places(uqcli, tmp_path, content, why):
+    (tmp_path / "uqcli.toml").write_text(f'[boundary]\nprecision = "0.6"\n{content}\n')
+    refused = uqcli(*COMMAND)
+    assert refused.code == 2
+    assert why in refused.err
+    assert f"--config {tmp_path / 'uqcli.toml'}" in refused.err
+    assert uqcli(*COMMAND, "--precision", "0.6", "--no-config").code == 0
+    given = uqcli(*COMMAND, "--config", "uqcli.toml")
+    assert "found configuration" not in given.err
+
+
+@pytest.mark.usefixtures("data")
+def test_a_found_file_is_trusted_only_where_nobody_else_wrote_it(uqcli, tmp_path, monkeypatch):
+    file = tmp_path / "uqcli.toml"
+    file.write_text('[boundary]\nprecision = "0.6"\n')
+    assert uqcli(*COMMAND).code == 0
+    file.chmod(0o646)
+    refused = uqcli(*COMMAND)
+    assert (refused.code, "which anyone may write" in refused.err, "--config" in refused.err) == (
+        2,
+        True,
+        True,
+    )
+    assert uqcli(*COMMAND, "--config", file).code == 0
+    file.chmod(0o664)
+    assert uqcli(*COMMAND).code == 0
+    monkeypatch.setattr("os.geteuid", lambda: file.stat().st_uid + 1000)
+    owner = tmp_path.stat().st_uid
+    assert owner == file.stat().st_uid
+    assert uqcli(*COMMAND).code == 0, "the owner of the working directory may have written it"
+
+
+@pytest.mark.usefixtures("data")
+def test_a_found_file_of_another_user_is_refused(uqcli, tmp_path, monkeypatch):
+    file = tmp_path / "uqcli.toml"
+    file.write_text('[boundary]\nprecision = "0.6"\n')
+    real = Path.stat
+
+    def of_others(path, **options):
+        facts = real(path, **options)
+        if path.name != "uqcli.toml":
+            return facts
+        return os.stat_result([*facts[:4], 4242, *facts[5:]])
+
+    monkeypatch.setattr(Path, "stat", of_others)
+    refused = uqcli(*COMMAND)
+    assert (refused.code, "belongs to another user (uid 4242)" in refused.err) == (2, True)
+    (tmp_path / "pyproject.toml").write_text("[tool.other]\n")
+    file.unlink()
+    assert uqcli(*COMMAND, "--precision", "0.6").code == 0

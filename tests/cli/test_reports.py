@@ -176,14 +176,15 @@ def test_all_places_are_checked_before_work_and_none_is_written_if_one_is_wrong(
 
 def test_reports_are_configured_as_a_list_or_one_text(uqcli, data, tmp_path, monkeypatch):
     (tmp_path / "uqcli.toml").write_text('[bin]\nreport = ["a.json", "a.prom"]\n')
-    assert uqcli("bin", data, "-q").code == 0
+    config = ("--config", "uqcli.toml")
+    assert uqcli("bin", data, "-q", *config).code == 0
     assert json.loads((tmp_path / "a.json").read_text())["command"] == "bin"
     assert samples((tmp_path / "a.prom").read_text())
     (tmp_path / "uqcli.toml").write_text('[bin]\nreport = "b.md"\nscore-bins = "7"\n')
-    assert uqcli("bin", data, "-q").code == 0
+    assert uqcli("bin", data, "-q", *config).code == 0
     assert "| configured | --score-bins 7 |" in (tmp_path / "b.md").read_text()
     monkeypatch.setenv("UQCLI_BIN_REPORT", "c.xml")
-    assert uqcli("bin", data, "-q").code == 0
+    assert uqcli("bin", data, "-q", *config).code == 0
     assert (tmp_path / "c.xml").exists()
 
 

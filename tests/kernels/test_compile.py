@@ -3,13 +3,14 @@
 import importlib.util
 import pickle
 import resource
+from pathlib import Path
 
 import numba
 import numpy as np
 import pytest
 
 from uqcli.defaults import SMALL_WORK
-from uqcli.kernels.compile import CACHE_TROUBLE, Kernel
+from uqcli.kernels.compile import CACHE_TROUBLE, Kernel, cache_directory
 
 SOURCE = """
 def sums(values, running):
@@ -167,3 +168,49 @@ def test_what_cannot_be_compiled_is_told(tmp_path, monkeypatch):
     kernel = Kernel(function_of(tmp_path, "def wrong(values):\n    return values.nonsense\n", "wrong"))
     with pytest.raises(numba.core.errors.TypingError):
         kernel.run(SMALL_WORK + 1, np.ones(3))
+
+
+@pytest.mark.parametrize("home", [None, "", "relative", "~"])
+def test_no_cache_is_read_from_the_working_directory(tmp_path, monkeypatch, home):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
+    monkeypatch.delenv("NUMBA_CACHE_DIR", raising=False)
+    if home is None:
+        monkeypatch.delenv("HOME")
+    else:
+        monkeypatch.setenv("HOME", home)
+    assert cache_directory(Path("/proc/nowhere")) is None
+    assert list(tmp_path.iterdir()) == []
+    for named in ("cache", "./cache", "~/cache"):
+        monkeypatch.setenv("NUMBA_CACHE_DIR", named)
+        assert cache_directory(tmp_path) is None
+
+
+def test_a_cache_is_ours_and_nobody_elses(tmp_path, monkeypatch):
+    monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
+    monkeypatch.delenv("NUMBA_CACHE_DIR", raising=False)
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    own = str(tmp_path / "home" / ".cache" / "uqcli" / "kernels")
+    beside = tmp_path / "beside"
+    beside.mkdir(mode=0o755)
+    assert cache_directory(beside) == ""
+    for mode in (0o777, 0o775, 0o757):
+        beside.chmod(mode)
+        assert cache_directory(beside) == own
+        monkeypatch.setenv("NUMBA_CACHE_DIR", str(beside))
+        assert cache_directory(beside) is None
+        monkeypatch.setenv("NUMBA_CACHE_DIR", str(beside / "within"))
+        assert cache_directory(beside) is None
+        monkeypatch.delenv("NUMBA_CACHE_DIR")
+    beside.chmod(0o1777)
+    monkeypatch.setenv("NUMBA_CACHE_DIR", str(beside / "made"))
+    assert cache_directory(beside) == str(beside / "made")
+    monkeypatch.setattr("os.geteuid", lambda: 4242)
+    assert cache_directory(beside) is None
+
+
+def test_kernels_run_without_a_cache(tmp_path, monkeypatch):
+    use_cache(monkeypatch, "relative")
+    monkeypatch.chdir(tmp_path)
+    assert summed(Kernel(function_of(tmp_path))) == 45
+    assert not (tmp_path / "relative").exists()

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import difflib
 import os
+import stat
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
@@ -105,6 +106,8 @@ def _from_file(context: typer.Context, given: str | None) -> list[Settings]:
         content = _content(path, required=given is not None)
         if content is None:
             continue
+        if given is None:
+            _require_trust(path, content)
         tables = {name: value for name, value in content.items() if isinstance(value, dict)}
         for name in tables:
             if name not in COMMANDS:
@@ -114,6 +117,43 @@ def _from_file(context: typer.Context, given: str | None) -> list[Settings]:
         own = _settings(context, tables.get(context.info_name or "", {}), f"'{path}'")
         return [own, _columns_of_all(context, content, path)]
     return []
+
+
+def _require_trust(path: Path, content: Settings) -> None:
+    """Refuse a file that was found where somebody else may have put it, or that says where results go.
+
+    Raises
+    ------
+    UsageError
+        It names the file, and the option that takes it all the same.
+    """
+    facts = path.stat()
+    if facts.st_mode & stat.S_IWOTH:
+        why = "which anyone may write"
+    elif facts.st_uid not in {os.geteuid(), 0, Path.cwd().stat().st_uid}:
+        why = f"which belongs to another user (uid {facts.st_uid})"
+    else:
+        why = next((f"which sets {each}" for each in _steering(content)), "")
+    if why:
+        raise UsageError(
+            f"found configuration '{path}', {why}",
+            expected="options of the rows and methods, in a file of yours",
+            remedy=f"take it with --config {path}, or leave it with --no-config",
+        )
+
+
+_PLACES: Final = frozenset({"output", "report", "plot", "spark"})
+
+
+def _steering(content: Settings) -> Iterator[str]:
+    """Options that say where results go, or what else is reached."""
+    for table in (content, *(each for each in content.values() if isinstance(each, dict))):
+        for name, value in table.items():
+            if name in _PLACES:
+                yield name
+            for each in value if isinstance(value, list) else [value]:
+                if isinstance(each, str) and "://" in each:
+                    yield f"an address ({name})"
 
 
 def _columns_of_all(context: typer.Context, content: Settings, path: Path) -> Settings:

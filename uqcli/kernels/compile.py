@@ -9,9 +9,12 @@ a second. From the call that passes them on, the kernel is compiled, from a cach
 
 from __future__ import annotations
 
+import os
 import pickle
+import stat
 from collections.abc import Callable
 from functools import cached_property
+from pathlib import Path
 from typing import Any, Final, Generic, TypeVar, TypeVarTuple
 
 import numpy as np
@@ -93,7 +96,51 @@ class Kernel(Generic[*Ts, R]):
     def _compile(self, *, cache: bool) -> Any:
         import numba
 
+        if cache:
+            directory = cache_directory(Path(self.python.__code__.co_filename).parent / "__pycache__")
+            if directory is None:
+                return self.compiled
+            numba.core.config.CACHE_DIR = directory  # type: ignore[attr-defined]  # read for each function
         return numba.njit(self.python, cache=cache, nogil=True)
+
+
+def cache_directory(beside: Path) -> str | None:
+    """Where compiled kernels are kept: '' for beside their sources, None where no place can be trusted.
+
+    A cache is pickled code. It is read from an absolute directory only that is ours and that nobody else may
+    write: the one that NUMBA_CACHE_DIR names, else the one beside the sources, else one of our own.
+
+    Parameters
+    ----------
+    beside
+        The directory that Python keeps its own compiled code in.
+    """
+    named = os.environ.get("NUMBA_CACHE_DIR")
+    if named:
+        return named if _is_ours(Path(named)) else None
+    if _is_ours(beside) and os.access(beside, os.W_OK):
+        return ""
+    home = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.environ.get("HOME", ""), ".cache")  # noqa: PTH118
+    own = Path(home) / "uqcli" / "kernels"
+    return str(own) if _is_ours(own) else None
+
+
+def _is_ours(directory: Path) -> bool:
+    """Whether a directory is absolute, there or made here, and nobody else may write or replace it."""
+    if not directory.is_absolute():
+        return False
+    user, others = os.geteuid(), stat.S_IWGRP | stat.S_IWOTH
+    try:
+        directory.mkdir(mode=0o700, parents=True, exist_ok=True)
+        facts = directory.stat()
+        above = [each.stat() for each in directory.resolve().parents]
+    except OSError:
+        return False
+    ours = facts.st_uid == user and not facts.st_mode & others
+    return ours and all(
+        each.st_uid in (0, user) and (not each.st_mode & others or each.st_mode & stat.S_ISVTX)
+        for each in above
+    )
 
 
 def kernel(function: Callable[[*Ts], R]) -> Kernel[*Ts, R]:
