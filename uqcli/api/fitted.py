@@ -65,7 +65,7 @@ class Fitted(Generic[ModelT]):
         DataError, ArtifactError
             The file is missing, or an artifact of another kind.
         """
-        return cls(artifact=load_kind(str(path), cls._saved_as))
+        return cls(artifact=load_kind(str(path), cls._saved_as, unedited=True))
 
     def describe(self) -> str:
         """The model in words and tables, as ``uqcli show`` says it; Markdown."""

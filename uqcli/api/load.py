@@ -6,7 +6,7 @@ from importlib import import_module
 from typing import Any, Final
 
 from uqcli.api.fitted import Fitted
-from uqcli.artifacts.codec import load as load_artifact
+from uqcli.artifacts.codec import load_unedited
 from uqcli.choices import ArtifactKind
 
 _CLASSES: Final = {
@@ -27,7 +27,7 @@ def load(path: str) -> Fitted[Any]:
     DataError, ArtifactError
         The file is missing, or is no artifact.
     """
-    artifact = load_artifact(str(path))
+    artifact = load_unedited(str(path))
     module, name = _CLASSES.get(artifact.kind, ("fitted", "Fitted"))
     made: Fitted[Any] = getattr(import_module(f"uqcli.api.{module}"), name)(artifact=artifact)
     return made

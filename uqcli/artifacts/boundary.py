@@ -140,8 +140,8 @@ class BoundaryArtifact(Saved, frozen=True, kw_only=True):
 
     @property
     def certified(self) -> SavedCertificate | None:
-        """Its certificate, if it has one."""
-        return None if isinstance(self.certificate, msgspec.UnsetType) else self.certificate
+        """Its certificate, if it has one and is as it was written."""
+        return None if isinstance(self.certificate, msgspec.UnsetType) or self.unsealed else self.certificate
 
     def _rests_on_its_rows(self, certificate: SavedCertificate) -> bool:
         tested = certificate.tested_on

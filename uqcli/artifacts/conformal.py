@@ -220,6 +220,8 @@ class ConformalArtifact(Saved, frozen=True, kw_only=True):
 
     def promise(self) -> str:
         """What the sets promise, in words."""
+        if self.unsealed:
+            return f"What it promised is not repeated: {self.unsealed}."
         percent = f"{100 * (1 - self.alpha):g} %"
         if self.groups is not None:
             return (

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Annotated, Any, ClassVar
+from enum import StrEnum
+from typing import Annotated, ClassVar
 
 import msgspec
 from msgspec import Meta
@@ -31,19 +32,43 @@ class Source(msgspec.Struct, frozen=True, kw_only=True):
     columns: dict[str, str]
 
 
+class Seal(StrEnum):
+    """What is wrong with the digest of an artifact that was read."""
+
+    EDITED = "edited"
+    MISSING = "missing"
+
+
 class Saved(msgspec.Struct, frozen=True, kw_only=True):
-    """What every artifact says of itself."""
+    """What every artifact says of itself.
+
+    ``digest``, the SHA-256 of the rest, stands in files only. ``seal`` is set on reading where the digest is
+    not that of the rest, or is missing.
+    """
 
     kind: ArtifactKind
     format_version: Annotated[int, Meta(ge=1)] = FORMAT_VERSION
     uqcli_version: str = VERSION
     source: Source
+    digest: Annotated[str, Meta(pattern="^[0-9a-f]{64}$")] | msgspec.UnsetType = msgspec.UNSET
+    seal: Seal | msgspec.UnsetType = msgspec.UNSET
 
     decides: ClassVar[bool] = False
     """Whether its column says which rows are positive."""
 
     has_sets: ClassVar[bool] = False
     """Whether it gives sets of classes, which may be empty."""
+
+    @property
+    def unsealed(self) -> str:
+        """Why nothing that it promises is repeated; empty where it is as it was written."""
+        match self.seal:
+            case Seal.EDITED:
+                return "it was edited after it was written"
+            case Seal.MISSING:
+                return "it has no digest"
+            case _:
+                return ""
 
     @property
     def columns(self) -> Mapping[str, str]:
@@ -94,11 +119,6 @@ class Saved(msgspec.Struct, frozen=True, kw_only=True):
     def facts(self) -> Metrics:
         """Its numbers that gates may ask for."""
         raise NotImplementedError
-
-    def payload(self) -> dict[str, Any]:
-        """How ``show --json`` prints it: as it is saved."""
-        content: dict[str, Any] = msgspec.to_builtins(self)
-        return content
 
     def missing_columns(self) -> str | None:
         """The role of a column that it reads and does not name, in words; None if there is none."""

@@ -84,7 +84,8 @@ def check_outputs(
     check_places(reads, files, outputs, running)
     if STDIO in results and options.json:
         raise UsageError("-o - and --json both want standard output", remedy="give -o FILE")
-    has_page = any([check_report_name(each) in PAGES for each in reports])  # noqa: C419  all are checked
+    forms = [check_report_name(each) for each in reports]
+    has_page = not PAGES.isdisjoint(forms)
     if has_page and has_figures:
         require_drawing()
     if plot is not None:
@@ -99,12 +100,13 @@ def check_outputs(
         judged_gates(gates, {"": metrics})
     if not options.quiet:
         show_progress(STDIO if rows and results[0] is None else results[0])
-    return _origin(files, reads.models, read=has_page)
+    digests = has_page or ".xml" in forms
+    return _origin(files, reads.models, read=digests, rules=digests or ".prom" in forms)
 
 
-def _origin(files: tuple[str, ...], models: tuple[str, ...], *, read: bool) -> Origin:
-    """With digests of data and saved models where pages speak of them: as they are before the work begins."""
-    from uqcli.reports.origin import Origin, digests_of, digests_of_inputs
+def _origin(files: tuple[str, ...], models: tuple[str, ...], *, read: bool, rules: bool) -> Origin:
+    """With digests of data and models where reports speak of them: as they are before the work begins."""
+    from uqcli.reports.origin import Origin, digests_of, digests_of_inputs, rules_of
 
     line = line_of_this_run()
     return Origin(
@@ -113,6 +115,7 @@ def _origin(files: tuple[str, ...], models: tuple[str, ...], *, read: bool) -> O
         configured=line.configured,
         files=files,
         digests=digests_of(models) if read else {},
+        rules=rules_of(models) if rules else {},
         inputs=digests_of_inputs(files) if read else {},
     )
 
@@ -222,14 +225,15 @@ def _to_be_saved(result: Result[Report, Saved | None], output: str | None) -> di
 
 def _with_written(origin: Origin, saved: Mapping[str, bytes], *, made: bool, stopped: bool) -> Origin:
     """With the models and rows that will be written, or why what was made is not."""
-    from uqcli.reports.origin import digest_of, written_as
+    from uqcli.reports.origin import digest_of, rule_of, written_as
 
     if stopped and (made or origin.rows_to):
         return replace(origin, rows_to="", unwritten="none was written: the run failed")
     if made and not saved:
         return replace(origin, unwritten="none was written: --output was not given")
     written = {} if stopped else {written_as(name): digest_of(content) for name, content in saved.items()}
-    return replace(origin, digests={**origin.digests, **written})
+    rules = {written_as(name): rule_of(content) or "" for name, content in saved.items() if not stopped}
+    return replace(origin, digests={**origin.digests, **written}, rules={**origin.rules, **rules})
 
 
 def _report_files(

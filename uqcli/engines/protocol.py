@@ -83,11 +83,14 @@ class AddedColumns:
     compute
         From rows with features whose levels are known, and their positions, to arrays of shape (rows,) by
         name; what it gives for rows that are not valid means nothing.
+    made_by
+        Digest of the model, kept beside the rows where a format can; empty for none.
     """
 
     types: Mapping[str, ColumnType]
     labels: tuple[str, ...] = ()
     compute: Callable[[Rows], Mapping[str, Bools | Ints | Floats]]
+    made_by: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -8,8 +8,9 @@ the same results are the same bytes.
 from __future__ import annotations
 
 import html
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Literal
 
 from uqcli.document import Document, Promise
@@ -28,13 +29,21 @@ class _Case:
     said: str
 
 
-def to_junit(command: str, document: Document, gates: Sequence[JudgedGate], failure: Failure | None) -> str:
+def to_junit(
+    command: str,
+    document: Document,
+    gates: Sequence[JudgedGate],
+    failure: Failure | None,
+    made_from: Mapping[str, str] = MappingProxyType({}),
+) -> str:
     """One test suite.
 
     Parameters
     ----------
     failure
         Why there is no result; None where there is one.
+    made_from
+        Digests of models and inputs, by what they are of.
     """
     cases = [*map(_of_gate, gates), *_of_promises(document)]
     if not cases and failure is None:
@@ -49,8 +58,18 @@ def to_junit(command: str, document: Document, gates: Sequence[JudgedGate], fail
     return (
         '<?xml version="1.0" encoding="UTF-8"?>\n'
         f'<testsuites name="uqcli" {counts}>\n<testsuite name="uqcli {_escaped(command)}" {counts}>\n'
-        f"{inside}</testsuite>\n</testsuites>\n"
+        f"{_properties(made_from)}{inside}</testsuite>\n</testsuites>\n"
     )
+
+
+def _properties(made_from: Mapping[str, str]) -> str:
+    """What the run looked at, in the form that readers of such files know."""
+    if not made_from:
+        return ""
+    lines = "".join(
+        f'<property name="{_escaped(name)}" value="{digest}"/>\n' for name, digest in made_from.items()
+    )
+    return f"<properties>\n{lines}</properties>\n"
 
 
 def _of_gate(gate: JudgedGate) -> _Case:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -37,6 +38,8 @@ class Origin:
         The data files, in the order they were read.
     digests
         SHA-256 of saved models, by the names of their files.
+    rules
+        What the models that are read or written state as their digests, by the names of their files.
     inputs
         The same of data files, as far as they were looked at.
     unwritten
@@ -50,6 +53,7 @@ class Origin:
     configured: str = ""
     files: tuple[str, ...] = ()
     digests: Mapping[str, str] = field(default_factory=dict)
+    rules: Mapping[str, str] = field(default_factory=dict)
     inputs: Mapping[str, str] = field(default_factory=dict)
     unwritten: str = ""
     rows_to: str = ""
@@ -63,7 +67,11 @@ class Origin:
         rows = _rows_of(payload)
         if self.files and rows is not None and not rows_by_input():  # a cluster tells of all rows together
             lines.append(("rows of INPUT", count(rows)))
-        lines += [("artifact", f"{name}, SHA-256 {digest}") for name, digest in self.digests.items()]
+        stated = {name: f", which states digest {digest}" for name, digest in self.rules.items()}
+        lines += [
+            ("artifact", f"{name}, SHA-256 {digest}{stated.get(name, '')}")
+            for name, digest in self.digests.items()
+        ]
         lines += [("artifact", self.unwritten)] if self.unwritten else []
         lines += [("rows written to", self.rows_to)] if self.rows_to else []
         return Table(title="Made from", header=("", ""), rows=lines, left=2, words_last=True)
@@ -87,6 +95,26 @@ class Origin:
 def digest_of(content: bytes) -> str:
     """SHA-256 in hexadecimal digits."""
     return hashlib.sha256(content).hexdigest()
+
+
+def rule_of(content: bytes) -> str | None:
+    """The digest that an artifact states; None where it states none."""
+    with suppress(ValueError, RecursionError):
+        found = json.loads(content)
+        stated = found.get("digest") if isinstance(found, dict) else None
+        return stated if isinstance(stated, str) else None
+    return None
+
+
+def rules_of(names: Iterable[str]) -> dict[str, str]:
+    """What models state as their digests, by the names of their files; of those that can be read twice."""
+    found: dict[str, str] = {}
+    for name in names:
+        with suppress(OSError, ValueError):
+            if not is_stdin(name) and Path(name).is_file():
+                stated = rule_of(Path(name).read_bytes())
+                found |= {} if stated is None else {name: stated}
+    return found
 
 
 def digests_of(names: Iterable[str]) -> dict[str, str]:

@@ -46,15 +46,22 @@ class _Sample(NamedTuple):
     value: float | None
 
 
-def to_prometheus(command: str, by_artifact: Mapping[str, Metrics]) -> str:
+def to_prometheus(
+    command: str, by_artifact: Mapping[str, Metrics], rules: Mapping[str, str] = MappingProxyType({})
+) -> str:
     """All metrics as gauges, each family once.
 
     Parameters
     ----------
     by_artifact
         Metrics as gates ask for them: of a single result, or of all together, under ''.
+    rules
+        Digests of the models that were read or written, by their names.
     """
     families: dict[str, list[_Sample]] = {}
+    for name, digest in rules.items():
+        sample = _Sample("artifact_info", "the digest", (("artifact", name), ("digest", digest)), 1.0)
+        families.setdefault(f"uqcli_{command}_artifact_info", []).append(sample)
     for artifact, metrics in by_artifact.items():
         labels = ((_SEVERAL.get(command, "artifact"), artifact),) if artifact else ()
         for sample in _samples(metrics, (), labels):

@@ -247,9 +247,13 @@ def to_file_format(report: Report, name: str, facts: RunFacts) -> str:
         case ".json":
             return to_json(report, facts.failure)
         case ".xml":
-            return to_junit(command, report.document(), facts.gates, facts.failure)
+            rules, inputs = facts.origin.rules, facts.origin.inputs
+            made_from = {f"digest that {name} states": digest for name, digest in rules.items()}
+            made_from |= {f"SHA-256 of {name}": digest for name, digest in inputs.items()}
+            return to_junit(command, report.document(), facts.gates, facts.failure, made_from)
         case ".prom":
-            return up(command, is_up=facts.failure is None) + to_prometheus(command, report.gated)
+            head = up(command, is_up=facts.failure is None)
+            return head + to_prometheus(command, report.gated, facts.origin.rules)
         case page:
             return _page(report, page, facts)
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Any, Final
 
+from uqcli.artifacts.codec import content_of
 from uqcli.artifacts.saved import Saved
 from uqcli.choices import ArtifactKind
 from uqcli.document import Document, Metrics
@@ -37,10 +38,14 @@ class ShowReport:
         return {"": self.model.facts()}
 
     def payload(self) -> dict[str, Any]:
-        """The JSON form."""
-        return self.model.payload()
+        """The JSON form: as it is saved, or what is wrong with it in the place of a digest."""
+        content = content_of(self.model)
+        if not self.model.unsealed:
+            return content
+        return {**content, "digest": None, "seal": str(self.model.seal)}
 
     def document(self) -> Document:
         """The readable form."""
         document = self.model.document()
-        return replace(document, notes=(*document.notes, _ORIGIN, _NEXT[self.model.kind]))
+        lead = [f"Careful: {self.model.unsealed}."] if self.model.unsealed else []
+        return replace(document, lead=lead, notes=(*document.notes, _ORIGIN, _NEXT[self.model.kind]))

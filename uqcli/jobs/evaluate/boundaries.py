@@ -183,6 +183,8 @@ def _judged(name: str, artifact: BoundaryArtifact, found: MeasuredBoundary, conf
     """Say whether the promise held, exactly, and whether chance can explain a miss."""
     constraint = parse_constraint(artifact.constraint.kind, artifact.constraint.value)
     kept, said = _held(artifact, constraint, found, confidence)
+    if artifact.unsealed:
+        kept, said = None, f"what it promised is not judged: {artifact.unsealed}."
     fixed = constraint.kind is ConstraintKind.UTILITY or (
         constraint.kind is ConstraintKind.MAX_SELECTED and not constraint.relative
     )

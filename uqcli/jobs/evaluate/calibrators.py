@@ -98,6 +98,9 @@ def _judged(name: str, artifact: CalibratorArtifact, rows: Rows, level: float) -
     map_ = artifact.calibration
     if not isinstance(map_, HistogramMap) or artifact.weights is not None:
         return None
+    if artifact.unsealed:
+        said = f"{name}: what it promised is not judged: {artifact.unsealed}."
+        return Promise(name=f"{name}: every bin's rate within its error", kept=None, said=said)
     at = bin_of(artifact.scale.corrected(rows.score), np.array(map_.edges, dtype=np.float64))
     weight, bins = rows.counted(), len(map_.rate)
     count, positives = np.zeros(bins, dtype=np.int64), np.zeros(bins, dtype=np.int64)

@@ -49,6 +49,8 @@ def judge(
     level
         Share of kept promises that may be called broken.
     """
+    if artifact.unsealed:
+        return replace(_promise("", {}, level), unjudged=artifact.unsealed)
     alpha = decimal("alpha", artifact.parameters.alpha)
     calibration = calibration_rows(artifact, counts.rows_of_class)
     if artifact.mode is ConformalMode.LABEL_SHIFT:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from uqcli.artifacts.codec import load
+from uqcli.artifacts.codec import content_of, load_unedited
 from uqcli.artifacts.columns import ColumnOverrides, NewColumns
 from uqcli.engines.request import DataRequest
 from uqcli.jobs.result import Result
@@ -45,14 +45,14 @@ def run(request: ApplyRequest) -> Result[ApplyReport, None]:
     UsageError, DataError, ArtifactError
         See the parts.
     """
-    model, output = load(request.artifact), request.output
+    model, output = load_unedited(request.artifact), request.output
     selected = 0 if model.decides else None
     judged_gates(request.gates, {"": metrics_of(rows=0, selected=selected, undecided=0)})
     if not model.has_sets:
         request.columns.refuse(("no_empty",), f"with a {model.kind} artifact")
     form = NewColumns(prefix=output.prefix, lists=output.lists, no_empty=request.no_empty)
     roles = model.reads(request.columns)
-    added = model.adds(roles, form)
+    added = replace(model.adds(roles, form), made_by=content_of(model)["digest"])
     facts = stream(replace(request.data, roles=roles), added, output)
     report = ApplyReport(
         source=ApplySource(rows=facts.rows, dropped=facts.dropped, columns=roles.named()),

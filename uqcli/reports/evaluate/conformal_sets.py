@@ -248,6 +248,8 @@ def _promised(name: str, artifact: ConformalArtifact, found: SetMetrics) -> Prom
 def _verdict(artifact: ConformalArtifact, found: SetMetrics) -> str:
     """The promise, how many are below it by more than chance, and the worst of them."""
     promise, percent = found.promise, f"{100 * (1 - artifact.alpha):g} %"
+    if artifact.unsealed:
+        return f"what it promised is not judged: {artifact.unsealed}."
     if promise.unit == "target":
         return _verdict_in_target(percent, found)
     word = _IN_WORDS[promise.verdict or "kept"]

@@ -109,6 +109,10 @@ def plan_layout(sources: Sequence[OpenedInput], request: StreamRequest, output_f
         schema = _without_dictionaries(schema)
     for name, kind in request.added.types.items():
         schema = _with_added(schema, pa.field(name, _TYPES[kind]), overwrite=request.overwrite)
+    if request.added.made_by:
+        first = next(iter(request.added.types))
+        made_by = {f"uqcli.{first}".encode(): request.added.made_by.encode()}
+        schema = schema.with_metadata({**(schema.metadata or {}), **made_by})
     return Layout(schema=schema, added=tuple(request.added.types), numbers=numbers)
 
 
