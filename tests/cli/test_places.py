@@ -306,20 +306,14 @@ def test_a_link_that_leads_nowhere_is_not_left_out_of_its_folder(uqcli, data, tm
     "line",
     [
         "apply b.json - -o t.csv < t.csv",
-        "apply b.json /dev/stdin -o t.csv < t.csv",
         "apply b.json - -o /dev/stdin <> t.csv",
         "apply b.json - -o /dev/fd/0 <> t.csv",
         "apply b.json - >> t.csv < t.csv",
         "apply b.json - 1<> t.csv < t.csv",
-        "apply b.json t.csv >> t.csv",
-        "apply b.json t.csv -q -o - >> t.csv",
         "apply - fit.csv -o b.json < b.json",
-        "show - --report b.json < b.json",
         "tce - --report r.md < r.md",
-        "tce - --report /dev/stdin <> r.md",
         "tce t.csv >> t.csv",
         "tce - -q < t.csv >> t.csv",
-        "bin - -o t.csv --uncertainty-bins 1 < t.csv",
     ],
 )
 def test_standard_input_is_an_input(single, tmp_path, line):

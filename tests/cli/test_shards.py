@@ -98,5 +98,6 @@ def test_rows_grouped_with_their_number_are_the_rows(tmp_path_factory, command, 
 
 
 def without_rows(content):
-    """How many rows were read is said of the files, and is not the same."""
+    """How many rows were read is said of the files, and is not the same; neither is a digest of that."""
+    content = re.sub(rb'"digest": "\w+"', b"", content)
     return re.sub(rb'"source": \{"rows": \d+, "positives": (\d+|null)', b"", content)
