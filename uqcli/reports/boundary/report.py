@@ -213,11 +213,12 @@ class BoundaryReport:
         """Positivity with what was found."""
         if self.cells is None:
             return []
-        found, certified = self.chosen.found, self.certification is not None
-        drawn = [
-            ("certified boundary" if certified else "boundary", self.aside.found if self.aside else found),
-            ("score alone", self._single),
-        ]
+        found, name = self.chosen.found, "boundary"
+        if self.certification is not None:
+            name = "certified boundary"
+        drawn = [(name, found), ("score alone", self._single)]
+        if self.aside is not None:
+            drawn = [("boundary, not saved", self.aside.found), ("score alone, saved", found)]
         boundaries = [Drawn(name=name, thresholds=each.thresholds) for name, each in drawn if each]
         figure = positivity_figure(self.cells, boundaries)
         if self._in_vain:
