@@ -24,7 +24,7 @@ def derived_schema(kind: ArtifactKind) -> dict[str, Any]:
     (reference,), components = msgspec.json.schema_components([model_of(kind)])
     definitions = {name: {**body, "additionalProperties": True} for name, body in components.items()}
     properties = definitions[reference["$ref"].rpartition("/")[2]]["properties"]
-    del properties["seal"]  # stands in no file
+    del properties["seal"], definitions["Seal"]  # stands in no file
     properties |= {"kind": {"const": str(kind)}, "format_version": {"const": FORMAT_VERSION}}
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",

@@ -13,7 +13,6 @@ set ``debug``; which file is read it cannot say.
 
 from __future__ import annotations
 
-import difflib
 import os
 import stat
 import tomllib
@@ -227,6 +226,8 @@ _PREFIXES: Final = tuple(map(_prefix, COMMANDS))
 
 def _caution(name: str, known: Iterable[str]) -> None:
     """Say that a variable sets nothing, with what it may have been meant for."""
+    import difflib
+
     near = difflib.get_close_matches(name, known, n=1, cutoff=0.8)
     meant = next((f": did you mean {each}{'...' if each in _PREFIXES else ''}?" for each in near), ".")
     caution(f"The environment variable {name} sets nothing{meant}")

@@ -98,16 +98,16 @@ def _judged(name: str, artifact: CalibratorArtifact, rows: Rows, level: float) -
     map_ = artifact.calibration
     if not isinstance(map_, HistogramMap) or artifact.weights is not None:
         return None
+    asked = f"{name}: every bin's rate within its error"
     if artifact.unsealed:
         said = f"{name}: what it promised is not judged: {artifact.unsealed}."
-        return Promise(name=f"{name}: every bin's rate within its error", kept=None, said=said)
+        return Promise(name=asked, kept=None, said=said)
     at = bin_of(artifact.scale.corrected(rows.score), np.array(map_.edges, dtype=np.float64))
     weight, bins = rows.counted(), len(map_.rate)
     count, positives = np.zeros(bins, dtype=np.int64), np.zeros(bins, dtype=np.int64)
     np.add.at(count, at, weight)
     np.add.at(positives, at[rows.labels], weight[rows.labels])
     p_values = error_p_values(positives, count, map_.rate, map_.error)
-    asked = f"{name}: every bin's rate within its error"
     if not p_values:
         return Promise(name=asked, kept=None, said=f"{asked}: no bin with rows tells.")
     worst = min(p_values, key=lambda number: p_values[number])

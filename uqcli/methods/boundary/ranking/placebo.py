@@ -256,7 +256,7 @@ def gain_of(
             for number in followed(range(placebos), "placebos", placebos)
         ]
     )
-    at_alerts, at_bound, value = _resampled(rows, constraint, alerts, key)
+    at_alerts, at_bound, *in_value = _resampled(rows, constraint, alerts, key)
     found = Gain(
         equal_alerts=_estimate(observed, at_alerts, _AT_ALERTS),
         at_bound=_estimate(_more_recall(rows.by_rank, rows.by_score, constraint), at_bound, _AT_BOUND),
@@ -264,12 +264,12 @@ def gain_of(
         p_value=(1 + int((drawn >= observed).sum())) / (placebos + 1),
         p_hurts=(1 + int((drawn <= observed).sum())) / (placebos + 1),
     )
-    if constraint.kind is not ConstraintKind.UTILITY:
+    if not in_value:
         return found
     worth = float(sum(constraint.amounts)) * int(rows.by_score.hits[-1])  # one more hit, one false alarm less
     return replace(
         found,
-        value=_estimate(_more_value(rows.by_rank, rows.by_score, constraint), value, _AT_BOUND),
+        value=_estimate(_more_value(rows.by_rank, rows.by_score, constraint), in_value[0], _AT_BOUND),
         value_equal_alerts=_times(found.equal_alerts, worth),
     )
 
@@ -288,22 +288,19 @@ def _times(estimate: Estimate, factor: float) -> Estimate:
     return Estimate(value=value, low=low, high=high)
 
 
-def _resampled(
-    rows: OrderedRows, constraint: Constraint, alerts: int, key: tuple[int, int]
-) -> tuple[Floats, Floats, Floats]:
-    """Gains at as many alerts, at the bound and in what is maximised, among rows drawn again by rank."""
+def _resampled(rows: OrderedRows, constraint: Constraint, alerts: int, key: tuple[int, int]) -> list[Floats]:
+    """Gains at as many alerts, at the bound and, under a utility, in that, among rows drawn again by rank."""
     orders = [np.unique(each, return_inverse=True)[1] for each in (rows.ranks, -rows.first)]
     seed, table = key
-    gains: list[tuple[float, float, float]] = []
+    measures = [_more_recall, *([_more_value] if constraint.kind is ConstraintKind.UTILITY else [])]
+    gains: list[list[float]] = []
     for number in followed(range(RESAMPLINGS), "resampling", RESAMPLINGS):
         weight = resample(rows.ones, generator(seed, Purpose.BOOTSTRAP, table, number))
         hits = weight * rows.positive
         if hits.any():
             ours, other = (Curve.summed(_sums(order, weight), _sums(order, hits)) for order in orders)
-            at_bound, value = (each(ours, other, constraint) for each in (_more_recall, _more_value))
-            gains.append((gain(ours, other, alerts), at_bound, value))
-    at_alerts, bounds, values = np.array(gains).T
-    return at_alerts, bounds, values
+            gains.append([gain(ours, other, alerts), *(each(ours, other, constraint) for each in measures)])
+    return list(np.array(gains).T)
 
 
 def _sums(number: Ints, amount: Ints) -> Ints:
