@@ -47,6 +47,38 @@ def test_every_kind_of_frame_of_classes_gives_the_same(frame):
     np.testing.assert_array_equal(ours.sets(frame(columns)), plain.sets(probability))
 
 
+def test_columns_that_are_numbers_are_named_by_their_texts():
+    random = np.random.default_rng(0)
+    probability = random.dirichlet(np.ones(3), 200)
+    label = random.integers(0, 3, 200)
+    frame = pd.DataFrame(probability)
+    assert list(frame.columns) == [0, 1, 2]
+    ours, plain = uqcli.conformal_sets(frame, label), uqcli.conformal_sets(probability, label)
+    np.testing.assert_array_equal(ours.sets(frame), plain.sets(probability))
+    options = {"method": "heterogeneous", "max_depth": 1}
+    score, features = random.random(200), pd.DataFrame(random.random((200, 2)))
+    numbered = Calibrator.fit(score, label > 0, features=features, **options)
+    named = Calibrator.fit(score, label > 0, features=features.rename(columns=str), **options)
+    assert numbered.artifact == named.artifact
+    np.testing.assert_array_equal(
+        numbered.predict(score, features=features), named.predict(score, features=features)
+    )
+
+
+@pytest.mark.parametrize(
+    "work",
+    [
+        lambda p, y: uqcli.conformal_sets(pd.DataFrame({0: p, "0": 1 - p}), y),
+        lambda p, y: uqcli.conformal_sets(pd.DataFrame({"label": p, "b": 1 - p}), y),
+        lambda p, y: uqcli.conformal_sets(pd.DataFrame(np.c_[p, 1 - p], columns=["a", "a"]), y),
+        lambda p, y: Calibrator.fit(p, y, method="heterogeneous", features={"label": p}),
+    ],
+)
+def test_one_name_is_one_column(work):
+    with pytest.raises(DataError):
+        work(np.array(SCORE), np.array(LABEL))
+
+
 @pytest.mark.parametrize(
     ("bound", "text"),
     [(0.7, "0.7"), ("0.70", "0.70"), (Fraction(7, 10), "0.7"), (Fraction(1, 8), "0.125"), (1, "1")],

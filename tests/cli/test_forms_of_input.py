@@ -1,10 +1,14 @@
 """The same rows in key=value folders, as JSON lines, from spreadsheets: the same results, nothing lost."""
 
+import base64
+import decimal
 import gzip
 import json
 
 import numpy as np
 import polars as pl
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 DAYS = ("2026-11-01", "2026-11-02", "2026-11-10")
@@ -147,3 +151,89 @@ def test_decimal_commas_are_refused_with_the_remedy(uqcli, tmp_path):
     assert outcome.code == 3
     assert "decimal point" in outcome.err
     assert "write 0.5 for 0,5" in outcome.err
+
+
+def test_a_key_that_comes_late_is_never_there_twice(uqcli, whole, tmp_path):
+    record = '{"score": 0.5, "uncertainty": 0.1}\n'
+    for late in (
+        '{"score": 0.5, "uncertainty": 0.1, "decision": 1}\n',
+        record.replace("{", '{"d\\u0065cision": 1, '),
+    ):
+        (tmp_path / "late.jsonl").write_text(record * 1499 + late + record * 10)
+        outcome = uqcli("apply", "b.json", "late.jsonl", "-q", "-o", "o.jsonl")
+        assert outcome.code == 3
+        assert "data row 1500 of 'late.jsonl' has a key 'decision'" in outcome.err
+        assert not (tmp_path / "o.jsonl").exists()
+        assert uqcli("apply", "b.json", "late.jsonl", "-q", "--prefix", "p_", "-o", "p.jsonl").code == 0
+    (tmp_path / "value.jsonl").write_text(record * 1499 + record.replace("}", ', "note": "decision"}'))
+    assert uqcli("apply", "b.json", "value.jsonl", "-q", "-o", "o.jsonl").code == 0
+
+
+def test_decimals_of_any_length_are_read_and_kept(uqcli, whole, tmp_path):
+    score = [decimal.Decimal(each) / 1000 for each in range(1000)]
+    label = [int(each > 500) for each in range(1000)]
+    for digits, kind in ((38, pa.decimal128), (60, pa.decimal256)):
+        columns = {"score": pa.array(score, kind(digits, 20)), "label": label, "uncertainty": [0.1] * 1000}
+        pq.write_table(pa.table(columns), tmp_path / f"{digits}.parquet")
+        assert uqcli("bin", f"{digits}.parquet", "-q", "-o", f"{digits}.json").code == 0
+        for output in ("o.parquet", "o.csv", "o.jsonl"):
+            outcome = uqcli("apply", "b.json", f"{digits}.parquet", "-q", "-o", output)
+            assert (outcome.code, outcome.err) == (0, "")
+        assert pq.read_table(tmp_path / "o.parquet")["score"].to_pylist() == score
+        written = pl.read_csv(tmp_path / "o.csv", infer_schema=False)["score"].to_list()
+        assert [decimal.Decimal(each) for each in written] == score
+    assert (
+        json.loads((tmp_path / "38.json").read_bytes())["count"]
+        == (json.loads((tmp_path / "60.json").read_bytes())["count"])
+    )
+
+
+FOREIGN = {
+    "nested": pa.array([[decimal.Decimal(1)]] * 3, pa.list_(pa.decimal256(60, 2))),
+    "months": pa.array([pa.MonthDayNano([1, 2, 3])] * 3),
+    "runs": pa.RunEndEncodedArray.from_arrays(pa.array([3], pa.int32()), pa.array([0.5])),
+    "either": pa.UnionArray.from_sparse(pa.array([0, 0, 0], pa.int8()), [pa.array([0.1, 0.2, 0.3])]),
+}
+
+
+@pytest.mark.parametrize("name", FOREIGN)
+def test_types_that_are_not_read_are_named(uqcli, whole, tmp_path, name):
+    plain = {"label": pa.array([0, 1, 1]), "uncertainty": pa.array([0.1, 0.2, 0.3])}
+    for column in ("score", "other"):
+        table = pa.table({"score": pa.array([0.1, 0.2, 0.3]), **plain, column: FOREIGN[name]})
+        with pa.ipc.new_file(tmp_path / "t.arrow", table.schema) as writer:
+            writer.write_table(table)
+        outcome = uqcli("apply", "b.json", "t.arrow", "-q", "-o", "o.csv")
+        assert outcome.code == 3
+        assert f"column '{column}' holds" in outcome.err
+        assert len(outcome.err.splitlines()) == 1
+
+
+def test_parquet_that_cannot_be_read_is_not_called_cut_off(uqcli, whole, tmp_path):
+    plain = {"score": [0.1, 0.2], "uncertainty": [0.1, 0.2], "label": [0, 1]}
+    pl.DataFrame({**plain, "id": pl.Series([1, 2], dtype=pl.Int128)}).write_parquet(tmp_path / "long.parquet")
+    outcome = uqcli("bin", "long.parquet")
+    assert outcome.code == 3
+    assert "64 bits" in outcome.err
+    encryption = pytest.importorskip("pyarrow.parquet.encryption")
+
+    class Keys(encryption.KmsClient):
+        def wrap_key(self, key, _master):
+            return base64.b64encode(key)
+
+    factory = encryption.CryptoFactory(lambda _config: Keys())
+    for plain_footer in (False, True):
+        how = encryption.EncryptionConfiguration(
+            footer_key="f", column_keys={"c": ["score"]}, plaintext_footer=plain_footer
+        )
+        properties = factory.file_encryption_properties(encryption.KmsConnectionConfig(), how)
+        table = pa.table(plain)
+        with pq.ParquetWriter(
+            tmp_path / "e.parquet", table.schema, encryption_properties=properties
+        ) as writer:
+            writer.write_table(table)
+        outcome = uqcli("bin", "e.parquet")
+        assert outcome.code == 3
+        assert "decrypt it first" in outcome.err
+    for path, remedy in (("long.parquet", "cast"), ("e.parquet", "decrypt")):
+        assert "written to its end" not in uqcli("bin", path).err, remedy

@@ -81,6 +81,25 @@ ROWS = {
     "exact ends": ([0.0, 0.0, 1.0, 1.0], [0, 1, 0, 1]),
     "rare": (np.linspace(0, 1e-7, 500), [0] * 499 + [1]),
 }
+WIDE = {
+    "huge": np.linspace(-1, 1, 300) * 1e308,
+    "tiny": np.linspace(-1, 1, 300) * 1e-308,
+    "largest": np.array([-1.7976931348623157e308, 0, 1.7976931348623157e308] * 100),
+}
+
+
+@pytest.mark.parametrize("scores", WIDE)
+def test_finite_scores_of_any_size_can_be_drawn(uqcli, tmp_path, scores):
+    score, rows = WIDE[scores], np.arange(300)
+    frame = pl.DataFrame({"score": score, "uncertainty": rows % 3, "label": (rows % 7 > 2).astype(int)})
+    frame.write_csv(tmp_path / "d.csv")
+    for line in (
+        ("bin", "d.csv"),
+        ("boundary", "d.csv", "--precision", "0.5", "-o", "b.json"),
+        ("evaluate", "b.json", "d.csv"),
+    ):
+        outcome = uqcli(*line, "-q", "--plot", "d.svg", "--report", "d.html")
+        assert (outcome.code, outcome.err) == (0, ""), line
 
 
 @pytest.mark.parametrize("rows", ROWS)

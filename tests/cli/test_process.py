@@ -36,6 +36,43 @@ def test_a_reader_that_is_gone_before_the_first_byte(single):
 
 
 @pytest.mark.parametrize(
+    "arguments", [["apply", "{}", "-", "-o", "o.csv"], ["boundary", "-", "--precision", "0.5"], ["tce", "-"]]
+)
+@pytest.mark.parametrize("form", ["pipe", "FIFO"])
+def test_bad_rows_are_told_of_while_more_are_awaited(single, tmp_path, arguments, form):
+    given = tmp_path / "given.csv"
+    os.mkfifo(given)
+    words = [each.format(single) for each in arguments]
+    if form == "FIFO":
+        words = [str(given) if each == "-" else each for each in words]
+    process = start(*words, stdin=subprocess.PIPE, cwd=tmp_path)
+    stream = given.open("wb") if form == "FIFO" else process.stdin
+    stream.write(b"score,uncertainty,label\n" + b"x,1,1\n" * 20)
+    stream.flush()
+    assert process.wait(20) == 3  # the stream is still open
+    assert b"'x' in data row 1" in process.stderr.read()
+    process.stderr.close()
+    for each in {stream, process.stdin}:
+        each.close()
+
+
+def test_rows_that_come_one_by_one_are_all_there(single, tmp_path):
+    process = start("apply", single, "-", stdin=subprocess.PIPE, stdout=subprocess.PIPE, cwd=tmp_path)
+    text = b"".join(b'0.%d,"a,\n%d"\n' % (row, row) for row in range(1, 40))
+    process.stdin.write(b"score,pad\n")
+    for at in range(0, len(text), 7):
+        process.stdin.write(text[at : at + 7])
+        process.stdin.flush()
+        time.sleep(0.3 if at in (70, 140) else 0.005)
+    process.stdin.close()
+    out = process.stdout.read()
+    assert process.wait(20) == 0
+    assert out.replace(b",false", b"").replace(b",true", b"") == b"score,pad,decision\n" + text
+    for each in (process.stdout, process.stderr):
+        each.close()
+
+
+@pytest.mark.parametrize(
     ("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGHUP, 129)]
 )
 def test_a_signal_ends_the_run_and_leaves_nothing(single, large, tmp_path, number, code):

@@ -10,7 +10,7 @@ from uqcli.engines.local.read import csv_text
 from uqcli.engines.local.read.csv_text import CsvDialect, read_blocks, read_header
 from uqcli.errors import DataError
 
-ALPHABET = ["a", "7", ".5", "-1e3", " ", "é", "漢", "🎲", ";", "x y", "null", "\u00a0"]
+ALPHABET = ["a", "7", ".5", "-1e3", " ", "é", "漢", "🎲", ";", "x y", "null", "\u00a0", "\ufeff"]
 IN_QUOTES = [*ALPHABET, ",", "\t", "\n", "\r\n", "\r", '""', "\n\n"]
 
 
@@ -119,9 +119,10 @@ def test_any_bytes_mean_the_same_wherever_blocks_begin(seed, monkeypatch):
         "é".encode(),
         b"\xff",
         b"\0",
+        b"\xef\xbb\xbf",
     ]
     for _ in range(100):
-        body = b"".join(source.choices(pieces[: source.choice([9, 12, 14])], k=source.randrange(40)))
+        body = b"".join(source.choices(pieces[: source.choice([9, 12, 15])], k=source.randrange(40)))
         content = source.choice([b"a,b\n", b"a\n", b"a,b,c\r\n", b"", b"\xef\xbb\xbf"]) + body
         whole = read(content, 1 << 20, monkeypatch)
         for block_bytes in (1, source.randrange(2, 9), source.randrange(9, 1000)):

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from uqcli import defaults
-from uqcli.api.columns import Column, Labelled
+from uqcli.api.columns import Column, Labelled, by_name
 from uqcli.api.fitted import Evaluation, Fitted
 from uqcli.api.options import options_of
 from uqcli.api.shift import Shift, shift_artifact
@@ -100,13 +100,14 @@ class Calibrator(Fitted[CalibratorArtifact]):
             features, partition = None, features
         if not every and how.method is CalibrationMethod.MIST and uncertainty is None:
             raise UsageError("method mist without uncertainty", expected="a column of uncertainties")
-        more = {**(features or {}), **(partition or {})}
+        features, partition = by_name(features), by_name(partition)
+        more = {**features, **partition}
         rows = Labelled(score=score, label=label, uncertainty=uncertainty, weight=weight, more=more)
         request = CalibrateRequest(
             data=rows.request(),
             calibration=how,
-            features=tuple(features or ()),
-            partition=tuple(partition or ()),
+            features=tuple(features),
+            partition=tuple(partition),
             shift=None if shift is None else shift_artifact(shift),
             bootstrap=0,
         )
@@ -142,7 +143,7 @@ class Calibrator(Fitted[CalibratorArtifact]):
         DataError
             A value cannot be used, or a column that the map looks at is missing.
         """
-        given = {**self._given(score, uncertainty), **(features or {})}
+        given = {**self._given(score, uncertainty), **by_name(features)}
         return self._added(given)["calibrated"].astype(np.float64)
 
     def evaluate(
@@ -175,6 +176,6 @@ class Calibrator(Fitted[CalibratorArtifact]):
         UsageError, DataError
             An option or a value is out of range.
         """
-        given = {**self._given(score, uncertainty), **(features or {})}
+        given = {**self._given(score, uncertainty), **by_name(features)}
         how = {"bootstrap": bootstrap, "confidence": confidence, "seed": seed}
         return self._measured(given, label, weight, **how)

@@ -48,9 +48,9 @@ class Labelled:
             UNCERTAINTY: self.uncertainty,
             LABEL: self.label,
             WEIGHT: self.weight,
-            **(self.more or {}),
         }
-        there = {name: value for name, value in columns.items() if value is not None}
+        named = {name: value for name, value in columns.items() if value is not None}
+        there = _side_by_side(named, self.more)
         numbers: dict[str, str] = {role: role for role in (SCORE, UNCERTAINTY) if role in there}
         return DataRequest(inputs=(), frame=table_of(there), roles=_roles(there, numbers))
 
@@ -71,11 +71,11 @@ def class_rows(
         Names of the classes in the order of the columns; None means the names of a frame's columns, or
         numbers from 0.
     """
-    named = {LABEL: label, WEIGHT: weight, **(more or {})}
+    named = {LABEL: label, WEIGHT: weight}
     columns = {name: value for name, value in named.items() if value is not None}
-    matrix = nw.from_native(probability, eager_only=True, pass_through=True)
-    if isinstance(matrix, nw.DataFrame):
-        of_classes: dict[str, Column] = {str(name): matrix[str(name)] for name in matrix.columns}
+    columns = _side_by_side(columns, more)
+    if _frame_of(probability) is not None:
+        of_classes = by_name(probability)
     else:
         array = np.asarray(probability)
         if array.ndim < 2:
@@ -88,11 +88,54 @@ def class_rows(
         of_classes = {f"{PREFIX}{name}": array[:, at] for at, name in enumerate(names[: array.shape[1]])}
     if classes is not None and len(classes) != len(of_classes):
         raise UsageError(f"{len(classes)} classes for {len(of_classes)} columns", expected="one for each")
-    frame = table_of({**of_classes, **columns})
+    frame = table_of(_side_by_side(columns, of_classes))
     names = classes if classes is not None else [name.removeprefix(PREFIX) for name in of_classes]
     found = ClassColumns(columns=",".join(of_classes), names=tuple(names))
     roles = replace(_roles(columns, {}), class_columns=found)
     return DataRequest(inputs=(), frame=frame, roles=roles)
+
+
+def by_name(columns: Mapping[Any, Column] | None) -> dict[str, Column]:
+    """Columns of a mapping or a data frame by the texts of their names, which may be numbers.
+
+    Raises
+    ------
+    DataError
+        Two names have the same text.
+    """
+    if columns is None:
+        return {}
+    frame = _frame_of(columns)
+    named: dict[str, Column] = {}
+    for name in columns if frame is None else frame.columns:
+        if str(name) in named:
+            raise DataError(f"two columns have the name '{name}'", remedy="rename one")
+        named[str(name)] = columns[name] if frame is None else frame.get_column(name)
+    return named
+
+
+def _frame_of(values: Any) -> nw.DataFrame[Any] | None:
+    """A data frame of any library; None for anything else."""
+    try:
+        frame = nw.from_native(values, eager_only=True, pass_through=True)
+    except nw.exceptions.DuplicateError as error:
+        raise DataError("two columns of a data frame have one name", remedy="rename one") from error
+    return frame if isinstance(frame, nw.DataFrame) else None
+
+
+def _side_by_side(columns: dict[str, Column], more: Mapping[Any, Column] | None) -> dict[str, Column]:
+    """Columns and further ones, of which none may take another's place.
+
+    Raises
+    ------
+    DataError
+        A name stands for two different columns.
+    """
+    named = by_name(more)
+    for name in columns.keys() & named.keys():
+        if columns[name] is not named[name]:
+            raise DataError(f"'{name}' names two columns", remedy="rename the feature, group or class")
+    return {**named, **columns}
 
 
 def _roles(columns: Mapping[str, Column], numbers: Mapping[str, str]) -> Roles:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import re
+from collections import Counter
 from collections.abc import Sequence
 from typing import Final
 
@@ -35,12 +36,14 @@ def require_columns(columns: Sequence[str], shown: str, roles: Roles) -> None:
     MissingColumnError, DataError
         A column is missing (with the nearest names), or appears twice.
     """
+    times = Counter(columns)
     for role, name in roles.named().items():
-        times = columns.count(name)
-        if times == 0:
+        if name not in times:
             raise _missing(columns, shown, role, name)
-        if times > 1:
-            raise DataError(f"column '{name}' appears {times} times in {shown}", expected="unique names")
+        if times[name] > 1:
+            raise DataError(
+                f"column '{name}' appears {times[name]} times in {shown}", expected="unique names"
+            )
 
 
 def _missing(columns: Sequence[str], shown: str, role: str, name: str) -> DataError:

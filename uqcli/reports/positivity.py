@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Final
 
@@ -23,6 +24,7 @@ _BANDS, _LEAST_ROWS = 25, 20
 """Bands of equal width that scores are shown by; neighbours of fewer rows are taken together."""
 
 _MOST_CURVES: Final = 6
+_FARTHEST: Final = 1e100
 _EMPTY: Final = "#eceef0"
 
 
@@ -81,6 +83,11 @@ class _Level:
 
 def positivity_figure(cells: Cells, boundaries: Sequence[Drawn]) -> Figure:
     """The map with boundaries drawn on it, and beside it one curve for each level of uncertainty."""
+    unit = _unit(cells, boundaries)
+    cells = _in_units(cells, unit)
+    boundaries = [
+        replace(each, thresholds=tuple(_shown_at(t, unit) for t in each.thresholds)) for each in boundaries
+    ]
     span = _span(cells, boundaries)
     ends = np.linspace(*span, _BANDS + 1)
     levels = [_Level.of(row, ends) for row in cells.rows]
@@ -95,6 +102,8 @@ def positivity_figure(cells: Cells, boundaries: Sequence[Drawn]) -> Figure:
             columns = 1 if is_narrow(canvas) else 2
             left.legend(loc="lower left", bbox_to_anchor=(0, 1), frameon=False, ncols=columns, borderpad=0)
         _draw_curves(right, levels, span, names)
+        for axes in (left, right):
+            axes.set_xlabel("score" if unit == 1 else f"score / {unit:.0e}")
 
     shown = "".join(f", with {each.name}" for each in boundaries)
     title = f"Share of positives over score and uncertainty{shown}"
@@ -125,12 +134,36 @@ def _styles() -> list[dict[str, Any]]:
     ]
 
 
+def _unit(cells: Cells, boundaries: Sequence[Drawn]) -> float:
+    """Of the axis: 1, or the power of ten of scores so large or small that no axis has room for them."""
+    size = max((abs(each) for each in _known(cells, boundaries).tolist()), default=1.0)
+    return 1.0 if size == 0 or 1 / _FARTHEST <= size <= _FARTHEST else 10.0 ** math.floor(math.log10(size))
+
+
+def _in_units(cells: Cells, unit: float) -> Cells:
+    if unit == 1:
+        return cells
+    rows = [
+        replace(row, lower=np.divide(row.lower, unit, out=row.lower.copy(), where=row.lower > LOWEST))
+        for row in cells.rows
+    ]
+    return replace(cells, rows=tuple(rows))
+
+
+def _shown_at(threshold: float | None, unit: float) -> float | None:
+    return threshold if threshold is None or threshold <= LOWEST else threshold / unit
+
+
+def _known(cells: Cells, boundaries: Sequence[Drawn]) -> Floats:
+    """Every edge and threshold but those below all scores."""
+    given = [t for drawn in boundaries for t in drawn.thresholds if t is not None]
+    known = np.concatenate([*(each.lower for each in cells.rows), given])
+    return known[known > LOWEST]
+
+
 def _span(cells: Cells, boundaries: Sequence[Drawn]) -> tuple[float, float]:
     """Scores that are shown: 0 to 1 where all are probabilities, as far as edges tell."""
-    edges = np.concatenate([each.lower for each in cells.rows])
-    given = [t for drawn in boundaries for t in drawn.thresholds if t is not None]
-    known = np.concatenate([edges, given])
-    known = known[known > LOWEST]
+    known = _known(cells, boundaries)
     if len(known) == 0 or (known.min() >= 0 and known.max() <= 1):
         return 0.0, 1.0
     low, high = float(known.min()), float(known.max())
@@ -158,7 +191,7 @@ def _draw_map(
         shades = np.ma.masked_invalid(level.rate)[None, :]
         axes.pcolormesh(level.ends, [number, number + 1], shades, cmap=shading, norm=norm)
     label = "uncertainty" if len(levels) == 1 else "uncertainty (up: less certain)"
-    axes.set(xlabel="score", ylabel=label, xlim=span, ylim=(0, len(levels)))
+    axes.set(ylabel=label, xlim=span, ylim=(0, len(levels)))
     step = -(-len(levels) // 12)
     axes.set_yticks(np.arange(0, len(levels), step) + 0.5, names[::step])
     axes.tick_params(axis="y", length=0)
@@ -201,7 +234,7 @@ def _draw_curves(
         errors = np.nan_to_num(np.maximum([rate - bounds[:, 0], bounds[:, 1] - rate], 0))
         style = {"color": colour, "linewidth": 1.6, "marker": "o", "markersize": 3, "elinewidth": 0.7}
         axes.errorbar(level.place, rate, yerr=errors, label=names[number], **style)
-    axes.set(xlabel="score", ylabel="share of positives (95 % interval)", xlim=span)
+    axes.set(ylabel="share of positives (95 % interval)", xlim=span)
     axes.set_ylim(0, min(1.02, 1.3 * _highest(levels)))
     title = "uncertainty" if len(levels) > 1 else None
     axes.legend(loc="upper left", title=title, alignment="left")

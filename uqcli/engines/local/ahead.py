@@ -6,6 +6,7 @@ import os
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextvars import ContextVar
 from queue import Full, Queue
 from threading import Event, Thread
 from typing import Final, TypeVar
@@ -17,6 +18,15 @@ _DEPTH: Final = 2
 _MOST_THREADS: Final = 8
 _PATIENCE: Final = 0.1
 """Seconds after which a reader looks up whether anyone still waits for it."""
+
+
+_abandoned: ContextVar[Event | None] = ContextVar("abandoned", default=None)
+
+
+def is_abandoned() -> bool:
+    """Whether nobody waits any more for what this thread reads."""
+    event = _abandoned.get()
+    return event is not None and event.is_set()
 
 
 def threads() -> int:
@@ -39,6 +49,7 @@ def ahead(items: Iterable[T]) -> Iterator[T]:
             return
 
     def make() -> None:
+        _abandoned.set(gone)
         try:
             for item in items:
                 put((item, None))

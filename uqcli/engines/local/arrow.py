@@ -1,12 +1,14 @@
-"""Arrays for Arrow, made by polars: pyarrow itself would load pandas first, where that is installed."""
+"""Between Arrow and polars, which makes the arrays: pyarrow itself would load pandas, where there is one."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import polars as pl
 import pyarrow as pa
+
+from uqcli.errors import DataError
 
 
 def arrow_of(values: np.ndarray | pl.Series) -> pa.Array:
@@ -19,3 +21,41 @@ def arrow_of(values: np.ndarray | pl.Series) -> pa.Array:
 def bytes_of(value: bytes) -> pa.Scalar:
     """One value of bytes."""
     return arrow_of(pl.Series([value], dtype=pl.Binary))[0]
+
+
+def frame_of(rows: pa.Table | pa.RecordBatch) -> pl.DataFrame:
+    """Columns as polars has them; decimals of more than 38 digits are texts.
+
+    Raises
+    ------
+    DataError
+        A column's type is none that polars knows, which may end in a panic.
+    """
+    for at, field in enumerate(rows.schema):
+        if pa.types.is_decimal256(field.type):
+            text = rows.column(at).cast(pa.large_string())
+            rows = rows.set_column(at, pa.field(field.name, text.type), text)
+        elif _is_foreign(field.type):
+            raise DataError(
+                f"column '{field.name}' holds {field.type}",
+                expected="numbers, texts, truth values or times",
+                remedy="cast it to one of these, or leave it out",
+            )
+    return cast(pl.DataFrame, pl.from_arrow(rows))
+
+
+def _is_foreign(kind: pa.DataType) -> bool:
+    """Whether polars lacks a type, or one inside it."""
+    if pa.types.is_dictionary(kind):
+        return _is_foreign(kind.value_type)
+    foreign = (
+        pa.types.is_decimal256,
+        pa.types.is_union,
+        pa.types.is_run_end_encoded,
+        pa.types.is_list_view,
+        pa.types.is_large_list_view,
+        pa.types.is_interval,
+    )
+    return any(is_it(kind) for is_it in foreign) or any(
+        _is_foreign(kind.field(each).type) for each in range(kind.num_fields)
+    )

@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, TypeAlias, cast
-
-import polars as pl
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from uqcli.choices import FileFormat
 from uqcli.defaults import ROWS_PER_BATCH
 from uqcli.engines.inputs import InputFile
+from uqcli.engines.local.arrow import frame_of
 from uqcli.engines.local.read.failures import reading
 from uqcli.engines.local.read.metadata import with_text_only
 from uqcli.engines.local.read.partitioned import keys_beside, rows_with_keys, schema_with_keys, with_keys
@@ -80,8 +79,7 @@ class ColumnarSource:
         with reading(self.origin):
             for row, record in self._record_batches(own, start, most):
                 if row + len(record) > start:
-                    frame = cast(pl.DataFrame, pl.from_arrow(record))
-                    frame = with_keys(frame, len(record), self._keys, columns)
+                    frame = with_keys(frame_of(record), len(record), self._keys, columns)
                     batch = Batch(frame=frame, short=None, first_row=row, origin=self.origin)
                     yield batch.after(start)
 

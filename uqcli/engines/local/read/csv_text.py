@@ -124,13 +124,19 @@ class CsvBlock:
         return np.minimum(begins, stops), stops
 
     def _parsed(self, names: Sequence[str], null_values: Sequence[str]) -> pl.DataFrame:
-        at = [self.dialect.columns.index(name) for name in names]
+        at = self._numbers_of(names)
         odd = self.short is not None or self.text.count(b"\r") > self.text.count(b"\r\n")
+        odd = odd or self.text.startswith(BOM)  # polars takes it for a mark of the file
         frame = None if odd else self._by_polars(at, null_values)
         columns = self._cut(at, null_values) if frame is None else frame.get_columns()
-        return pl.DataFrame(
-            {name: columns[sorted(set(at)).index(number)] for number, name in zip(at, names, strict=True)}
-        )
+        parsed = dict(zip(sorted(set(at)), columns, strict=True))
+        return pl.DataFrame({name: parsed[number] for number, name in zip(at, names, strict=True)})
+
+    def _numbers_of(self, names: Sequence[str]) -> list[int]:
+        """Which columns these are; of equal names the first."""
+        columns = self.dialect.columns
+        number = {name: len(columns) - 1 - back for back, name in enumerate(reversed(columns))}
+        return [number[name] for name in names]
 
     def _by_polars(self, at: Sequence[int], null_values: Sequence[str]) -> pl.DataFrame | None:
         """Columns in their order in the file; None where polars sees other records than we do."""
@@ -257,9 +263,9 @@ def _complete_records(
     stream: BinaryIO, rest: bytes, dialect: CsvDialect
 ) -> Iterator[tuple[bytes, Ints, bool]]:
     """Text that ends with a record, where its records' newlines are, and whether the last was added."""
-    carry = rest
-    while chunk := stream.read(CSV_BLOCK_BYTES):
-        text = carry + chunk
+    text, carry = rest, b""
+    while text or (text := stream.read(CSV_BLOCK_BYTES)):
+        text = carry + text
         ends = _record_ends(text)
         cut = int(ends[-1]) + 1 if len(ends) else 0
         carry = text[cut:]
@@ -267,6 +273,7 @@ def _complete_records(
             raise _open_quote(carry, dialect.name)
         if cut:
             yield text[:cut], ends, False
+        text = b""
     if carry.count(b'"') % 2:
         raise _open_quote(carry, dialect.name)
     if carry:

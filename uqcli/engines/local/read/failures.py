@@ -6,6 +6,7 @@ import errno
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from uqcli.choices import FileFormat
@@ -52,7 +53,32 @@ def reading(origin: Origin) -> Iterator[None]:
                 expected="memory for some thousand rows",
                 remedy="check that the file is whole, or allow more memory (ulimit -v)",
             ) from error
-        raise DataError(f"cannot read {what}: {reason}", expected=expected, remedy=_remedy(origin)) from error
+        if any(word in reason for word in ("encrypted metadata", "FileDecryption", "decryption")):
+            expected, remedy = "a file that is not encrypted", "decrypt it first"
+        elif isinstance(error, pa.ArrowNotImplementedError):
+            expected, remedy = "numbers of at most 64 bits, texts, truth values or times", "cast to these"
+        else:
+            remedy = _remedy(origin)
+        raise DataError(f"cannot read {what}: {reason}", expected=expected, remedy=remedy) from error
+
+
+@contextmanager
+def copying(path: Path) -> Iterator[None]:
+    """Say where a stream's copy has no place: that is no fault of the stream.
+
+    Raises
+    ------
+    DataError
+        The directory of temporary files is full.
+    """
+    try:
+        yield
+    except OSError as error:
+        raise DataError(
+            f"cannot copy the input to '{path.parent}': {error.strerror}",
+            expected="room for all of it",
+            remedy="set TMPDIR to a directory with room, or give a file instead of a stream",
+        ) from error
 
 
 @contextmanager

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, BinaryIO, Final, NoReturn, cast
 
+import msgspec
 import numpy as np
 import polars as pl
 import pyarrow as pa
@@ -100,6 +101,25 @@ class JsonBlock:
             raise self._other_form(f"key '{late[0]}' is new")
         return frame.to_arrow(compat_level=pl.CompatLevel.oldest())
 
+    def require_without(self, keys: Sequence[str]) -> None:
+        """Check that no record has one of these keys.
+
+        Raises
+        ------
+        DataError
+            One has.
+        """
+        spelled = [json.dumps(key, ensure_ascii=False).encode() for key in keys]
+        if b"\\u" not in self.text and not any(each in self.text for each in spelled):
+            return
+        for at, line in enumerate(self.text.split(b"\n")[:-1]):
+            for key in set(keys).intersection(msgspec.json.decode(line)):
+                raise DataError(
+                    f"data row {self.first_row + at + 1} of '{self.name}' has a key '{key}', which is added",
+                    expected="no such key, or one in the first thousand records",
+                    remedy="give --prefix P for another name",
+                )
+
     def _other_form(self, what: str) -> DataError:
         return DataError(
             f"records of '{self.name}' after data row {self.first_row} are not like its first: {what}",
@@ -157,9 +177,9 @@ def read_json_blocks(
 
 def _complete_lines(stream: BinaryIO, rest: bytes, name: str) -> Iterator[bytes]:
     """Text that ends at a newline."""
-    carry, begun = rest, bool(rest)
-    while chunk := stream.read(CSV_BLOCK_BYTES):
-        carry += chunk
+    text, carry, begun = rest, b"", False
+    while text or (text := stream.read(CSV_BLOCK_BYTES)):
+        carry, text = carry + text, b""
         if not begun and len(carry) >= len(BOM):
             carry, begun = carry.removeprefix(BOM), True
         cut = carry.rfind(b"\n") + 1

@@ -17,7 +17,7 @@ from uqcli.engines.local.read.failures import reading
 from uqcli.engines.local.read.json_lines import JsonBlock, read_json_blocks
 from uqcli.engines.local.read.partitioned import keys_beside, rows_with_keys, schema_with_keys, with_keys
 from uqcli.engines.local.read.source import Batch
-from uqcli.engines.local.read.streams import bytes_of, lines_expected, size_of
+from uqcli.engines.local.read.streams import bytes_of, filled, lines_expected, size_of
 from uqcli.engines.request import ReadOptions
 from uqcli.errors import DataError
 
@@ -121,7 +121,7 @@ class JsonSource:
 def _beginning(stream: BinaryIO) -> bytes:
     """Bytes up to some size, and on to the end of a line where that is longer."""
     text = b""
-    while more := stream.read(_HEAD):
+    while more := filled(stream, _HEAD):
         text += more
         lines = text.count(b"\n")
         if lines >= _RECORDS or (lines and len(text) >= _MOST_HEAD):

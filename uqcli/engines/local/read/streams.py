@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import gzip
 import math
-import shutil
+import os
+import select
+import threading
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from contextvars import ContextVar
@@ -14,28 +16,110 @@ from typing import BinaryIO, Final, cast
 
 from uqcli.choices import FileFormat
 from uqcli.engines.inputs import InputFile
-from uqcli.engines.local.read.failures import reading
+from uqcli.engines.local.ahead import is_abandoned
+from uqcli.engines.local.read.failures import copying, reading
 from uqcli.files import stdin_bytes
 from uqcli.running.interruption import temporary_path
 from uqcli.stores.content import Content
 
 _PARQUET_START: Final = b"PAR1"
 _HEAD: Final = 1 << 20
+_PATIENCE: Final = 0.2
+"""Seconds that a stream may be silent before what has come is used."""
+_LOOK_UP: Final = 0.1
+"""Seconds after which a silent stream is left if nobody waits for it."""
+
+
+class _Arriving:
+    """A pipe or a terminal: reading waits for the first bytes, and not long for more.
+
+    Bad rows are told of while whoever writes still thinks about the next ones.
+    """
+
+    def __init__(self, descriptor: int) -> None:
+        self._descriptor = descriptor
+        self._readiness = select.poll()
+        self._readiness.register(descriptor, select.POLLIN)
+        self._ended = False
+
+    def read(self, size: int) -> bytes:
+        """At most so many bytes; none at the end."""
+        pieces: list[bytes] = []
+        left = size
+        while left and not self._ended and self._has_more(_PATIENCE if pieces else math.inf):
+            piece = os.read(self._descriptor, left)
+            self._ended = not piece
+            pieces.append(piece)
+            left -= len(piece)
+        return b"".join(pieces)
+
+    def _has_more(self, patience: float) -> bool:
+        waited = 0.0
+        while not is_abandoned():
+            if self._readiness.poll(_LOOK_UP * 1000):
+                return True
+            waited += _LOOK_UP
+            if waited >= patience:
+                return False
+        return False
+
+
+def _arriving(stream: BinaryIO) -> BinaryIO:
+    """The same bytes as they arrive, where the system tells when."""
+    try:
+        return cast(BinaryIO, _Arriving(stream.fileno()))
+    except (AttributeError, OSError):
+        return stream
+
+
+class _Spool:
+    """A stream, and what of it was read on disk."""
+
+    def __init__(self, stream: BinaryIO, path: Path) -> None:
+        self.path = path
+        self._stream = stream
+        self._lock = threading.Lock()
+
+    def read_at(self, copy: BinaryIO, size: int) -> bytes:
+        """The next bytes of a copy of it that is read, which grows where it ends."""
+        with self._lock:
+            if old := copy.read(size):
+                return old
+            new = self._stream.read(size)
+            with copying(self.path):
+                copy.write(new)
+                copy.flush()
+            return new
+
+
+class _SpoolReader:
+    """A spooled stream read from its beginning."""
+
+    def __init__(self, spool: _Spool, copy: BinaryIO) -> None:
+        self._spool = spool
+        self._copy = copy
+
+    def read(self, size: int) -> bytes:
+        """At most so many bytes; none at the end."""
+        return self._spool.read_at(self._copy, size)
 
 
 class _Copies:
-    """Streams on disk, each made when it is first asked for."""
+    """Streams that may be read more than once."""
 
     def __init__(self, stack: ExitStack) -> None:
         self._stack = stack
-        self._paths: dict[Content | None, Path] = {}
+        self._spools: dict[Content | None, _Spool] = {}
 
-    def of(self, file: InputFile) -> Path:
-        """The copy of a stream."""
-        if file.content not in self._paths:
-            with bytes_of(file) as stream:
-                self._paths[file.content] = copied(stream, self._stack)
-        return self._paths[file.content]
+    def open(self, file: InputFile, stack: ExitStack) -> BinaryIO:
+        """Read a stream from its beginning, again."""
+        if file.content not in self._spools:
+            stream = self._stack.enter_context(bytes_of(file))
+            path = self._stack.enter_context(temporary_path(None, "uqcli-input"))
+            self._spools[file.content] = _Spool(stream, path)
+        spool = self._spools[file.content]
+        copy = stack.enter_context(spool.path.open("rb+"))
+        return cast(BinaryIO, _SpoolReader(spool, copy))
 
 
 _copies: ContextVar[_Copies | None] = ContextVar("copies", default=None)
@@ -66,21 +150,20 @@ def open_stream(file: InputFile, stack: ExitStack) -> tuple[InputFile, BinaryIO]
     """
     with reading(file):
         copies = _copies.get()
-        opened = bytes_of(file) if copies is None else copies.of(file).open("rb")
-        stream = stack.enter_context(opened)
+        stream = stack.enter_context(bytes_of(file)) if copies is None else copies.open(file, stack)
         if file.told:
             return file, stream
-        start = _start_of(stream)
+        start = filled(stream, len(_PARQUET_START))
         found = FileFormat.PARQUET if start == _PARQUET_START else file.format
         return replace(file, format=found), cast(BinaryIO, _Rejoined(start, stream))
 
 
-def _start_of(stream: BinaryIO) -> bytes:
-    """The first bytes, however few a pipe gives at a time."""
-    start = b""
-    while len(start) < len(_PARQUET_START) and (more := stream.read(len(_PARQUET_START) - len(start))):
-        start += more
-    return start
+def filled(stream: BinaryIO, size: int) -> bytes:
+    """So many bytes, fewer at the end, however few a pipe gives at a time."""
+    text = b""
+    while len(text) < size and (more := stream.read(size - len(text))):
+        text += more
+    return text
 
 
 class _Rejoined:
@@ -102,7 +185,11 @@ def copied(stream: BinaryIO, stack: ExitStack) -> Path:
     """A stream's content in a temporary file."""
     path = stack.enter_context(temporary_path(None, "uqcli-input"))
     with path.open("wb") as copy:
-        shutil.copyfileobj(stream, copy, 1 << 20)
+        while piece := stream.read(_HEAD):
+            with copying(path):
+                copy.write(piece)
+        with copying(path):
+            copy.flush()
     return path
 
 
@@ -126,7 +213,7 @@ def lines_expected(file: InputFile) -> int | None:
 def bytes_of(file: InputFile) -> Iterator[BinaryIO]:
     """The input's bytes, decompressed."""
     if file.content is None:
-        yield stdin_bytes()
+        yield _arriving(stdin_bytes())
         return
     with file.content.opened() as stream:
         if file.compression == "gzip":
@@ -138,4 +225,4 @@ def bytes_of(file: InputFile) -> Iterator[BinaryIO]:
             with pa.CompressedInputStream(stream, "zstd") as inflated:
                 yield cast(BinaryIO, inflated)
         else:
-            yield stream
+            yield stream if file.regular else _arriving(stream)

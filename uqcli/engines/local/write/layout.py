@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
@@ -128,7 +129,7 @@ def _with_added(schema: pa.Schema, field: pa.Field, *, overwrite: bool) -> pa.Sc
 
 
 def _schema(source: OpenedInput, numbers: Roles | None) -> pa.Schema:
-    repeated = {name for name in source.columns if source.columns.count(name) > 1}
+    repeated = {name for name, times in Counter(source.columns).items() if times > 1}
     if repeated:
         raise DataError(
             f"columns of {source.origin.shown} are not unique: {', '.join(sorted(repeated))}",
@@ -137,8 +138,9 @@ def _schema(source: OpenedInput, numbers: Roles | None) -> pa.Schema:
     if isinstance(source, ColumnarSource | FrameSource | JsonSource):
         return source.arrow_schema
     number_names = set() if numbers is None else set(numbers.all_numbers().values())
-    types = (pa.float64() if name in number_names else pa.large_string() for name in source.columns)
-    return pa.schema(list(zip(source.columns, types, strict=True)))
+    return pa.schema(
+        [(name, pa.float64() if name in number_names else pa.large_string()) for name in source.columns]
+    )
 
 
 def _united(

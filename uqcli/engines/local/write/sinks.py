@@ -22,7 +22,7 @@ from uqcli.choices import FileFormat
 from uqcli.counts import Bools
 from uqcli.defaults import ROWS_PER_BATCH
 from uqcli.engines.inputs import facts_of_name
-from uqcli.engines.local.arrow import arrow_of, bytes_of
+from uqcli.engines.local.arrow import arrow_of, bytes_of, frame_of
 from uqcli.engines.local.read.csv_text import CsvBlock
 from uqcli.engines.local.read.json_lines import JsonBlock
 from uqcli.errors import DataError
@@ -71,8 +71,7 @@ class CsvSink:
 
     def write(self, table: pa.Table) -> None:
         """Append rows."""
-        frame = cast(pl.DataFrame, pl.from_arrow(table))
-        text = frame.write_csv(
+        text = frame_of(table).write_csv(
             include_header=False, separator=self.delimiter, line_terminator=self._form.line_end.decode()
         )
         self._stream.write(text.encode())
@@ -124,7 +123,7 @@ class JsonSink:
 
     def write(self, table: pa.Table) -> None:
         """Append rows."""
-        cast(pl.DataFrame, pl.from_arrow(table)).write_ndjson(self._stream)
+        frame_of(table).write_ndjson(self._stream)
 
     def write_block(self, block: JsonBlock, added: pl.DataFrame, kept: Bools | None) -> None:
         """Append records with the added keys at their ends.

@@ -14,7 +14,7 @@ from uqcli.choices import FileFormat, OnInvalid
 from uqcli.counts import Bools
 from uqcli.engines.inputs import facts_of_name, format_of
 from uqcli.engines.local.ahead import ahead
-from uqcli.engines.local.arrow import arrow_of
+from uqcli.engines.local.arrow import arrow_of, frame_of
 from uqcli.engines.local.check.rows import RowChecker
 from uqcli.engines.local.read.csv_source import CsvSource
 from uqcli.engines.local.read.csv_text import CsvBlock
@@ -122,8 +122,7 @@ def _needed(source: OpenedInput, block: Block, row: int, request: StreamRequest)
         )
     if isinstance(block, JsonBlock):
         return cast(JsonSource, source).batch(block, columns)
-    frame = cast(pl.DataFrame, pl.from_arrow(block.select(columns)))
-    return Batch(frame=frame, short=None, first_row=row, origin=source.origin)
+    return Batch(frame=frame_of(block.select(columns)), short=None, first_row=row, origin=source.origin)
 
 
 def _write(sink: Sink, source: OpenedInput, block: Block, part: _Computed, layout: Layout) -> None:
@@ -139,7 +138,9 @@ def _write(sink: Sink, source: OpenedInput, block: Block, part: _Computed, layou
         and isinstance(block, JsonBlock)
         and not set(layout.added) & set(source.columns)
     ):
-        sink.write_block(block, cast(JsonSource, source).with_keys(part.added), part.kept)
+        added = cast(JsonSource, source).with_keys(part.added)
+        block.require_without(added.columns)
+        sink.write_block(block, added, part.kept)
         return
     table = layout.table(source, block, part.rows, part.added)
     sink.write(table if part.kept is None else _kept_rows(table, part.kept))
