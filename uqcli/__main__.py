@@ -8,10 +8,12 @@ import sys
 import warnings
 from typing import NoReturn
 
+from uqcli.errors import ENDING
+
 
 def _end_at_once(number: int, _frame: object) -> NoReturn:
     """Answer a signal while there is nothing to clean up."""
-    word = {signal.SIGINT: "interrupted", signal.SIGTERM: "terminated"}.get(signal.Signals(number), "hung up")
+    word = ENDING[signal.Signals(number)]
     try:
         os.write(2, f"error: {word}; no output file was changed\n".encode())
         from uqcli.cli.failing import begin, tell_of_signal
@@ -22,7 +24,7 @@ def _end_at_once(number: int, _frame: object) -> NoReturn:
         os._exit(128 + number)
 
 
-for _number in (signal.SIGHUP, signal.SIGINT, signal.SIGTERM):  # before anything slow is imported
+for _number in ENDING:  # before anything slow is imported
     if signal.getsignal(_number) is not signal.SIG_IGN:
         signal.signal(_number, _end_at_once)
 
@@ -34,7 +36,9 @@ def main() -> NoReturn:
     open_missing_streams()
     from uqcli.cli.process.resources import keep_freed_memory
     from uqcli.cli.process.signals import answer_signals, conclude, ignore_signals
+    from uqcli.cli.process.surroundings import settle_surroundings
 
+    settle_surroundings()
     answer_signals()
     keep_freed_memory()
     if not sys.warnoptions:

@@ -9,18 +9,19 @@
     ├── ArtifactError         5   an artifact cannot be used
     ├── GateError             6   a gate of --fail-if fails
     ├── MissingExtraError     7   an optional part is not installed
-    ├── ClosedPipeError       0   the reader of our output went away: not an error of the run
-    ├── HungUpRunError      129   SIGHUP
-    ├── InterruptedRunError 130   SIGINT
-    └── TerminatedRunError  143   SIGTERM
+    └── ClosedPipeError       0   the reader of our output went away: not an error of the run
 
-Everything below the command line raises; only ``uqcli.__main__`` exits.
+A signal of ``ENDING`` ends the run with 128 and its number. Everything below the command line raises; only
+``uqcli.__main__`` exits.
 """
 
 from __future__ import annotations
 
 import re
+import signal
 from collections.abc import Sequence
+from types import MappingProxyType
+from typing import Final
 
 from uqcli.visible import discreet, visible
 
@@ -103,19 +104,15 @@ class ClosedPipeError(UqcliError):
     exit_code = 0
 
 
-class HungUpRunError(UqcliError):
-    """SIGHUP."""
-
-    exit_code = 129
-
-
-class InterruptedRunError(UqcliError):
-    """SIGINT."""
-
-    exit_code = 130
-
-
-class TerminatedRunError(UqcliError):
-    """SIGTERM."""
-
-    exit_code = 143
+ENDING: Final = MappingProxyType(
+    {
+        signal.SIGHUP: "hung up",
+        signal.SIGINT: "interrupted",
+        signal.SIGUSR1: "ended by a user signal",
+        signal.SIGUSR2: "ended by a user signal",
+        signal.SIGALRM: "ended by an alarm",
+        signal.SIGTERM: "terminated",
+        signal.SIGXCPU: "out of CPU time",
+    }
+)
+"""Signals that end a run, which cleans up first, and what its last line says."""

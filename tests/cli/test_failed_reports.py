@@ -145,7 +145,7 @@ def test_links_and_modes_stay(uqcli, tmp_path):
     assert cases_of(tmp_path / "far.xml")["result"][1] == ["Error"]
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGXCPU])
 def test_signals(single, large, tmp_path, number):
     old(tmp_path)
     code = 128 + number

@@ -73,7 +73,16 @@ def test_rows_that_come_one_by_one_are_all_there(single, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGHUP, 129)]
+    ("number", "code"),
+    [
+        (signal.SIGHUP, 129),
+        (signal.SIGINT, 130),
+        (signal.SIGUSR1, 138),
+        (signal.SIGUSR2, 140),
+        (signal.SIGALRM, 142),
+        (signal.SIGTERM, 143),
+        (signal.SIGXCPU, 152),
+    ],
 )
 def test_a_signal_ends_the_run_and_leaves_nothing(single, large, tmp_path, number, code):
     output = tmp_path / "out" / "o.parquet"

@@ -21,6 +21,7 @@ from uqcli.cli.failing import begin, tell
 from uqcli.cli.groups import with_groups
 from uqcli.cli.priority import Command, forget, wants_debug
 from uqcli.cli.process.progress import hide_progress
+from uqcli.cli.process.resources import require_room
 from uqcli.cli.process.signals import conclude
 from uqcli.cli.values import converting_plainly
 from uqcli.defaults import VERSION
@@ -31,8 +32,9 @@ from uqcli.running.remarks import forget as forget_remarks
 from uqcli.running.rows_read import forget as forget_rows
 from uqcli.stores.view import one_view
 
+_HELPING: Final = frozenset({"--help", "-h", "--version", "--show-completion", "--install-completion"})
 _NO_MEMORY: Final = re.compile(
-    "cannot allocate memory|failed to map segment|can't start new thread", re.IGNORECASE
+    "cannot allocate memory|failed to map segment|can't start new thread|spawn.* thread", re.IGNORECASE
 )
 
 
@@ -99,6 +101,8 @@ def run(arguments: Sequence[str]) -> int:
     begin(arguments)
     first = tuple(arguments[:1])
     try:
+        if not _HELPING.intersection(arguments):
+            require_room()
         app = program(first) if first and first[0] in COMMANDS else program()
         with one_view():
             code = app(args=list(arguments), prog_name="uqcli", standalone_mode=False)
@@ -141,7 +145,10 @@ def _lacks_memory(error: BaseException) -> bool:
     while told is not None:
         if isinstance(told, MemoryError) or getattr(told, "errno", None) == errno.ENOMEM:
             return True
-        if isinstance(told, ImportError | RuntimeError) and _NO_MEMORY.search(str(told)):
+        of_library = isinstance(told, ImportError | RuntimeError) or not isinstance(
+            told, Exception
+        )  # a panic
+        if of_library and _NO_MEMORY.search(str(told)):
             return True
         told = told.__cause__ or told.__context__
     return False

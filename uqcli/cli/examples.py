@@ -61,8 +61,14 @@ EXAMPLES: Final[Mapping[str, tuple[str, str]]] = MappingProxyType(
 """By command; what they read is made by tests/cli/test_help.py."""
 
 
-def with_examples(name: str, summary: str) -> str:
-    r"""The help of a command: what it does, then its examples, whose lines ``\b`` keeps as they are."""
+def with_examples(name: str, summary: str | None) -> str:
+    r"""The help of a command: what it does, then its examples, whose lines ``\b`` keeps as they are.
+
+    Parameters
+    ----------
+    summary
+        None where Python dropped it (``PYTHONOPTIMIZE=2``).
+    """
     return "\n\n".join(
-        [summary.strip(), "\b\nExamples:\n" + "\n".join(f"  {each}" for each in EXAMPLES[name])]
+        [(summary or "").strip(), "\b\nExamples:\n" + "\n".join(f"  {each}" for each in EXAMPLES[name])]
     )

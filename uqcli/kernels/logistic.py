@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from uqcli.counts import Floats, Ints
+from uqcli.kernels.linear import least_solution
 from uqcli.parts import parts
 
 _MOST_STEPS = 200
@@ -140,7 +141,7 @@ def _newton(
         gradient = np.array([(residual * x).sum() for x in lines]) + penalty * beta
         curvature = count * probability * (1 - probability)
         hessian = np.array([[(curvature * x * y).sum() for y in lines] for x in lines]) + np.diag(penalty)
-        step: Floats = np.linalg.lstsq(hessian, gradient)[0]
+        step = least_solution(hessian, gradient)
         size = 1.0
         for _ in range(_MOST_HALVINGS):
             candidate = beta - size * step

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import importlib.util
 import io
+import logging
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal
 
@@ -129,14 +131,12 @@ def wrapped(title: str) -> str:
 def render(figure: Figure, file_format: str, *, narrow: bool = False) -> bytes:
     """Draw a figure as a file of a format, the same bytes each time."""
     require_drawing()
-    from matplotlib import rc_context
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from matplotlib.figure import Figure as Canvas
-
     undated = {"svg": {"Date": None}, "pdf": {"CreationDate": None}, "png": {}}[file_format]
     size = (NARROW, figure.narrow_height) if narrow else (figure.width, figure.height)
-    with rc_context(_STYLE), warnings.catch_warnings():
-        warnings.filterwarnings("ignore", message="Glyph .* missing")  # a script the font does not have
+    with _own_style():
+        from matplotlib.backends.backend_agg import FigureCanvasAgg
+        from matplotlib.figure import Figure as Canvas
+
         canvas = Canvas(figsize=size, layout="constrained")
         FigureCanvasAgg(canvas)
         figure.draw(canvas)
@@ -145,6 +145,34 @@ def render(figure: Figure, file_format: str, *, narrow: bool = False) -> bytes:
         out = io.BytesIO()
         canvas.savefig(out, format=file_format, metadata=undated)
     return out.getvalue()
+
+
+@contextmanager
+def _own_style() -> Iterator[None]:
+    """Draw as the program does, whatever a matplotlibrc of the folder or of the user says, and in silence.
+
+    Raises
+    ------
+    UsageError
+        matplotlib cannot be loaded, as with a matplotlibrc that is no text.
+    """
+    log = logging.getLogger("matplotlib")
+    level = log.level
+    log.setLevel(logging.CRITICAL + 1)
+    try:
+        try:
+            import matplotlib
+        except (ValueError, OSError) as error:
+            raise UsageError(
+                f"matplotlib cannot be loaded: {error}", remedy="look at matplotlibrc and MPLCONFIGDIR"
+            ) from error
+        with matplotlib.rc_context(), warnings.catch_warnings():
+            warnings.filterwarnings("ignore", message="Glyph .* missing")  # a script the font does not have
+            matplotlib.rcdefaults()
+            matplotlib.rcParams.update(_STYLE)
+            yield
+    finally:
+        log.setLevel(level)
 
 
 def _freeze_layout(canvas: Canvas) -> None:

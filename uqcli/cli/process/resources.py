@@ -1,14 +1,20 @@
-"""What the program's process takes of the machine: threads, and memory that was freed."""
+"""What the program's process takes of the machine: threads, files, and memory, freed or not."""
 
 from __future__ import annotations
 
 import ctypes
 import os
+import resource
 import sys
 from typing import Final
 
+from uqcli.errors import DataError
+
 _TRIM_THRESHOLD, _MMAP_THRESHOLD, _MOST_ARENAS = -1, -3, -8
 """Parameters of glibc's ``mallopt``."""
+
+_LEAST_FILES, _LEAST_MEMORY = 32, 1_000_000 << 10
+"""What libraries need before the first row: open files, and bytes of address space."""
 
 _KEPT: Final = 1 << 30
 _LARGEST: Final = 32 << 20
@@ -26,6 +32,36 @@ def keep_freed_memory() -> None:
     if mallopt is not None:  # other C libraries have none
         for name, value in ((_TRIM_THRESHOLD, _KEPT), (_MMAP_THRESHOLD, _LARGEST), (_MOST_ARENAS, 1)):
             mallopt(name, value)
+
+
+def require_room() -> None:
+    """Check the limits of the process, which libraries answer with panics and crashes.
+
+    Raises
+    ------
+    DataError
+        Too few files may be open, or too little memory be used.
+    """
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if _is_below(soft, _LEAST_FILES):
+        if _is_below(hard, _LEAST_FILES):
+            raise DataError(
+                f"only {soft} files may be open",
+                expected=f"{_LEAST_FILES}",
+                remedy=f"ulimit -n {8 * _LEAST_FILES}",
+            )
+        resource.setrlimit(resource.RLIMIT_NOFILE, (_LEAST_FILES, hard))
+    memory, _ = resource.getrlimit(resource.RLIMIT_AS)
+    if _is_below(memory, _LEAST_MEMORY):
+        raise DataError(
+            f"only {memory >> 20} MiB of memory may be used",
+            expected=f"{_LEAST_MEMORY >> 20} MiB",
+            remedy="ulimit -v 1000000, or more",
+        )
+
+
+def _is_below(limit: int, least: int) -> bool:
+    return limit != resource.RLIM_INFINITY and limit < least
 
 
 def limit_threads(threads: int | None) -> None:

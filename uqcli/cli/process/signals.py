@@ -1,4 +1,4 @@
-"""SIGINT, SIGTERM and SIGHUP: no temporary file stays, and the answer comes at once.
+"""Signals that end a run: no temporary file stays, and the answer comes at once.
 
 A Python-level handler would wait for the running kernel. The interpreter writes the signal's number to
 a wake-up file descriptor instead; a daemon thread reads it, removes temporaries and ends the process.
@@ -12,7 +12,7 @@ import threading
 import time
 
 from uqcli.cli.failing import tell_of_signal
-from uqcli.errors import HungUpRunError, InterruptedRunError, TerminatedRunError
+from uqcli.errors import ENDING
 from uqcli.running.interruption import (
     answer_interruption,
     changing,
@@ -21,11 +21,6 @@ from uqcli.running.interruption import (
     replaced_files,
 )
 
-_EXIT_CODES = {
-    signal.SIGHUP: (HungUpRunError.exit_code, "hung up"),
-    signal.SIGINT: (InterruptedRunError.exit_code, "interrupted"),
-    signal.SIGTERM: (TerminatedRunError.exit_code, "terminated"),
-}
 _PATIENCE = 2.0
 """Seconds that a rename, an error line or the end of the process may take before a signal overtakes it."""
 
@@ -36,10 +31,10 @@ def answer_signals() -> None:
     """Install the handlers; a signal that our parent ignores (nohup, background jobs) stays ignored."""
     read_end, write_end = os.pipe()
     os.set_blocking(write_end, False)
-    signal.pthread_sigmask(signal.SIG_BLOCK, _EXIT_CODES)  # none is lost between two handlers
+    signal.pthread_sigmask(signal.SIG_BLOCK, ENDING)  # none is lost between two handlers
     signal.set_wakeup_fd(write_end, warn_on_full_buffer=False)
     threading.Thread(target=_watch, args=(read_end,), daemon=True, name="signals").start()
-    answered = {number for number in _EXIT_CODES if signal.getsignal(number) is not signal.SIG_IGN}
+    answered = {number for number in ENDING if signal.getsignal(number) is not signal.SIG_IGN}
     for number in answered:
         signal.signal(number, _leave_it_to_the_thread)
     signal.pthread_sigmask(signal.SIG_UNBLOCK, answered)  # polars installs a handler of its own over "ignore"
@@ -53,7 +48,7 @@ def conclude() -> None:
 
 def ignore_signals() -> None:
     """Let the interpreter end undisturbed: it would restore the defaults, which kill without a word."""
-    for number in _EXIT_CODES:
+    for number in ENDING:
         signal.signal(number, signal.SIG_IGN)
 
 
@@ -64,8 +59,8 @@ def _leave_it_to_the_thread(_number: int, _frame: object) -> None:
 def _watch(read_end: int) -> None:
     while True:
         number = os.read(read_end, 1)[0]
-        if number in _EXIT_CODES:
-            _end(*_EXIT_CODES[signal.Signals(number)])
+        if number in ENDING:
+            _end(128 + number, ENDING[signal.Signals(number)])
 
 
 def _end(code: int, word: str) -> None:

@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 from uqcli.counts import Floats, Ints
 from uqcli.errors import InfeasibleError
+from uqcli.kernels.linear import is_positive_definite
 
 Matrix = NDArray[np.float64]
 
@@ -38,8 +39,8 @@ def require_identified(probability: Matrix, weight: Ints, source_prior: Floats, 
         The target does not tell its priors.
     """
     shares = weight / weight.sum()
-    mean = shares @ probability
-    spread = float((shares @ (probability - mean) ** 2).sum())
+    mean = (shares[:, None] * probability).sum(axis=0)
+    spread = float((shares[:, None] * (probability - mean) ** 2).sum())
     undecided = float(1 - (mean**2).sum())
     if undecided > _FLOOR and spread < _LEAST * undecided:
         raise _unidentified("all rows of the target have nearly the same probabilities")
@@ -48,10 +49,9 @@ def require_identified(probability: Matrix, weight: Ints, source_prior: Floats, 
     joint = probability * (prior / source_prior)
     posterior = joint / np.maximum(joint.sum(axis=1, keepdims=True), 1e-300)
     away = (posterior - prior)[:, :-1]
-    told = away.T @ (away * shares[:, None])
+    told = np.einsum("ij,ik->jk", away, away * shares[:, None])
     labels = np.diag(prior[:-1]) - np.outer(prior[:-1], prior[:-1])
-    scale = np.linalg.inv(np.linalg.cholesky(labels))
-    if float(np.linalg.eigvalsh(scale @ told @ scale.T)[0]) < _LEAST:
+    if not is_positive_definite(told - _LEAST * labels):
         raise _unidentified("probabilities of some classes rise and fall together")
 
 

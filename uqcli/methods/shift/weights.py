@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from uqcli.counts import Floats
 from uqcli.errors import InfeasibleError
+from uqcli.kernels.linear import extreme_singular_values, solved
 
 Matrix = NDArray[np.float64]
 
@@ -54,9 +55,9 @@ def bbse(confusion: Matrix, predicted: Floats, classes: Sequence[str]) -> ClassW
     InfeasibleError
         The matrix is singular, or all weights come out negative.
     """
-    solved, smallest, largest = solve_weights(confusion, predicted, classes)
-    clipped = tuple(np.flatnonzero(solved < 0).tolist())
-    weights: Floats = np.maximum(solved, 0.0)
+    found, smallest, largest = solve_weights(confusion, predicted, classes)
+    clipped = tuple(np.flatnonzero(found < 0).tolist())
+    weights: Floats = np.maximum(found, 0.0)
     total = float((weights * confusion.sum(axis=0)).sum())
     if total <= 0:
         raise InfeasibleError("every class weight comes out negative", expected="a target like the source")
@@ -78,8 +79,7 @@ def solve_weights(
     InfeasibleError
         The matrix is singular.
     """
-    singular = np.linalg.svd(confusion, compute_uv=False)
-    smallest, largest = float(singular[-1]), float(singular[0])
+    smallest, largest = extreme_singular_values(confusion)
     if smallest <= _SINGULAR * largest:
         empty = [number for number, column in enumerate(confusion.T) if not column.any()]
         if empty:
@@ -90,8 +90,7 @@ def solve_weights(
             expected="predictions that differ between the classes",
             remedy="merge classes, or use --confusion soft or another estimator",
         )
-    solved = np.linalg.solve(confusion, predicted).astype(np.float64)
-    return solved, smallest, largest
+    return solved(confusion, predicted), smallest, largest
 
 
 def em(

@@ -5,10 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
 from uqcli.counts import Floats, Ints, ValueCounts
+from uqcli.kernels.linear import is_positive_definite, solved
 from uqcli.kernels.logistic import class_ends, logistic_fit, separates, sigmoid
 from uqcli.parts import PART, each_part
 
@@ -154,9 +156,8 @@ def _steps_from(starts: list[Floats], values: _Values) -> list[Floats | None]:
         derivatives = _derivatives(values, list(moving.values()))
         for number, (gradient, hessian) in zip(list(moving), derivatives, strict=True):
             beta = moving[number]
-            try:
-                step = np.linalg.solve(hessian, gradient)
-            except np.linalg.LinAlgError:
+            step = solved(hessian, gradient)
+            if not np.isfinite(step).all():
                 del moving[number]
                 continue
             beta += step
@@ -185,10 +186,11 @@ def _errors(values: _Values, beta: Floats) -> tuple[float | None, float | None]:
 
     sums = _totals(each_part(of_part, values.number))
     scatter, hessian = _symmetric(*sums[:3]), _symmetric(*sums[3:])
-    if not np.linalg.det(hessian) > 0:
+    if not is_positive_definite(hessian):
         return None, None
-    inverse = np.linalg.inv(hessian)
-    variance = np.diag(inverse @ scatter @ inverse)
+    variance = [
+        (line * (scatter * line).sum(axis=1)).sum() for line in map(partial(solved, hessian), np.eye(2))
+    ]
     return float(np.sqrt(variance[0])), float(np.sqrt(variance[1]))
 
 

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from uqcli.counts import Cells, Floats, Ints
+from uqcli.kernels.linear import solved
 from uqcli.kernels.logistic import sigmoid
 from uqcli.kernels.pava import isotonic_means
 
@@ -145,12 +146,12 @@ def _by_bin(log_odds: Floats, count: Ints, positives: Ints, mean: float) -> Floa
     design = np.stack([np.ones_like(centred), centred])
     coefficients = np.zeros(2)
     for _ in range(_STEPS):
-        rate = sigmoid(log_odds + coefficients @ design)
+        rate = sigmoid(log_odds + coefficients[0] + coefficients[1] * centred)
         spread = count * rate * (1 - rate)
         gradient = (design * (positives - count * rate)).sum(axis=1) - coefficients / _SPREAD**2
         curvature = (design[:, None, :] * design[None, :, :] * spread).sum(axis=2)
-        coefficients = coefficients + np.linalg.solve(curvature + np.eye(2) / _SPREAD**2, gradient)
-    return sigmoid(log_odds + coefficients @ design)
+        coefficients = coefficients + solved(curvature + np.eye(2) / _SPREAD**2, gradient)
+    return sigmoid(log_odds + coefficients[0] + coefficients[1] * centred)
 
 
 def _near(rate: Floats, count: Ints, positives: Ints, width: float) -> Floats:

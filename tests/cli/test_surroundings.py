@@ -1,0 +1,191 @@
+"""Limits, environments and settings around the program: they change nothing, or are named in one line."""
+
+import importlib.util
+import os
+import pty
+import resource
+import subprocess
+
+import numpy as np
+import polars as pl
+import pytest
+
+from tests.cli.conftest import PROGRAM
+
+
+def run(*words, environment=None, limits=(), **options):
+    def limit():
+        for which, value in limits:
+            resource.setrlimit(which, (value, value))
+
+    return subprocess.run(
+        [*PROGRAM, *map(str, words)],
+        capture_output=True,
+        check=False,
+        timeout=120,
+        preexec_fn=limit,
+        env={**os.environ, **(environment or {})},
+        **options,
+    )
+
+
+LINES = {
+    "boundary": ("boundary", "{data}", "--precision", "0.5", "--json"),
+    "calibrate": ("calibrate", "{data}", "--json"),
+    "apply": ("apply", "{artifact}", "{data}"),
+    "evaluate": ("evaluate", "{artifact}", "{data}", "--json"),
+    "simulate": ("simulate", "posterior", "--rows", "9"),
+    "schema": ("schema", "boundary"),
+}
+
+
+@pytest.mark.parametrize("line", LINES)
+def test_python_without_docstrings_gives_the_same(data, artifact, line):
+    words = [each.format(data=data, artifact=artifact) for each in LINES[line]]
+    plain, stripped = run(*words), run(*words, environment={"PYTHONOPTIMIZE": "2"})
+    assert (stripped.returncode, stripped.stderr) == (0, b"")
+    assert stripped.stdout == plain.stdout
+    assert b"Examples:" in run(line, "--help", environment={"PYTHONOPTIMIZE": "2"}).stdout
+
+
+@pytest.mark.skipif(importlib.util.find_spec("matplotlib") is None, reason="figures need matplotlib")
+@pytest.mark.parametrize(
+    "around",
+    [
+        {"MPLBACKEND": "module://matplotlib_inline.backend_inline"},
+        {"MPLBACKEND": "no such backend"},
+        {"MPLCONFIGDIR": "/proc/none"},
+        {"HOME": "/proc/none"},
+        "font.size: 30\naxes.facecolor: red\nsvg.hashsalt: other\nsavefig.dpi: 10\nbackend: none\nno line\n",
+    ],
+    ids=str,
+)
+def test_settings_of_matplotlib_change_no_figure_and_no_word(data, tmp_path, around):
+    folder = tmp_path / "folder"
+    folder.mkdir()
+    if isinstance(around, str):
+        (folder / "matplotlibrc").write_text(around)
+    for name, environment in (("plain.png", {}), ("folder/same.png", around)):
+        place = {"cwd": (tmp_path / name).parent}
+        changed = environment if isinstance(environment, dict) else {}
+        done = run("bin", data, "-q", "--plot", tmp_path / name, environment=changed, **place)
+        assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
+    assert (tmp_path / "plain.png").read_bytes() == (folder / "same.png").read_bytes()
+
+
+@pytest.mark.skipif(importlib.util.find_spec("matplotlib") is None, reason="figures need matplotlib")
+def test_a_matplotlibrc_that_is_no_text_is_named(data, tmp_path):
+    (tmp_path / "matplotlibrc").write_bytes(b"\xff\xfe\x00")
+    done = run("bin", data, "-q", "--plot", "p.png", cwd=tmp_path)
+    assert done.returncode == 2
+    assert b"matplotlibrc" in done.stderr
+    assert len(done.stderr.splitlines()) == 1
+
+
+@pytest.mark.parametrize("forcing", ["FORCE_COLOR", "PY_COLORS", "TTY_COMPATIBLE"])
+@pytest.mark.parametrize("words", [("tce", "{data}"), ("--help",), ("tce", "--help")], ids=str)
+def test_no_color_wins(data, words, forcing):
+    line = [each.format(data=data) for each in words]
+    done = run(*line, environment={"NO_COLOR": "1", forcing: "1"})
+    assert done.returncode == 0
+    assert b"\x1b" not in done.stdout
+
+
+@pytest.mark.parametrize("columns", ["0", "1", "-5", "many", "99999999999999999999"])
+def test_columns_that_no_terminal_has_mean_nothing(data, columns):
+    for words in (("tce", "--help"), ("tce", data)):
+        environment = {name: value for name, value in os.environ.items() if name != "COLUMNS"}
+        assert run(*words, environment={"COLUMNS": columns}).stdout == (
+            subprocess.run(
+                [*PROGRAM, *map(str, words)], capture_output=True, check=True, env=environment
+            ).stdout
+        )
+    ours, theirs = pty.openpty()
+    process = subprocess.Popen(
+        [*PROGRAM, "bin", str(data)], stdout=theirs, stderr=theirs, env={**os.environ, "COLUMNS": columns}
+    )
+    os.close(theirs)
+    shown = b""
+    try:
+        while more := os.read(ours, 1 << 16):
+            shown += more
+    except OSError:  # the terminal's other end is closed
+        pass
+    os.close(ours)
+    assert process.wait(30) == 0
+    assert b"uncertainty" in shown
+
+
+@pytest.mark.parametrize(
+    ("which", "value", "said"),
+    [
+        (resource.RLIMIT_NOFILE, 8, b"only 8 files may be open"),
+        (resource.RLIMIT_NOFILE, 31, b"ulimit -n 256"),
+        (resource.RLIMIT_AS, 100_000 << 10, b"only 97 MiB of memory"),
+        (resource.RLIMIT_AS, 300_000 << 10, b"ulimit -v 1000000"),
+        (resource.RLIMIT_AS, 560_000 << 10, b"memory"),
+        (resource.RLIMIT_AS, 900_000 << 10, b"memory"),
+    ],
+)
+def test_limits_that_libraries_crash_under_are_named(data, artifact, tmp_path, which, value, said):
+    for words in (
+        ("boundary", data, "--precision", "0.5", "-q", "-o", "o.json", "--report", "r.json"),
+        ("apply", artifact, data, "-q", "-o", "o.csv", "--report", "r.json"),
+    ):
+        done = run(*words, limits=[(which, value)], cwd=tmp_path)
+        assert done.returncode == 3
+        assert said in done.stderr
+        assert len(done.stderr.splitlines()) == 1
+        assert b'"exit": 3' in (tmp_path / "r.json").read_bytes()
+        assert not list(tmp_path.glob("o.*"))
+
+
+def test_the_least_limits_suffice(data, artifact, tmp_path):
+    least = [(resource.RLIMIT_NOFILE, 32), (resource.RLIMIT_AS, 1_000_000 << 10)]
+    for words in (
+        ("boundary", data, "--precision", "0.5", "-q", "-o", "o.json"),
+        ("apply", artifact, data, "-q", "-o", "o.csv"),
+    ):
+        done = run(*words, limits=least, cwd=tmp_path)
+        assert (done.returncode, done.stderr) == (0, b"")
+    assert run("--version", limits=[(resource.RLIMIT_NOFILE, 8)]).returncode == 0
+
+
+KINDS = [
+    {"OPENBLAS_CORETYPE": "Haswell"},
+    {"OPENBLAS_CORETYPE": "Prescott"},
+    {"NPY_DISABLE_CPU_FEATURES": "X86_V3"},
+]
+
+
+@pytest.fixture(scope="module")
+def classes(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("classes")
+    random = np.random.default_rng(3)
+    for name, prior in (("source", (0.5, 0.3, 0.2)), ("target", (0.2, 0.3, 0.5))):
+        label = random.choice(3, 1000, p=prior)
+        log_odds = random.normal(size=(1000, 3)) + 1.5 * (np.arange(3) == label[:, None])
+        share = np.exp(log_odds) / np.exp(log_odds).sum(axis=1, keepdims=True)
+        frame = pl.DataFrame({**{f"p_{at}": share[:, at] for at in range(3)}, "label": label})
+        frame.write_csv(folder / f"{name}.csv")
+    return folder
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "calibrate {data} --method all",
+        "calibrate {data} --method beta",
+        "tce {data} --bootstrap 20",
+        "boundary {data} --precision 0.5 --algorithm smooth",
+        "shift source.csv --target target.csv --proba p_*",
+        "shift source.csv --target target.csv --proba p_* --confusion soft",
+        "shift source.csv --target target.csv --proba p_* --estimator em",
+    ],
+)
+def test_every_kind_of_cpu_gives_the_same_bytes(data, classes, line):
+    words = [*line.format(data=data).split(), "--json"]
+    plain = run(*words, cwd=classes)
+    assert (plain.returncode, plain.stderr) == (0, b"")
+    for kind in KINDS:
+        assert run(*words, environment=kind, cwd=classes).stdout == plain.stdout, kind

@@ -1,0 +1,153 @@
+"""Small systems of linear equations, solved in one fixed order of sums.
+
+Libraries choose their order by the kind of CPU, and with it the last digits. Here every sum runs number by
+number, or as numpy's own, which are alike everywhere.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from uqcli.counts import Floats
+
+Matrix = NDArray[np.float64]
+
+_SWEEPS = 30
+_NOTHING = 1e-15
+"""Share of the largest eigenvalue below which one counts as 0."""
+
+
+def solved(matrix: Matrix, right: Floats) -> Floats:
+    """Solution of ``matrix x = right`` by elimination with partial pivoting; not finite where there is none.
+
+    Parameters
+    ----------
+    matrix : float64, shape (n, n)
+    right : float64, shape (n,)
+    """
+    rows = np.column_stack([matrix, right])
+    size = len(rows)
+    with np.errstate(all="ignore"):
+        for at in range(size):
+            pivot = at + int(np.argmax(np.abs(rows[at:, at])))
+            rows[[at, pivot]] = rows[[pivot, at]]
+            factor = rows[at + 1 :, at] / rows[at, at]
+            rows[at + 1 :, at:] -= factor[:, None] * rows[at, at:]
+        solution = np.zeros(size)
+        for at in reversed(range(size)):
+            known = (rows[at, at + 1 : size] * solution[at + 1 :]).sum()
+            solution[at] = (rows[at, size] - known) / rows[at, at]
+    return solution
+
+
+def least_solution(matrix: Matrix, right: Floats) -> Floats:
+    """The shortest of the vectors that come nearest to ``matrix x = right``, for a small symmetric matrix.
+
+    Its eigenvectors are found by Jacobi's rotations.
+
+    Parameters
+    ----------
+    matrix : float64, shape (n, n)
+    right : float64, shape (n,)
+    """
+    left, vectors = matrix.copy(), np.eye(len(matrix))
+    for _ in range(_SWEEPS):
+        if not any([_rotate(left, vectors, i, j) for i in range(len(left)) for j in range(i)]):  # noqa: C419
+            break
+    values = np.diag(left)
+    kept = np.abs(values) > _NOTHING * np.abs(values).max()
+    solution: Floats = np.zeros(len(right))
+    for value, vector in zip(values[kept], vectors.T[kept], strict=True):
+        solution += (vector * right).sum() / value * vector
+    return solution
+
+
+def _rotate(left: Matrix, vectors: Matrix, i: int, j: int) -> bool:
+    """Turn two axes so that the matrix is 0 where they cross; False where it is small enough already."""
+    small = 1e-17 * np.sqrt(abs(left[i, i])) * np.sqrt(abs(left[j, j]))
+    if not abs(left[i, j]) > small:
+        return False
+    half = (left[j, j] - left[i, i]) / (2 * left[i, j])
+    tangent = (1.0 if half >= 0 else -1.0) / (abs(half) + np.sqrt(half * half + 1))
+    cosine = 1 / np.sqrt(tangent * tangent + 1)
+    sine = tangent * cosine
+    for turned in (left, left.T, vectors):
+        first, second = turned[:, i].copy(), turned[:, j].copy()
+        turned[:, i] = cosine * first - sine * second
+        turned[:, j] = sine * first + cosine * second
+    left[i, j] = left[j, i] = 0.0
+    return True
+
+
+def is_positive_definite(matrix: Matrix) -> bool:
+    """Whether elimination of a symmetric matrix meets positive pivots only."""
+    rows = matrix.copy()
+    for at in range(len(rows)):
+        if not rows[at, at] > 0:
+            return False
+        factor = rows[at + 1 :, at] / rows[at, at]
+        rows[at + 1 :, at:] -= factor[:, None] * rows[at, at:]
+    return True
+
+
+def extreme_singular_values(matrix: Matrix) -> tuple[float, float]:
+    """The smallest and the largest singular value of a square matrix.
+
+    Householder's reflections make it bidiagonal; bisection then finds the values, with the sign count of the
+    tridiagonal matrix of Golub and Kahan (1965).
+
+    Parameters
+    ----------
+    matrix : float64, shape (n, n)
+    """
+    size = len(matrix)
+    scale = float(np.abs(matrix).max(initial=0.0))
+    if scale == 0:
+        return 0.0, 0.0
+    rows = matrix / scale
+    for at in range(size):
+        _reflect(rows[at:, at:])
+        _reflect(rows[at:, at + 1 :].T)
+    between = np.empty(2 * size - 1)
+    between[0::2], between[1::2] = np.diag(rows), np.diag(rows, 1)
+    squares = (between**2).tolist()
+    bound = 2 * float(np.abs(between).max())
+    smallest, largest = (_bisected(squares, rank, bound) for rank in (size, 2 * size - 1))
+    return smallest * scale, largest * scale
+
+
+def _reflect(block: Matrix) -> None:
+    """Turn the first column into a multiple of the first axis, by a reflection of all columns."""
+    if min(block.shape) == 0:
+        return
+    mirror = block[:, 0].copy()
+    length = float(np.sqrt((mirror * mirror).sum()))
+    if length == 0:
+        return
+    mirror[0] += length if mirror[0] >= 0 else -length
+    square = (mirror * mirror).sum()
+    block -= mirror[:, None] * (2 / square * (mirror[:, None] * block).sum(axis=0))
+
+
+def _bisected(squares: list[float], rank: int, bound: float) -> float:
+    """An eigenvalue of the symmetric tridiagonal matrix with a diagonal of zeros, by its rank from 0."""
+    low, high = 0.0, bound
+    while True:
+        middle = (low + high) / 2
+        if not low < middle < high:
+            return high
+        if _below(squares, middle) > rank:
+            high = middle
+        else:
+            low = middle
+
+
+def _below(squares: list[float], shift: float) -> int:
+    """How many eigenvalues lie below a shift: negative pivots of the shifted matrix."""
+    pivot = -shift
+    negative = 1 if pivot < 0 else 0
+    for square in squares:
+        pivot = -shift - square / (pivot if pivot != 0 else 1e-300)
+        negative += pivot < 0
+    return negative
