@@ -47,8 +47,12 @@ def discreet(text: str) -> str:
 
 _SECRETS: Final = (
     re.compile(r"([a-z][a-z0-9+.-]*://)[^/\s'\"]*@", re.IGNORECASE),
+    re.compile(
+        r"([a-z][a-z0-9+.-]*://)[^/\s'\"]*:[^/\s'\"]*[^/\s'\"\d][^\s'\"]*@", re.IGNORECASE
+    ),  # a slash in it
     re.compile(r"(https?://[^\s'\"?#]*)[?#][^\s'\"]*", re.IGNORECASE),
     re.compile(r"(sc://[^\s'\";]*);[^\s'\"]*", re.IGNORECASE),
+    re.compile(r"()[?#;][^\s'\"?#;]*=[^\s'\"]*"),
 )
 
 

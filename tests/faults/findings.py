@@ -11,10 +11,12 @@ from collections import Counter
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from uqcli.errors import ENDING
+
 PROGRAM = (sys.executable, "-m", "uqcli")
 _LIBC = ctypes.CDLL(None, use_errno=True)
 _PR_CAPBSET_DROP, _CAP_DAC_OVERRIDE, _CAP_DAC_READ_SEARCH = 24, 1, 2
-CODES = {signal.SIGINT: 130, signal.SIGTERM: 143, signal.SIGHUP: 129}
+CODES = {number: 128 + number for number in ENDING}
 
 
 @dataclass

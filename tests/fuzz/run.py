@@ -25,13 +25,14 @@ import numpy as np
 
 from tests.fuzz import mutate
 from tests.fuzz.cases import Seeds, lines_reading, lines_with_artifact, make_seeds
+from tests.fuzz.games import GAMES, Ended, cleaned, judged
 from tests.fuzz.oracle import rows_of, same_meaning
 from uqcli.cli.app import run
 from uqcli.errors import ArtifactError
 
 SECONDS = 20
 CODES = {0, 2, 3, 4, 5, 6, 7}
-KINDS = ("csv", "columnar", "artifact", "configuration", "options")
+KINDS = ("csv", "columnar", "artifact", "configuration", "options", *GAMES)
 WIDE = ("1000000", "10000001", "18446744073709551615")
 """Numbers that ask for work without end of options that may have it."""
 
@@ -49,13 +50,9 @@ class Tally:
     slowest: float = 0.0
 
 
-@dataclass(frozen=True)
-class Outcome:
-    """How one command line ended."""
-
-    code: int | str
-    out: str
-    err: str
+Outcome = Ended
+Opened = tuple[Path, int] | None
+"""A file behind a standard stream, and how it is opened."""
 
 
 @contextlib.contextmanager
@@ -73,15 +70,23 @@ def _limited() -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def _streams(place: Path) -> Iterator[tuple[Path, Path]]:
+def _streams(place: Path, stdin: Opened, stdout: Opened) -> Iterator[tuple[Path, Path]]:
     """Standard output and error of the process, Rust's and C's words included, in files."""
     paths = place / "stdout", place / "stderr"
-    saved = [os.dup(number) for number in (1, 2)]
+    saved = [os.dup(number) for number in (0, 1, 2)]
     streams = sys.stdin, sys.stdout, sys.stderr
     for number, path in zip((1, 2), paths, strict=True):
         with path.open("wb") as caught:
             os.dup2(caught.fileno(), number)
-    sys.stdin = io.TextIOWrapper(io.BytesIO(b"score,label\n0.5,1\n"))
+    for number, opened in ((0, stdin), (1, stdout)):
+        if opened is not None:
+            descriptor = os.open(*opened, 0o600)
+            os.dup2(descriptor, number)
+            os.close(descriptor)
+    if stdin is None:
+        sys.stdin = io.TextIOWrapper(io.BytesIO(b"score,label\n0.5,1\n"))
+    else:
+        sys.stdin = open(0, closefd=False)  # noqa: SIM115
     sys.stdout, sys.stderr = (
         open(number, "w", errors="backslashreplace", closefd=False)  # noqa: SIM115
         for number in (1, 2)
@@ -93,15 +98,15 @@ def _streams(place: Path) -> Iterator[tuple[Path, Path]]:
             with contextlib.suppress(OSError):
                 stream.flush()
         sys.stdin, sys.stdout, sys.stderr = streams
-        for number, copy in zip((1, 2), saved, strict=True):
+        for number, copy in zip((0, 1, 2), saved, strict=True):
             os.dup2(copy, number)
             os.close(copy)
 
 
-def ended(line: list[str], place: Path) -> Outcome:
+def ended(line: list[str], place: Path, stdin: Opened = None, stdout: Opened = None) -> Outcome:
     """Run one command line."""
     code: int | str
-    with _streams(place) as (out, err):
+    with _streams(place, stdin, stdout) as (out, err):
         try:
             with _limited():
                 code = run(line)
@@ -139,6 +144,9 @@ class Fuzzer:
         kind = KINDS[number % len(KINDS)]
         config = self.place / "uqcli.toml"
         config.unlink(missing_ok=True)
+        if kind in GAMES:
+            self._game(number, kind)
+            return
         line, path = getattr(self, f"_{kind}")()
         start = time.perf_counter()
         outcome = ended(line, self.place)
@@ -152,6 +160,19 @@ class Fuzzer:
             kept = Path.cwd() if path is None else path
             if path is not None and path.exists():
                 shutil.copy(path, self.place / f"failed-{number}{kept.suffix}")
+
+    def _game(self, number: int, kind: str) -> None:
+        game = GAMES[kind](self.random, self.place, self.seeds)
+        start = time.perf_counter()
+        outcome = ended(game.line, self.place, game.stdin, game.stdout)
+        self.tally.slowest = max(self.tally.slowest, time.perf_counter() - start)
+        again = None if game.again is None else ended(game.again, self.place)
+        wrong = complaint(outcome) or judged(game, outcome, again)
+        cleaned(game)
+        self.tally.ends[kind, outcome.code] += 1
+        if wrong is not None:
+            said = f"{wrong}: {game.line} < {game.stdin} > {game.stdout}: {outcome.err[-300:].strip()}"
+            self.tally.failures.append(f"case {number} ({kind}): {said}")
 
     def _table(self, endings: tuple[str, ...]) -> tuple[list[str], Path]:
         name = mutate.pick(self.random, [each for each in self.seeds.tables if each.endswith(endings)])

@@ -8,7 +8,7 @@ from uqcli.cli.app import run
 
 
 def test_some_mutated_inputs(tmp_path):
-    tally = fuzz(150, 11, tmp_path)
+    tally = fuzz(200, 11, tmp_path)
     assert not tally.failures, "\n".join(tally.failures)
     assert {kind for kind, _ in tally.ends} == set(KINDS)
     assert sum(times for (_, code), times in tally.ends.items() if code == 0) > 10

@@ -101,6 +101,8 @@ def _file_options(layer: Mapping[str, Any]) -> Settings:
 
 
 def _from_file(context: typer.Context, given: str | None) -> list[Settings]:
+    if given is not None and "://" in given:
+        raise UsageError(f"--config '{given}' is an address", expected="a file of this machine")
     for path in [Path(given)] if given is not None else candidates():
         content = _content(path, required=given is not None)
         if content is None:
@@ -164,7 +166,8 @@ def _columns_of_all(context: typer.Context, content: Settings, path: Path) -> Se
             f"configuration '{path}' has '{stray[0]}' outside a table",
             expected=f"[<command>] tables, and outside them {', '.join(sorted(_COLUMNS))}",
         )
-    return {name: value for name, value in outside.items() if name in _options_of(context)}
+    known = {name: value for name, value in outside.items() if name in _options_of(context)}
+    return _settings(context, known, f"'{path}'")
 
 
 def candidates() -> Iterator[Path]:
@@ -242,6 +245,12 @@ def _settings(context: typer.Context, table: Settings, where: str) -> Settings:
             known = ", ".join(sorted(option.replace("_", "-") for option in options))
             raise UsageError(f"unknown option '{key}' in {where}", expected=f"one of {known}")
         many = bool(getattr(options[name], "multiple", False))
+        if not many and isinstance(value, list | dict):
+            raise UsageError(
+                f"option '{key}' in {where} is a {'list' if isinstance(value, list) else 'table'}",
+                expected="one value",
+                remedy="write several columns as one text, 'a,b'",
+            )
         settings[name] = [value] if many and not isinstance(value, list) else value
     return settings
 

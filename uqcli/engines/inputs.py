@@ -245,16 +245,33 @@ def _file(tree: Tree, name: str, options: ReadOptions) -> InputFile:
     )
 
 
+_NOT_OF_ROWS: Final = frozenset(
+    {
+        *(".json", ".xlsx", ".xls", ".ods", ".orc", ".avro", ".zip", ".bz2", ".xz"),
+        *(".html", ".md", ".xml", ".prom"),
+    }
+)
+"""What would be CSV under the name of something else."""
+
+
 def format_of(name: str, asked: FileFormat | None) -> FileFormat:
     """Format of an output: as asked for, or by its name, or CSV.
 
     Raises
     ------
     UsageError
-        A compressed file of a format that is no text.
+        A compressed file of a format that is no text, or a name of a format that rows are not written in.
     """
     compressed = facts_of_name(name).compression is not None
-    named = facts_of_name(str(Path(name).with_suffix("")) if compressed else name).format
+    plain = Path(name).with_suffix("") if compressed else Path(name)
+    named = facts_of_name(str(plain)).format
+    if asked is None and plain.suffix.lower() in _NOT_OF_ROWS:
+        remedy = "name it .jsonl" if plain.suffix.lower() == ".json" else "choose another name"
+        raise UsageError(
+            f"rows are not written as {plain.suffix}: '{name}'",
+            expected=KNOWN_SUFFIXES,
+            remedy=f"{remedy}, or give --output-format",
+        )
     found = asked or named or FileFormat.CSV
     if compressed and not found.is_text:
         raise UsageError(

@@ -23,7 +23,7 @@ def check_writable(target: str) -> None:
     DataError
         It cannot be written, as far as can be told beforehand.
     """
-    if is_foreign(target) and not Path(target).parent.is_dir():
+    if is_foreign(target) and (target.endswith("/") or not Path(target).parent.is_dir()):
         raise DataError(f"cannot write '{target}': no such place", expected=KNOWN_PLACES)
     if not is_address(target):
         files.check_writable(target)

@@ -6,11 +6,15 @@ import numpy as np
 import polars as pl
 
 from uqcli.counts import Bools, Floats
+from uqcli.document import printable
 from uqcli.engines.local.check.classes import without_value
 from uqcli.engines.local.read.source import Batch
 from uqcli.errors import DataError
 
 _TEXT_TYPES = (pl.String, pl.Categorical, pl.Enum)
+_LONGEST = 60
+"""Characters of a value that a message shows."""
+
 _INFINITIES = ["inf", "-inf", "+inf", "infinity", "-infinity", "+infinity"]
 
 
@@ -92,7 +96,7 @@ def unreadable(batch: Batch, text: pl.Series, wrong: Bools, expected: str, remed
     at, count = int(np.argmax(wrong)), int(wrong.sum())
     return DataError(
         f"column '{text.name}' has {count} unreadable {'value' if count == 1 else 'values'}, "
-        f"first '{text[at]}' in {batch.place(at)}",
+        f"first '{printable(str(text[at]), _LONGEST)}' in {batch.place(at)}",
         expected=expected,
         remedy=remedy,
     )

@@ -204,6 +204,8 @@ def read_header(stream: BinaryIO, name: str, delimiter: str) -> CsvHeader:
     if line.count(b'"') % 2:
         raise _open_quote(line, name)
     text = line.rstrip(b"\r\n")
+    if b"\0" in text:
+        raise _no_text(name)
     require_utf8(text, name, "the header")
     columns = _names(text, delimiter, name)
     if b"\r" in text and b'"' not in text:
@@ -282,11 +284,21 @@ def _complete_records(
 
 
 def _open_quote(text: bytes, name: str) -> DataError:
+    if b"\0" in text:
+        return _no_text(name)
     begin = text[:60].decode("utf-8", "replace").splitlines()[0]
     return DataError(
         f"a quote is not closed in '{name}', in or after the record that begins {begin!r}",
         expected="quotes around whole fields, doubled inside",
         remedy="fix the quoting there, or check that the file was written to its end",
+    )
+
+
+def _no_text(name: str) -> DataError:
+    return DataError(
+        f"'{name}' holds NUL bytes",
+        expected="text in UTF-8",
+        remedy="convert UTF-16 (iconv -f utf-16 -t utf-8), or check that the file was written to its end",
     )
 
 
@@ -371,8 +383,9 @@ def require_utf8(text: bytes, name: str, where: str) -> None:
     try:
         text.decode("utf-8")
     except UnicodeDecodeError as error:
+        encoding = "utf-16" if b"\0" in text else "latin1"
         raise DataError(
             f"'{name}' is not UTF-8 text (byte 0x{text[error.start]:02x} in {where})",
             expected="UTF-8",
-            remedy="convert it, for example with iconv -f latin1 -t utf-8",
+            remedy=f"convert it, for example with iconv -f {encoding} -t utf-8",
         ) from error

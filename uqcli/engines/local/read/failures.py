@@ -63,7 +63,7 @@ def reading(origin: Origin) -> Iterator[None]:
 
 
 @contextmanager
-def copying(path: Path) -> Iterator[None]:
+def copying(path: Path | None) -> Iterator[None]:
     """Say where a stream's copy has no place: that is no fault of the stream.
 
     Raises
@@ -74,8 +74,9 @@ def copying(path: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
+        place = "a temporary file" if path is None else f"'{path.parent}'"
         raise DataError(
-            f"cannot copy the input to '{path.parent}': {error.strerror}",
+            f"cannot copy the input to {place}: {error.strerror}",
             expected="room for all of it",
             remedy="set TMPDIR to a directory with room, or give a file instead of a stream",
         ) from error

@@ -115,7 +115,7 @@ class _Copies:
         """Read a stream from its beginning, again."""
         if file.content not in self._spools:
             stream = self._stack.enter_context(bytes_of(file))
-            path = self._stack.enter_context(temporary_path(None, "uqcli-input"))
+            path = _room_for_a_copy(self._stack)
             self._spools[file.content] = _Spool(stream, path)
         spool = self._spools[file.content]
         copy = stack.enter_context(spool.path.open("rb+"))
@@ -181,9 +181,14 @@ class _Rejoined:
         return given
 
 
+def _room_for_a_copy(stack: ExitStack) -> Path:
+    with copying(None):
+        return stack.enter_context(temporary_path(None, "uqcli-input"))
+
+
 def copied(stream: BinaryIO, stack: ExitStack) -> Path:
     """A stream's content in a temporary file."""
-    path = stack.enter_context(temporary_path(None, "uqcli-input"))
+    path = _room_for_a_copy(stack)
     with path.open("wb") as copy:
         while piece := stream.read(_HEAD):
             with copying(path):

@@ -1,0 +1,92 @@
+"""Messages that name what is wrong, not what lies near it."""
+
+import gzip
+import resource
+import subprocess
+
+import pytest
+
+from tests.cli.conftest import PROGRAM
+
+HEADER = "score,uncertainty,label\n"
+ROWS = "0.1,0.2,1\n0.3,0.2,0\n"
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        ((HEADER + ROWS).encode("utf-16-le"), "NUL bytes"),
+        ((HEADER + ROWS).encode("utf-16"), "iconv -f utf-16"),
+        ((HEADER + ROWS).encode() + b'\0\0"\0\0', "NUL bytes"),
+        (b"\0" * 5000, "NUL bytes"),
+        ((HEADER + ROWS).encode("latin1") + "é,1,1".encode("latin1"), "iconv -f latin1"),
+        ((HEADER + ROWS + "x" * 5000 + ",1,1\n").encode(), "first 'xxxx"),
+    ],
+)
+def test_what_is_no_csv(uqcli, tmp_path, content, said):
+    (tmp_path / "d.csv").write_bytes(content)
+    outcome = uqcli("tce", "d.csv")
+    assert outcome.code == 3
+    assert said in outcome.err
+    assert "quote" not in outcome.err
+    assert len(outcome.err) < 300
+
+
+@pytest.mark.parametrize("value", ['["a", "b"]', '["score"]', "{ a = 1 }"])
+def test_a_list_where_one_value_is_due(uqcli, data, tmp_path, value):
+    for text in (
+        f"[tce]\nscore = {value}\n",
+        f"score = {value}\n" if "{" not in value else f"[tce]\nlabel = {value}",
+    ):
+        (tmp_path / "uqcli.toml").write_text(text)
+        outcome = uqcli("tce", data)
+        assert outcome.code == 2
+        assert "expected one value" in outcome.err
+
+
+@pytest.mark.parametrize("name", ["rows.json", "rows.JSON.gz", "rows.xlsx", "rows.zip", "rows.html"])
+def test_rows_are_not_written_under_the_name_of_something_else(uqcli, data, artifact, tmp_path, name):
+    for line in (
+        ("apply", artifact, data),
+        ("simulate", "posterior", "--rows", "5"),
+        ("boundary", data, "--precision", "0.5", "--frontier"),
+    ):
+        option = () if "--frontier" in line else ("-o",)
+        outcome = uqcli(*line, *option, name)
+        assert outcome.code == 2, line
+        assert not (tmp_path / name).exists()
+    assert uqcli("apply", artifact, data, "-q", "-o", name, "--output-format", "csv").code == 0
+    content = (tmp_path / name).read_bytes()
+    assert b",decision" in (gzip.decompress(content) if name.endswith(".gz") else content)
+
+
+@pytest.mark.parametrize("format_", ["csv", "parquet"])
+def test_no_room_for_a_copy_is_not_the_streams_fault(data, data_csv, tmp_path, format_):
+    given = (data if format_ == "parquet" else data_csv).read_bytes()
+    for room, place in ((1000, tmp_path), (None, "/proc/none")):
+        program = (
+            "import tempfile, sys; tempfile.tempdir = sys.argv.pop(1)\n"
+            "from uqcli.__main__ import main; main()"
+        )
+        done = subprocess.run(
+            [
+                PROGRAM[0],
+                "-c",
+                program,
+                str(place),
+                "calibrate",
+                "-",
+                "--method",
+                "all",
+                "--format",
+                format_,
+            ],
+            input=given,
+            capture_output=True,
+            check=False,
+            preexec_fn=lambda room=room: room and resource.setrlimit(resource.RLIMIT_FSIZE, (room, room)),
+        )
+        assert done.returncode == 3
+        assert b"cannot copy the input to" in done.stderr
+        assert b"TMPDIR" in done.stderr
+        assert len(done.stderr.splitlines()) == 1
