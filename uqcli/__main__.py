@@ -8,6 +8,7 @@ import sys
 import warnings
 from typing import NoReturn
 
+from uqcli.cli.failing import begin, tell_of_signal  # here: the handler may come in the middle of an import
 from uqcli.errors import ENDING
 
 
@@ -16,8 +17,6 @@ def _end_at_once(number: int, _frame: object) -> NoReturn:
     word = ENDING[signal.Signals(number)]
     try:
         os.write(2, f"error: {word}; no output file was changed\n".encode())
-        from uqcli.cli.failing import begin, tell_of_signal
-
         begin(sys.argv[1:])
         tell_of_signal(128 + number, word)
     finally:

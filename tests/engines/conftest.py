@@ -73,8 +73,10 @@ def engine(room, monkeypatch):
         monkeypatch.setattr(ranges, "COLLECTED_ROWS", 2)
         monkeypatch.setattr(ranges, "CELLS", 8)
         monkeypatch.setattr(ranges, "LEAST_RANGES", 4)
+        monkeypatch.setattr(ranges, "LEAST_PARTS", 64)
         if room == AGAIN:
             monkeypatch.setattr(kept, "KEPT_BYTES", 40)
+            monkeypatch.setattr(ranges, "LEAST_PARTS", 1 << 14)
         return open_engine(EngineName.POLARS)
     if room in (CELLS, EXPRESSIONS):
         monkeypatch.setattr(spark_ranges, "ROWS_PER_PART", 3)

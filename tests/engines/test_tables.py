@@ -172,6 +172,31 @@ def test_cells_are_those_by_hand(engine, source, tmp_path_factory, data, dtype):
                 assert cell_tuples(row) == counting.cells(part, row.lower[1:].tolist())
 
 
+CROWDED = {
+    "spikes": lambda u: np.where(u < 0.5, np.floor(14 * u) / 7, 0.5 + 1e-9 * u),
+    "denormals": lambda u: np.where(u < 0.05, 1.0, np.floor(1e6 * u) * 5e-324),
+    "one binade": lambda u: np.where(u < 0.02, 0.0, np.where(u > 0.98, 1e300, 1 + u)),
+    "powers": lambda u: 2.0 ** np.floor(2000 * u - 1000) * (1 + 1e-12 * u),
+    "two clusters": lambda u: np.where(u < 0.5, -1e-200, 1e200) * (1 + 1e-9 * u),
+    "ends": lambda u: np.where(u < 0.3, 0.0, np.where(u > 0.7, 1.0, 0.02 + 1e-5 * u)),
+}
+
+
+@pytest.mark.parametrize("name", CROWDED)
+def test_values_crowded_anywhere_are_counted_as_by_hand(engine, room, source, tmp_path, name):
+    random = np.random.default_rng(7)
+    size = 60 if room in (*ON_SPARK, AGAIN) else 300
+    score = CROWDED[name](random.random(size))
+    data = [(float(s), float(random.random()), bool(random.random() < 0.4), 1) for s in score]
+    table = table_with(engine, written(frame(data), tmp_path, ending=source), data)
+    for spec in SPECS:
+        found, whole = grid_cells(table, spec), build_cells(as_hold_out(data), spec)
+        for row, other in zip(found.rows, whole.rows, strict=True):
+            assert row.lower.tolist() == other.lower.tolist()
+            assert row.count.tolist() == other.count.tolist()
+            assert row.positives.tolist() == other.positives.tolist()
+
+
 def hold_out(table, constraint, spec, *, uncertain, gridded):
     """Rows of a table to find boundaries on; nothing of them is saved."""
     return HoldOutRows(

@@ -30,7 +30,12 @@ class Line:
         """What stands in the files it writes; pages name the folder, which is another in each run."""
         there = [name for name in self.written() if (Path(folder) / name).exists()]
         written = {name: (Path(folder) / name).read_bytes() for name in there}
-        return {name: content.replace(bytes(Path(folder)), b"FOLDER") for name, content in written.items()}
+        place = bytes(Path(folder))
+        escaped = place.replace(b"_", b"\\_")  # as Markdown has it
+        return {
+            name: content.replace(place, b"FOLDER").replace(escaped, b"FOLDER")
+            for name, content in written.items()
+        }
 
     def tells_of(self, content, code):
         """Whether a report says that its run failed with a code."""

@@ -1,7 +1,8 @@
 """Counts of ranges of values in bounded memory: a histogram of keys, opened where a question needs it.
 
-All rows are counted in many ranges of keys. A question names the ranges inside which its answer lies; their
-rows alone are collected and pooled exactly. What is left are counts that answer the question as if every
+All rows are counted in many ranges of keys. A question names the ranges inside which its answer lies. Where
+these hold too many rows, the largest are split and counted again, and the question is put anew. The rows of
+the others are collected and pooled exactly. What is left are counts that answer the question as if every
 distinct value had been pooled.
 """
 
@@ -11,6 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from threading import Lock
+from typing import Any
 
 import numpy as np
 
@@ -27,6 +29,9 @@ CELLS = 1 << 20
 
 LEAST_RANGES = 256
 """Ranges of a bin however many bins there are."""
+
+LEAST_PARTS = 16
+"""Ranges that one is split in, however many are split."""
 
 _OUTER = 1e-4
 """Share of the rows at either end that has one range."""
@@ -86,6 +91,109 @@ class Ranges:
 
 
 @dataclass(frozen=True, kw_only=True)
+class _Split:
+    """Some of the ranges, each cut in equally wide ones; empty ranges have no number any more.
+
+    Attributes
+    ----------
+    parts : int64, shape (ranges,)
+        How many there are of each: 0 of an empty one, 1 of one that is not cut.
+    start, shift : shape (ranges,)
+        Least key, and binary logarithm of the width of the parts; that of the others means nothing.
+    """
+
+    parts: Ints
+    start: Keys
+    shift: Ints
+
+    @classmethod
+    def of(cls, ranges: _Cut, held: Bools, cut: Bools, most: int) -> _Split:
+        """Cut ranges in at most so many parts all together.
+
+        Parameters
+        ----------
+        held, cut : bool, shape (ranges,)
+            The ranges that hold rows, and those among them to cut, none of them a single key's.
+        """
+        size = max(LEAST_PARTS, most // int(np.count_nonzero(cut)))
+        shift, parts = np.zeros(len(held), dtype=np.int64), held.astype(np.int64)
+        for place in np.flatnonzero(cut).tolist():
+            last = int(ranges.ends[place]) - int(ranges.starts[place])
+            shift[place] = (last // size).bit_length()
+            parts[place] = (last >> int(shift[place])) + 1
+        return cls(parts=parts, start=ranges.starts, shift=shift)
+
+    @cached_property
+    def _first(self) -> Ints:
+        return np.cumsum(self.parts) - self.parts
+
+    def numbers(self, keys: Keys, numbers: Ints) -> Ints:
+        """Number of each key's range, from the one that it had."""
+        found = self._first[numbers]
+        inside = np.flatnonzero(self.parts[numbers] > 1)
+        old = numbers[inside]
+        unsigned = _unsigned(keys)
+        offset = keys[inside].view(unsigned) - self.start[old].view(unsigned)
+        found[inside] += (offset >> self.shift[old].astype(unsigned)).astype(np.int64)
+        return found
+
+    def cut(self, ranges: _Cut) -> _Cut:
+        """The ranges that there are now."""
+        unsigned = _unsigned(ranges.starts)
+        start, end, shift = (np.repeat(each, self.parts) for each in (ranges.starts, ranges.ends, self.shift))
+        number = np.arange(len(start)) - np.repeat(self._first, self.parts)
+        begin = start.view(unsigned) + (number.astype(unsigned) << shift.astype(unsigned))
+        last = begin + (np.left_shift(unsigned(1), shift.astype(unsigned)) - unsigned(1))
+        whole = np.repeat(self.parts, self.parts) == 1
+        is_last = number == np.repeat(self.parts, self.parts) - 1
+        return replace(
+            ranges,
+            starts=begin.view(start.dtype),
+            ends=np.where(whole | is_last, end, last.view(end.dtype)),
+            splits=(*ranges.splits, self),
+        )
+
+
+def _unsigned(keys: Keys) -> type[np.unsignedinteger[Any]]:
+    return np.uint32 if keys.dtype == np.int32 else np.uint64
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Cut:
+    """Ranges some of which were split, some of these again, and so on.
+
+    Attributes
+    ----------
+    starts, ends : shape (size,)
+        Least and greatest key of each range.
+    """
+
+    whole: Ranges
+    starts: Keys
+    ends: Keys
+    splits: tuple[_Split, ...] = ()
+
+    @classmethod
+    def of(cls, whole: Ranges) -> _Cut:
+        """None is split."""
+        starts = whole.starts
+        greatest = np.array([np.iinfo(starts.dtype).max], dtype=starts.dtype)
+        return cls(whole=whole, starts=starts, ends=np.concatenate([starts[1:] - 1, greatest]))
+
+    @property
+    def size(self) -> int:
+        """How many ranges there are."""
+        return len(self.starts)
+
+    def numbers(self, keys: Keys) -> Ints:
+        """Range of each key; int64."""
+        numbers = self.whole.numbers(keys)
+        for split in self.splits:
+            numbers = split.numbers(keys, numbers)
+        return numbers
+
+
+@dataclass(frozen=True, kw_only=True)
 class _Table:
     """Counts of one set of rows: of ranges, and of single keys where these were opened.
 
@@ -97,7 +205,7 @@ class _Table:
         The keys in the opened ranges.
     """
 
-    ranges: Ranges
+    ranges: _Cut
     count: Ints
     positives: Ints
     opened: Bools
@@ -165,8 +273,8 @@ def count_ranges(rows: KeptRows, role: str, by: Floats, unsettled: Unsettled) ->
     if rows.size <= ROWS_PER_PART:
         return RangeCounts.of_parts(pooled_by(rows, role, by))
     column = rows.column(role)
-    ranges = Ranges.over(column, max(LEAST_RANGES, CELLS // max(4, bins)))
-    counter = _Counter(role=role, by=by, ranges=ranges)
+    whole = Ranges.over(column, max(LEAST_RANGES, CELLS // max(4, bins)))
+    counter = _Counter(role=role, by=by, ranges=_Cut.of(whole))
     tables = _first(rows, counter)
     while True:
         counts = [table.counts() for table in tables]
@@ -174,7 +282,7 @@ def count_ranges(rows: KeptRows, role: str, by: Floats, unsettled: Unsettled) ->
         wanted = [table.wanted(mask) for table, mask in zip(tables, masks, strict=True)]
         if not any(each.any() for each in wanted):
             return tuple(counts)
-        tables = _opened(rows, counter, tables, wanted)
+        counter, tables = _opened(rows, counter, tables, wanted)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -183,7 +291,7 @@ class _Counter:
 
     role: str
     by: Floats
-    ranges: Ranges
+    ranges: _Cut
 
     @property
     def bins(self) -> int:
@@ -237,7 +345,7 @@ def _first(rows: KeptRows, counter: _Counter) -> list[_Table]:
             count=one,
             positives=other,
             opened=np.zeros(counter.ranges.size, dtype=np.bool_),
-            inside=KeyCounts(key=none.astype(counter.ranges.width), count=none, positives=none),
+            inside=KeyCounts(key=none.astype(counter.ranges.starts.dtype), count=none, positives=none),
         )
         for one, other in sides
     ]
@@ -245,27 +353,40 @@ def _first(rows: KeptRows, counter: _Counter) -> list[_Table]:
 
 def _opened(
     rows: KeptRows, counter: _Counter, tables: Sequence[_Table], wanted: Sequence[Bools]
-) -> list[_Table]:
-    """Open ranges, as many at once as memory should hold the rows of."""
+) -> tuple[_Counter, list[_Table]]:
+    """Open ranges, or where memory should not hold all their rows, split the largest of them."""
     size, flags = _asked(tables, wanted)
     if size.sum() > COLLECTED_ROWS:  # values that many rows share need no collecting
         single, key = _single_keys(rows, counter)
         tables = [table.with_single(single, key) for table in tables]
         size, flags = _asked(tables, wanted)
+    if size.sum() > COLLECTED_ROWS:
+        large = size > COLLECTED_ROWS // np.count_nonzero(size)
+        return _refined(rows, counter, tables, large)
+
+    def inside(part: Part) -> list[KeyRows]:
+        return counter.inside(part, flags)
+
+    collected = list(rows.each(inside, (counter.role,), counter.by))
+    width = counter.ranges.starts.dtype
+    found = [pooled(parts, width) for parts in zip(*collected, strict=True)]
     *bins, whole = tables
-    *_, of_whole = wanted
-    rounds = np.cumsum(size) // COLLECTED_ROWS
-    for number in np.unique(rounds[size > 0]).tolist():
-        now = flags & (rounds == number)
+    bins = [table.with_open(*each) for table, *each in zip(bins, flags, found, strict=True)]
+    whole = whole.with_open(wanted[-1] & ~whole.opened, merged([each.inside for each in bins]))
+    return counter, [*bins, whole]
 
-        def inside(part: Part, now: Bools = now) -> list[KeyRows]:
-            return counter.inside(part, now)
 
-        collected = list(rows.each(inside, (counter.role,), counter.by))
-        found = [pooled(parts, counter.ranges.width) for parts in zip(*collected, strict=True)]
-        bins = [table.with_open(*each) for table, *each in zip(bins, now, found, strict=True)]
-    whole = whole.with_open(of_whole & ~whole.opened, merged([each.inside for each in bins]))
-    return [*bins, whole]
+def _refined(
+    rows: KeptRows, counter: _Counter, tables: Sequence[_Table], large: Bools
+) -> tuple[_Counter, list[_Table]]:
+    """Split ranges, and count their rows again."""
+    split = _Split.of(counter.ranges, tables[-1].count > 0, large, CELLS // max(4, counter.bins))
+    finer = replace(counter, ranges=split.cut(counter.ranges))
+    again = _first(rows, finer)
+    return finer, [
+        replace(new, opened=np.repeat(old.opened, split.parts), inside=old.inside)
+        for old, new in zip(tables, again, strict=True)
+    ]
 
 
 def _asked(tables: Sequence[_Table], wanted: Sequence[Bools]) -> tuple[Ints, Bools]:
@@ -279,7 +400,9 @@ def _asked(tables: Sequence[_Table], wanted: Sequence[Bools]) -> tuple[Ints, Boo
 def _single_keys(rows: KeptRows, counter: _Counter) -> tuple[Bools, Keys]:
     """Which ranges hold a single key, and the key that is there; shapes (ranges,)."""
     ranges = counter.ranges
-    key = np.zeros(ranges.size, dtype=ranges.width)
+    if ranges.splits:  # narrow enough by and by
+        return ranges.starts == ranges.ends, ranges.starts
+    key = np.zeros(ranges.size, dtype=ranges.starts.dtype)
     single = np.ones(ranges.size, dtype=np.bool_)
 
     def take(part: Part) -> None:
