@@ -38,6 +38,7 @@ def main() -> NoReturn:
     from uqcli.cli.process.surroundings import settle_surroundings
 
     settle_surroundings()
+    begin(sys.argv[1:])
     answer_signals()
     keep_freed_memory()
     if not sys.warnoptions:

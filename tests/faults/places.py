@@ -10,6 +10,9 @@ import time
 from contextlib import contextmanager
 from pathlib import Path
 
+import numpy as np
+import polars as pl
+
 from tests.faults.findings import bound_by_permissions, leftovers, must_run, run, start
 
 
@@ -139,8 +142,12 @@ def vanishing_inputs(findings, folder, runs, seed):
 def damaged_caches(findings, folder, runs, seed):
     """What the compiler really wrote, cut and overwritten: the same artifact, no word."""
     source = random.Random(seed)
-    isotonic = ("--method", "isotonic", "--bootstrap", "0")  # of so many rows that the compiler pays off
-    line = ("calibrate", folder / "large.parquet", *isotonic, "-q", "-o", "o.json")
+    drawn = np.random.default_rng(seed)
+    score = drawn.random(2_500_000)  # so many values that the compiler pays off
+    frame = pl.DataFrame({"score": score, "label": drawn.random(len(score)) < score})
+    frame.write_parquet(folder / "many.parquet")
+    isotonic = ("--method", "isotonic", "--bootstrap", "0")
+    line = ("calibrate", folder / "many.parquet", *isotonic, "-q", "-o", "o.json")
     with tempfile.TemporaryDirectory() as name:
         place = Path(name)
         cache = place / "cache"
