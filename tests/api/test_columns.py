@@ -225,3 +225,70 @@ def test_members_are_columns_or_one_array():
     one, apart = (uqcli.uncertainty_of(members=each) for each in (members, list(members.T)))
     assert (one.score == apart.score).all()
     assert one.score == pytest.approx(members.mean(axis=1))
+
+
+def test_classes_of_a_frame_are_known_by_name():
+    likely, rest = [0.9, 0.8, 0.2, 0.1] * 50, [0.1, 0.2, 0.8, 0.9] * 50
+    label = ["cat", "cat", "dog", "dog"] * 50
+    frame = pl.DataFrame({"cat": likely, "dog": rest})
+    sets = uqcli.conformal_sets(frame, label, alpha="0.1", method="lac")
+    expected = sets.sets(frame)
+    for other in (frame.select("dog", "cat"), frame.select("dog", "cat").rename(lambda name: f"p_{name}")):
+        np.testing.assert_array_equal(sets.sets(other), expected)
+        assert (
+            sets.evaluate(other, label).metrics["coverage"] == sets.evaluate(frame, label).metrics["coverage"]
+        )
+    np.testing.assert_array_equal(sets.sets(frame.to_numpy()), expected)
+    for foreign in (frame.rename({"cat": "x"}), frame.with_columns(bird=0.0), frame.select("cat")):
+        with pytest.raises(DataError, match="in any order"):
+            sets.sets(foreign)
+
+
+def test_masked_values_are_missing():
+    masked = np.ma.array([*SCORE[:-1], 0.9], mask=[0, 0, 0, 0, 0, 1])
+    for work in (
+        lambda: find_boundary(masked, LABEL, precision="0.75", score_bins="all"),
+        lambda: uqcli.bin_counts(masked, LABEL),
+        lambda: uqcli.calibration_error(masked, LABEL),
+        lambda: uqcli.conformal_sets(np.ma.array(np.c_[SCORE, SCORE], mask=np.c_[LABEL, LABEL]), LABEL),
+        lambda: uqcli.uncertainty_of(members=np.ma.array(np.c_[SCORE, SCORE], mask=np.c_[LABEL, LABEL])),
+    ):
+        with pytest.raises(DataError):
+            work()
+    plain = np.ma.array(SCORE)
+    found = find_boundary(plain, LABEL, precision="0.75", score_bins="all")
+    assert found.artifact == find_boundary(SCORE, LABEL, precision="0.75", score_bins="all").artifact
+
+
+def test_a_feature_may_have_the_name_of_the_weight():
+    random = np.random.default_rng(1)
+    score, part = random.random(400), random.integers(0, 2, 400).astype(float)
+    label = random.random(400) < np.where(part > 0, score, 1 - score)
+    options = {"method": "heterogeneous", "min_leaf": 50}
+    found = []
+    for name in ("weight", "part"):
+        fitted = Calibrator.fit(score, label, partition={name: part}, **options)
+        measured = fitted.evaluate(score, label, features={name: part}, weight=np.ones(400, dtype=int))
+        found.append(
+            measured.metrics["after.brier"] if "after.brier" in measured.metrics else dict(measured.metrics)
+        )
+    assert found[0] == found[1]
+
+
+def test_one_column_that_is_score_and_uncertainty(tmp_path, rows):
+    pl.DataFrame({"score": SCORE * 20, "label": LABEL * 20}).write_csv(tmp_path / "d.csv")
+    from uqcli.cli.app import run
+
+    saved = str(tmp_path / "s.json")
+    line = ["boundary", str(tmp_path / "d.csv"), "--precision", "0.7", "--uncertainty", "score"]
+    assert run([*line, "--algorithm", "mist", "-q", "-o", saved]) == 0
+    found = uqcli.load(saved)
+    assert found.decide(SCORE).tolist() == found.decide(SCORE, None).tolist()
+    with pytest.raises(DataError, match="two columns"):
+        found.decide(SCORE, LABEL)
+
+
+@pytest.mark.parametrize("name", ["a,b", "a*", " a"])
+def test_names_of_classes_that_lists_cannot_hold(name):
+    with pytest.raises(DataError, match="rename"):
+        uqcli.conformal_sets(pd.DataFrame({name: SCORE, "c": SCORE}), LABEL)

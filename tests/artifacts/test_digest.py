@@ -143,3 +143,26 @@ def test_decisions_and_reports_carry_the_digest(saved, tmp_path):
     assert f'name="digest that a.json states" value="{digest.decode()}"' in (tmp_path / "r.xml").read_text()
     assert 'name="SHA-256 of d.parquet"' in (tmp_path / "r.xml").read_text()
     assert f", which states digest {digest.decode()} |" in (tmp_path / "r.md").read_text()
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        ("boundary", "--grid", "g.json", "--precision", "0.6"),
+        ("bin", "--edges", "g.json", "d.parquet"),
+        ("bin", "--merge", "g.json", "g.json"),
+        ("boundary", "d.parquet", "--precision", "0.6", "--shift", "s.json"),
+    ],
+)
+def test_nothing_is_made_from_what_was_edited(tmp_path, line):
+    sample_frame().write_parquet(tmp_path / "d.parquet")
+    assert run([*KINDS["grid"], "-q", "-o", "g.json"]) == 0
+    assert (
+        run(["shift", "d.parquet", "--estimator", "known", "--prior", "0.4,0.6", "-q", "-o", "s.json"]) == 0
+    )
+    assert run([*line, "-q"]) in (0, 4)
+    for name in ("g.json", "s.json"):
+        content = content_of(tmp_path / name)
+        content["source"]["rows"] += 1
+        (tmp_path / name).write_text(json.dumps(content))
+    assert run([*line, "-q"]) == 5

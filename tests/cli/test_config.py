@@ -118,7 +118,8 @@ def test_variables_that_set_nothing_are_said(uqcli, data, monkeypatch, tmp_path,
         ('plot = "p.png"', "which sets plot"),
         ('spark = "sc://elsewhere"', "which sets spark"),
         ('shift = "s3://bucket/s.json"', "which sets an address (shift)"),
-        ('frontier = "https://host/f.csv"', "which sets an address (frontier)"),
+        ('frontier = "../f.csv"', "which sets frontier"),
+        ('shift = "https://host/f.json"', "which sets an address (shift)"),
     ],
 )
 def test_a_found_file_says_nothing_of_places(uqcli, tmp_path, content, why):

@@ -237,3 +237,94 @@ def test_parquet_that_cannot_be_read_is_not_called_cut_off(uqcli, whole, tmp_pat
         assert "decrypt it first" in outcome.err
     for path, remedy in (("long.parquet", "cast"), ("e.parquet", "decrypt")):
         assert "written to its end" not in uqcli("bin", path).err, remedy
+
+
+PLAIN = '"score": 0.9, "uncertainty": 0.1'
+
+
+def json_lines(path, *ends, first=PLAIN, times=1000):
+    """Records alike, and others after them."""
+    path.write_text(f"{{{first}}}\n" * times + "".join(f"{{{PLAIN}, {each}}}\n" for each in ends))
+
+
+@pytest.mark.parametrize(
+    ("first", "late"),
+    [
+        ('"x": {"a": 1}', '"x": {"a": 1, "b": "KEEP"}'),
+        ('"x": []', '"x": [7]'),
+        ('"x": [{"a": 1}]', '"x": [{"b": 1}]'),
+        ('"x": null', '"x": {"a": 1}'),
+    ],
+)
+def test_nested_values_that_come_late_are_never_lost(uqcli, whole, tmp_path, first, late):
+    json_lines(tmp_path / "n.jsonl", late, first=f"{PLAIN}, {first}")
+    for output in ("o.parquet", "o.csv"):
+        outcome = uqcli("apply", "b.json", "n.jsonl", "-q", "-o", output)
+        kept = outcome.code == 0 and "KEEP" not in late and '"null"' in late
+        assert kept or outcome.code == 3, outcome.err
+        assert not outcome.code or "not like its first" in outcome.err
+    assert uqcli("apply", "b.json", "n.jsonl", "-q", "-o", "o.jsonl").code == 0
+    assert late in (tmp_path / "o.jsonl").read_text()
+
+
+def test_an_overwritten_key_leaves_the_others_as_they_are(uqcli, whole, tmp_path):
+    json_lines(tmp_path / "n.jsonl", '"decision": 7, "x": {"b": 1.50, "c": []}', '"y": 1e2', times=3)
+    outcome = uqcli("apply", "b.json", "n.jsonl", "-q", "--overwrite", "-o", "o.jsonl")
+    assert outcome.code == 0, outcome.err
+    *_, changed, added = (tmp_path / "o.jsonl").read_text().splitlines()
+    assert json.loads(changed)["decision"] in (True, False)
+    assert '{"b": 1.50, "c": []}' in changed
+    assert '"y":1e2' in added.replace(" ", "")
+    assert all("decision" in json.loads(each) for each in (tmp_path / "o.jsonl").read_text().splitlines())
+
+
+@pytest.mark.parametrize(
+    "records",
+    [
+        ['"id": 18446744073709551615', '"id": 1'],
+        ['"x": 1', '"x": true'],
+        ['"x": 1', '"x": [2]'],
+        ['"x": "a"', '"x": {"a": 1}'],
+    ],
+)
+def test_columns_that_are_not_needed_may_hold_anything(uqcli, whole, tmp_path, records):
+    json_lines(tmp_path / "m.jsonl", *(f'"label": 1, {each}' for each in records), times=0)
+    assert uqcli("apply", "b.json", "m.jsonl", "-q", "-o", "o.jsonl").code == 0
+    assert all(each in (tmp_path / "o.jsonl").read_text() for each in records)
+    assert uqcli("evaluate", "b.json", "m.jsonl", "-q").code == 0
+    outcome = uqcli("apply", "b.json", "m.jsonl", "-q", "-o", "o.csv")
+    assert outcome.code == 0 or "write .jsonl" in outcome.err
+
+
+@pytest.mark.parametrize("times", [0, 1500])
+def test_a_key_that_stands_twice_in_a_record_is_refused(uqcli, whole, tmp_path, times):
+    json_lines(tmp_path / "d.jsonl", '"label": 1, "score": 0.1', times=times)
+    outcome = uqcli("apply", "b.json", "d.jsonl", "-q", "-o", "o.jsonl")
+    assert outcome.code == 3
+    assert f"data row {times + 1} of 'd.jsonl' has the key 'score' twice" in outcome.err
+    json_lines(tmp_path / "d.jsonl", '"x": {"score": 1}', '"x": "score"', times=3)
+    assert uqcli("apply", "b.json", "d.jsonl", "-q", "-o", "o.jsonl").code == 0
+
+
+def test_columns_that_json_lines_have_no_form_for(uqcli, whole, tmp_path):
+    plain = {"score": [0.9, 0.8], "uncertainty": [0.1, 0.2]}
+    pl.DataFrame({**plain, "x": [b"a", b"b"]}).write_parquet(tmp_path / "bytes.parquet")
+    outcome = uqcli("apply", "b.json", "bytes.parquet", "-q", "-o", "o.jsonl")
+    assert outcome.code == 3
+    assert "column 'x' holds bytes" in outcome.err
+    assert len(outcome.err.splitlines()) == 1
+    (tmp_path / "index.csv").write_text(",column_0,score,uncertainty\n7,8,0.9,0.1\n")
+    assert uqcli("apply", "b.json", "index.csv", "-q", "-o", "o.jsonl").code == 0
+    record = json.loads((tmp_path / "o.jsonl").read_text())
+    assert (record[""], record["column_0"]) == ("7", "8")
+
+
+@pytest.mark.parametrize("output", ["o.csv", "o.parquet", "o.jsonl", "o.arrow"])
+@pytest.mark.parametrize("ending", ["csv", "parquet"])
+def test_one_column_may_be_score_and_uncertainty(uqcli, rows, tmp_path, ending, output):
+    rows.write_csv(tmp_path / "all.csv")
+    name = f"all.{ending}"
+    options = ("--precision", "0.7", "--uncertainty", "score", "-q", "-o", "s.json")
+    assert uqcli("boundary", name, *options, "--algorithm", "mist").code == 0
+    outcome = uqcli("apply", "s.json", name, "-q", "-o", output)
+    assert (outcome.code, outcome.err) == (0, "")

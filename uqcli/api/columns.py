@@ -51,8 +51,8 @@ class Labelled:
         }
         named = {name: value for name, value in columns.items() if value is not None}
         there = _side_by_side(named, self.more)
-        numbers: dict[str, str] = {role: role for role in (SCORE, UNCERTAINTY) if role in there}
-        return DataRequest(inputs=(), frame=table_of(there), roles=_roles(there, numbers))
+        numbers: dict[str, str] = {role: role for role in (SCORE, UNCERTAINTY) if role in named}
+        return DataRequest(inputs=(), frame=table_of(there), roles=_roles(named, numbers))
 
 
 def class_rows(
@@ -77,7 +77,7 @@ def class_rows(
     if _frame_of(probability) is not None:
         of_classes = by_name(probability)
     else:
-        array = np.asarray(probability)
+        array = np.ma.asanyarray(probability) if np.ma.is_masked(probability) else np.asarray(probability)
         if array.ndim < 2:
             if classes is not None:
                 raise UsageError("classes with one score", expected="a column for each class")
@@ -86,6 +86,11 @@ def class_rows(
             raise DataError(f"probability has shape {array.shape}", expected="shape (n, C)")
         names = classes or [str(number) for number in range(array.shape[1])]
         of_classes = {f"{PREFIX}{name}": array[:, at] for at, name in enumerate(names[: array.shape[1]])}
+    for name in (*of_classes, *(classes or ())):
+        if "," in name or "*" in name or name != name.strip():
+            raise DataError(
+                f"the class '{name}' has a comma, a star or a blank at an end", remedy="rename it"
+            )
     if classes is not None and len(classes) != len(of_classes):
         raise UsageError(f"{len(classes)} classes for {len(of_classes)} columns", expected="one for each")
     frame = table_of(_side_by_side(columns, of_classes))
@@ -143,6 +148,31 @@ def _roles(columns: Mapping[str, Column], numbers: Mapping[str, str]) -> Roles:
     return Roles(numbers=numbers, label=label, weight=weight)
 
 
+def in_order(probability: Classes, columns: Sequence[str], classes: Sequence[str]) -> Classes:
+    """Class probabilities in the order of a model's classes: by name where they have names.
+
+    Parameters
+    ----------
+    columns, classes
+        Names of the model's columns, and of its classes.
+
+    Raises
+    ------
+    DataError
+        A data frame lacks a class, or has others.
+    """
+    if _frame_of(probability) is None:
+        return probability
+    named = by_name(probability)
+    plain = {name.removeprefix(PREFIX): column for name, column in named.items()}
+    for there, names in ((named, columns), (named, classes), (plain, classes)):
+        if there.keys() == set(names):
+            return pl.DataFrame([series_of(name, there[name]) for name in names])
+    raise DataError(
+        f"columns {', '.join(named)} of a data frame", expected=f"{', '.join(classes)}, in any order"
+    )
+
+
 def table_of(columns: Mapping[str, Column]) -> pl.DataFrame:
     """Columns side by side.
 
@@ -168,6 +198,8 @@ def series_of(name: str, values: Column) -> pl.Series:
     DataError
         It has more than one dimension, or values of several kinds.
     """
+    if isinstance(values, np.ma.MaskedArray):
+        values = values.tolist() if np.ma.is_masked(values) else values.data  # None where it is masked
     column = nw.from_native(values, series_only=True, pass_through=True)
     if isinstance(column, nw.Series):
         return column.to_polars().alias(name)

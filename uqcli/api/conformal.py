@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from uqcli import defaults
-from uqcli.api.columns import Classes, Column, class_rows
+from uqcli.api.columns import Classes, Column, class_rows, in_order
 from uqcli.api.decimals import Decimal, decimal_text
 from uqcli.api.fitted import Evaluation, Fitted
 from uqcli.api.options import choice
@@ -109,6 +109,8 @@ class ConformalSets(Fitted[ConformalArtifact]):
     def _columns_given(self, probability: Classes, group: Column | None) -> dict[str, Column | None]:
         """The columns that the artifact knows, by their names there."""
         single = "score" in self.artifact.source.columns
+        if not single:
+            probability = in_order(probability, self._probability_columns(), self.classes)
         frame = class_rows(probability, classes=None if single else self.classes).frame
         assert frame is not None  # made of columns
         given: dict[str, Column | None] = dict(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, ClassVar, Generic, Self, TypeVar
 
 import numpy as np
@@ -65,7 +65,7 @@ class Fitted(Generic[ModelT]):
         DataError, ArtifactError
             The file is missing, or an artifact of another kind.
         """
-        return cls(artifact=load_kind(str(path), cls._saved_as, unedited=True))
+        return cls(artifact=load_kind(str(path), cls._saved_as))
 
     def describe(self) -> str:
         """The model in words and tables, as ``uqcli show`` says it; Markdown."""
@@ -75,8 +75,10 @@ class Fitted(Generic[ModelT]):
         """Score and uncertainty by the names that the artifact knows."""
         columns = self.artifact.source.columns
         given: dict[str, Column | None] = {columns["score"]: score}
-        if self.artifact.needs_uncertainty:
+        if self.artifact.needs_uncertainty and columns["uncertainty"] != columns["score"]:
             given[columns["uncertainty"]] = uncertainty
+        elif self.artifact.needs_uncertainty and uncertainty is not None and uncertainty is not score:
+            raise DataError("two columns for one", expected="the score alone, which is the uncertainty, too")
         return given
 
     def _added(self, given: Mapping[str, Column | None], **form: Any) -> dict[str, np.ndarray]:
@@ -110,11 +112,17 @@ class Fitted(Generic[ModelT]):
             Attributes of ``EvaluateRequest``.
         """
         columns = self.artifact.source.columns
-        labelled = {columns.get("label", LABEL): label, columns.get("weight", WEIGHT): weight}
+        free = next(
+            name
+            for name in (WEIGHT, *(f"{WEIGHT}_{at}" for at in range(len(given) + 1)))
+            if name not in given
+        )
+        labelled = {columns.get("label", LABEL): label, columns.get("weight", free): weight}
         there = {name: values for name, values in ({**given, **labelled}).items() if values is not None}
-        named = ColumnOverrides(weight=WEIGHT if weight is not None else None, weighted=weight is not None)
-        if "weight" in columns:
-            named = replace(named, weight=None)
+        weighted = weight is not None
+        named = ColumnOverrides(
+            weight=free if weighted and "weight" not in columns else None, weighted=weighted
+        )
         request = EvaluateRequest(
             data=DataRequest(inputs=(), frame=table_of(there)),
             artifacts=(str(self.artifact.kind),),

@@ -115,15 +115,15 @@ def load(name: str) -> Saved:
 Kind = TypeVar("Kind", bound=Saved)
 
 
-def load_kind(name: str, model: type[Kind], *, unedited: bool = False) -> Kind:
-    """Read an artifact of one kind (see load, and load_unedited).
+def load_kind(name: str, model: type[Kind]) -> Kind:
+    """Read an unedited artifact of one kind (see load_unedited).
 
     Raises
     ------
     ArtifactError
         Also: it is of another kind.
     """
-    artifact = load_unedited(name) if unedited else load(name)
+    artifact = load_unedited(name)
     if not isinstance(artifact, model):
         wanted = next(kind for kind in ArtifactKind if model_of(kind) is model)
         raise ArtifactError(f"'{name}' is a {artifact.kind} artifact", expected=f"a {wanted} artifact")

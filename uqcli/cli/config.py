@@ -143,7 +143,7 @@ def _require_trust(path: Path, content: Settings) -> None:
         )
 
 
-_PLACES: Final = frozenset({"output", "report", "plot", "spark"})
+_PLACES: Final = frozenset({"output", "report", "plot", "frontier", "spark"})
 
 
 def _steering(content: Settings) -> Iterator[str]:

@@ -91,7 +91,7 @@ def check_outputs(
     if plot is not None:
         check_plot_name(plot)
         require_drawing()
-    check_results_stream(results[0])
+    check_results_stream(STDIO if options.json else results[0])
     for place in outputs:
         if not (rows and place == output and running.engine is EngineName.SPARK):  # the cluster's to say
             check_writable(place)

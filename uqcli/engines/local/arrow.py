@@ -41,7 +41,10 @@ def frame_of(rows: pa.Table | pa.RecordBatch) -> pl.DataFrame:
                 expected="numbers, texts, truth values or times",
                 remedy="cast it to one of these, or leave it out",
             )
-    return cast(pl.DataFrame, pl.from_arrow(rows))
+    names = list(rows.schema.names)
+    frame = cast(pl.DataFrame, pl.from_arrow(rows.rename_columns(list(map(str, range(len(names)))))))
+    frame.columns = names  # polars would rename an empty one
+    return frame
 
 
 def _is_foreign(kind: pa.DataType) -> bool:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import io
 import json
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, BinaryIO, Final, NoReturn, cast
@@ -67,6 +68,7 @@ class JsonBlock:
         DataError
             A line is not one JSON object.
         """
+        self._require_single(columns)
         frame = self._parsed({name: pl.String() for name in columns})
         if not self.null_values:
             return frame
@@ -80,8 +82,9 @@ class JsonBlock:
         try:
             frame = pl.read_ndjson(io.BytesIO(self.text[: last + 1]), infer_schema_length=records)
         except pl.exceptions.PolarsError as error:
-            self._explain(str(error).split("\n", maxsplit=1)[0])
-        return frame.with_columns(pl.col(pl.Null).cast(pl.String))
+            self._require_objects()
+            raise self._other_form(str(error).split("\n", maxsplit=1)[0]) from error
+        return frame.with_columns(pl.col(pl.Null, pl.Int128, pl.UInt128).cast(pl.String))
 
     def table(self, schema: pa.Schema) -> pa.Table:
         """All columns of a schema, typed.
@@ -92,14 +95,60 @@ class JsonBlock:
             A value does not have its column's type, or a record has a key that the schema lacks.
         """
         types = dict(cast(pl.DataFrame, pl.from_arrow(schema.empty_table())).schema)
-        late = [name for name in self.beginning(self.rows).columns if name not in types]
+        late = [
+            name
+            for name, kind in self.beginning(self.rows).schema.items()
+            if name not in types or not _holds(types[name], kind)
+        ]
         try:
             frame = pl.read_ndjson(io.BytesIO(self.text), schema=types)
         except pl.exceptions.PolarsError as error:
             raise self._other_form(str(error).split("\n", maxsplit=1)[0]) from error
         if late:
-            raise self._other_form(f"key '{late[0]}' is new")
+            raise self._other_form(f"key '{late[0]}' is new, or holds what it did not")
         return frame.to_arrow(compat_level=pl.CompatLevel.oldest())
+
+    def keys(self, records: int) -> tuple[str, ...]:
+        """Keys of so many records, in the order of their appearance.
+
+        Raises
+        ------
+        DataError
+            A line is not one JSON object.
+        """
+        found: dict[str, None] = {}
+        try:
+            for line in self.text.split(b"\n", records)[:records]:
+                found |= dict.fromkeys(msgspec.json.decode(line, type=dict[str, msgspec.Raw]) if line else ())
+        except (msgspec.DecodeError, RecursionError) as error:
+            self._explain(str(error))
+        return tuple(found)
+
+    def may_have(self, keys: Sequence[str]) -> bool:
+        """Whether a record may have one of these keys, as far as a look at the text tells."""
+        return b"\\u" in self.text or any(_spelled(key) in self.text for key in keys)
+
+    def _require_single(self, keys: Sequence[str]) -> None:
+        """Check that no record has one of these keys twice: programs differ in which of them they take."""
+        suspects = [key for key in keys if self.text.count(_spelled(key)) > self.rows]
+        if not suspects:
+            return
+        pairs: list[tuple[str, Any]] = []
+
+        def keep(found: list[tuple[str, Any]]) -> dict[str, Any]:
+            pairs[:] = found  # of the outermost object in the end
+            return {}
+
+        for at, line in enumerate(self.text.split(b"\n")[:-1]):
+            with suppress(ValueError):  # told of where it is read
+                json.loads(line, object_pairs_hook=keep)
+            names = [name for name, _ in pairs]
+            for key in suspects:
+                if names.count(key) > 1:
+                    raise DataError(
+                        f"data row {self.first_row + at + 1} of '{self.name}' has the key '{key}' twice",
+                        expected="each key once",
+                    )
 
     def require_without(self, keys: Sequence[str]) -> None:
         """Check that no record has one of these keys.
@@ -109,9 +158,6 @@ class JsonBlock:
         DataError
             One has.
         """
-        spelled = [json.dumps(key, ensure_ascii=False).encode() for key in keys]
-        if b"\\u" not in self.text and not any(each in self.text for each in spelled):
-            return
         for at, line in enumerate(self.text.split(b"\n")[:-1]):
             for key in set(keys).intersection(msgspec.json.decode(line)):
                 raise DataError(
@@ -140,17 +186,44 @@ class JsonBlock:
 
     def _explain(self, reason: str) -> NoReturn:
         """Say which line is at fault."""
+        self._require_objects()
+        raise self._no_json_lines(reason)
+
+    def _require_objects(self) -> None:
         for at, line in enumerate(self.text.splitlines()):
             try:
                 json.loads(line, parse_constant=_no_number)
-            except ValueError as error:
-                reason = f"data row {self.first_row + at + 1}: {error}"
-                break
-        raise DataError(
+            except (ValueError, RecursionError) as error:
+                raise self._no_json_lines(f"data row {self.first_row + at + 1}: {error}") from error
+
+    def _no_json_lines(self, reason: str) -> DataError:
+        return DataError(
             f"'{self.name}' is not JSON lines: {reason}",
             expected="one JSON object on each line",
             remedy="write null for NaN, and one object to a line",
         )
+
+
+def _spelled(key: str) -> bytes:
+    return json.dumps(key, ensure_ascii=False).encode()
+
+
+def _holds(wanted: pl.DataType, found: pl.DataType) -> bool:
+    """Whether values of a nested type have a place in another; numbers and texts are polars' to judge."""
+    if isinstance(found, pl.Struct):
+        fields = {each.name: each.dtype for each in wanted.fields} if isinstance(wanted, pl.Struct) else {}
+        return all(
+            each.name in fields and _holds(_made(fields[each.name]), _made(each.dtype))
+            for each in found.fields
+        )
+    if isinstance(found, pl.List):
+        return isinstance(wanted, pl.List) and _holds(_made(wanted.inner), _made(found.inner))
+    return isinstance(found, pl.Null) or not isinstance(wanted, pl.Null | pl.Struct | pl.List)
+
+
+def _made(kind: Any) -> pl.DataType:
+    made: pl.DataType = kind() if isinstance(kind, type) else kind
+    return made
 
 
 def _no_number(text: str) -> NoReturn:

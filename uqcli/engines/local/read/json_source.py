@@ -44,7 +44,7 @@ class JsonSource:
     @property
     def columns(self) -> tuple[str, ...]:
         """Keys of the first thousand records in the order of their appearance, and those of the folders."""
-        return tuple(self.arrow_schema.names)
+        return (*self._names, *self.keys)
 
     @cached_property
     def arrow_schema(self) -> pa.Schema:
@@ -54,15 +54,23 @@ class JsonSource:
     @cached_property
     def keys(self) -> dict[str, str | None]:
         """Columns that the names of its folders hold."""
-        return keys_beside(self.origin, self._schema.names)
+        return keys_beside(self.origin, self._names)
+
+    @cached_property
+    def _names(self) -> tuple[str, ...]:
+        with reading(self.origin):
+            return self._first.keys(_RECORDS)
 
     @cached_property
     def _schema(self) -> pa.Schema:
+        with reading(self.origin):
+            return self._first.beginning(_RECORDS).to_arrow(compat_level=pl.CompatLevel.oldest()).schema
+
+    @property
+    def _first(self) -> JsonBlock:
         if self.is_empty:
             raise DataError(f"{self.origin.shown} is empty", expected="one JSON object on each line")
-        with reading(self.origin):
-            first = next(read_json_blocks(io.BytesIO(self._head), b"", self.origin.name, ()))
-            return first.beginning(_RECORDS).to_arrow(compat_level=pl.CompatLevel.oldest()).schema
+        return next(read_json_blocks(io.BytesIO(self._head), b"", self.origin.name, ()))
 
     @property
     def is_empty(self) -> bool:
@@ -107,7 +115,7 @@ class JsonSource:
 
     def blocks(self) -> Iterator[JsonBlock]:
         """Records in order, as text."""
-        _ = self.arrow_schema  # what a stream begins with is read first
+        _ = self._head  # what a stream begins with is read first
         name, nulls = self.origin.name, self._options.null_values
         opened = bytes_of(self.origin) if self._stream is None else nullcontext(self._stream)
         size, done = size_of(self.origin), 0

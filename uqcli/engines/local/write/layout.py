@@ -75,8 +75,10 @@ class Layout:
             return block
         frame = block.texts()
         if self.numbers is not None:
-            named = self.numbers.all_numbers().items()
-            frame = frame.with_columns(_number(block, name, rows.numbers[role]) for role, name in named)
+            role_of = {name: role for role, name in self.numbers.all_numbers().items()}  # one may have two
+            frame = frame.with_columns(
+                _number(block, name, rows.numbers[role]) for name, role in role_of.items()
+            )
         return frame.to_arrow(compat_level=pl.CompatLevel.oldest())
 
 
@@ -135,7 +137,9 @@ def _schema(source: OpenedInput, numbers: Roles | None) -> pa.Schema:
             f"columns of {source.origin.shown} are not unique: {', '.join(sorted(repeated))}",
             remedy="rename them",
         )
-    if isinstance(source, ColumnarSource | FrameSource | JsonSource):
+    if isinstance(source, ColumnarSource | FrameSource) or (
+        isinstance(source, JsonSource) and numbers is not None
+    ):
         return source.arrow_schema
     number_names = set() if numbers is None else set(numbers.all_numbers().values())
     return pa.schema(

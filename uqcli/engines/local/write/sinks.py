@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from itertools import compress
 from typing import BinaryIO, Protocol, cast
 
+import msgspec
 import numpy as np
 import polars as pl
 import pyarrow as pa
@@ -123,10 +124,20 @@ class JsonSink:
 
     def write(self, table: pa.Table) -> None:
         """Append rows."""
-        frame_of(table).write_ndjson(self._stream)
+        frame = frame_of(table)
+        for name, kind in frame.schema.items():
+            if "Binary" in str(kind):  # also inside others: polars ends in a panic
+                raise DataError(
+                    f"column '{name}' holds bytes, which JSON has not",
+                    expected="texts or numbers",
+                    remedy="choose another --output-format, or leave it out",
+                )
+        frame.write_ndjson(self._stream)
 
-    def write_block(self, block: JsonBlock, added: pl.DataFrame, kept: Bools | None) -> None:
-        """Append records with the added keys at their ends.
+    def write_block(
+        self, block: JsonBlock, added: pl.DataFrame, kept: Bools | None, *, overwrite: bool
+    ) -> None:
+        """Append records with the added keys at their ends, or where they were.
 
         Parameters
         ----------
@@ -134,15 +145,39 @@ class JsonSink:
             One row for each record.
         kept : bool, shape (rows,), or None
             Records to write; None for all.
+        overwrite
+            Whether records may have such keys.
+
+        Raises
+        ------
+        DataError
+            One has, and must not.
         """
         tails = added.write_ndjson().encode().split(b"\n")
-        heads = (record[:-1].rstrip() for record in block.text.split(b"\n"))
+        records = block.text.split(b"\n")
+        if block.may_have(added.columns):
+            if not overwrite:
+                block.require_without(added.columns)
+            records = [_merged(record, tail) for record, tail in zip(records, tails, strict=True)]
+            tails = [b"{}"[: len(record)] for record in records]
+        heads = (record[:-1].rstrip() for record in records)
         lines = (
-            head + (b"," if len(head) > 1 else b"") + tail[1:] + b"\n"
+            head + (b"," if len(head) > 1 and len(tail) > 2 else b"") + tail[1:] + b"\n"
             for head, tail in zip(heads, tails, strict=True)
             if head
         )
         self._stream.write(b"".join(lines if kept is None else compress(lines, kept.tolist())))
+
+
+def _merged(record: bytes, tail: bytes) -> bytes:
+    """A record with other values of some keys; all others keep their text."""
+    if not record:
+        return record
+    texts = {**msgspec.json.decode(record, type=_TEXTS), **msgspec.json.decode(tail, type=_TEXTS)}
+    return msgspec.json.encode(texts)
+
+
+_TEXTS = dict[str, msgspec.Raw]
 
 
 class ColumnarSink:

@@ -61,7 +61,7 @@ def stream_through(sources: Sequence[OpenedInput], request: StreamRequest) -> St
                 part = _computed(rows, checker, request)
                 row += len(part.rows)
                 with writing(source.origin, output_format):
-                    _write(sink, source, block, part, layout)
+                    _write(sink, source, block, part, layout, overwrite=request.overwrite)
                 facts = _add(facts, part)
                 tell_of_reading(sources, number, first_row + row)
             rows_read(source.origin.name, row)
@@ -125,7 +125,9 @@ def _needed(source: OpenedInput, block: Block, row: int, request: StreamRequest)
     return Batch(frame=frame_of(block.select(columns)), short=None, first_row=row, origin=source.origin)
 
 
-def _write(sink: Sink, source: OpenedInput, block: Block, part: _Computed, layout: Layout) -> None:
+def _write(
+    sink: Sink, source: OpenedInput, block: Block, part: _Computed, layout: Layout, *, overwrite: bool
+) -> None:
     if (
         isinstance(sink, CsvSink)
         and isinstance(block, CsvBlock)
@@ -133,14 +135,9 @@ def _write(sink: Sink, source: OpenedInput, block: Block, part: _Computed, layou
     ):
         sink.write_block(block, part.added, part.kept)
         return
-    if (
-        isinstance(sink, JsonSink)
-        and isinstance(block, JsonBlock)
-        and not set(layout.added) & set(source.columns)
-    ):
+    if isinstance(sink, JsonSink) and isinstance(block, JsonBlock):
         added = cast(JsonSource, source).with_keys(part.added)
-        block.require_without(added.columns)
-        sink.write_block(block, added, part.kept)
+        sink.write_block(block, added, part.kept, overwrite=overwrite)
         return
     table = layout.table(source, block, part.rows, part.added)
     sink.write(table if part.kept is None else _kept_rows(table, part.kept))
