@@ -2,7 +2,9 @@
 
 import os
 
+from uqcli.cli.process.surroundings import compute_alike
+
+compute_alike()  # as the commands that it runs do
 for _name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"):  # read when numpy is loaded
-    os.environ.setdefault(
-        _name, "1"
-    )  # sums of models that are trained run in one order; studies run side by side
+    # sums of models that are trained run in one order; studies run side by side
+    os.environ.setdefault(_name, "1")

@@ -6,6 +6,11 @@ import signal
 import pytest
 from hypothesis import HealthCheck, settings
 
+from uqcli.cli.process.surroundings import compute_alike
+
+compute_alike()  # as programs that tests start do
+import numpy  # noqa: E402, F401  before warnings are errors
+
 settings.register_profile(
     "uqcli", derandomize=True, deadline=None, max_examples=30, suppress_health_check=[HealthCheck.too_slow]
 )

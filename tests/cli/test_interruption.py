@@ -250,6 +250,7 @@ ROWS = {
     "simulate": ["simulate", "posterior", "--rows", "9"],
     "uncertainty": ["uncertainty", "fit.csv", "--members", "[sl]*", "--overwrite"],
     "an artifact": ["bin", "fit.csv", "-o", "-"],
+    "JSON": ["bin", "fit.csv", "--json"],
 }
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import warnings
 from typing import Final
 
 _NARROWEST, _WIDEST = 20, 10_000
@@ -14,11 +15,18 @@ _WIDER: Final = "X86_V4 AVX512F AVX512CD AVX512_SKX AVX512_CLX AVX512_CNL AVX512
 _FORCED: Final = ("FORCE_COLOR", "PY_COLORS", "TTY_COMPATIBLE")
 
 
+def compute_alike() -> None:
+    """Let numpy, where it is loaded afterwards, round as on every other CPU of the family."""
+    asked = os.environ.get("NPY_DISABLE_CPU_FEATURES", "")
+    if not asked.endswith(_WIDER):
+        os.environ["NPY_DISABLE_CPU_FEATURES"] = f"{asked} {_WIDER}".strip()
+    # numpy remarks on names that it or the machine does not know
+    warnings.filterwarnings("ignore", "During parsing environment variable", ImportWarning)
+
+
 def settle_surroundings() -> None:
     """Let results not depend on the CPU, ``NO_COLOR`` win, and pictures go to files only."""
-    os.environ["NPY_DISABLE_CPU_FEATURES"] = (
-        f"{os.environ.get('NPY_DISABLE_CPU_FEATURES', '')} {_WIDER}".strip()
-    )
+    compute_alike()
     if os.environ.get("NO_COLOR"):
         for name in _FORCED:
             os.environ.pop(name, None)
