@@ -69,3 +69,28 @@ def test_members_that_match_no_beta_stay_finite():
     made = of_members(corners)
     for part in (made.score, made.beta_entropy, made.std, made.entropy, made.mutual_information):
         assert np.isfinite(part).all()
+
+
+def test_much_evidence_is_told_apart_from_rounding():
+    pairs = [
+        (1e16, 1e16),
+        (1e15, 3.0),
+        (3.0, 1e15),
+        (9999.0, 9999.0),
+        (10001.0, 10001.0),
+        (1e-9, 1e5),
+        (0.5, 0.5),
+    ]
+    found = of_beta(*(np.array(each) for each in zip(*pairs, strict=True)))
+    with mpmath.workdps(60):
+        for at, (one, other) in enumerate(pairs):
+            shares = [
+                mpmath.mpf(one) / (mpmath.mpf(one) + other),
+                mpmath.mpf(other) / (mpmath.mpf(one) + other),
+            ]
+            above = [mpmath.psi(0, each + 1) - mpmath.log(each) for each in map(mpmath.mpf, (one, other))]
+            total = mpmath.mpf(one) + other
+            expected = mpmath.fdot(shares, above) - (mpmath.psi(0, total + 1) - mpmath.log(total))
+            assert found.mutual_information[at] == pytest.approx(float(expected), rel=1e-9)
+            entropy = -mpmath.fdot(shares, list(map(mpmath.log, shares)))
+            assert found.entropy[at] == pytest.approx(float(entropy), rel=1e-12)

@@ -78,19 +78,35 @@ def _psi_rise(start: Floats, by: Floats) -> Floats:
 
 def of_beta(alpha1: Floats, alpha0: Floats) -> Uncertainties:
     """Score and uncertainties of Beta(alpha1, alpha0), each of shape (n,) and positive."""
-    from scipy.special import psi
-
     total = alpha1 + alpha0
-    score = alpha1 / total
-    expected = psi(total + 1) - (alpha1 * psi(alpha1 + 1) + alpha0 * psi(alpha0 + 1)) / total
-    entropy = binary_entropy(score)
+    score, other = alpha1 / total, alpha0 / total
+    # entropy less its mean, term by term: each is of the size of the difference
+    information = score * _psi_less_log(alpha1) + other * _psi_less_log(alpha0) - _psi_less_log(total)
     return Uncertainties(
         score=score,
         beta_entropy=beta_entropy(alpha1, alpha0),
         std=np.sqrt(_variance(alpha1, alpha0)),
-        entropy=entropy,
-        mutual_information=np.maximum(entropy - expected, 0),
+        entropy=_entropy_term(score, other) + _entropy_term(other, score),
+        mutual_information=np.maximum(information, 0),
     )
+
+
+def _entropy_term(probability: Floats, other: Floats) -> Floats:
+    """``-p log(p)``, also where p is nearly 1 and the other probability tells how nearly."""
+    with np.errstate(divide="ignore", invalid="ignore"):  # at 0 and 1
+        logarithm = np.where(probability < 0.5, np.log(probability), np.log1p(-other))
+    term: Floats = np.where(probability > 0, -probability * logarithm, 0.0)
+    return term
+
+
+def _psi_less_log(x: Floats) -> Floats:
+    """``psi(x + 1) - log(x)``; by its asymptotic series where x is large."""
+    from scipy.special import psi
+
+    large = np.maximum(x, _SERIES)
+    series = (1 / 2 - (1 / 12 - 1 / 120 / large**2) / large) / large
+    found: Floats = np.where(x > _SERIES, series, psi(x + 1) - np.log(x))
+    return found
 
 
 def binary_entropy(probability: Floats) -> Floats:
