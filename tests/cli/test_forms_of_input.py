@@ -328,3 +328,14 @@ def test_one_column_may_be_score_and_uncertainty(uqcli, rows, tmp_path, ending, 
     assert uqcli("boundary", name, *options, "--algorithm", "mist").code == 0
     outcome = uqcli("apply", "s.json", name, "-q", "-o", output)
     assert (outcome.code, outcome.err) == (0, "")
+
+
+@pytest.mark.parametrize(
+    ("text", "whole_"), [(r"\ud83d", False), (r"\udf89", False), (r"\ud83c\udf89", True)]
+)
+def test_half_a_character_is_not_made_another(uqcli, whole, tmp_path, text, whole_):
+    json_lines(tmp_path / "s.jsonl", f'"t": "{text}"', times=0)
+    for output in ("o.csv", "o.parquet"):
+        assert uqcli("apply", "b.json", "s.jsonl", "-q", "-o", output).code == (0 if whole_ else 3)
+    assert uqcli("apply", "b.json", "s.jsonl", "-q", "-o", "o.jsonl").code == 0
+    assert text in (tmp_path / "o.jsonl").read_text()

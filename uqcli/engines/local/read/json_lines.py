@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import io
 import json
+import re
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -23,6 +24,11 @@ from uqcli.counts import Ints
 from uqcli.defaults import CSV_BLOCK_BYTES
 from uqcli.engines.local.read.csv_text import BOM, LONGEST_RECORD, require_utf8
 from uqcli.errors import DataError
+
+_HALF_A_PAIR: Final = re.compile(
+    rb"\\u[dD][89abAB][\da-fA-F]{2}(?!\\u[dD][c-fC-F])|(?<!\\u[dD][89abAB][\da-fA-F]{2})\\u[dD][c-fC-F][\da-fA-F]{2}"
+)
+"""A surrogate alone, which polars would turn into a NUL."""
 
 _BLANK: Final = b" \t\r"
 _NEWLINE, _OPEN, _CLOSE = 10, ord("{"), ord("}")
@@ -106,6 +112,13 @@ class JsonBlock:
             raise self._other_form(str(error).split("\n", maxsplit=1)[0]) from error
         if late:
             raise self._other_form(f"key '{late[0]}' is new, or holds what it did not")
+        if half := _HALF_A_PAIR.search(self.text):
+            at = self.text.count(b"\n", 0, half.start())
+            raise DataError(
+                f"data row {self.first_row + at + 1} of '{self.name}' has half a character ({half[0].decode()})",
+                expected="surrogates in pairs",
+                remedy="write .jsonl, which keeps records as they are",
+            )
         return frame.to_arrow(compat_level=pl.CompatLevel.oldest())
 
     def keys(self, records: int) -> tuple[str, ...]:
