@@ -15,7 +15,6 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, BinaryIO, Final, NoReturn, cast
 
-import msgspec
 import numpy as np
 import polars as pl
 import pyarrow as pa
@@ -114,8 +113,9 @@ class JsonBlock:
             raise self._other_form(f"key '{late[0]}' is new, or holds what it did not")
         if half := _HALF_A_PAIR.search(self.text):
             at = self.text.count(b"\n", 0, half.start())
+            row = self.first_row + at + 1
             raise DataError(
-                f"data row {self.first_row + at + 1} of '{self.name}' has half a character ({half[0].decode()})",
+                f"data row {row} of '{self.name}' has half a character ({half[0].decode()})",
                 expected="surrogates in pairs",
                 remedy="write .jsonl, which keeps records as they are",
             )
@@ -132,14 +132,14 @@ class JsonBlock:
         found: dict[str, None] = {}
         try:
             for line in self.text.split(b"\n", records)[:records]:
-                found |= dict.fromkeys(msgspec.json.decode(line, type=dict[str, msgspec.Raw]) if line else ())
-        except (msgspec.DecodeError, RecursionError) as error:
+                found |= dict.fromkeys(json.loads(line) if line else ())
+        except (ValueError, RecursionError) as error:
             self._explain(str(error))
         return tuple(found)
 
     def may_have(self, keys: Sequence[str]) -> bool:
         """Whether a record may have one of these keys, as far as a look at the text tells."""
-        return b"\\u" in self.text or any(_spelled(key) in self.text for key in keys)
+        return _may_have(self.text, keys)
 
     def _require_single(self, keys: Sequence[str]) -> None:
         """Check that no record has one of these keys twice: programs differ in which of them they take."""
@@ -172,7 +172,7 @@ class JsonBlock:
             One has.
         """
         for at, line in enumerate(self.text.split(b"\n")[:-1]):
-            for key in set(keys).intersection(msgspec.json.decode(line)):
+            for key in set(keys).intersection(json.loads(line) if _may_have(line, keys) else ()):
                 raise DataError(
                     f"data row {self.first_row + at + 1} of '{self.name}' has a key '{key}', which is added",
                     expected="no such key, or one in the first thousand records",
@@ -215,6 +215,10 @@ class JsonBlock:
             expected="one JSON object on each line",
             remedy="write null for NaN, and one object to a line",
         )
+
+
+def _may_have(text: bytes, keys: Sequence[str]) -> bool:
+    return b"\\u" in text or any(_spelled(key) in text for key in keys)
 
 
 def _spelled(key: str) -> bytes:

@@ -173,7 +173,12 @@ def _merged(record: bytes, tail: bytes) -> bytes:
     """A record with other values of some keys; all others keep their text."""
     if not record:
         return record
-    texts = {**msgspec.json.decode(record, type=_TEXTS), **msgspec.json.decode(tail, type=_TEXTS)}
+    try:
+        texts = {**msgspec.json.decode(record, type=_TEXTS), **msgspec.json.decode(tail, type=_TEXTS)}
+    except msgspec.DecodeError as error:
+        raise DataError(
+            f"a record cannot be written with another value: {error}", remedy="give --prefix P instead"
+        ) from error
     return msgspec.json.encode(texts)
 
 
