@@ -171,7 +171,7 @@ class JsonBlock:
         DataError
             One has.
         """
-        for at, line in enumerate(self.text.split(b"\n")[:-1]):
+        for at, line in enumerate(self.text.split(b"\n")[:-1] if self.may_have(keys) else ()):
             for key in set(keys).intersection(json.loads(line) if _may_have(line, keys) else ()):
                 raise DataError(
                     f"data row {self.first_row + at + 1} of '{self.name}' has a key '{key}', which is added",

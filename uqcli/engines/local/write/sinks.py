@@ -155,9 +155,9 @@ class JsonSink:
         """
         tails = added.write_ndjson().encode().split(b"\n")
         records = block.text.split(b"\n")
-        if block.may_have(added.columns):
-            if not overwrite:
-                block.require_without(added.columns)
+        if not overwrite:
+            block.require_without(added.columns)
+        elif block.may_have(added.columns):
             records = [_merged(record, tail) for record, tail in zip(records, tails, strict=True)]
             tails = [b"{}"[: len(record)] for record in records]
         heads = (record[:-1].rstrip() for record in records)
