@@ -150,14 +150,18 @@ def test_signals(single, large, tmp_path, number):
     old(tmp_path)
     code = 128 + number
     process = subprocess.Popen(
-        [*PROGRAM, "apply", single, large, "-o", "out.csv", *ASKED], stderr=subprocess.PIPE, cwd=tmp_path
+        [*PROGRAM, "apply", single, large, "-o", "out.csv", "--json", *ASKED],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        cwd=tmp_path,
     )
     while not [each for each in tmp_path.iterdir() if each.name.startswith(".out.csv")]:
         time.sleep(0.01)
         assert process.poll() is None
     process.send_signal(number)
-    process.communicate()
+    out, _ = process.communicate()
     assert process.returncode == code
+    assert json.loads(out)["error"]["exit"] == code
     require_failures(tmp_path, "apply", code, "the run was ")
     assert not (tmp_path / "out.csv").exists()
     assert not [each for each in tmp_path.iterdir() if each.name.startswith(".")]

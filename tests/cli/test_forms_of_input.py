@@ -340,3 +340,48 @@ def test_half_a_character_is_not_made_another(uqcli, whole, tmp_path, text, whol
     if "udf89" not in text or whole_:  # a second half alone cannot be read at all
         assert uqcli("apply", "b.json", "s.jsonl", "-q", "-o", "o.jsonl").code == 0
         assert text in (tmp_path / "o.jsonl").read_text()
+
+
+@pytest.mark.parametrize("options", [(), ("--overwrite",)])
+def test_what_one_record_holds_changes_no_other(uqcli, whole, tmp_path, options):
+    """However its text is spelled: blocks would show."""
+    plain = f'{{{PLAIN},   "id":1, "id":2}}\n'
+    odd = [f'{{{PLAIN}, "note": "caf\\u00e9"}}\n', f'{{{PLAIN}, "d\\u00e9": "\\"q\\": x"}}\n']
+    last = f'{{{PLAIN}, "decision": 3}}\n' if options else ""
+    (tmp_path / "m.jsonl").write_text(plain * 3 + "".join(odd) + last)
+    assert uqcli("apply", "b.json", "m.jsonl", "-q", "-o", "o.jsonl", *options).code == 0
+    written = (tmp_path / "o.jsonl").read_text().splitlines()
+    for before, after in zip([plain.strip()] * 3 + [each.strip() for each in odd], written, strict=False):
+        assert after.startswith(before[:-1])
+    assert len(written) == 5 + bool(options)
+
+
+@pytest.mark.parametrize(
+    ("records", "options"),
+    [
+        ([f'{PLAIN}, "\\u0073core": 0.1'], ()),
+        ([f'{PLAIN}, "score": 0.1', '"uncertainty": 0.1'], ("--on-invalid", "drop")),
+        ([PLAIN.replace("score", r"sc\/ore"), f'{PLAIN}, "sc\\/ore": 1, "sc/ore": 2'], ("--score", "sc/ore")),
+    ],
+)
+def test_keys_that_stand_twice_are_seen_however_they_are_spelled(uqcli, whole, tmp_path, records, options):
+    (tmp_path / "d.jsonl").write_text("".join(f"{{{each}}}\n" for each in records))
+    outcome = uqcli("apply", "b.json", "d.jsonl", "-q", "-o", "o.jsonl", *options)
+    assert outcome.code == 3
+    assert "twice" in outcome.err
+
+
+def test_an_added_key_is_seen_however_it_is_spelled(uqcli, whole, tmp_path):
+    (tmp_path / "d.jsonl").write_text(f'{{{PLAIN}, "a\\/decision": true}}\n')
+    line = ("apply", "b.json", "d.jsonl", "-q", "--prefix", "a/", "-o", "o.jsonl")
+    assert uqcli(*line).code != 0
+    assert uqcli(*line, "--overwrite").code == 0
+    assert (tmp_path / "o.jsonl").read_text().count("decision") == 1
+
+
+def test_an_empty_key_is_a_column(uqcli, whole, tmp_path):
+    (tmp_path / "e.jsonl").write_text(f'{{{PLAIN}, "": 5}}\n')
+    for output in ("o.csv", "o.jsonl", "o.parquet"):
+        outcome = uqcli("apply", "b.json", "e.jsonl", "-q", "-o", output)
+        assert (outcome.code, outcome.err) == (0, "")
+    assert (tmp_path / "o.csv").read_text().splitlines()[1].split(",")[2] == "5"

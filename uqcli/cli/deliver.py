@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from uqcli.choices import EngineName
-from uqcli.cli.failing import told
+from uqcli.cli.failing import printing, told
 from uqcli.cli.line import line_of_this_run
 from uqcli.cli.options import ReportOptions, RunOptions
 from uqcli.cli.places import Reads, check_places
@@ -166,6 +166,7 @@ def deliver(
     said = None if failure is None else Failure.of(origin.command, failure)
     reports = _report_files(report, options, RunFacts(origin=origin, gates=gates, failure=said), plot)
     _write({} if stopped else saved, reports, rows=None if stopped else held)
+    printing()
     try:
         show(report, options, said, to_stderr=output == STDIO)
     except BrokenPipeError:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import glob
 import os
 import secrets
+import select
 import stat
 import sys
 from collections.abc import Hashable, Iterable, Mapping, Sequence
@@ -85,6 +86,11 @@ def _texts(value: Any) -> list[str]:
     return [str(each) for each in value] if isinstance(value, list | tuple) else [str(value)]
 
 
+def printing() -> None:
+    """Say that JSON goes to standard output from now on: nothing is said there after it."""
+    _run.json = False
+
+
 def told() -> None:
     """Say that the reports of this run are written, whatever its exit code will be."""
     _run.told = True
@@ -110,10 +116,15 @@ def tell(error: UqcliError) -> bool:
 
 def tell_of_signal(exit_code: int, word: str) -> None:
     """Do the same where a signal ends the run; safe to call from another thread."""
-    if not _run.reports:
-        return
+    failure = Failure(command=_run.command, exit_code=exit_code, found=f"the run was {word}")
     with suppress(Exception):
-        _write(Failure(command=_run.command, exit_code=exit_code, found=f"the run was {word}"), stores=False)
+        if _run.reports:
+            _write(failure, stores=False)
+        if _run.json and not _run.told:
+            text = failed_report(failure, ".json").encode("utf-8", "backslashreplace")
+            _, writable, _ = select.select([], [1], [], 0)
+            if writable and len(text) <= select.PIPE_BUF:  # never wait for a reader
+                os.write(1, text)
 
 
 def _write(failure: Failure, *, stores: bool) -> None:

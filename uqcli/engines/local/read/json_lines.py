@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, BinaryIO, Final, NoReturn, cast
+from typing import Any, BinaryIO, Final, NoReturn
 
 import numpy as np
 import polars as pl
@@ -21,8 +21,12 @@ import pyarrow as pa
 
 from uqcli.counts import Ints
 from uqcli.defaults import CSV_BLOCK_BYTES
+from uqcli.engines.local.arrow import frame_of
 from uqcli.engines.local.read.csv_text import BOM, LONGEST_RECORD, require_utf8
 from uqcli.errors import DataError
+
+_ESCAPED_KEY: Final = re.compile(rb'\\[^"\n]*"[ \t\r]*:')
+"""What may be a key that is spelled with escapes."""
 
 _HALF_A_PAIR: Final = re.compile(
     rb"\\u[dD][89abAB][\da-fA-F]{2}(?!\\u[dD][c-fC-F])|(?<!\\u[dD][89abAB][\da-fA-F]{2})\\u[dD][c-fC-F][\da-fA-F]{2}"
@@ -73,8 +77,8 @@ class JsonBlock:
         DataError
             A line is not one JSON object.
         """
-        self._require_single(columns)
         frame = self._parsed({name: pl.String() for name in columns})
+        self._require_single(frame)
         if not self.null_values:
             return frame
         return frame.with_columns(
@@ -99,7 +103,7 @@ class JsonBlock:
         DataError
             A value does not have its column's type, or a record has a key that the schema lacks.
         """
-        types = dict(cast(pl.DataFrame, pl.from_arrow(schema.empty_table())).schema)
+        types = dict(frame_of(schema.empty_table()).schema)
         late = [
             name
             for name, kind in self.beginning(self.rows).schema.items()
@@ -141,10 +145,15 @@ class JsonBlock:
         """Whether a record may have one of these keys, as far as a look at the text tells."""
         return _may_have(self.text, keys)
 
-    def _require_single(self, keys: Sequence[str]) -> None:
-        """Check that no record has one of these keys twice: programs differ in which of them they take."""
-        suspects = [key for key in keys if self.text.count(_spelled(key)) > self.rows]
-        if not suspects:
+    def _require_single(self, frame: pl.DataFrame) -> None:
+        """Check that no record has one of these columns twice: programs differ in which of them they take."""
+        spelled = [_spelled(key) for key in frame.columns]
+        suspects = [
+            each
+            for each, column in zip(spelled, frame, strict=True)
+            if self.text.count(each) > len(column) - column.null_count()
+        ]
+        if not suspects and not _ESCAPED_KEY.search(self.text):
             return
         pairs: list[tuple[str, Any]] = []
 
@@ -153,10 +162,12 @@ class JsonBlock:
             return {}
 
         for at, line in enumerate(self.text.split(b"\n")[:-1]):
+            if not any(line.count(each) > 1 for each in suspects) and not _ESCAPED_KEY.search(line):
+                continue
             with suppress(ValueError):  # told of where it is read
                 json.loads(line, object_pairs_hook=keep)
             names = [name for name, _ in pairs]
-            for key in suspects:
+            for key in frame.columns:
                 if names.count(key) > 1:
                     raise DataError(
                         f"data row {self.first_row + at + 1} of '{self.name}' has the key '{key}' twice",
@@ -218,7 +229,7 @@ class JsonBlock:
 
 
 def _may_have(text: bytes, keys: Sequence[str]) -> bool:
-    return b"\\u" in text or any(_spelled(key) in text for key in keys)
+    return _ESCAPED_KEY.search(text) is not None or any(_spelled(key) in text for key in keys)
 
 
 def _spelled(key: str) -> bytes:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import gzip
 import io
+import json
 from collections.abc import Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
@@ -158,8 +159,8 @@ class JsonSink:
         if not overwrite:
             block.require_without(added.columns)
         elif block.may_have(added.columns):
-            records = [_merged(record, tail) for record, tail in zip(records, tails, strict=True)]
-            tails = [b"{}"[: len(record)] for record in records]
+            pairs = [_merged(*each, added.columns) for each in zip(records, tails, strict=True)]
+            records, tails = [record for record, _ in pairs], [tail for _, tail in pairs]
         heads = (record[:-1].rstrip() for record in records)
         lines = (
             head + (b"," if len(head) > 1 and len(tail) > 2 else b"") + tail[1:] + b"\n"
@@ -169,17 +170,17 @@ class JsonSink:
         self._stream.write(b"".join(lines if kept is None else compress(lines, kept.tolist())))
 
 
-def _merged(record: bytes, tail: bytes) -> bytes:
-    """A record with other values of some keys; all others keep their text."""
-    if not record:
-        return record
+def _merged(record: bytes, tail: bytes, keys: Sequence[str]) -> tuple[bytes, bytes]:
+    """A record with other values of the keys that it has, all else as it is, and what is left to append."""
+    if not record or set(keys).isdisjoint(json.loads(record)):
+        return record, tail
     try:
         texts = {**msgspec.json.decode(record, type=_TEXTS), **msgspec.json.decode(tail, type=_TEXTS)}
     except msgspec.DecodeError as error:
         raise DataError(
             f"a record cannot be written with another value: {error}", remedy="give --prefix P instead"
         ) from error
-    return msgspec.json.encode(texts)
+    return msgspec.json.encode(texts), b"{}"
 
 
 _TEXTS = dict[str, msgspec.Raw]
