@@ -20,15 +20,7 @@ from tests.cli.conftest import PROGRAM
 from uqcli.files import Held, open_output, write_bytes
 from uqcli.running.interruption import changing, remove_temporaries
 
-CODES = {
-    signal.SIGHUP: 129,
-    signal.SIGINT: 130,
-    signal.SIGUSR1: 138,
-    signal.SIGUSR2: 140,
-    signal.SIGALRM: 142,
-    signal.SIGTERM: 143,
-    signal.SIGXCPU: 152,
-}
+CODES = {signal.SIGINT: 130, signal.SIGTERM: 143, signal.SIGHUP: 129, signal.SIGXCPU: 152}
 
 
 def start(*arguments, **options):

@@ -33,8 +33,6 @@ LINES = {
     "boundary": ("boundary", "{data}", "--precision", "0.5", "--json"),
     "calibrate": ("calibrate", "{data}", "--json"),
     "apply": ("apply", "{artifact}", "{data}"),
-    "evaluate": ("evaluate", "{artifact}", "{data}", "--json"),
-    "simulate": ("simulate", "posterior", "--rows", "9"),
     "schema": ("schema", "boundary"),
 }
 
@@ -53,9 +51,7 @@ def test_python_without_docstrings_gives_the_same(data, artifact, line):
     "around",
     [
         {"MPLBACKEND": "module://matplotlib_inline.backend_inline"},
-        {"MPLBACKEND": "no such backend"},
         {"MPLCONFIGDIR": "/proc/none"},
-        {"HOME": "/proc/none"},
         "font.size: 30\naxes.facecolor: red\nsvg.hashsalt: other\nsavefig.dpi: 10\nbackend: none\nno line\n",
     ],
     ids=str,
@@ -82,16 +78,16 @@ def test_a_matplotlibrc_that_is_no_text_is_named(data, tmp_path):
     assert len(done.stderr.splitlines()) == 1
 
 
-@pytest.mark.parametrize("forcing", ["FORCE_COLOR", "PY_COLORS", "TTY_COMPATIBLE"])
-@pytest.mark.parametrize("words", [("tce", "{data}"), ("--help",), ("tce", "--help")], ids=str)
-def test_no_color_wins(data, words, forcing):
+@pytest.mark.parametrize("words", [("tce", "{data}"), ("tce", "--help")], ids=str)
+def test_no_color_wins(data, words):
     line = [each.format(data=data) for each in words]
-    done = run(*line, environment={"NO_COLOR": "1", forcing: "1"})
+    forcing = dict.fromkeys(("FORCE_COLOR", "PY_COLORS", "TTY_COMPATIBLE"), "1")
+    done = run(*line, environment={"NO_COLOR": "1", **forcing})
     assert done.returncode == 0
     assert b"\x1b" not in done.stdout
 
 
-@pytest.mark.parametrize("columns", ["0", "1", "-5", "many", "99999999999999999999"])
+@pytest.mark.parametrize("columns", ["0", "99999999999999999999"])
 def test_columns_that_no_terminal_has_mean_nothing(data, columns):
     for words in (("tce", "--help"), ("tce", data)):
         environment = {name: value for name, value in os.environ.items() if name != "COLUMNS"}
@@ -120,10 +116,8 @@ def test_columns_that_no_terminal_has_mean_nothing(data, columns):
     ("which", "value", "said"),
     [
         (resource.RLIMIT_NOFILE, 8, b"only 8 files may be open"),
-        (resource.RLIMIT_NOFILE, 31, b"ulimit -n 256"),
         (resource.RLIMIT_AS, 100_000 << 10, b"only 97 MiB of memory"),
         (resource.RLIMIT_AS, 300_000 << 10, b"ulimit -v 1000000"),
-        (resource.RLIMIT_AS, 560_000 << 10, b"memory"),
         (resource.RLIMIT_AS, 900_000 << 10, b"memory"),
     ],
 )
@@ -152,7 +146,6 @@ def test_the_least_limits_suffice(data, artifact, tmp_path):
 
 
 KINDS = [
-    {"OPENBLAS_CORETYPE": "Haswell"},
     {"OPENBLAS_CORETYPE": "Prescott"},
     {"NPY_DISABLE_CPU_FEATURES": "X86_V3"},
 ]
@@ -175,11 +168,8 @@ def classes(tmp_path_factory):
     "line",
     [
         "calibrate {data} --method all",
-        "calibrate {data} --method beta",
         "tce {data} --bootstrap 20",
-        "boundary {data} --precision 0.5 --algorithm smooth",
         "shift source.csv --target target.csv --proba p_*",
-        "shift source.csv --target target.csv --proba p_* --confusion soft",
         "shift source.csv --target target.csv --proba p_* --estimator em",
     ],
 )

@@ -183,12 +183,12 @@ CROWDED = {
 
 
 @pytest.mark.parametrize("name", CROWDED)
-def test_values_crowded_anywhere_are_counted_as_by_hand(engine, room, source, tmp_path, name):
+def test_values_crowded_anywhere_are_counted_as_by_hand(engine, room, tmp_path, name):
     random = np.random.default_rng(7)
     size = 60 if room in (*ON_SPARK, AGAIN) else 300
     score = CROWDED[name](random.random(size))
     data = [(float(s), float(random.random()), bool(random.random() < 0.4), 1) for s in score]
-    table = table_with(engine, written(frame(data), tmp_path, ending=source), data)
+    table = table_with(engine, written(frame(data), tmp_path, ending="parquet"), data)
     for spec in SPECS:
         found, whole = grid_cells(table, spec), build_cells(as_hold_out(data), spec)
         for row, other in zip(found.rows, whole.rows, strict=True):
