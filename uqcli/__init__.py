@@ -10,16 +10,20 @@ from typing import TYPE_CHECKING, Any
 from uqcli.defaults import VERSION
 
 if TYPE_CHECKING:
-    from uqcli.api.bin import Grid, bin_counts
-    from uqcli.api.boundary import Boundary, find_boundary
-    from uqcli.api.calibrate import Calibrator
-    from uqcli.api.conformal import ConformalSets, conformal_sets
+    from uqcli.api.bin.counts import Grid, bin_counts
+    from uqcli.api.boundary.boundary import Boundary, find_boundary
+    from uqcli.api.calibrate.calibrator import Calibrator
+    from uqcli.api.conformal.sets import ConformalSets, conformal_sets
     from uqcli.api.fitted import Evaluation, Fitted
     from uqcli.api.load import load
-    from uqcli.api.shift import ShiftWeights, shift_weights
-    from uqcli.api.simulate import simulate
-    from uqcli.api.tce import CalibrationErrors, calibration_error, classwise_calibration_error
-    from uqcli.api.uncertainty import uncertainty_of
+    from uqcli.api.shift.weights import ShiftWeights, shift_weights
+    from uqcli.api.stream.simulate import simulate
+    from uqcli.api.stream.uncertainty import uncertainty_of
+    from uqcli.api.tce.calibration_errors import (
+        CalibrationErrors,
+        calibration_error,
+        classwise_calibration_error,
+    )
     from uqcli.artifacts.schemas import schema_text
     from uqcli.choices import (
         Algorithm,
@@ -95,16 +99,16 @@ __all__ = [
 ]
 
 _HOMES = {
-    "api.bin": ("Grid", "bin_counts"),
-    "api.boundary": ("Boundary", "find_boundary"),
-    "api.calibrate": ("Calibrator",),
-    "api.conformal": ("ConformalSets", "conformal_sets"),
+    "api.bin.counts": ("Grid", "bin_counts"),
+    "api.boundary.boundary": ("Boundary", "find_boundary"),
+    "api.calibrate.calibrator": ("Calibrator",),
+    "api.conformal.sets": ("ConformalSets", "conformal_sets"),
     "api.fitted": ("Evaluation", "Fitted"),
     "api.load": ("load",),
-    "api.simulate": ("simulate",),
-    "api.shift": ("ShiftWeights", "shift_weights"),
-    "api.tce": ("CalibrationErrors", "calibration_error", "classwise_calibration_error"),
-    "api.uncertainty": ("uncertainty_of",),
+    "api.stream.simulate": ("simulate",),
+    "api.shift.weights": ("ShiftWeights", "shift_weights"),
+    "api.tce.calibration_errors": ("CalibrationErrors", "calibration_error", "classwise_calibration_error"),
+    "api.stream.uncertainty": ("uncertainty_of",),
     "artifacts.schemas": ("schema_text",),
     "choices": (
         "Algorithm",

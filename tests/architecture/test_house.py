@@ -33,7 +33,6 @@ from uqcli.reports import in_words
 ROOT = Path(__file__).parents[2]
 PACKAGE = Path(uqcli.__file__).parent
 FILES = sorted(PACKAGE.rglob("*.py"))
-MOST_MODULES = 13
 SUBJECTS = {"boundary", "bin", "tce", "calibrate", "conformal", "shift", "evaluate", "stream"}
 
 
@@ -177,16 +176,11 @@ def test_nobody_imports_click():
             assert not any(name.split(".")[0] == "click" for name in names), path
 
 
-def test_folders_stay_small():
-    for folder in {path.parent for path in FILES}:
-        modules = [path.name for path in folder.glob("*.py") if path.name != "__init__.py"]
-        assert len(modules) <= MOST_MODULES, f"{folder} has {len(modules)} modules: {sorted(modules)}"
-
-
 def test_subjects_have_one_name_on_every_floor():
-    for floor in ("jobs", "reports", "methods"):
+    for floor in ("jobs", "reports", "methods", "api"):
         folders = {path.name for path in (PACKAGE / floor).iterdir() if (path / "__init__.py").exists()}
-        assert folders == SUBJECTS, floor
+        missing = {"evaluate"} if floor == "api" else set()  # there a method of what was fitted
+        assert folders == SUBJECTS - missing, floor
 
 
 def test_no_room_is_a_drawer():

@@ -13,8 +13,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from tests.cli.conftest import sample_frame
-from uqcli.api.boundary import find_boundary
-from uqcli.api.calibrate import Calibrator
+from uqcli.api.boundary.boundary import find_boundary
+from uqcli.api.calibrate.calibrator import Calibrator
 from uqcli.choices import CalibrationMethod, Partitioner
 from uqcli.defaults import MOST_SEED
 from uqcli.draws import Purpose, uniforms

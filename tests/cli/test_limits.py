@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from uqcli import defaults
-from uqcli.api.boundary import find_boundary
+from uqcli.api.boundary.boundary import find_boundary
 from uqcli.cli.app import run
 from uqcli.errors import UsageError
 from uqcli.exact import check_size, decimal, size

@@ -10,11 +10,11 @@ from uqcli.artifacts.codec import load_unedited
 from uqcli.choices import ArtifactKind
 
 _CLASSES: Final = {
-    ArtifactKind.GRID: ("bin", "Grid"),
-    ArtifactKind.BOUNDARY: ("boundary", "Boundary"),
-    ArtifactKind.CALIBRATOR: ("calibrate", "Calibrator"),
-    ArtifactKind.CONFORMAL: ("conformal", "ConformalSets"),
-    ArtifactKind.SHIFT: ("shift", "ShiftWeights"),
+    ArtifactKind.GRID: ("bin.counts", "Grid"),
+    ArtifactKind.BOUNDARY: ("boundary.boundary", "Boundary"),
+    ArtifactKind.CALIBRATOR: ("calibrate.calibrator", "Calibrator"),
+    ArtifactKind.CONFORMAL: ("conformal.sets", "ConformalSets"),
+    ArtifactKind.SHIFT: ("shift.weights", "ShiftWeights"),
 }
 """Modules here, and the class for an artifact of each kind."""
 

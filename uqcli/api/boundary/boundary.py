@@ -12,7 +12,7 @@ from uqcli.api.columns import Column, Labelled
 from uqcli.api.decimals import Decimal, decimal_text
 from uqcli.api.fitted import Evaluation, Fitted
 from uqcli.api.options import choice
-from uqcli.api.shift import Shift, shift_artifact
+from uqcli.api.shift.weights import Shift, shift_artifact
 from uqcli.artifacts.boundary import BoundaryArtifact, Fit
 from uqcli.choices import Algorithm, AlgorithmChoice, Binning
 from uqcli.counts import Bools, Floats

@@ -12,7 +12,7 @@ from uqcli import defaults
 from uqcli.api.columns import Column, Labelled, by_name
 from uqcli.api.fitted import Evaluation, Fitted
 from uqcli.api.options import options_of
-from uqcli.api.shift import Shift, shift_artifact
+from uqcli.api.shift.weights import Shift, shift_artifact
 from uqcli.artifacts.calibrator import CalibratorArtifact
 from uqcli.choices import CalibrationChoice, CalibrationMethod
 from uqcli.counts import Floats

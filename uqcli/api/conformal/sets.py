@@ -13,7 +13,7 @@ from uqcli.api.columns import Classes, Column, class_rows, in_order
 from uqcli.api.decimals import Decimal, decimal_text
 from uqcli.api.fitted import Evaluation, Fitted
 from uqcli.api.options import choice
-from uqcli.api.shift import Shift, shift_artifact
+from uqcli.api.shift.weights import Shift, shift_artifact
 from uqcli.artifacts.conformal import ConformalArtifact
 from uqcli.choices import ConformalMethod, ConformalMode
 from uqcli.counts import Bools, Floats

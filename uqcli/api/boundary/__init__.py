@@ -1,0 +1,1 @@
+"""Decision boundaries: in Python."""

@@ -1,0 +1,1 @@
+"""Class weights of another class mix: in Python."""

@@ -1,0 +1,1 @@
+"""Rows that pass through: in Python."""
