@@ -6,7 +6,7 @@ weight is a count. Every bin is left-closed and right-open; the last one is clos
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
@@ -41,11 +41,14 @@ class ValueCounts:
         Distinct values, ascending.
     count, positives : int64, shape (m,)
         Rows and positive rows at each value; ``count > 0``.
+    sums : int64, shape (2, amounts, m), or None without amounts
+        Of each amount over all rows and over the positive ones.
     """
 
     value: Floats
     count: Ints
     positives: Ints
+    sums: Ints | None = None
 
     @property
     def rows(self) -> int:
@@ -65,18 +68,27 @@ class RangeCounts:
         Rows and positive rows in each range; ``count > 0``.
     exact : bool, shape (m,)
         Whether all rows of a range have just that value.
+    sums : int64, shape (2, amounts, m), or None without amounts
+        As in ``ValueCounts``.
     """
 
     value: Floats
     count: Ints
     positives: Ints
     exact: Bools
+    sums: Ints | None = None
 
     @classmethod
     def of(cls, counts: ValueCounts) -> RangeCounts:
         """Single values only."""
         exact = np.ones(len(counts.value), dtype=np.bool_)
-        return cls(value=counts.value, count=counts.count, positives=counts.positives, exact=exact)
+        return cls(
+            value=counts.value,
+            count=counts.count,
+            positives=counts.positives,
+            exact=exact,
+            sums=counts.sums,
+        )
 
     @classmethod
     def of_parts(cls, parts: Sequence[ValueCounts]) -> tuple[RangeCounts, ...]:
@@ -86,7 +98,7 @@ class RangeCounts:
     @property
     def counts(self) -> ValueCounts:
         """The same as if every row had the value at which its range begins."""
-        return ValueCounts(value=self.value, count=self.count, positives=self.positives)
+        return ValueCounts(value=self.value, count=self.count, positives=self.positives, sums=self.sums)
 
     @property
     def rows(self) -> int:
@@ -105,6 +117,13 @@ class RangeCounts:
         held = np.zeros(len(self.value), dtype=np.bool_)
         held[np.searchsorted(np.cumsum(self.count), ranks, side="right")] = True
         return held
+
+
+def holding_of_parts(counts: Sequence[RangeCounts], ranks: Callable[[int], Ints]) -> list[Bools]:
+    """Masks over counts of parts: the ranges that hold some ranks of each; none of the last, all rows."""
+    *parts, whole = counts
+    none = np.zeros(len(whole.value), dtype=np.bool_)
+    return [*(each.holding(ranks(each.rows)) if each.rows else none[:0] for each in parts), none]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -347,10 +366,18 @@ def merge(parts: Sequence[ValueCounts]) -> ValueCounts:
     starts = run_starts(value[order])
     count = np.concatenate([part.count for part in parts])[order]
     positives = np.concatenate([part.positives for part in parts])[order]
+    sums = joined_sums([part.sums for part in parts])
     if len(order) == 0:
-        return ValueCounts(value=value, count=count, positives=positives)
+        return ValueCounts(value=value, count=count, positives=positives, sums=sums)
     return ValueCounts(
         value=value[order][starts],
         count=np.add.reduceat(count, starts),
         positives=np.add.reduceat(positives, starts),
+        sums=None if sums is None else np.add.reduceat(sums[..., order], starts, axis=-1),
     )
+
+
+def joined_sums(parts: Sequence[Ints | None]) -> Ints | None:
+    """Sums of one table after those of another; None without amounts."""
+    there = [part for part in parts if part is not None]
+    return np.concatenate(there, axis=-1) if there else None

@@ -12,7 +12,7 @@ from polars.testing import assert_frame_equal
 
 from uqcli.choices import EngineName, OnInvalid
 from uqcli.engines.open import open_engine
-from uqcli.engines.protocol import AddedColumns, Destination, StreamRequest
+from uqcli.engines.protocol import AddedColumns, Destination, Partition, StreamRequest
 from uqcli.engines.request import ClassColumns, DataRequest, FeatureRequest, Roles
 from uqcli.errors import DataError
 
@@ -110,7 +110,7 @@ def of_file(request, folder):
 def asked_of_tables(engine):
     def ask(request):
         table = engine.table(request)
-        by = np.array([2.0])
+        by = Partition(edges=np.array([2.0]))
         return [table.pooled(by), table.isotonic(by), table.facts, table.rows()]
 
     return ask
@@ -226,7 +226,7 @@ def test_a_frame_stays_as_it_is(engine):
     before = frame.to_dict(as_series=False)  # no view of the same memory
     table = engine.table(DataRequest(inputs=(), frame=frame, roles=replace(ROLES, weight="weight")))
     for by in ([2.0], [1.0, 3.0], []):
-        table.pooled(np.array(by))
+        table.pooled(Partition(edges=np.array(by)))
     table.rows()
     assert frame.to_dict(as_series=False) == before
 

@@ -18,6 +18,7 @@ from tests.properties.array_table import ArrayTable
 from tests.properties.strategies import as_hold_out, build_cells, data_sets
 from uqcli.choices import Algorithm, Binning, ConstraintKind, OnInvalid
 from uqcli.counts import merge
+from uqcli.engines.protocol import WHOLE, Partition
 from uqcli.engines.request import DataRequest, Roles
 from uqcli.errors import DataError
 from uqcli.jobs.bin.run import bin_rows
@@ -123,7 +124,7 @@ def test_pooled_counts_are_those_by_hand(engine, tmp_path_factory, data, edges, 
     inputs = written(frame(data), tmp_path_factory.mktemp("rows"), [min(c, len(data)) for c in cuts], ending)
     table = table_with(engine, inputs, data)
     expected = [counting.pooled(part) for part in counting.rows_by_bin(data, edges)]
-    assert [triples(each) for each in table.pooled(np.array(edges))] == expected
+    assert [triples(each) for each in table.pooled(Partition(edges=np.array(edges)))] == expected
     assert (table.facts.rows, table.facts.positives) == (len(data), sum(row[2] for row in data))
 
 
@@ -131,7 +132,7 @@ def test_pooled_counts_are_those_by_hand(engine, tmp_path_factory, data, edges, 
 @given(data=DATA, bins=st.integers(1, 5))
 def test_edges_are_the_values_of_their_ranks(engine, source, tmp_path_factory, data, bins):
     inputs = written(frame(data), tmp_path_factory.mktemp("rows"), ending=source)
-    counts = table_with(engine, inputs, data).edges(
+    (counts,) = table_with(engine, inputs, data).edges(
         "uncertainty", lambda rows: np.array([r * rows // bins for r in range(bins)])
     )
     pairs = [(row[1], row[3]) for row in data]
@@ -240,7 +241,7 @@ def test_columns_of_either_width_are_one_table(engine, tmp_path):
     narrow_file = written(frame(data[1::3] * 3, pl.Float32), tmp_path)["inputs"]
     inputs = {"inputs": narrow_file + written(frame(data), tmp_path / "wide")["inputs"]}
     expected = counting.pooled(data[1::3] * 3 + data)
-    assert triples(table_with(engine, inputs, data).pooled(np.empty(0))[0]) == expected
+    assert triples(table_with(engine, inputs, data).pooled(WHOLE)[0]) == expected
 
 
 def test_unusable_rows_are_left_out(engine, room, source, tmp_path):
@@ -251,10 +252,10 @@ def test_unusable_rows_are_left_out(engine, room, source, tmp_path):
     inputs, place = as_texts(text, tmp_path, source)
     place = "" if room in ON_SPARK else place
     table = table_of(engine, inputs, on_invalid=OnInvalid.DROP)
-    assert triples(table.pooled(np.empty(0))[0]) == [(0.0, 2, 1), (0.25, 3, 0), (0.5, 2, 1), (0.75, 2, 2)]
+    assert triples(table.pooled(WHOLE)[0]) == [(0.0, 2, 1), (0.25, 3, 0), (0.5, 2, 1), (0.75, 2, 2)]
     assert (table.facts.rows, table.facts.positives, table.facts.dropped) == (6, 3, 5)
     with pytest.raises(DataError, match=f"'score' has 1 null.*{place}"):
-        table_of(engine, inputs).pooled(np.empty(0))
+        table_of(engine, inputs).pooled(WHOLE)
 
 
 def as_texts(text, folder, source):
@@ -277,7 +278,7 @@ def test_a_stream_is_counted_as_often_as_asked(engine, tmp_path):
     table = table_of(engine, {"inputs": (str(path),)})
     expected = [counting.pooled(part) for part in counting.rows_by_bin(data, [2])]
     for _ in range(2):
-        assert [triples(each) for each in table.pooled(np.array([2.0]))] == expected
+        assert [triples(each) for each in table.pooled(Partition(edges=np.array([2.0])))] == expected
     writer.join()
     assert sorted(table.rows().numbers["score"].tolist()) == [row[0] for row in data]
 
@@ -285,7 +286,7 @@ def test_a_stream_is_counted_as_often_as_asked(engine, tmp_path):
 def test_no_weight_is_no_row(engine, source, tmp_path):
     inputs = written(frame([(0.5, 1.0, True, 0)] * 5), tmp_path, ending=source)
     with pytest.raises(DataError, match="every row has weight 0"):
-        table_of(engine, inputs).pooled(np.empty(0))
+        table_of(engine, inputs).pooled(WHOLE)
 
 
 def test_the_best_threshold_is_found_among_many_scores(engine, room, source, tmp_path):
@@ -315,9 +316,9 @@ def test_the_best_threshold_is_found_among_many_scores(engine, room, source, tmp
 def test_isotonic_blocks_are_those_of_all_rows_at_once(engine, source, tmp_path_factory, data):
     inputs = written(frame(data), tmp_path_factory.mktemp("rows"), ending=source)
     table = table_with(engine, inputs, data)
-    edges = np.array([0.0, 1.0])
-    whole = ArrayTable(as_hold_out(data)).isotonic(edges)
-    assert [triples(each) for each in table.isotonic(edges)] == [triples(each) for each in whole]
+    by = Partition(edges=np.array([0.0, 1.0]))
+    whole = ArrayTable(as_hold_out(data)).isotonic(by)
+    assert [triples(each) for each in table.isotonic(by)] == [triples(each) for each in whole]
 
 
 @EXAMPLES
@@ -340,13 +341,13 @@ def test_a_file_that_changes_while_it_is_read_is_said(engine, room, tmp_path):
     data = [(number / 64, number % 5, number % 3 == 0, 1) for number in range(64)]
     inputs = written(frame(data), tmp_path)
     table = table_of(engine, inputs)
-    expected = triples(table.pooled(np.empty(0))[0])
+    expected = triples(table.pooled(WHOLE)[0])
     frame(data[:20]).write_parquet(inputs["inputs"][0])
     if room in (AGAIN, *ON_SPARK):
         with pytest.raises(DataError, match="changed while they were read"):
-            table.pooled(np.empty(0))
+            table.pooled(WHOLE)
     else:
-        assert triples(table.pooled(np.empty(0))[0]) == expected  # it was kept
+        assert triples(table.pooled(WHOLE)[0]) == expected  # it was kept
 
 
 @pytest.mark.usefixtures("here")
@@ -354,9 +355,9 @@ def test_a_file_that_changes_between_two_questions_is_said(engine, tmp_path):
     data = [(number / 64, number % 5, number % 3 == 0, 1) for number in range(64)]
     inputs = written(frame(data), tmp_path)
     table = table_of(engine, inputs)
-    table.pooled(np.array([2.0]))  # divided: the uncertainty is let go
+    table.pooled(Partition(edges=np.array([2.0])))  # divided: the uncertainty is let go
     assert table.rows().numbers["uncertainty"].sum() == sum(row[1] for row in data)
-    table.pooled(np.array([2.0]))
+    table.pooled(Partition(edges=np.array([2.0])))
     frame(data[:20]).write_parquet(inputs["inputs"][0])
     with pytest.raises(DataError, match="changed while they were read"):
         table.rows()

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from uqcli.counts import RangeCounts, merge
+from uqcli.engines.protocol import WHOLE
 from uqcli.methods.bin.grid import pool_by
 from uqcli.methods.bin.isotonic_blocks import isotonic_counts
 from uqcli.rows import Rows
@@ -14,16 +15,16 @@ class ArrayTable:
 
     held: Rows
 
-    def edges(self, role, ranks):
-        del ranks  # exact at all of them
-        return self.held.counts(self.held.numbers[role])
+    def edges(self, role, ranks, by=WHOLE):
+        del ranks, by  # exact at all of them; nobody asks by part
+        return (self.held.counts(self.held.numbers[role]),)
 
     def counted(self, by, unsettled):
         del unsettled  # nothing is
         return RangeCounts.of_parts(self.pooled(by))
 
     def pooled(self, by):
-        return pool_by(self.held, by)
+        return pool_by(self.held, by.edges)
 
     def isotonic(self, by):
         parts = self.pooled(by)

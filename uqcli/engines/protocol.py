@@ -9,7 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Literal, Protocol
+from typing import Final, Literal, Protocol
+
+import numpy as np
 
 from uqcli.choices import FileFormat
 from uqcli.counts import Bools, Floats, Ints, RangeCounts, ValueCounts
@@ -165,27 +167,76 @@ Unsettled = Callable[[Sequence[RangeCounts]], Sequence[Bools]]
 """From counts of ranges to a mask over each: the ranges inside which an answer still lies."""
 
 
-class Table(Protocol):
-    """The rows of a request, counted as often as is asked; only roles of numbers and a label of two classes.
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Partition:
+    """How a table's rows are divided before they are counted: a part for each combination of keys.
 
-    Uncertainty edges have shape (K-1,) and make K bins (see ``counts.Cells``); without any there is one.
+    Parts are numbered by the group of each column in turn, then by class, then by uncertainty bin, the last
+    running fastest; a part may have no rows.
+
+    Attributes
+    ----------
+    groups
+        Columns among the request's keys; their groups are numbered as in ``Table.groups``.
+    classes
+        Whether the classes that labels name are apart.
+    edges : float64, shape (K-1,)
+        Where the uncertainty is cut: a row with uncertainty v is in bin ``#{edges <= v}``.
+    """
+
+    groups: tuple[str, ...] = ()
+    classes: bool = False
+    edges: Floats = field(default_factory=lambda: np.empty(0))
+
+    @property
+    def divides(self) -> bool:
+        """Whether there may be more than one part."""
+        return bool(self.groups) or self.classes or len(self.edges) > 0
+
+    def __eq__(self, other: object) -> bool:
+        """Whether rows are divided alike."""
+        if not isinstance(other, Partition):
+            return NotImplemented
+        keys = (self.groups, self.classes) == (other.groups, other.classes)
+        return keys and np.array_equal(self.edges, other.edges)
+
+    def __hash__(self) -> int:
+        """Equal for those that divide alike."""
+        return hash((self.groups, self.classes, *self.edges.tolist()))
+
+
+WHOLE: Final = Partition()
+"""All rows in one part."""
+
+
+class Table(Protocol):
+    """The rows of a request, counted as often as is asked.
+
+    Counts are of one column of numbers: a role, or a class's probabilities. Positive rows are those with a
+    positive label; of labels that name classes none is, and ``Partition.classes`` tells them apart. Amounts
+    (see ``Roles``) are summed beside counts.
     """
 
     @property
     def facts(self) -> SourceFacts:
         """What was read."""
 
-    def edges(self, role: str, ranks: Callable[[int], Ints]) -> ValueCounts:
-        """Counts of a column, exact at some ranks.
+    def groups(self, column: str) -> tuple[str, ...]:
+        """The texts of a key that rows of positive weight have, sorted."""
+
+    def edges(
+        self, role: str, ranks: Callable[[int], Ints], by: Partition = WHOLE
+    ) -> tuple[ValueCounts, ...]:
+        """Counts of a column in each part, exact at some ranks.
 
         Parameters
         ----------
         ranks
-            From the number of rows to 0-based ranks.
+            From the number of rows of a part to 0-based ranks.
         """
 
-    def counted(self, by: Floats, unsettled: Unsettled) -> tuple[RangeCounts, ...]:
-        """Counts of the scores in each uncertainty bin, and last of all rows together.
+    def counted(self, by: Partition, unsettled: Unsettled, role: str = "score") -> tuple[RangeCounts, ...]:
+        """Counts of a column in each part, and last of all rows together.
 
         Parameters
         ----------
@@ -193,11 +244,11 @@ class Table(Protocol):
             Is given the counts so far and asked until it names no range: these are then exact.
         """
 
-    def pooled(self, by: Floats) -> tuple[ValueCounts, ...]:
-        """Exact tie-pooled counts of the scores in each uncertainty bin."""
+    def pooled(self, by: Partition, role: str = "score") -> tuple[ValueCounts, ...]:
+        """Exact tie-pooled counts of a column in each part."""
 
-    def isotonic(self, by: Floats) -> tuple[ValueCounts, ...]:
-        """Blocks of the isotonic fit to the scores of each uncertainty bin, and last of all rows.
+    def isotonic(self, by: Partition) -> tuple[ValueCounts, ...]:
+        """Blocks of the isotonic fit to the scores of each part, and last of all rows.
 
         Each block stands at its first score.
         """

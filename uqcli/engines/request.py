@@ -172,6 +172,8 @@ class Roles:  # noqa: PLW1641 (mappings in it cannot be hashed)
         Columns whose text tells groups apart.
     features
         Columns of numbers or texts, where values may be missing.
+    amounts
+        Roles among the numbers that are summed beside counts, as integers (see uqcli.engines.amounts).
     """
 
     numbers: Mapping[str, str]
@@ -182,6 +184,7 @@ class Roles:  # noqa: PLW1641 (mappings in it cannot be hashed)
     classes: Mapping[str, str] = field(default_factory=dict)
     keys: tuple[str, ...] = ()
     features: tuple[FeatureRequest, ...] = ()
+    amounts: tuple[str, ...] = ()
 
     def __eq__(self, other: object) -> bool:
         """Whether the same is read in the same order: thresholds and class numbers go by it."""

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from uqcli.counts import Bools, Cells, Floats, RangeCounts
-from uqcli.engines.protocol import Table, Unsettled
+from uqcli.engines.protocol import Partition, Table, Unsettled
 from uqcli.methods.bin.grid import GridSpec, cells_from, unsettled_by_grid
 from uqcli.methods.bin.registry import BinSizes, rule_of
 
@@ -19,7 +19,8 @@ def uncertainty_edges(table: Table, spec: GridSpec) -> Floats:
         return np.empty(0)
     assert rule.ranks is not None  # rules that cut the uncertainty depend on ranks
     ranks = rule.ranks
-    return rule.edges(table.edges("uncertainty", lambda rows: ranks(rows, bins)), BinSizes(bins=bins))
+    (counts,) = table.edges("uncertainty", lambda rows: ranks(rows, bins))
+    return rule.edges(counts, BinSizes(bins=bins))
 
 
 def grid_parts(
@@ -32,8 +33,9 @@ def grid_parts(
     also
         Names ranges that must be opened besides.
     """
+    by = Partition(edges=edges)
     if spec.score_bins is None or rule_of(spec.binning).ranks is None:
-        return RangeCounts.of_parts(table.pooled(edges))
+        return RangeCounts.of_parts(table.pooled(by))
 
     def unsettled(counts: Sequence[RangeCounts]) -> list[Bools]:
         masks = unsettled_by_grid(counts, spec)
@@ -41,7 +43,7 @@ def grid_parts(
             return masks
         return [mask | other for mask, other in zip(masks, also(counts), strict=True)]
 
-    return table.counted(edges, unsettled)
+    return table.counted(by, unsettled)
 
 
 def grid_cells(table: Table, spec: GridSpec) -> Cells:

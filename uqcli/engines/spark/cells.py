@@ -11,25 +11,28 @@ from numpy.typing import NDArray
 
 from uqcli.counts import Bools, Floats
 from uqcli.engines.spark.check import Span
-from uqcli.engines.spark.pooling import bin_column
+from uqcli.engines.spark.pooling import totals
 from uqcli.engines.spark.read import Column, Frame
 
 
 class Counter(Protocol):
-    """Counts rows with columns v, y, w, and u where uncertainty divides them, in ``bins * size`` cells.
+    """Counts rows of a counting frame (see pooling) in ``parts * size`` cells.
 
-    A cell's number grows with the value inside a bin; those of later bins are ``size`` further up.
+    A cell's number grows with the value inside a part; those of later parts are ``size`` further up.
     """
 
     @property
     def size(self) -> int:
-        """Cells of a bin."""
+        """Cells of a part."""
 
     def counted(self, rows: Frame) -> Frame:
-        """Cell, n, p (rows and positive rows, by weight), low and high (its least and largest value)."""
+        """Cell, n, p (rows and positive rows, by weight), low and high (its least and largest value).
+
+        With amounts also s0, ...: the sum of each over all rows, then over the positive ones.
+        """
 
     def opened(self, rows: Frame, flagged: Bools) -> Frame:
-        """Bin, value, y and w of the rows in flagged cells; bool of shape (bins * size,)."""
+        """Part, value, y, w and amounts of the rows in flagged cells; bool of shape (parts * size,)."""
 
 
 @dataclass(frozen=True)
@@ -39,16 +42,17 @@ class FunctionCounter:
     low: int
     shift: int
     size: int
-    edges: Floats
+    parts: int
+    amounts: list[str]
 
     @classmethod
-    def over(cls, span: Span, size: int, edges: Floats) -> FunctionCounter:
+    def over(cls, span: Span, size: int, parts: int, amounts: list[str]) -> FunctionCounter:
         """Cells that are narrow where most values are."""
         low, high = _keys(np.array([span.low, span.high])).tolist()
         shift = 0
         while ((high - low) >> shift) + 2 > size:
             shift += 1
-        return cls(low, shift, ((high - low) >> shift) + 2, edges)
+        return cls(low, shift, ((high - low) >> shift) + 2, parts, amounts)
 
     def counted(self, rows: Frame) -> Frame:
         """See Counter."""
@@ -56,11 +60,12 @@ class FunctionCounter:
 
         from uqcli.engines.spark import worker
 
-        work = worker.cells_counted(self.low, self.shift, self.size, self.edges)
-        parts = rows.mapInArrow(work, worker.CELLS_SCHEMA)
+        work = worker.cells_counted(self.low, self.shift, self.size, self.parts, self.amounts)
+        sums = [f"s{at}" for at in range(2 * len(self.amounts))]
+        schema = ", ".join([worker.CELLS_SCHEMA, *(f"{name} long" for name in sums)])
+        parts = rows.mapInArrow(work, schema)
         return parts.groupBy("cell").agg(
-            F.sum("n").alias("n"),
-            F.sum("p").alias("p"),
+            *(F.sum(name).alias(name) for name in ("n", "p", *sums)),
             F.min("low").alias("low"),
             F.max("high").alias("high"),
         )
@@ -70,8 +75,9 @@ class FunctionCounter:
         from uqcli.engines.spark import worker
 
         flags = np.packbits(flagged)
-        work = worker.cells_opened(self.low, self.shift, self.size, self.edges, flags)
-        return rows.mapInArrow(work, worker.ROWS_SCHEMA)
+        work = worker.cells_opened(self.low, self.shift, self.size, self.amounts, flags)
+        schema = ", ".join([worker.ROWS_SCHEMA, *(f"{name} long" for name in self.amounts)])
+        return rows.mapInArrow(work, schema)
 
 
 @dataclass(frozen=True)
@@ -81,12 +87,13 @@ class ExpressionCounter:
     low: float
     high: float
     size: int
-    edges: Floats
+    amounts: list[str]
 
     @classmethod
-    def over(cls, span: Span, size: int, edges: Floats) -> ExpressionCounter:
+    def over(cls, span: Span, size: int, parts: int, amounts: list[str]) -> ExpressionCounter:
         """Cells that are narrow where most values are."""
-        return cls(span.low, span.high, size, edges)
+        del parts
+        return cls(span.low, span.high, size, amounts)
 
     def counted(self, rows: Frame) -> Frame:
         """See Counter."""
@@ -95,12 +102,7 @@ class ExpressionCounter:
         return (
             rows.withColumn("cell", self._cell())
             .groupBy("cell")
-            .agg(
-                F.sum("w").alias("n"),
-                F.sum(F.col("w") * F.col("y")).alias("p"),
-                F.min("v").alias("low"),
-                F.max("v").alias("high"),
-            )
+            .agg(*totals(self.amounts), F.min("v").alias("low"), F.max("v").alias("high"))
         )
 
     def opened(self, rows: Frame, flagged: Bools) -> Frame:
@@ -110,7 +112,7 @@ class ExpressionCounter:
         return (
             rows.withColumn("cell", self._cell())
             .filter(F.col("cell").isin(np.flatnonzero(flagged).tolist()))
-            .select(bin_column(self.edges).alias("bin"), F.col("v").alias("value"), "y", "w")
+            .select("part", F.col("v").alias("value"), "y", "w", *self.amounts)
         )
 
     def _cell(self) -> Column:
@@ -128,7 +130,7 @@ class ExpressionCounter:
             .when(F.col("v") > F.lit(self.high), F.lit(self.size - 1))
             .otherwise(inner)
         )
-        return cell.cast("long") + bin_column(self.edges) * F.lit(self.size)
+        return cell.cast("long") + F.col("part") * F.lit(self.size)
 
 
 def _keys(value: Floats) -> NDArray[np.int64]:

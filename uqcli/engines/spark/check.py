@@ -11,6 +11,7 @@ import numpy as np
 from uqcli.choices import OnInvalid
 from uqcli.defaults import MOST_ROWS
 from uqcli.engines import refusals
+from uqcli.engines.amounts import LARGEST_SUM, UNITS, refuse_decimals, refuse_sum
 from uqcli.engines.classes import ROUNDING, SUM_TOLERANCE, expected_classes
 from uqcli.engines.protocol import SourceFacts
 from uqcli.engines.request import PROBA, DataRequest, Roles
@@ -55,7 +56,8 @@ class CheckedFrame:
     ----------
     frame
         A column ``n0``, ``n1``, ... (double) for each number, ``y`` (long: 1 or 0, or the class's number;
-        0 without a label), ``w`` (long), and ``g0``, ... (string) for each key.
+        0 without a label), ``w`` (long), ``g0``, ... (string) for each key, and ``a0``, ... (long) for each
+        amount: its units by weight.
     roles
         With the columns that patterns matched.
     names, keys
@@ -66,6 +68,10 @@ class CheckedFrame:
         How many there are, each counted once whatever its weight.
     size
         How many there are by weight.
+    amounts
+        Names of the columns of amounts.
+    levels
+        Sorted texts of the keys that were asked for so far.
     """
 
     frame: Frame
@@ -77,6 +83,8 @@ class CheckedFrame:
     spans: Mapping[str, Span]
     rows: int
     size: int
+    amounts: tuple[str, ...] = ()
+    levels: dict[str, tuple[str, ...]] = field(default_factory=dict)
 
 
 def checked(session: SparkSession, request: DataRequest) -> CheckedFrame:
@@ -144,10 +152,12 @@ class Check:
     roles: Roles
     names: dict[str, str] = field(init=False)
     keys: dict[str, str] = field(init=False)
+    amounts: dict[str, str] = field(init=False)
 
     def __post_init__(self) -> None:
         self.names = {role: f"n{place}" for place, role in enumerate(self.roles.all_numbers())}
         self.keys = {key: f"g{place}" for place, key in enumerate(self.roles.keys)}
+        self.amounts = {self.names[role]: f"a{place}" for place, role in enumerate(self.roles.amounts)}
 
     def read(self, source: ClusterInput, kept: Sequence[str] = ()) -> Frame:
         """The needed columns as numbers, and what cannot be read of each; kept ones as c0, c1, ..."""
@@ -234,6 +244,13 @@ class Check:
             # of weights that are too large the sum may be rounded: it is then far beyond what is allowed
             amounts["size"] = F.sum(F.when(there & ~off, weight))
             amounts["off"] = F.min(F.when(off, weight))
+        for name in self.amounts:
+            nearest = F.rint(F.col(name) * UNITS)
+            wrong = usable & ((nearest / UNITS != F.col(name)) | (F.abs(nearest) > 2.0**53))
+            asked[f"decimals_{name}"] = wrong
+            amounts[f"decimal_{name}"] = F.min(F.when(wrong, F.col(name)))
+            size = F.abs(nearest) if self.roles.weight is None else F.abs(nearest) * F.col("w")
+            amounts[f"sum_{name}"] = F.sum(F.when(there, size))
         asked["there"] = there
         said = {name: F.min(F.col(f"b{name}")) for name in ("y", *self._numbers())}
         spans: dict[str, Column] = {}
@@ -282,6 +299,12 @@ class Check:
         if self.roles.weight is not None:
             self._refuse_unreadable(found, "w", self.roles.weight, "a number", "")
             self._refuse_weights(found, self.roles.weight)
+        for name in self.amounts:
+            if found[f"decimals_{name}"]:
+                count, such = found[f"decimals_{name}"], found[f"decimal_{name}"]
+                raise refuse_decimals(f"column '{numbers[name]}' has {count} values such as {such!r}")
+            if (found[f"sum_{name}"] or 0.0) > LARGEST_SUM:
+                raise refuse_sum(numbers[name])
         self._refuse_probabilities(found)
         self._refuse_unusable(found, columns)
 
@@ -351,8 +374,13 @@ class Check:
         weight = F.lit(1) if self.roles.weight is None else F.col("w")
         there = self.usable() if self.roles.weight is None else self.usable() & (weight > 0)
         others = [F.col(name) for name in ("y", *self.keys.values())]
+        weight = weight.cast("long")
+        amounts = [
+            (F.rint(F.col(name) * UNITS).cast("long") * weight).alias(alias)
+            for name, alias in self.amounts.items()
+        ]
         return CheckedFrame(
-            frame=frame.filter(there).select(*self.clipped(), *others, weight.cast("long").alias("w")),
+            frame=frame.filter(there).select(*self.clipped(), *others, weight.alias("w"), *amounts),
             roles=self.roles,
             names=self.names,
             keys=self.keys,
@@ -373,6 +401,7 @@ class Check:
             },
             rows=found["there"],
             size=found["there"] if self.roles.weight is None else int(found["size"]),
+            amounts=tuple(self.amounts.values()),
         )
 
 

@@ -2,66 +2,133 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
 from typing import Final
 
 import numpy as np
+import pyarrow as pa
 
 from uqcli.counts import Floats, Ints, ValueCounts
 from uqcli.engines import refusals
+from uqcli.engines.protocol import Partition
 from uqcli.engines.spark.check import CheckedFrame
 from uqcli.engines.spark.read import Column, Frame
 from uqcli.engines.spark.session import spark_errors
 from uqcli.errors import DataError
 
 MOST_VALUES: Final = 1 << 24
-"""Distinct values of all bins that may come here: 0.4 GB, and a few times that while they are sorted."""
+"""Distinct values of all parts that may come here: 0.4 GB, and a few times that while they are sorted."""
+
+MOST_GROUPS: Final = 1 << 20
+"""Groups of a key that may come here."""
 
 
-def counting_frame(checked: CheckedFrame, role: str, by: Floats) -> Frame:
-    """Columns v (the role's numbers), y, w, and u (uncertainty) where it divides the rows."""
+def counting_frame(checked: CheckedFrame, role: str, by: Partition) -> Frame:
+    """Columns v (the role's numbers), y, w, amounts, and part (each row's number in the partition)."""
     from pyspark.sql import functions as F  # noqa: N812
 
-    columns = [F.col(checked.names[role]).alias("v"), F.col("y"), F.col("w")]
-    if len(by):
-        columns.append(F.col(checked.names["uncertainty"]).alias("u"))
-    return checked.frame.select(*columns)
+    frame, number = checked.frame, F.lit(0).cast("long")
+    for at, column in enumerate(by.groups):
+        names = groups_of(checked, column)
+        levels = frame.sparkSession.createDataFrame(
+            pa.table({f"text{at}": list(names), f"number{at}": range(len(names))})
+        )
+        frame = frame.join(F.broadcast(levels), F.col(checked.keys[column]) == F.col(f"text{at}"))
+        number = number * F.lit(len(names)) + F.col(f"number{at}")
+    if by.classes:
+        number = number * F.lit(len(checked.roles.classes)) + F.col("y")
+    if len(by.edges):
+        uncertainty = F.col(checked.names["uncertainty"])
+        number = number * F.lit(len(by.edges) + 1) + _bin_of(uncertainty, by.edges)
+    positive = F.lit(0).cast("long") if checked.roles.classes else F.col("y")
+    return frame.select(
+        F.col(checked.names[role]).alias("v"),
+        positive.alias("y"),
+        "w",
+        number.cast("long").alias("part"),
+        *checked.amounts,
+    )
 
 
-def bin_column(by: Floats) -> Column:
+def groups_of(checked: CheckedFrame, column: str) -> tuple[str, ...]:
+    """The texts of a key, sorted.
+
+    Raises
+    ------
+    DataError
+        There are more than may come here.
+    """
+    if column not in checked.levels:
+        name = checked.keys[column]
+        with spark_errors("find the groups"):
+            texts = checked.frame.select(name).distinct().limit(MOST_GROUPS + 1).toArrow()
+        if len(texts) > MOST_GROUPS:
+            raise DataError(
+                f"column '{column}' has more than {MOST_GROUPS:,} groups",
+                expected="fewer from a cluster",
+                remedy="name a column of groups",
+            )
+        checked.levels[column] = tuple(sorted(texts.column(name).to_pylist()))
+    return checked.levels[column]
+
+
+def parts_of(checked: CheckedFrame, by: Partition) -> int:
+    """How many parts a partition has."""
+    groups = math.prod(len(groups_of(checked, column)) for column in by.groups)
+    return groups * (len(checked.roles.classes) if by.classes else 1) * (len(by.edges) + 1)
+
+
+def _bin_of(uncertainty: Column, edges: Floats) -> Column:
     """Number of each row's uncertainty bin: the edges at or below it."""
     from pyspark.sql import functions as F  # noqa: N812
 
-    above = [(F.col("u") >= F.lit(edge)).cast("long") for edge in by.tolist()]
+    above = [(uncertainty >= F.lit(edge)).cast("long") for edge in edges.tolist()]
     while len(above) > 1:  # in pairs: a chain of many sums would be too deep for the cluster
         above = [sum(above[at + 1 : at + 2], above[at]) for at in range(0, len(above), 2)]
-    return above[0] if above else F.lit(0).cast("long")
+    return above[0]
 
 
-def pooled_by(checked: CheckedFrame, role: str, by: Floats) -> tuple[ValueCounts, ...]:
-    """Exact tie-pooled counts of a column in each uncertainty bin.
+def totals(amounts: Sequence[str]) -> list[Column]:
+    """Aggregates of a counting frame: n, p, and the sums s0, ... of amounts over all and positive rows."""
+    from pyspark.sql import functions as F  # noqa: N812
+
+    positive = [F.sum(F.col(name) * F.col("y")) for name in amounts]
+    sums = [*(F.sum(name) for name in amounts), *positive]
+    return [
+        F.sum("w").alias("n"),
+        F.sum(F.col("w") * F.col("y")).alias("p"),
+        *(each.alias(f"s{at}") for at, each in enumerate(sums)),
+    ]
+
+
+def sums_of(table: pa.Table, amounts: Sequence[str]) -> Ints | None:
+    """The sums of ``totals`` as count tables have them."""
+    columns = [table.column(f"s{at}").to_numpy().astype(np.int64) for at in range(2 * len(amounts))]
+    return np.stack(columns).reshape(2, len(amounts), -1) if amounts else None
+
+
+def pooled_by(checked: CheckedFrame, role: str, by: Partition) -> tuple[ValueCounts, ...]:
+    """Exact tie-pooled counts of a column in each part.
 
     Raises
     ------
     DataError
         There are more distinct values than may come here, or the inputs have changed.
     """
-    from pyspark.sql import functions as F  # noqa: N812
-
-    frame = counting_frame(checked, role, by)
-    rows = frame.select(bin_column(by).alias("bin"), F.col("v").alias("value"), "y", "w")
+    parts = parts_of(checked, by)
     with spark_errors("count the rows"):
-        found = pooled(rows, len(by) + 1, most=checked.rows)
+        rows = counting_frame(checked, role, by).withColumnRenamed("v", "value")
+        found = pooled(rows, parts, checked.amounts, most=checked.rows)
     require_same(checked, sum(part.rows for part in found))
     return found
 
 
-def pooled(rows: Frame, bins: int, most: int) -> tuple[ValueCounts, ...]:
-    """Counts of rows with columns bin, value, y and w, of which there are so many at most."""
+def pooled(rows: Frame, parts: int, amounts: Sequence[str], most: int) -> tuple[ValueCounts, ...]:
+    """Counts of rows with columns part, value, y, w and amounts, of which there are so many at most."""
     from pyspark.sql import functions as F  # noqa: N812
 
-    grouped = rows.groupBy("bin", "value").agg(
-        F.sum("w").alias("n"), F.sum(F.col("w") * F.col("y")).alias("p")
-    )
+    grouped = rows.groupBy("part", "value").agg(*totals(amounts))
     if most > MOST_VALUES:
         values = int(grouped.agg(F.count(F.lit(1)).alias("values")).toArrow().to_pylist()[0]["values"])
         if values > MOST_VALUES:
@@ -72,18 +139,18 @@ def pooled(rows: Frame, bins: int, most: int) -> tuple[ValueCounts, ...]:
                 "or a --method or --binning that counts in bins",
             )
     table = grouped.toArrow()
-    names = ("bin", "value", "n", "p")
-    number, value, count, positives = (table.column(name).to_numpy() for name in names)
+    number, value, count, positives = (table.column(name).to_numpy() for name in ("part", "value", "n", "p"))
+    sums = sums_of(table, amounts)
     order = np.lexsort([value, number])
-    cuts = np.searchsorted(number[order], np.arange(bins + 1))
+    cuts = np.searchsorted(number[order], np.arange(1, parts))
     return tuple(
-        _counts(value[rows], count[rows], positives[rows]) for rows in np.split(order, cuts[1:-1].tolist())
-    )
-
-
-def _counts(value: Floats, count: Ints, positives: Ints) -> ValueCounts:
-    return ValueCounts(
-        value=value.astype(np.float64), count=count.astype(np.int64), positives=positives.astype(np.int64)
+        ValueCounts(
+            value=value[rows].astype(np.float64),
+            count=count[rows].astype(np.int64),
+            positives=positives[rows].astype(np.int64),
+            sums=None if sums is None else sums[..., rows],
+        )
+        for rows in np.split(order, cuts.tolist())
     )
 
 
@@ -99,7 +166,8 @@ def require_same(checked: CheckedFrame, size: int) -> None:
         raise refusals.inputs_changed()
 
 
-def no_counts() -> ValueCounts:
+def no_counts(amounts: int) -> ValueCounts:
     """Of no rows."""
     none = np.zeros(0, dtype=np.int64)
-    return ValueCounts(value=np.zeros(0), count=none, positives=none)
+    sums = np.zeros((2, amounts, 0), dtype=np.int64) if amounts else None
+    return ValueCounts(value=np.zeros(0), count=none, positives=none, sums=sums)

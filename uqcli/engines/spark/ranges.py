@@ -13,18 +13,20 @@ from functools import cached_property
 
 import numpy as np
 
-from uqcli.counts import Bools, Floats, Ints, RangeCounts, ValueCounts, merge
+from uqcli.counts import Bools, Floats, Ints, RangeCounts, ValueCounts, joined_sums, merge
 from uqcli.defaults import ROWS_PER_PART
-from uqcli.engines.protocol import Unsettled
+from uqcli.engines.protocol import Partition, Unsettled
 from uqcli.engines.spark.cells import Counter, ExpressionCounter, FunctionCounter
 from uqcli.engines.spark.check import CheckedFrame
 from uqcli.engines.spark.pooling import (
     MOST_VALUES,
     counting_frame,
     no_counts,
+    parts_of,
     pooled,
     pooled_by,
     require_same,
+    sums_of,
 )
 from uqcli.engines.spark.read import Frame
 from uqcli.engines.spark.session import spark_errors
@@ -53,6 +55,8 @@ class _Counts:
     opened : bool, shape (m,)
     inside
         The values in the opened cells.
+    sums : int64, shape (2, amounts, m), or None
+        See ``ValueCounts``.
     """
 
     cell: Ints
@@ -62,6 +66,7 @@ class _Counts:
     high: Floats
     opened: Bools
     inside: ValueCounts
+    sums: Ints | None
 
     @cached_property
     def _closed(self) -> Ints:
@@ -75,11 +80,13 @@ class _Counts:
         """As answers see them."""
         closed, inside, order = self._closed, self.inside, self._order
         single = self.low[closed] == self.high[closed]
+        sums = None if self.sums is None else joined_sums([self.sums[..., closed], inside.sums])
         return RangeCounts(
             value=np.concatenate([self.low[closed], inside.value])[order],
             count=np.concatenate([self.count[closed], inside.count])[order],
             positives=np.concatenate([self.positives[closed], inside.positives])[order],
             exact=np.concatenate([single, np.ones(len(inside.value), dtype=np.bool_)])[order],
+            sums=None if sums is None else sums[..., order],
         )
 
     def wanted(self, mask: Bools) -> Ints:
@@ -96,26 +103,26 @@ class _Counts:
 
 
 def count_ranges(
-    checked: CheckedFrame, role: str, by: Floats, unsettled: Unsettled, *, expressions: bool
+    checked: CheckedFrame, role: str, by: Partition, unsettled: Unsettled, *, expressions: bool
 ) -> tuple[RangeCounts, ...]:
-    """Counts of a column in each uncertainty bin, and last of all rows, exact wherever a question needs it.
+    """Counts of a column in each part, and last of all rows, exact wherever a question needs it.
 
     Parameters
     ----------
     expressions
         Whether the cluster's workers run no functions.
     """
-    if checked.rows <= ROWS_PER_PART:
+    number = parts_of(checked, by)
+    if checked.rows <= max(ROWS_PER_PART, number * LEAST_CELLS):
         return RangeCounts.of_parts(pooled_by(checked, role, by))
-    bins = len(by) + 1
-    size = max(LEAST_CELLS, CELLS // bins)
+    size, amounts = max(LEAST_CELLS, CELLS // number), list(checked.amounts)
     counter: Counter = (ExpressionCounter if expressions else FunctionCounter).over(
-        checked.spans[role], size, by
+        checked.spans[role], size, number, amounts
     )
-    rows = counting_frame(checked, role, by)
-    distinct = int(_SURELY * checked.spans[role].distinct) * bins
+    distinct = int(_SURELY * checked.spans[role].distinct) * number
     with spark_errors("count the rows"):
-        parts = _first(rows, counter, bins)
+        rows = counting_frame(checked, role, by)
+        parts = _first(rows, counter, number, amounts)
         require_same(checked, sum(int(part.count.sum()) for part in parts))
         while True:
             counts = [part.counts() for part in (*parts, _whole(parts))]
@@ -123,16 +130,18 @@ def count_ranges(
             flags = _flags(parts, masks, _whole(parts), of_whole)
             if not any(len(each) for each in flags):
                 return tuple(counts)
-            parts = _opened(rows, counter, parts, flags, distinct)
+            parts = _opened(rows, counter, parts, flags, (distinct, amounts))
 
 
-def _first(rows: Frame, counter: Counter, bins: int) -> list[_Counts]:
+def _first(rows: Frame, counter: Counter, parts: int, amounts: Sequence[str]) -> list[_Counts]:
     """Nothing opened."""
     table = counter.counted(rows).toArrow()
     columns = [table.column(name).to_numpy() for name in ("cell", "n", "p", "low", "high")]
     order = np.argsort(columns[0])
     cell, count, positives, low, high = (each[order] for each in columns)
-    cuts = np.searchsorted(cell, np.arange(1, bins) * counter.size).tolist()
+    sums = sums_of(table, amounts)
+    sums = None if sums is None else sums[..., order]
+    cuts = np.searchsorted(cell, np.arange(1, parts) * counter.size).tolist()
     return [
         _Counts(
             cell=cell[part] % counter.size,
@@ -141,7 +150,8 @@ def _first(rows: Frame, counter: Counter, bins: int) -> list[_Counts]:
             low=low[part],
             high=high[part],
             opened=np.zeros(len(part), dtype=np.bool_),
-            inside=no_counts(),
+            inside=no_counts(len(amounts)),
+            sums=None if sums is None else sums[..., part],
         )
         for part in np.split(np.arange(len(cell)), cuts)
     ]
@@ -158,6 +168,11 @@ def _whole(parts: Sequence[_Counts]) -> _Counts:
     low, high = np.full(len(distinct), np.inf), np.full(len(distinct), -np.inf)
     for row, name in enumerate(("count", "positives")):
         np.add.at(sums[row], place, np.concatenate([getattr(part, name) for part in parts]))
+    amounts = joined_sums([part.sums for part in parts])
+    if amounts is not None:
+        totals = np.zeros((*amounts.shape[:2], len(distinct)), dtype=np.int64)
+        for at in np.ndindex(*amounts.shape[:2]):
+            np.add.at(totals[at], place, amounts[at])
     np.minimum.at(low, place, np.concatenate([part.low for part in parts]))
     np.maximum.at(high, place, np.concatenate([part.high for part in parts]))
     return _Counts(
@@ -168,6 +183,7 @@ def _whole(parts: Sequence[_Counts]) -> _Counts:
         high=high,
         opened=np.isin(distinct, opened),
         inside=merge([part.inside for part in parts]),
+        sums=None if amounts is None else totals,
     )
 
 
@@ -179,9 +195,20 @@ def _flags(parts: Sequence[_Counts], masks: Sequence[Bools], whole: _Counts, of_
 
 
 def _opened(
-    rows: Frame, counter: Counter, parts: Sequence[_Counts], flags: Sequence[Ints], distinct: int
+    rows: Frame,
+    counter: Counter,
+    parts: Sequence[_Counts],
+    flags: Sequence[Ints],
+    values: tuple[int, Sequence[str]],
 ) -> list[_Counts]:
-    """Open cells, as many at once as may come here of their values, of which there are so many at most."""
+    """Open cells, as many at once as may come here of their values.
+
+    Parameters
+    ----------
+    values
+        How many there are at most, and the columns of amounts.
+    """
+    distinct, amounts = values
     size = np.zeros(counter.size, dtype=np.int64)
     for part, cells in zip(parts, flags, strict=True):
         held = np.isin(part.cell, cells)
@@ -196,6 +223,6 @@ def _opened(
         for mask, cells in zip(flagged, now, strict=True):
             mask[cells] = True
         most = min(distinct, int(size[rounds == number].sum()))
-        found = pooled(counter.opened(rows, flagged.ravel()), len(parts), most=most)
+        found = pooled(counter.opened(rows, flagged.ravel()), len(parts), amounts, most=most)
         opened = [part.with_open(*each) for part, *each in zip(opened, now, found, strict=True)]
     return opened

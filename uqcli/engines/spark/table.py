@@ -5,14 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import cached_property
 
-import numpy as np
-
-from uqcli.counts import Bools, Floats, Ints, RangeCounts, ValueCounts, merge
-from uqcli.engines.protocol import SourceFacts, Unsettled
+from uqcli.counts import Bools, Ints, RangeCounts, ValueCounts, holding_of_parts, merge
+from uqcli.engines.protocol import WHOLE, Partition, SourceFacts, Unsettled
 from uqcli.engines.request import DataRequest
 from uqcli.engines.spark.check import CheckedFrame, checked
 from uqcli.engines.spark.distinct import distinct_rows
-from uqcli.engines.spark.pooling import pooled_by
+from uqcli.engines.spark.pooling import groups_of, pooled_by
 from uqcli.engines.spark.ranges import count_ranges
 from uqcli.engines.spark.session import runs_functions, session_of
 from uqcli.kernels.pava import isotonic_sums
@@ -41,33 +39,36 @@ class SparkTable:
         """What was read."""
         return self._checked.facts
 
-    def edges(self, role: str, ranks: Callable[[int], Ints]) -> ValueCounts:
-        """Counts of a column, exact at some ranks."""
+    def groups(self, column: str) -> tuple[str, ...]:
+        """The texts of a key that rows of positive weight have, sorted."""
+        return groups_of(self._checked, column)
+
+    def edges(
+        self, role: str, ranks: Callable[[int], Ints], by: Partition = WHOLE
+    ) -> tuple[ValueCounts, ...]:
+        """Counts of a column in each part, exact at some ranks."""
 
         def unsettled(counts: Sequence[RangeCounts]) -> list[Bools]:
-            return [each.holding(ranks(each.rows)) for each in counts]
+            return holding_of_parts(counts, ranks)
 
-        return self._ranges(role, np.empty(0), unsettled)[0].counts
+        return tuple(each.counts for each in self.counted(by, unsettled, role)[:-1])
 
-    def counted(self, by: Floats, unsettled: Unsettled) -> tuple[RangeCounts, ...]:
-        """Counts of the scores in each uncertainty bin, and last of all rows together."""
-        return self._ranges("score", by, unsettled)
+    def counted(self, by: Partition, unsettled: Unsettled, role: str = "score") -> tuple[RangeCounts, ...]:
+        """Counts of a column in each part, and last of all rows together."""
+        return count_ranges(self._checked, role, by, unsettled, expressions=self._expressions)
 
-    def pooled(self, by: Floats) -> tuple[ValueCounts, ...]:
-        """Exact tie-pooled counts of the scores in each uncertainty bin."""
-        return pooled_by(self._checked, "score", by)
+    def pooled(self, by: Partition, role: str = "score") -> tuple[ValueCounts, ...]:
+        """Exact tie-pooled counts of a column in each part."""
+        return pooled_by(self._checked, role, by)
 
-    def isotonic(self, by: Floats) -> tuple[ValueCounts, ...]:
-        """Blocks of the isotonic fit to the scores of each uncertainty bin, and last of all rows."""
+    def isotonic(self, by: Partition) -> tuple[ValueCounts, ...]:
+        """Blocks of the isotonic fit to the scores of each part, and last of all rows."""
         parts = pooled_by(self._checked, "score", by)
         return tuple(_blocks(each) for each in (*parts, merge(parts)))
 
     def rows(self) -> Rows:
         """Distinct rows with their weights, if they are not too many."""
         return distinct_rows(self._checked)[0]
-
-    def _ranges(self, role: str, by: Floats, unsettled: Unsettled) -> tuple[RangeCounts, ...]:
-        return count_ranges(self._checked, role, by, unsettled, expressions=self._expressions)
 
 
 def _blocks(counts: ValueCounts) -> ValueCounts:

@@ -12,56 +12,64 @@ Batches = Iterable[pa.RecordBatch]
 Work = Callable[[Batches], Iterator[pa.RecordBatch]]
 
 CELLS_SCHEMA = "cell long, n long, p long, low double, high double"
-ROWS_SCHEMA = "bin long, value double, y long, w long"
+ROWS_SCHEMA = "part long, value double, y long, w long"
 
 _TOGETHER = 1 << 19
 """Rows counted at a time: batches of a cluster are small beside the cells."""
 
 
-def cells_counted(low: int, shift: int, size: int, edges: Any) -> Work:
+def cells_counted(low: int, shift: int, size: int, parts: int, amounts: list[str]) -> Work:
     """Count rows and positive rows by cell, and find the least and the largest value of each.
 
     Parameters
     ----------
     low, shift, size
-        Cell of a value: its key less ``low``, shifted to the right; within ``range(size)``.
-    edges
-        Uncertainty edges; rows of later bins have cells ``bin * size`` further up.
+        Cell of a value: its key less ``low``, shifted to the right; within ``range(size)``. Rows of later
+        parts have cells ``part * size`` further up.
+    amounts
+        Columns that are summed over all and over the positive rows of each cell.
     """
 
     def work(batches: Batches) -> Iterator[pa.RecordBatch]:
-        cells = size * (len(edges) + 1)
+        cells = size * parts
+        sums = np.zeros((2 * len(amounts), cells), dtype=np.int64)
         count, positives = np.zeros(cells, dtype=np.int64), np.zeros(cells, dtype=np.int64)
         least, greatest = np.full(cells, np.inf), np.full(cells, -np.inf)
         for table in _larger(batches):
             value, y, w = (_array(table, name) for name in ("v", "y", "w"))
-            cell = _cells(value, table, (low, shift, size), edges)
+            cell = _cells(value, table, (low, shift, size))
+            for at, name in enumerate(amounts):
+                amount = _array(table, name)
+                np.add.at(sums[at], cell, amount)
+                np.add.at(sums[len(amounts) + at], cell, amount * y)
             # exact: each sum is far below 2**53
             count += np.bincount(cell, weights=w, minlength=cells).astype(np.int64)
             positives += np.bincount(cell, weights=w * y, minlength=cells).astype(np.int64)
             np.minimum.at(least, cell, value)
             np.maximum.at(greatest, cell, value)
         held = np.flatnonzero(count)
+        columns = (held, count[held], positives[held], least[held], greatest[held], *sums[:, held])
         yield pa.RecordBatch.from_arrays(
-            [pa.array(each) for each in (held, count[held], positives[held], least[held], greatest[held])],
-            names=["cell", "n", "p", "low", "high"],
+            [pa.array(each) for each in columns],
+            names=["cell", "n", "p", "low", "high", *(f"s{at}" for at in range(len(sums)))],
         )
 
     return work
 
 
-def cells_opened(low: int, shift: int, size: int, edges: Any, flagged: Any) -> Work:
-    """The rows in flagged cells; bool, shape (bins * size,)."""
+def cells_opened(low: int, shift: int, size: int, amounts: list[str], flagged: Any) -> Work:
+    """The rows in flagged cells; bool, shape (parts * size,)."""
 
     def work(batches: Batches) -> Iterator[pa.RecordBatch]:
         flags = np.unpackbits(flagged).astype(bool)
         for table in _larger(batches):
-            value, y, w = (_array(table, name) for name in ("v", "y", "w"))
-            cell = _cells(value, table, (low, shift, size), edges)
+            value = _array(table, "v")
+            cell = _cells(value, table, (low, shift, size))
             held = np.flatnonzero(flags[cell])
+            others = ["y", "w", *amounts]
+            columns = (cell[held] // size, value[held], *(_array(table, name)[held] for name in others))
             yield pa.RecordBatch.from_arrays(
-                [pa.array(each) for each in (cell[held] // size, value[held], y[held], w[held])],
-                names=["bin", "value", "y", "w"],
+                [pa.array(each) for each in columns], names=["part", "value", *others]
             )
 
     return work
@@ -92,16 +100,14 @@ def _array(table: pa.Table, name: str) -> Any:
     return table.column(name).to_numpy()
 
 
-def _cells(value: Any, table: pa.Table, ranges: tuple[int, int, int], edges: Any) -> Any:
+def _cells(value: Any, table: pa.Table, ranges: tuple[int, int, int]) -> Any:
     """Cell of each row; int64."""
     low, shift, size = ranges
     bits = value.view(np.int64)
     keys = np.where(bits < 0, bits ^ np.iinfo(np.int64).max, bits)  # in the order of the numbers
     offset = np.maximum(keys, low).view(np.uint64) - np.int64(low).view(np.uint64)
     cell = np.minimum(offset >> np.uint64(shift), np.uint64(size - 1)).astype(np.int64)
-    if len(edges):
-        cell += np.searchsorted(edges, _array(table, "u"), side="right") * size
-    return cell
+    return cell + _array(table, "part") * size
 
 
 def columns_added(

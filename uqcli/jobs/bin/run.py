@@ -14,7 +14,7 @@ from uqcli.artifacts.saved import Source
 from uqcli.choices import Binning
 from uqcli.counts import Bools, Cells, RangeCounts
 from uqcli.defaults import MOST_ROWS
-from uqcli.engines.protocol import Table
+from uqcli.engines.protocol import Partition, Table
 from uqcli.engines.request import DataRequest
 from uqcli.errors import DataError, UsageError
 from uqcli.jobs.grids import grid_parts, uncertainty_edges
@@ -77,7 +77,7 @@ def bin_rows(data: DataRequest, spec: GridSpec) -> BinResult:
         raise UsageError(f"{spec.uncertainty_bins} uncertainty bins with {spec.binning}", expected="1")
     table = open_table(data, looks_at_uncertainty=spec.uncertainty_bins > 1)
     edges = uncertainty_edges(table, spec)
-    blocks = table.isotonic(edges)
+    blocks = table.isotonic(Partition(edges=edges))
     parts = grid_parts(table, edges, spec, lambda counts: unsettled_by_blocks(counts, blocks))
     scores = [each.counts for each in parts[:-1]]
     cells = cells_from(edges, scores, spec)
@@ -113,7 +113,7 @@ def _counted_under(table: Table, old: Cells) -> Cells:
         masks = [unsettled_by_edges(part, cut) for part, cut in zip(counts[:-1], edges, strict=True)]
         return [*masks, np.zeros(len(counts[-1].value), dtype=np.bool_)]
 
-    parts = table.counted(old.uncertainty_edges, unsettled)[:-1]
+    parts = table.counted(Partition(edges=old.uncertainty_edges), unsettled)[:-1]
     return cells_under([part.counts for part in parts], old)
 
 

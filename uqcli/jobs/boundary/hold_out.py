@@ -13,7 +13,7 @@ from uqcli.artifacts.grid import GridArtifact
 from uqcli.artifacts.saved import Source
 from uqcli.choices import Algorithm, AlgorithmChoice
 from uqcli.counts import Bools, Cells, Floats, RangeCounts, ValueCounts, distinct_cells
-from uqcli.engines.protocol import Table
+from uqcli.engines.protocol import WHOLE, Table
 from uqcli.jobs.boundary.auto_bins import fewest_of, tried_bins
 from uqcli.jobs.boundary.request import BoundaryRequest
 from uqcli.jobs.grids import grid_parts, uncertainty_edges
@@ -144,7 +144,7 @@ class HoldOutRows:
         """All scores among which the best single threshold is."""
         if self.gridded:
             return single_row(self._parts[-1].counts)
-        whole = self.table.counted(np.empty(0), self._unsettled)[-1]
+        whole = self.table.counted(WHOLE, self._unsettled)[-1]
         return single_row(whole.counts)
 
     @property
@@ -155,7 +155,7 @@ class HoldOutRows:
     @cached_property
     def every_score(self) -> Cells:
         """All distinct scores."""
-        return single_row(self.table.pooled(np.empty(0))[0])
+        return single_row(self.table.pooled(WHOLE)[0])
 
     def _unsettled(self, counts: Sequence[RangeCounts]) -> list[Bools]:
         *parts, whole = counts

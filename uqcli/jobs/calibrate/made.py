@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-import numpy as np
-
 from uqcli import defaults
 from uqcli.artifacts.calibrator import CalibratorArtifact
 from uqcli.artifacts.saved import Source
 from uqcli.choices import ArtifactKind, CalibrationMethod
 from uqcli.counts import Floats
 from uqcli.engines.probabilities import require_probabilities
+from uqcli.engines.protocol import WHOLE
 from uqcli.engines.request import DataRequest, FeatureRequest, Inputs
 from uqcli.errors import UsageError
 from uqcli.jobs.calibrate.drawn_rows import drawn_from, rows_of
@@ -222,7 +221,7 @@ def _fitted_on_counts(data: DataRequest, request: CalibrateRequest) -> _Fit:
     """A map of the scores alone is fitted to their counts; rows are made of as many as are measured."""
     how = request.calibration
     table = open_table(data, looks_at_uncertainty=False)
-    counts = table.pooled(np.empty(0))[0]
+    counts = table.pooled(WHOLE)[0]
     source = source_of(table.facts)
     _require_scores(counts.value, request, source)
     rows = rows_of(drawn_from(counts, how.seed))

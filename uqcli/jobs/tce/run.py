@@ -13,7 +13,7 @@ from uqcli.choices import ScoreBinning
 from uqcli.counts import Ints, ValueCounts, pool
 from uqcli.document import Metrics
 from uqcli.engines.probabilities import label_numbers, require_probabilities
-from uqcli.engines.protocol import ReadRows
+from uqcli.engines.protocol import WHOLE, ReadRows
 from uqcli.engines.request import PROBA, DataRequest
 from uqcli.jobs.intervals import ResamplingPlan, check_bootstrap, check_confidence
 from uqcli.jobs.labelled import open_table, read_labelled, source_of, sum_notes
@@ -131,7 +131,7 @@ class _Read:
 def _read(data: DataRequest, by: str | None) -> _Read:
     if by is None and data.roles.class_columns is None:
         table = open_table(data, looks_at_uncertainty=False)
-        counts = list(table.pooled(np.empty(0)))
+        counts = list(table.pooled(WHOLE))
         require_probabilities(counts[0].value, table.facts.columns["score"])
         whole = _Group(name=None, counts=counts)
         return _Read(rows=None, whole=whole, groups=[], source=source_of(table.facts))

@@ -122,6 +122,7 @@ class LocalBatches:
         begin = start
         with opened(self._request) as (sources, _):
             checker = self._checker(OnInvalid.DROP)
+            checker.levels = {column: dict(levels) for column, levels in self.levels.items()}
             columns = self.roles.columns()
             for number, (source, rows) in enumerate(zip(sources, self._rows_of, strict=True)):
                 if start < rows:

@@ -11,7 +11,7 @@ import polars as pl
 from uqcli.choices import OnInvalid
 from uqcli.counts import Bools, Feature, Floats, Ints
 from uqcli.defaults import MOST_ROWS
-from uqcli.engines import refusals
+from uqcli.engines import amounts, refusals
 from uqcli.engines.classes import ROUNDING, SUM_TOLERANCE, expected_classes
 from uqcli.engines.local.check.checked import CheckedRows
 from uqcli.engines.local.check.classes import class_of_labels, sum_of_probabilities
@@ -70,6 +70,7 @@ class RowChecker:
     _saw_positive: bool = False
     _cut: bool = False
     _weight: int = 0
+    _amount: dict[str, float] = field(default_factory=dict)
 
     def check(self, batch: Batch) -> CheckedRows:
         """Check one batch.
@@ -89,6 +90,8 @@ class RowChecker:
             positive = self._labels(batch, roles.label, valid)
         groups = {column: self._groups(batch, column, valid) for column in roles.keys}
         weight = self._weights(batch, roles.weight, valid) if roles.weight else None
+        for role in roles.amounts:
+            self._amounts(batch, roles.numbers[role], numbers[role], weight, valid)
         for each in roles.features:
             infinite = infinite_numbers(batch.frame[each.name])
             if each.text is not True and infinite.any():
@@ -223,6 +226,17 @@ class RowChecker:
         if self._weight > MOST_ROWS:
             raise refusals.too_heavy(column)
         return usable.astype(np.int64)
+
+    def _amounts(self, batch: Batch, column: str, value: Floats, weight: Ints | None, valid: Bools) -> None:
+        there = np.where(valid, value, 0.0)
+        wrong = amounts.has_more_decimals(there)
+        if wrong.any():
+            at = int(np.argmax(wrong))
+            raise amounts.refuse_decimals(f"column '{column}' has {float(there[at])!r} in {batch.place(at)}")
+        size = np.abs(there) * amounts.UNITS if weight is None else np.abs(there) * amounts.UNITS * weight
+        self._amount[column] = self._amount.get(column, 0.0) + float(size.sum())
+        if self._amount[column] > amounts.LARGEST_SUM:
+            raise amounts.refuse_sum(column)
 
     def _note(self, batch: Batch, column: str, kind: str, mask: Bools) -> None:
         count = int(mask.sum())

@@ -11,35 +11,25 @@ from itertools import pairwise
 
 import numpy as np
 
-from uqcli.counts import Floats, ValueCounts, run_starts
+from uqcli.counts import ValueCounts, run_starts
 from uqcli.defaults import SORTED_ROWS
 from uqcli.engines.local.ahead import side_by_side
 from uqcli.engines.local.count.kept import KeptRows
 from uqcli.engines.local.count.keys import least_keys
 from uqcli.engines.local.count.part import Part
-from uqcli.engines.local.count.pooling import KeyCounts, KeyRows, in_order, keys_by_bin, merged, pooled
+from uqcli.engines.local.count.pooling import KeyCounts, KeyRows, in_order, keys_by_part, merged, pooled
+from uqcli.engines.protocol import Partition
 from uqcli.kernels.pava import isotonic_sums
 
 
-def isotonic_by(rows: KeptRows, role: str, by: Floats) -> tuple[ValueCounts, ...]:
-    """Isotonic blocks of a column in each uncertainty bin, and last of all rows.
-
-    Parameters
-    ----------
-    by : float64, shape (K-1,)
-        Uncertainty edges.
-
-    Returns
-    -------
-    tuple of ValueCounts, length K+1
-        Each block at its first value.
-    """
-    width, bins = rows.column(role).width, len(by) + 1
+def isotonic_by(rows: KeptRows, role: str, by: Partition) -> tuple[ValueCounts, ...]:
+    """Isotonic blocks of a column in each part, and last of all rows; each block at its first value."""
+    width, bins = rows.column(role).width, rows.parts(by)
     blocks: list[list[KeyCounts]] = [[] for _ in range(bins + (bins > 1))]
     for low, high in pairwise(_slices(rows, role)):
 
         def of_slice(part: Part, low: int | None = low, high: int | None = high) -> list[KeyRows]:
-            return keys_by_bin(_within(part, role, low, high), role)
+            return keys_by_part(_within(part, role, low, high), role)
 
         collected = list(rows.each(of_slice, (role,), by))
         sets = [[each[number] for each in collected] for number in range(bins)]

@@ -9,24 +9,21 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from uqcli.counts import Floats
+from uqcli.counts import Floats, Ints
 from uqcli.defaults import KEPT_BYTES, ROWS_PER_PART
 from uqcli.engines import refusals
 from uqcli.engines.local.ahead import side_by_side
 from uqcli.engines.local.check.batches import LocalBatches
 from uqcli.engines.local.check.checked import CheckedRows
-from uqcli.engines.local.count.keys import Keys, least_keys, values_of, widened
-from uqcli.engines.local.count.part import Part, divided, joined, part_of
-from uqcli.engines.protocol import SourceFacts
+from uqcli.engines.local.count.keys import Keys, keys_of, least_keys, values_of, widened
+from uqcli.engines.local.count.part import Division, Part, joined, part_of
+from uqcli.engines.protocol import WHOLE, Partition, SourceFacts
 from uqcli.engines.request import DataRequest
 
 R = TypeVar("R")
 
 _PIECE = 1 << 24
 """Numbers in a piece of memory that stays."""
-
-WHOLE = np.empty(0)
-"""No uncertainty edges: one bin."""
 
 _SAMPLE = 512
 """Values of each part that tell where most of a column's values are."""
@@ -66,19 +63,17 @@ class _Store:
     """Memory for columns that stay, in large pieces, apart from the memory of what comes and goes."""
 
     def __init__(self) -> None:
-        self._free: dict[str, np.ndarray[Any, Any]] = {}
+        self._free: dict[np.dtype[Any], np.ndarray[Any, Any]] = {}
 
     def part(self, part: Part) -> Part:
-        """The same rows in this memory, each column in pieces of its own."""
-        keys = {role: self._array(role, each) for role, each in part.keys.items()}
-        weight = None if part.weight is None else self._array("weight", part.weight)
-        return replace(part, keys=keys, weight=weight)
+        """The same rows in this memory."""
+        return part.with_columns(self._array, part.cuts)
 
-    def _array(self, name: str, values: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
-        free = self._free.get(name)
-        if free is None or free.dtype != values.dtype or len(free) < len(values):
+    def _array(self, values: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+        free = self._free.get(values.dtype)
+        if free is None or len(free) < len(values):
             free = np.empty(max(_PIECE, len(values)), dtype=values.dtype)
-        taken, self._free[name] = free[: len(values)], free[len(values) :]
+        taken, self._free[values.dtype] = free[: len(values)], free[len(values) :]
         taken[:] = values
         return taken
 
@@ -96,8 +91,10 @@ class KeptRows:
     _batches: LocalBatches | None = None
     _kept: int = 0
     _beyond: int = 0
-    _edges: Floats | None = None
+    _by: Partition = WHOLE
+    _let_go: bool = False
     _said: SourceFacts | None = None
+    _used: dict[str | None, set[int]] = field(default_factory=dict)
 
     @property
     def facts(self) -> SourceFacts:
@@ -115,66 +112,87 @@ class KeptRows:
         self._read()
         return self._columns[role]
 
-    def each(self, work: Callable[[Part], R], roles: Sequence[str], by: Floats = WHOLE) -> Iterator[R]:
-        """Results of work on all parts, in their order.
+    def groups(self, column: str) -> tuple[str, ...]:
+        """The texts of a key that rows have, sorted."""
+        levels, used = self._read().levels[column], self._used[column]
+        return tuple(sorted(text for text, code in levels.items() if code in used))
+
+    def parts(self, by: Partition) -> int:
+        """How many parts a partition has."""
+        return self._division(by, keep=True).parts
+
+    def each(self, work: Callable[[Part], R], roles: Sequence[str], by: Partition = WHOLE) -> Iterator[R]:
+        """Results of work on all pieces of the rows, in their order.
 
         Parameters
         ----------
         roles
-            The columns that the work looks at; parts may hold others.
-        by : float64, shape (K-1,)
-            Uncertainty edges by whose bins the parts are divided; without any there is one bin.
+            The columns that the work looks at; pieces may hold others.
+        by
+            How each piece is divided.
 
         Raises
         ------
         DataError
             The rows cannot be used, or have changed since they were first read.
         """
-        if "uncertainty" in roles and self._edges is not None and self._read().repeatable:
-            self._forget()  # it was let go
+        if self._let_go and ("uncertainty" in roles or (len(by.edges) and by != self._by)):
+            self._forget()
         self._read()
-        if len(by):
+        if by.divides:
             self._divide(by)
         parts = self._all(by)
         return side_by_side(work, parts) if self._beyond or len(self._parts) > 1 else map(work, parts)
 
-    def _divide(self, by: Floats) -> None:
+    def _divide(self, by: Partition) -> None:
         """Divide what is kept; where it can be read again, the uncertainty is let go for room."""
-        if self._edges is not None:
-            if np.array_equal(self._edges, by):
-                return
-            if self._read().repeatable:
-                self._forget()
-        batches = self._read()
+        if by == self._by:
+            return
         undivided, self._parts = [part.undivided() for part in reversed(self._parts)], []
 
         def each() -> Iterator[Part]:
             while undivided:
                 yield undivided.pop()
 
-        edges = least_keys(by, self._columns["uncertainty"].width)
-        keep = not batches.repeatable
-        self._parts += side_by_side(lambda part: divided(part, edges, keep=keep), each())
-        self._edges = by
+        division = self._division(by, keep=not self._read().repeatable)
+        self._parts += side_by_side(division.of, each())
+        self._by = by
+        self._let_go = self._let_go or (len(by.edges) > 0 and not division.keep)
+
+    def _division(self, by: Partition, *, keep: bool) -> Division:
+        """How rows are numbered; groups in the order of their texts."""
+        batches = self._read()
+        ranks: dict[str | None, tuple[Ints, int]] = {}
+        for column in by.groups:
+            names = self.groups(column)
+            rank = np.zeros(len(batches.levels[column]), dtype=np.int64)
+            rank[[batches.levels[column][name] for name in names]] = np.arange(len(names))
+            ranks[column] = rank, len(names)
+        if by.classes:
+            ranks[None] = np.arange(len(batches.roles.classes)), len(batches.roles.classes)
+        edges = by.edges
+        keys = least_keys(edges, self._columns["uncertainty"].width) if len(edges) else keys_of(edges)
+        return Division(edges=keys, ranks=ranks, keep=keep)
 
     def _forget(self) -> None:
         """Begin again as if nothing had been read, but for what was said of it."""
         self._said = self._read().facts
         self._parts, self._columns, self._batches = [], {}, None
         self._kept = self._beyond = 0
-        self._edges = None
+        self._by, self._let_go, self._used = WHOLE, False, {}
 
-    def _all(self, by: Floats) -> Iterator[Part]:
-        """All parts, in the order of the rows."""
-        yield from self._parts if len(by) else (part.undivided() for part in self._parts)
+    def _all(self, by: Partition) -> Iterator[Part]:
+        """All pieces, in the order of the rows."""
+        yield from self._parts if by.divides else (part.undivided() for part in self._parts)
         if not self._beyond:
             return
         again = 0
-        edges = least_keys(by, self._columns["uncertainty"].width) if len(by) else None
-        for part, _ in self._parts_of(self._read().rest(self._kept)):
+        batches = self._read()
+        division = self._division(by, keep=False)
+        for part, _ in self._parts_of(batches.rest(self._kept)):
             again += part.rows
             aligned = self._aligned(part)
-            yield aligned if edges is None else divided(aligned, edges, keep=False)
+            yield division.of(aligned) if by.divides else aligned
         if again != self._beyond:
             raise refusals.inputs_changed()
 
@@ -187,6 +205,8 @@ class KeptRows:
         for part, end in self._parts_of(batches.with_ends()):
             for role, keys in part.keys.items():
                 self._columns.setdefault(role, ColumnFacts()).note(keys)
+            for key, codes in part.codes.items():
+                self._used.setdefault(key, set()).update(np.flatnonzero(np.bincount(codes)).tolist())
             used += part.bytes
             if not self._beyond and (used <= KEPT_BYTES or not batches.repeatable):
                 self._parts.append(store.part(part))
@@ -203,10 +223,10 @@ class KeptRows:
 
     def _parts_of(self, batches: Iterable[tuple[CheckedRows, int]]) -> Iterator[tuple[Part, int]]:
         """Parts of about equally many rows, small batches put together; each with the end of its last."""
-        roles = tuple(self.request.roles.numbers)
+        amounts = self.request.roles.amounts
         waiting: list[Part] = []
         end = 0
-        for part, end in side_by_side(lambda each: (part_of(each[0].rows, roles), each[1]), batches):
+        for part, end in side_by_side(lambda each: (part_of(each[0].rows, amounts), each[1]), batches):
             waiting.append(part)
             if sum(each.rows for each in waiting) >= ROWS_PER_PART // 2:
                 yield joined(waiting), end

@@ -7,10 +7,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from uqcli.counts import Bools, Floats, Ints, ValueCounts, run_starts
+from uqcli.counts import Bools, Ints, ValueCounts, joined_sums, run_starts
 from uqcli.engines.local.count.kept import KeptRows
 from uqcli.engines.local.count.keys import Keys, values_of
 from uqcli.engines.local.count.part import Part
+from uqcli.engines.protocol import Partition
 
 _STEP = 1 << 17
 """Keys looked at together, to stay in the cache."""
@@ -29,11 +30,14 @@ class KeyRows:
         Keys of the rows of either label.
     weight
         Weights of the negative and of the positive rows, or None for 1 each.
+    amounts
+        Likewise, each of shape (amounts, rows); None without amounts.
     """
 
     negative: Keys
     positive: Keys
     weight: tuple[Ints, Ints] | None = None
+    amounts: tuple[Ints, Ints] | None = None
 
 
 NO_ROWS = KeyRows(negative=np.empty(0, dtype=np.int32), positive=np.empty(0, dtype=np.int32))
@@ -41,40 +45,50 @@ NO_ROWS = KeyRows(negative=np.empty(0, dtype=np.int32), positive=np.empty(0, dty
 
 @dataclass(frozen=True, kw_only=True)
 class KeyCounts:
-    """Counts of distinct keys, ascending; each of shape (m,)."""
+    """Counts of distinct keys, ascending; each of shape (m,), but for sums (see ``ValueCounts``)."""
 
     key: Keys
     count: Ints
     positives: Ints
+    sums: Ints | None = None
 
     def only(self, keys: Bools) -> KeyCounts:
         """Some of the keys."""
-        return KeyCounts(key=self.key[keys], count=self.count[keys], positives=self.positives[keys])
+        return KeyCounts(
+            key=self.key[keys],
+            count=self.count[keys],
+            positives=self.positives[keys],
+            sums=None if self.sums is None else self.sums[..., keys],
+        )
 
     def as_values(self) -> ValueCounts:
         """The same with the numbers that the keys stand for."""
-        return ValueCounts(value=values_of(self.key), count=self.count, positives=self.positives)
+        return ValueCounts(
+            value=values_of(self.key), count=self.count, positives=self.positives, sums=self.sums
+        )
 
 
-def keys_by_bin(part: Part, role: str) -> list[KeyRows]:
-    """Keys of the rows of each bin."""
+def keys_by_part(part: Part, role: str) -> list[KeyRows]:
+    """Keys of the rows of each part of a partition."""
     keys, weight = part.keys[role], part.weight
+    amounts = np.stack(list(part.amounts.values())) if part.amounts else None
     return [
         KeyRows(
             negative=keys[negative],
             positive=keys[positive],
             weight=None if weight is None else (weight[negative], weight[positive]),
+            amounts=None if amounts is None else (amounts[:, negative], amounts[:, positive]),
         )
-        for negative, positive in part.groups()
+        for negative, positive in part.sides()
     ]
 
 
-def pooled_by(rows: KeptRows, role: str, by: Floats) -> tuple[ValueCounts, ...]:
-    """Exact tie-pooled counts of a column in each uncertainty bin; without edges ``by`` there is one."""
+def pooled_by(rows: KeptRows, role: str, by: Partition) -> tuple[ValueCounts, ...]:
+    """Exact tie-pooled counts of a column in each part."""
     width = rows.column(role).width
-    collected = list(rows.each(lambda part: keys_by_bin(part, role), (role,), by))
+    collected = list(rows.each(lambda part: keys_by_part(part, role), (role,), by))
     found = []
-    for number in range(len(by) + 1):
+    for number in range(rows.parts(by)):
         found.append(pooled([each[number] for each in collected], width).as_values())
         for each in collected:
             each[number] = NO_ROWS  # they are counted: free their memory
@@ -83,7 +97,7 @@ def pooled_by(rows: KeptRows, role: str, by: Floats) -> tuple[ValueCounts, ...]:
 
 def pooled(parts: Sequence[KeyRows], width: np.dtype[np.signedinteger]) -> KeyCounts:
     """Pool rows with equal keys; the keys of all parts are equally wide."""
-    if any(part.weight is not None for part in parts):
+    if any(part.weight is not None or part.amounts is not None for part in parts):
         return _weighted(parts)
     ordered, positive = in_order(parts, width)
     size = len(ordered) - sum(int(np.count_nonzero(~new)) for _, new in _new_keys(ordered))
@@ -122,8 +136,9 @@ def merged(parts: Sequence[KeyCounts]) -> KeyCounts:
     key = np.concatenate([part.key for part in parts])
     count = np.concatenate([part.count for part in parts]).astype(np.int64, copy=False)
     positives = np.concatenate([part.positives for part in parts]).astype(np.int64, copy=False)
+    sums = joined_sums([part.sums for part in parts])
     if len(key) == 0:
-        return KeyCounts(key=key, count=count, positives=positives)
+        return KeyCounts(key=key, count=count, positives=positives, sums=sums)
     order = np.argsort(key, kind="stable")
     ordered = key[order]
     starts = run_starts(ordered)
@@ -131,6 +146,7 @@ def merged(parts: Sequence[KeyCounts]) -> KeyCounts:
         key=ordered[starts],
         count=np.add.reduceat(count[order], starts),
         positives=np.add.reduceat(positives[order], starts),
+        sums=None if sums is None else np.add.reduceat(sums[..., order], starts, axis=-1),
     )
 
 
@@ -156,19 +172,19 @@ def _counted_at(key: Keys, sought: Keys, kind: type[np.signedinteger]) -> Ints:
 
 
 def _weighted(parts: Sequence[KeyRows]) -> KeyCounts:
-    key, weight, of_positive = [], [], []
+    """Pool rows that have weights, amounts, or both."""
+    rows = []
     for part in parts:
-        assert part.weight is not None  # all parts of a table have weights or none has
-        negative, positive = part.weight
-        key += [part.negative, part.positive]
-        weight += [negative, positive]
-        of_positive += [np.zeros_like(negative), positive]
-    return merged(
-        [
-            KeyCounts(
-                key=np.concatenate(key),
-                count=np.concatenate(weight),
-                positives=np.concatenate(of_positive),
+        sides = part.negative, part.positive
+        weights = part.weight or tuple(np.ones(len(keys), dtype=np.int64) for keys in sides)
+        amounts = part.amounts or (None, None)
+        for is_positive, (keys, weight, amount) in enumerate(zip(sides, weights, amounts, strict=True)):
+            rows.append(
+                KeyCounts(
+                    key=keys,
+                    count=weight,
+                    positives=weight if is_positive else np.zeros_like(weight),
+                    sums=None if amount is None else np.stack([amount, amount * is_positive]),
+                )
             )
-        ]
-    )
+    return merged(rows)

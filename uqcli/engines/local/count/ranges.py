@@ -16,13 +16,13 @@ from typing import Any
 
 import numpy as np
 
-from uqcli.counts import Bools, Floats, Ints, RangeCounts
+from uqcli.counts import Bools, Ints, RangeCounts, joined_sums
 from uqcli.defaults import COLLECTED_ROWS, ROWS_PER_PART
 from uqcli.engines.local.count.kept import ColumnFacts, KeptRows
 from uqcli.engines.local.count.keys import Keys, keys_of, values_of
 from uqcli.engines.local.count.part import Part
-from uqcli.engines.local.count.pooling import KeyCounts, KeyRows, keys_by_bin, merged, pooled, pooled_by
-from uqcli.engines.protocol import Unsettled
+from uqcli.engines.local.count.pooling import KeyCounts, KeyRows, keys_by_part, merged, pooled, pooled_by
+from uqcli.engines.protocol import Partition, Unsettled
 
 CELLS = 1 << 20
 """Ranges of all bins together: their counts stay near the cache."""
@@ -200,6 +200,7 @@ class _Table:
     Attributes
     ----------
     count, positives : int64, shape (ranges,)
+    sums : int64, shape (2, amounts, ranges), or None
     opened : bool, shape (ranges,)
     inside
         The keys in the opened ranges.
@@ -208,6 +209,7 @@ class _Table:
     ranges: _Cut
     count: Ints
     positives: Ints
+    sums: Ints | None
     opened: Bools
     inside: KeyCounts
 
@@ -228,11 +230,13 @@ class _Table:
         """As answers see them."""
         closed, order = self.closed, self._order
         exact = np.arange(len(order)) >= len(closed)
+        sums = None if self.sums is None else joined_sums([self.sums[..., closed], self.inside.sums])
         return RangeCounts(
             value=values_of(self._keys[order]),
             count=np.concatenate([self.count[closed], self.inside.count])[order],
             positives=np.concatenate([self.positives[closed], self.inside.positives])[order],
             exact=exact[order],
+            sums=None if sums is None else sums[..., order],
         )
 
     def wanted(self, mask: Bools) -> Bools:
@@ -254,27 +258,30 @@ class _Table:
         """With those ranges opened whose rows all have one key; shapes (ranges,)."""
         more = single & ~self.opened
         held = np.flatnonzero(more & (self.count > 0))
-        inside = KeyCounts(key=key[held], count=self.count[held], positives=self.positives[held])
+        inside = KeyCounts(
+            key=key[held],
+            count=self.count[held],
+            positives=self.positives[held],
+            sums=None if self.sums is None else self.sums[..., held],
+        )
         return self.with_open(more, inside)
 
 
-def count_ranges(rows: KeptRows, role: str, by: Floats, unsettled: Unsettled) -> tuple[RangeCounts, ...]:
-    """Counts of a column in each uncertainty bin, and last of all rows, exact wherever a question needs it.
+def count_ranges(rows: KeptRows, role: str, by: Partition, unsettled: Unsettled) -> tuple[RangeCounts, ...]:
+    """Counts of a column in each part, and last of all rows, exact wherever a question needs it.
 
     Parameters
     ----------
-    by : float64, shape (K-1,)
-        Uncertainty edges; without any there is one bin.
     unsettled
-        From the counts so far, of each bin and last of all rows, to the ranges that must be opened; asked
+        From the counts so far, of each part and last of all rows, to the ranges that must be opened; asked
         until it names none.
     """
-    bins = len(by) + 1
-    if rows.size <= ROWS_PER_PART:
+    parts = rows.parts(by)
+    if rows.size <= max(ROWS_PER_PART, parts * LEAST_RANGES):
         return RangeCounts.of_parts(pooled_by(rows, role, by))
     column = rows.column(role)
-    whole = Ranges.over(column, max(LEAST_RANGES, CELLS // max(4, bins)))
-    counter = _Counter(role=role, by=by, ranges=_Cut.of(whole))
+    whole = Ranges.over(column, max(LEAST_RANGES, CELLS // max(4, parts)))
+    counter = _Counter(role=role, by=by, parts=parts, ranges=_Cut.of(whole))
     tables = _first(rows, counter)
     while True:
         counts = [table.counts() for table in tables]
@@ -287,67 +294,76 @@ def count_ranges(rows: KeptRows, role: str, by: Floats, unsettled: Unsettled) ->
 
 @dataclass(frozen=True, kw_only=True)
 class _Counter:
-    """How rows are counted: by bin and range, a number for each pair."""
+    """How rows are counted: by part of the partition and range, a number for each pair."""
 
     role: str
-    by: Floats
+    by: Partition
+    parts: int
     ranges: _Cut
 
-    @property
-    def bins(self) -> int:
-        """How many uncertainty bins there are."""
-        return len(self.by) + 1
-
     def numbers(self, part: Part) -> Ints:
-        """``bin * ranges + range`` of each row."""
+        """``part * ranges + range`` of each row."""
         numbers = self.ranges.numbers(part.keys[self.role])
-        for bin_, groups in enumerate(part.groups()):
-            for rows in groups if bin_ else ():
-                numbers[rows] += bin_ * self.ranges.size
+        for number, sides in enumerate(part.sides()):
+            for rows in sides if number else ():
+                numbers[rows] += number * self.ranges.size
         return numbers
 
-    def histogram(self, part: Part) -> tuple[Ints, Ints]:
-        """Rows and positive rows by number."""
-        numbers, size, weight = self.numbers(part), self.bins * self.ranges.size, part.weight
+    def histogram(self, part: Part) -> list[Ints]:
+        """Rows and positive rows by number; then sums of each amount, over all and over positive rows."""
+        numbers, size, weight = self.numbers(part), self.parts * self.ranges.size, part.weight
         positive = numbers[part.negatives :]
         if weight is None:
-            return np.bincount(numbers, minlength=size), np.bincount(positive, minlength=size)
-        of_positive = np.bincount(positive, weights=weight[part.negatives :], minlength=size)
-        count = np.bincount(numbers, weights=weight, minlength=size)
-        return count.astype(np.int64), of_positive.astype(np.int64)  # exact: below 2**53
+            found = [np.bincount(numbers, minlength=size), np.bincount(positive, minlength=size)]
+        else:
+            of_positive = np.bincount(positive, weights=weight[part.negatives :], minlength=size)
+            count = np.bincount(numbers, weights=weight, minlength=size)
+            found = [count.astype(np.int64), of_positive.astype(np.int64)]  # exact: below 2**53
+        for where, first in ((numbers, 0), (positive, part.negatives)) if part.amounts else ():
+            for amount in part.amounts.values():
+                sums = np.zeros(size, dtype=np.int64)
+                np.add.at(sums, where, amount[first:])
+                found.append(sums)
+        return found
 
     def inside(self, part: Part, flags: Bools) -> list[KeyRows]:
-        """Keys of the rows in flagged ranges, by bin."""
+        """Keys of the rows in flagged ranges, by part of the partition."""
         places = np.flatnonzero(flags.ravel()[self.numbers(part)])
-        return keys_by_bin(part.only(places), self.role)
+        return keys_by_part(part.only(places), self.role)
 
 
 def _first(rows: KeptRows, counter: _Counter) -> list[_Table]:
     """Nothing opened."""
-    shape = (counter.bins, counter.ranges.size)
-    count, positives = np.zeros((2, shape[0] * shape[1]), dtype=np.int64)
+    amounts = len(rows.request.roles.amounts)
+    totals = np.zeros((2 + 2 * amounts, counter.parts * counter.ranges.size), dtype=np.int64)
     alone = Lock()
 
     def add(part: Part) -> None:
         found = counter.histogram(part)
         with alone:
-            np.add(count, found[0], out=count)
-            np.add(positives, found[1], out=positives)
+            for total, more in zip(totals, found, strict=True):
+                np.add(total, more, out=total)
 
     for _ in rows.each(add, (counter.role,), counter.by):
         pass
-    count, positives = count.reshape(shape), positives.reshape(shape)
-    sides = [*zip(count, positives, strict=True), (count.sum(axis=0), positives.sum(axis=0))]
+    tables = totals.reshape(len(totals), counter.parts, counter.ranges.size)
     none = np.empty(0, dtype=np.int64)
+    inside = KeyCounts(
+        key=none.astype(counter.ranges.starts.dtype),
+        count=none,
+        positives=none,
+        sums=np.empty((2, amounts, 0), dtype=np.int64) if amounts else None,
+    )
     return [
         _Table(
             ranges=counter.ranges,
-            count=one,
-            positives=other,
+            count=of_part[0],
+            positives=of_part[1],
+            sums=of_part[2:].reshape(2, amounts, -1) if amounts else None,
             opened=np.zeros(counter.ranges.size, dtype=np.bool_),
-            inside=KeyCounts(key=none.astype(counter.ranges.starts.dtype), count=none, positives=none),
+            inside=inside,
         )
-        for one, other in sides
+        for of_part in (*tables.swapaxes(0, 1), tables.sum(axis=1))
     ]
 
 
@@ -380,7 +396,7 @@ def _refined(
     rows: KeptRows, counter: _Counter, tables: Sequence[_Table], large: Bools
 ) -> tuple[_Counter, list[_Table]]:
     """Split ranges, and count their rows again."""
-    split = _Split.of(counter.ranges, tables[-1].count > 0, large, CELLS // max(4, counter.bins))
+    split = _Split.of(counter.ranges, tables[-1].count > 0, large, CELLS // max(4, counter.parts))
     finer = replace(counter, ranges=split.cut(counter.ranges))
     again = _first(rows, finer)
     return finer, [

@@ -6,13 +6,13 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from uqcli.counts import Bools, Floats, Ints, RangeCounts, ValueCounts
+from uqcli.counts import Bools, Ints, RangeCounts, ValueCounts, holding_of_parts
 from uqcli.engines.local.count.isotonic import isotonic_by
 from uqcli.engines.local.count.kept import KeptRows
 from uqcli.engines.local.count.keys import values_of
 from uqcli.engines.local.count.pooling import pooled_by
 from uqcli.engines.local.count.ranges import count_ranges
-from uqcli.engines.protocol import SourceFacts, Unsettled
+from uqcli.engines.protocol import WHOLE, Partition, SourceFacts, Unsettled
 from uqcli.engines.request import DataRequest
 from uqcli.rows import Rows
 
@@ -28,24 +28,30 @@ class LocalTable:
         """What was read."""
         return self._rows.facts
 
-    def edges(self, role: str, ranks: Callable[[int], Ints]) -> ValueCounts:
-        """Counts of a column, exact at some ranks."""
+    def groups(self, column: str) -> tuple[str, ...]:
+        """The texts of a key that rows of positive weight have, sorted."""
+        return self._rows.groups(column)
+
+    def edges(
+        self, role: str, ranks: Callable[[int], Ints], by: Partition = WHOLE
+    ) -> tuple[ValueCounts, ...]:
+        """Counts of a column in each part, exact at some ranks."""
 
         def unsettled(counts: Sequence[RangeCounts]) -> list[Bools]:
-            return [each.holding(ranks(each.rows)) for each in counts]
+            return holding_of_parts(counts, ranks)
 
-        return count_ranges(self._rows, role, np.empty(0), unsettled)[0].counts
+        return tuple(each.counts for each in self.counted(by, unsettled, role)[:-1])
 
-    def counted(self, by: Floats, unsettled: Unsettled) -> tuple[RangeCounts, ...]:
-        """Counts of the scores in each uncertainty bin, and last of all rows together."""
-        return count_ranges(self._rows, "score", by, unsettled)
+    def counted(self, by: Partition, unsettled: Unsettled, role: str = "score") -> tuple[RangeCounts, ...]:
+        """Counts of a column in each part, and last of all rows together."""
+        return count_ranges(self._rows, role, by, unsettled)
 
-    def pooled(self, by: Floats) -> tuple[ValueCounts, ...]:
-        """Exact tie-pooled counts of the scores in each uncertainty bin."""
-        return pooled_by(self._rows, "score", by)
+    def pooled(self, by: Partition, role: str = "score") -> tuple[ValueCounts, ...]:
+        """Exact tie-pooled counts of a column in each part."""
+        return pooled_by(self._rows, role, by)
 
-    def isotonic(self, by: Floats) -> tuple[ValueCounts, ...]:
-        """Blocks of the isotonic fit to the scores of each uncertainty bin, and last of all rows."""
+    def isotonic(self, by: Partition) -> tuple[ValueCounts, ...]:
+        """Blocks of the isotonic fit to the scores of each part, and last of all rows."""
         return isotonic_by(self._rows, "score", by)
 
     def rows(self) -> Rows:

@@ -1,0 +1,220 @@
+"""One contract for counts by any key, groups of text, days, classes and bins, and for sums of amounts."""
+
+import itertools
+from fractions import Fraction
+
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.engines.test_tables import EXAMPLES, written
+from uqcli.engines.protocol import WHOLE, Partition
+from uqcli.engines.request import PROBA, ClassColumns, DataRequest, Roles
+from uqcli.errors import DataError
+
+GROUPS = ("north", "south", "ünter", "a,b", "10", "9")
+DAYS = ("2026-11-02", "2026-10-30", "2025-01-01")
+SCORES = (0.0, 0.25, 0.5, 0.75, 1.0, -2.5)
+EDGES = [0.5, 2.0]
+AMOUNTS = ("0", "0.0001", "-12.5", "99999.9999", "3")
+
+RECORDS = st.lists(
+    st.fixed_dictionaries(
+        {
+            "score": st.sampled_from(SCORES),
+            "uncertainty": st.sampled_from([0.0, 0.5, 1.0, 3.0]),
+            "label": st.integers(0, 1),
+            "weight": st.integers(0, 3),
+            "region": st.sampled_from(GROUPS),
+            "day": st.sampled_from(DAYS),
+            "amount": st.sampled_from(AMOUNTS),
+        }
+    ),
+    min_size=1,
+    max_size=24,
+).filter(lambda records: any(each["weight"] for each in records))
+
+ROLES = Roles(
+    numbers={"score": "score", "uncertainty": "uncertainty", "amount": "amount"},
+    label="label",
+    weight="weight",
+    keys=("region", "day"),
+    amounts=("amount",),
+)
+
+
+def frame(records):
+    return pl.DataFrame(records).with_columns(
+        pl.col("label").cast(pl.Int8), pl.col("day").str.to_date(), pl.col("amount").cast(pl.Float64)
+    )
+
+
+def by_hand(records, column="score"):
+    """Value, rows, positive rows, and units over either, ascending."""
+    found = []
+    for value in sorted({each[column] for each in records}):
+        held = [each for each in records if each[column] == value]
+        sums = []
+        for rows in (held, [each for each in held if each["label"]]):
+            sums.append(sum(each["weight"] * int(Fraction(each["amount"]) * 10_000) for each in rows))
+        positives = sum(each["weight"] for each in held if each["label"])
+        found.append((value, sum(each["weight"] for each in held), positives, *sums))
+    return found
+
+
+def tuples(counts):
+    columns = counts.value, counts.count, counts.positives, *counts.sums[:, 0]
+    return list(zip(*(column.tolist() for column in columns), strict=True))
+
+
+def bin_of(record):
+    return sum(record["uncertainty"] >= edge for edge in EDGES)
+
+
+def divided(records, keys, *, bins):
+    """Lists of records, part by part."""
+    there = [each for each in records if each["weight"]]
+    names = [sorted({each[key] for each in there}) for key in keys]
+    parts = itertools.product(*names, range(len(EDGES) + 1 if bins else 1))
+    return [
+        [
+            each
+            for each in there
+            if all(each[key] == text for key, text in zip(keys, texts, strict=True))
+            and (not bins or bin_of(each) == number)
+        ]
+        for *texts, number in parts
+    ]
+
+
+@pytest.mark.parametrize(
+    ("keys", "bins"), [(("region",), False), (("day",), True), (("region", "day"), True)], ids=str
+)
+@EXAMPLES
+@given(records=RECORDS, cut=st.integers(0, 24))
+def test_counts_and_sums_by_key_are_those_by_hand(engine, tmp_path_factory, records, cut, keys, bins):
+    cuts = [min(cut, len(records))]
+    inputs = written(frame(records), tmp_path_factory.mktemp("rows"), cuts)
+    table = engine.table(DataRequest(**inputs, roles=ROLES))
+    by = Partition(groups=keys, edges=np.array(EDGES if bins else []))
+    there = [each for each in records if each["weight"]]
+    for key in keys:
+        assert table.groups(key) == tuple(sorted({each[key] for each in there}))
+    expected = [by_hand(part) for part in divided(records, keys, bins=bins)]
+    assert [tuples(each) for each in table.pooled(by)] == expected
+
+    def every_range(counts):
+        return [~each.exact for each in counts]
+
+    *parts, whole = table.counted(by, every_range)
+    assert [tuples(each) for each in parts] == expected
+    assert tuples(whole) == by_hand(there)
+
+
+@EXAMPLES
+@given(records=RECORDS)
+def test_ranges_that_nobody_asks_to_open_keep_the_sums(engine, tmp_path_factory, records):
+    inputs = written(frame(records), tmp_path_factory.mktemp("rows"))
+    table = engine.table(DataRequest(**inputs, roles=ROLES))
+    by = Partition(groups=("region",), edges=np.array(EDGES))
+
+    def none(counts):
+        return [np.zeros(len(each.value), dtype=np.bool_) for each in counts]
+
+    for found, rows in zip(
+        table.counted(by, none)[:-1], divided(records, ("region",), bins=True), strict=True
+    ):
+        totals = found.count.sum(), found.positives.sum(), *found.sums[:, 0].sum(axis=1)
+        assert totals == tuple(map(sum, zip(*(each[1:] for each in by_hand(rows)), strict=True))) or not rows
+
+
+@EXAMPLES
+@given(records=RECORDS, share=st.fractions(0, 1))
+def test_edges_by_key_are_the_values_of_their_ranks(engine, tmp_path_factory, records, share):
+    inputs = written(frame(records), tmp_path_factory.mktemp("rows"))
+    table = engine.table(DataRequest(**inputs, roles=ROLES))
+
+    def middle(rows):
+        return np.array([int(share * (rows - 1))])
+
+    found = table.edges("uncertainty", middle, Partition(groups=("day",)))
+    for counts, rows in zip(found, divided(records, ("day",), bins=False), strict=True):
+        values = sorted(value for each in rows for value in [each["uncertainty"]] * each["weight"])
+        at = np.searchsorted(np.cumsum(counts.count), middle(len(values)), side="right")
+        assert counts.value[at].tolist() == [values[int(share * (len(values) - 1))]]
+
+
+@EXAMPLES
+@given(records=RECORDS)
+def test_one_table_answers_by_one_key_after_the_other(engine, tmp_path_factory, records):
+    """The uncertainty may be let go once rows are divided by it; other keys stay."""
+    inputs = written(frame(records), tmp_path_factory.mktemp("rows"))
+    table = engine.table(DataRequest(**inputs, roles=ROLES))
+    cut = np.array(EDGES)
+    asked = [((), False), (("day",), True), (("region",), False), ((), True), (("region",), True)]
+    for keys, bins in asked:
+        by = Partition(groups=keys, edges=cut if bins else cut[:0])
+        expected = [by_hand(part) for part in divided(records, keys, bins=bins)]
+        assert [tuples(each) for each in table.pooled(by)] == expected
+    (uncertainties,) = table.pooled(WHOLE, "uncertainty")
+    there = [each for each in records if each["weight"]]
+    assert tuples(uncertainties) == by_hand(there, "uncertainty")
+
+
+CLASSES = ("cat", "dog", "emu")
+OF_CLASSES = Roles(
+    numbers={},
+    label="label",
+    class_columns=ClassColumns(columns="p_*"),
+    keys=("region",),
+)
+
+
+@EXAMPLES
+@given(
+    records=st.lists(
+        st.tuples(st.sampled_from(CLASSES), st.sampled_from([0.0, 0.25, 0.5]), st.sampled_from(GROUPS[:3])),
+        min_size=1,
+        max_size=20,
+    )
+)
+def test_classes_are_a_key_like_any_other(engine, tmp_path_factory, records):
+    rows = pl.DataFrame(
+        [
+            {"label": label, "p_cat": p, "p_dog": 0.5, "p_emu": 0.5 - p, "region": region}
+            for label, p, region in records
+        ]
+    )
+    inputs = written(rows, tmp_path_factory.mktemp("rows"))
+    table = engine.table(DataRequest(**inputs, roles=OF_CLASSES))
+    regions = sorted({region for *_, region in records})
+    by = Partition(groups=("region",), classes=True)
+    found = table.pooled(by, PROBA + "cat")
+    for counts, (region, label) in zip(found, itertools.product(regions, CLASSES), strict=True):
+        held = [p for each, p, where in records if (each, where) == (label, region)]
+        expected = [(value, held.count(value), 0) for value in sorted(set(held))]
+        columns = counts.value, counts.count, counts.positives
+        assert list(zip(*(column.tolist() for column in columns), strict=True)) == expected
+
+
+RECORD = {
+    **{"score": 0.5, "uncertainty": 1.0, "label": 1, "weight": 1},
+    **{"region": "x", "day": DAYS[0], "amount": "1"},
+}
+
+
+@pytest.mark.parametrize("amount", [0.00001, 1e12, 1e-300])
+def test_amounts_of_more_than_four_decimals_are_refused(engine, tmp_path, amount):
+    rows = frame([RECORD] * 3).with_columns(amount=pl.Series([1.0, 2.5, amount]))
+    table = engine.table(DataRequest(**written(rows, tmp_path), roles=ROLES))
+    with pytest.raises(DataError, match=r"column 'amount' has .* at most 4 decimals"):
+        table.pooled(WHOLE)
+
+
+def test_amounts_whose_sum_would_not_be_exact_are_refused(engine, tmp_path):
+    rows = frame([RECORD | {"weight": 900, "amount": "9e11"}])
+    table = engine.table(DataRequest(**written(rows, tmp_path), roles=ROLES))
+    with pytest.raises(DataError, match="the amounts in column 'amount' add up to more"):
+        table.pooled(WHOLE)
