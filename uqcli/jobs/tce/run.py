@@ -10,10 +10,10 @@ import numpy as np
 from uqcli import defaults
 from uqcli.artifacts.saved import Source
 from uqcli.choices import ScoreBinning
-from uqcli.counts import Ints, ValueCounts, pool
+from uqcli.counts import Ints, ValueCounts, merge, pool
 from uqcli.document import Metrics
 from uqcli.engines.probabilities import label_numbers, require_probabilities
-from uqcli.engines.protocol import WHOLE, ReadRows
+from uqcli.engines.protocol import Partition, ReadRows
 from uqcli.engines.request import PROBA, DataRequest
 from uqcli.jobs.intervals import ResamplingPlan, check_bootstrap, check_confidence
 from uqcli.jobs.labelled import open_table, read_labelled, source_of, sum_notes
@@ -129,18 +129,22 @@ class _Read:
 
 
 def _read(data: DataRequest, by: str | None) -> _Read:
-    if by is None and data.roles.class_columns is None:
+    if data.roles.class_columns is None:
         table = open_table(data, looks_at_uncertainty=False)
-        counts = list(table.pooled(WHOLE))
-        require_probabilities(counts[0].value, table.facts.columns["score"])
-        whole = _Group(name=None, counts=counts)
-        return _Read(rows=None, whole=whole, groups=[], source=source_of(table.facts))
+        parts = table.pooled(Partition(groups=data.roles.keys))
+        whole = merge(parts)
+        require_probabilities(whole.value, table.facts.columns["score"])
+        names = () if by is None else table.groups(by)
+        return _Read(
+            rows=None,
+            whole=_Group(name=None, counts=[whole]),
+            groups=[_Group(name=name, counts=[part]) for name, part in zip(names, parts, strict=False)],
+            source=source_of(table.facts),
+        )
     read, source = read_labelled(data)
-    if not read.classes:
-        require_probabilities(read.rows.score, source.columns["score"])
     rows = replace(read.rows, groups={})
     return _Read(
-        rows=rows if read.classes else None,
+        rows=rows,
         whole=_Group(name=None, counts=_counts(rows, read.classes, None)),
         groups=[
             _Group(name=name, counts=_counts(rows, read.classes, places), places=places)
@@ -153,9 +157,7 @@ def _read(data: DataRequest, by: str | None) -> _Read:
 
 
 def _counts(rows: Rows, classes: tuple[str, ...], places: Ints | None) -> list[ValueCounts]:
-    """Tie-pooled scores under each question, of the rows at some places or of all."""
-    if not classes:
-        return [rows.counts(rows.score, places)]
+    """Tie-pooled probabilities of each class, of the rows at some places or of all."""
     part = _part_at(rows, places)
     label = label_numbers(part)
     return [
