@@ -1,6 +1,11 @@
 """One contract for counts by any key, groups of text, days, classes and bins, and for sums of amounts."""
 
+import gzip
+import hashlib
 import itertools
+import os
+import threading
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -10,8 +15,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.engines.test_tables import EXAMPLES, written
+from uqcli.engines.open import streams_kept
 from uqcli.engines.protocol import WHOLE, Partition
-from uqcli.engines.request import PROBA, ClassColumns, DataRequest, Roles
+from uqcli.engines.request import INPUT, PROBA, ClassColumns, DataRequest, Roles
 from uqcli.errors import DataError
 
 GROUPS = ("north", "south", "ünter", "a,b", "10", "9")
@@ -218,3 +224,35 @@ def test_amounts_whose_sum_would_not_be_exact_are_refused(engine, tmp_path):
     table = engine.table(DataRequest(**written(rows, tmp_path), roles=ROLES))
     with pytest.raises(DataError, match="the amounts in column 'amount' add up to more"):
         table.pooled(WHOLE)
+
+
+def test_the_input_is_a_key_like_any_other(engine, tmp_path):
+    rows = [RECORD | {"score": score} for score in (0.25, 0.5, 0.75)]
+    inputs = written(frame(rows), tmp_path, cuts=[1])
+    table = engine.table(DataRequest(**inputs, roles=replace(ROLES, keys=(INPUT, "region"))))
+    assert table.groups(INPUT) == inputs["inputs"]
+    first, second = table.pooled(Partition(groups=(INPUT,)))
+    assert (tuples(first), tuples(second)) == (by_hand(rows[:1]), by_hand(rows[1:]))
+    assert INPUT not in table.facts.columns.values()
+
+
+@pytest.mark.usefixtures("here")
+def test_the_digest_covers_every_byte_wherever_it_is_from(engine, tmp_path):
+    text = b"score,uncertainty,label,weight\n0.5,1,1,1\n0.25,2,0,1\n"
+    (tmp_path / "rows.csv").write_bytes(text)
+    (tmp_path / "rows.csv.gz").write_bytes(gzip.compress(text))
+    expected = hashlib.sha256(text).hexdigest()
+    roles = Roles(numbers={"score": "score"}, label="label")
+    for name in ("rows.csv", "rows.csv.gz"):
+        assert engine.digest(DataRequest(inputs=(str(tmp_path / name),), roles=roles)) == expected
+    pipe = tmp_path / "pipe.csv"
+    os.mkfifo(pipe)
+    writer = threading.Thread(target=pipe.write_bytes, args=(text,))
+    writer.start()
+    request = DataRequest(inputs=(str(pipe),), roles=roles)
+    with streams_kept():
+        assert engine.table(request).facts.rows == 2
+        assert engine.digest(request) == expected
+    writer.join()
+    both = DataRequest(inputs=(str(tmp_path / "rows.csv"),) * 2, roles=roles)
+    assert engine.digest(both) == hashlib.sha256(text * 2).hexdigest()

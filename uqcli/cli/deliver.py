@@ -161,7 +161,7 @@ def deliver(
     saved = {name: encode(each) for name, each in _to_be_saved(result, output).items()}
     gates = judged_gates([parse_gate(text) for text in options.fail_if or []], report.gated)
     failed = [each.message for each in gates if each.fails]
-    stopped = failure is not None or bool(failed)
+    stopped = bool(failed) or (failure is not None and not result.saved_though_failed)
     origin = _with_written(origin, saved, made=bool(result.artifact or result.several), stopped=stopped)
     said = None if failure is None else Failure.of(origin.command, failure)
     reports = _report_files(report, options, RunFacts(origin=origin, gates=gates, failure=said), plot)

@@ -302,5 +302,8 @@ class Engine(Protocol):
     def batches(self, request: DataRequest) -> CheckedBatches:
         """Stream checked rows in order, for counting."""
 
+    def digest(self, request: DataRequest) -> str:
+        """SHA-256 of all bytes of the inputs, one after the other; streams must be kept."""
+
     def stream(self, request: StreamRequest) -> StreamFacts:
         """Stream files through a model, keeping order and other columns."""

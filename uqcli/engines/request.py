@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 Inputs: TypeAlias = "tuple[str, ...] | pl.DataFrame"
 """INPUT arguments in order, or a data frame."""
 
+INPUT = "\0input"
+"""The key that tells rows apart by the input they are from; no column has this name."""
+
 PROBA = "proba."
 """Class probabilities have the role ``proba.<class>``."""
 
@@ -169,7 +172,7 @@ class Roles:  # noqa: PLW1641 (mappings in it cannot be hashed)
     classes
         Class to column, once that is known. The label then names a class.
     keys
-        Columns whose text tells groups apart.
+        Columns whose text tells groups apart; ``INPUT`` is a key, too.
     features
         Columns of numbers or texts, where values may be missing.
     amounts
@@ -220,7 +223,7 @@ class Roles:  # noqa: PLW1641 (mappings in it cannot be hashed)
         return {
             **self.all_numbers(),
             **{role: name for role, name in others if name is not None},
-            **{f"by.{name}": name for name in self.keys},
+            **{f"by.{name}": name for name in self.keys if name != INPUT},
             **{f"features.{each.name}": each.name for each in self.features},
         }
 

@@ -24,6 +24,8 @@ class Result(Generic[ReportT_co, ArtifactT_co]):
         None where nothing is saved, or nothing was found.
     failure
         What the command ends with once its report is written.
+    saved_though_failed
+        Whether it is saved even where it failed, as an alarm is; a gate that fails forbids it all the same.
     several
         What is saved where several answers were asked for, by what takes the place of ``{}`` in the
         output's name.
@@ -32,4 +34,5 @@ class Result(Generic[ReportT_co, ArtifactT_co]):
     report: ReportT_co
     artifact: ArtifactT_co
     failure: UqcliError | None = None
+    saved_though_failed: bool = False
     several: Mapping[str, Saved] = field(default_factory=dict)

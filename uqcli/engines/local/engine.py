@@ -7,6 +7,7 @@ from dataclasses import replace
 from uqcli.engines.local.check.batches import LocalBatches, opened, origins_of
 from uqcli.engines.local.check.labelled import all_rows
 from uqcli.engines.local.count.table import LocalTable
+from uqcli.engines.local.read.digest import digest_of
 from uqcli.engines.protocol import Expected, ReadRows, StreamFacts, StreamRequest
 from uqcli.engines.request import DataRequest
 
@@ -40,6 +41,10 @@ class LocalEngine:
     def batches(self, request: DataRequest) -> LocalBatches:
         """Stream checked rows; unusable ones are left out."""
         return LocalBatches(request)
+
+    def digest(self, request: DataRequest) -> str:
+        """SHA-256 of all bytes of the inputs, one after the other; streams must be kept."""
+        return digest_of(origins_of(request))
 
     def stream(self, request: StreamRequest) -> StreamFacts:
         """Stream files through a model (see uqcli.engines.local.write.streaming)."""

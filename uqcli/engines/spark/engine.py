@@ -37,6 +37,12 @@ class SparkEngine:
         """Distinct rows with their weights, if they are not too many."""
         return DistinctBatches(request)
 
+    def digest(self, request: DataRequest) -> str:
+        """Of files that this machine sees, too."""
+        from uqcli.engines.local.engine import LocalEngine
+
+        return LocalEngine().digest(request)
+
     def stream(self, request: StreamRequest) -> StreamFacts:
         """Rows through a model, into a directory of Parquet parts."""
         return stream_through(request)

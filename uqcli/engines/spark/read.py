@@ -34,18 +34,23 @@ class ClusterInput:
 
     Attributes
     ----------
-    shown
-        As messages call it.
+    name
+        As it was given.
     types
         Name to the cluster's name of the type, of each column in order; of a repeated name the last.
     columns
         Names of all columns, in order.
     """
 
-    shown: str
+    name: str
     frame: Frame
     types: dict[str, str]
     columns: tuple[str, ...]
+
+    @property
+    def shown(self) -> str:
+        """As messages call it."""
+        return f"'{self.name}'"
 
 
 def opened(session: SparkSession, request: DataRequest) -> tuple[tuple[ClusterInput, ...], Roles]:
@@ -85,7 +90,7 @@ def _input(session: SparkSession, name: str, options: ReadOptions) -> ClusterInp
             expected="Parquet files, or CSV with a header, at a path that the cluster sees",
         )
     return ClusterInput(
-        shown=shown,
+        name=name,
         frame=frame,
         types={field.name: field.dataType.typeName() for field in fields},
         columns=tuple(field.name for field in fields),

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from uqcli.engines.classes import class_spellings
+from uqcli.engines.request import INPUT
 from uqcli.engines.spark.read import ClusterInput, Column, quoted
 from uqcli.errors import DataError
 
@@ -116,6 +117,8 @@ def text_of(source: ClusterInput, name: str) -> Column:
     """
     from pyspark.sql import functions as F  # noqa: N812
 
+    if name == INPUT:
+        return F.lit(source.name)
     kind, column = _kind(source, name), F.col(quoted(name))
     if kind not in (*_TEXTS, "boolean", "byte", "short", "integer", "long", "date", "void", "null"):
         raise DataError(

@@ -18,7 +18,7 @@ from uqcli.engines.local.check.classes import class_of_labels, sum_of_probabilit
 from uqcli.engines.local.check.features import encoded, infinite_numbers, texts_of
 from uqcli.engines.local.check.values import labels_of, numbers_of, unreadable
 from uqcli.engines.local.read.source import Batch
-from uqcli.engines.request import PROBA, Roles
+from uqcli.engines.request import INPUT, PROBA, Roles
 from uqcli.rows import Rows
 
 _NULL, _NAN, _INFINITE = "null", "NaN", "infinite"
@@ -187,12 +187,14 @@ class RowChecker:
         return number
 
     def _groups(self, batch: Batch, column: str, valid: Bools) -> Ints:
+        levels = self.levels.setdefault(column, {})
+        if column == INPUT:
+            return np.full(len(valid), levels.setdefault(batch.origin.name, len(levels)), dtype=np.int64)
         text = texts_of(batch.frame[column])
         null = text.is_null().to_numpy()
         if null.any():
             self._note(batch, column, "without a text", null)
             valid &= ~null
-        levels = self.levels.setdefault(column, {})
         for level in text.unique(maintain_order=True).drop_nulls().to_list():
             levels.setdefault(level, len(levels))
         return text.replace_strict(levels, default=-1, return_dtype=pl.Int64).to_numpy()

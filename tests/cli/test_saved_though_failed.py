@@ -1,0 +1,48 @@
+"""An alarm is saved and ends the run; a gate that fails forbids the saving all the same."""
+
+from dataclasses import dataclass
+
+import pytest
+
+from uqcli.choices import Binning
+from uqcli.cli.deliver import deliver
+from uqcli.cli.options import ReportOptions
+from uqcli.document import Document
+from uqcli.engines.request import DataRequest, Roles
+from uqcli.errors import GateError
+from uqcli.jobs.bin.run import bin_rows
+from uqcli.jobs.result import Result
+from uqcli.methods.bin.grid import GridSpec
+from uqcli.reports.origin import Origin
+
+ROLES = Roles(numbers={"score": "score", "uncertainty": "uncertainty"}, label="label")
+
+
+@dataclass(frozen=True)
+class Alarm:
+    gated = {"": {"e_value": 120.0}}  # noqa: RUF012
+
+    def payload(self):
+        return {"alarm": True, "metrics": dict(self.gated[""])}
+
+    def document(self):
+        return Document(title="Alarm")
+
+
+@pytest.fixture
+def grid(made):
+    data = DataRequest(inputs=(str(made / "data.parquet"),), roles=ROLES)
+    spec = GridSpec(binning=Binning.EQUI_WEIGHT, uncertainty_bins=2, score_bins=4)
+    return bin_rows(data, spec).artifact
+
+
+@pytest.mark.parametrize(
+    ("kept", "gate", "written"), [(True, None, True), (False, None, False), (True, "e_value>100", False)]
+)
+def test_what_failed_is_saved_where_it_says_so(grid, tmp_path, kept, gate, written):
+    place = tmp_path / "state.json"
+    result = Result(report=Alarm(), artifact=grid, failure=GateError(["an alarm"]), saved_though_failed=kept)
+    options = ReportOptions(quiet=True, fail_if=None if gate is None else [gate])
+    with pytest.raises(GateError):
+        deliver(result, options, origin=Origin(command="watch"), output=str(place))
+    assert place.exists() is written

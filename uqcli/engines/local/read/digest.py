@@ -1,0 +1,30 @@
+"""One digest of what inputs hold: of every byte, wherever and however it is read."""
+
+from __future__ import annotations
+
+import hashlib
+from contextlib import ExitStack
+
+from uqcli.engines.inputs import InputFrame, Origin
+from uqcli.engines.local.read.failures import reading
+from uqcli.engines.local.read.streams import bytes_of, stream_again
+
+_PIECE = 1 << 20
+
+
+def digest_of(origins: tuple[Origin, ...]) -> str:
+    """SHA-256 of the bytes of inputs, one after the other, as hexadecimal digits.
+
+    Compressed text counts as what it holds, so that a pipe and a file of the same rows are the same. What can
+    be read once must be kept (see ``streams_kept``); a data frame counts as its Arrow stream.
+    """
+    seen = hashlib.sha256()
+    for each in origins:
+        if isinstance(each, InputFrame):
+            seen.update(each.frame.write_ipc_stream(None).getbuffer())
+            continue
+        with ExitStack() as stack, reading(each):
+            stream = stack.enter_context(bytes_of(each)) if each.regular else stream_again(each, stack)
+            while piece := stream.read(_PIECE):
+                seen.update(piece)
+    return seen.hexdigest()

@@ -1,0 +1,111 @@
+"""A file that is read, changed and replaced whole by one run at a time."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import stat
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from typing import Final
+
+from uqcli.errors import DataError, UsageError
+from uqcli.files import is_stdin, is_stdout
+from uqcli.stores.address import is_address, is_foreign
+
+PATIENCE: Final = 60.0
+"""Seconds that another run may keep the file."""
+
+_LOOK_UP: Final = 0.05
+
+
+@dataclass(frozen=True, kw_only=True)
+class State:
+    """What the file held when it was locked; empty where there was none.
+
+    It is replaced by writing to ``path`` (see ``open_output``), with or without a word to wait for.
+    """
+
+    path: str
+    content: bytes
+
+
+@contextmanager
+def locked(name: str) -> Iterator[State]:
+    """Keep a file from other runs until the block ends.
+
+    The lock is on the file itself, so nothing else is left behind: who waited for a file that was replaced
+    meanwhile, or removed, begins again with the new one.
+
+    Raises
+    ------
+    UsageError
+        An address, a stream or a device: only a file of this machine can be locked.
+    DataError
+        It cannot be read or written, or another run keeps it.
+    """
+    if is_address(name) or is_foreign(name) or is_stdin(name) or is_stdout(name):
+        raise UsageError(f"a state at '{name}'", expected="a file of this machine, which can be locked")
+    path = os.path.realpath(name)
+    try:
+        descriptor, is_new = _locked(path, name)
+    except OSError as error:
+        raise DataError(
+            f"cannot keep '{name}': {error.strerror or error}", remedy="choose another place for the state"
+        ) from error
+    try:
+        with os.fdopen(os.dup(descriptor), "rb") as stream:
+            yield State(path=name, content=stream.read())
+    finally:
+        if is_new and _is_there(descriptor, path):  # nothing was written: as if it had never been
+            with suppress(OSError):
+                os.unlink(path)  # noqa: PTH108  names may be any bytes
+        os.close(descriptor)
+
+
+def _locked(path: str, name: str) -> tuple[int, bool]:
+    """A descriptor of the file that holds its lock, and whether it was made for that."""
+    until = time.monotonic() + PATIENCE
+    while True:
+        descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NONBLOCK, 0o666)
+        try:
+            _wait_for_lock(descriptor, name, until)
+            if _is_there(descriptor, path):
+                return descriptor, os.fstat(descriptor).st_size == 0
+        except BaseException:
+            os.close(descriptor)
+            raise
+        os.close(descriptor)
+
+
+def _wait_for_lock(descriptor: int, name: str, until: float) -> None:
+    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        raise UsageError(f"'{name}' is no regular file", expected="a file of this machine")
+    while not _has_lock(descriptor):
+        if time.monotonic() > until:
+            raise DataError(
+                f"'{name}' is in use by another run",
+                expected=f"the end of that run within {PATIENCE:.0f} s",
+                remedy="try again",
+            )
+        time.sleep(_LOOK_UP)
+
+
+def _has_lock(descriptor: int) -> bool:
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
+
+
+def _is_there(descriptor: int, path: str) -> bool:
+    """Whether the locked file is still what the path names."""
+    try:
+        named = os.stat(path)  # noqa: PTH116
+    except OSError:
+        return False
+    held = os.fstat(descriptor)
+    return (held.st_dev, held.st_ino) == (named.st_dev, named.st_ino)
