@@ -8,12 +8,12 @@ import pytest
 from scipy import stats
 
 from uqcli.choices import ShiftEstimator
+from uqcli.class_counts import ClassCounts
 from uqcli.draws import Purpose, generator
 from uqcli.engines.request import ClassColumns, DataRequest, Roles
 from uqcli.errors import InfeasibleError
 from uqcli.jobs.shift.evidence import Likelihood, MeanProbabilities, PredictedClasses
 from uqcli.jobs.shift.run import ShiftRequest, intervals_of_shares, intervals_of_weights, run
-from uqcli.methods.tce.calibrated_labels import ClassCounts
 
 SOURCE, TARGET = np.array([0.5, 0.3, 0.2]), np.array([0.2, 0.3, 0.5])
 

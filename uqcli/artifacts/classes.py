@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
-from uqcli.artifacts.saved import Saved
 from uqcli.engines.probabilities import BINARY
 from uqcli.engines.request import PROBA
 
@@ -16,9 +15,8 @@ def are_weights(weights: Sequence[float]) -> bool:
     return all(0 <= each < _LARGEST_WEIGHT for each in weights) and any(weights)
 
 
-def columns_of_classes(artifact: Saved, classes: Sequence[str]) -> str | None:
-    """Whether the columns an artifact names are those of its classes; what is wrong, or None."""
-    columns = artifact.source.columns
+def columns_of_classes(columns: Mapping[str, str], classes: Sequence[str]) -> str | None:
+    """What is wrong with columns, by role, that are to hold probabilities of classes; None if nothing is."""
     if "score" in columns:
         return None if tuple(classes) == BINARY else "its classes are not those of one score"
     missing = [name for name in classes if f"{PROBA}{name}" not in columns]

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from uqcli.choices import ArtifactKind
-from uqcli.engines.request import ClassColumns, FeatureRequest, Roles
+from uqcli.engines.request import PROBA, ClassColumns, FeatureRequest, Roles
 from uqcli.errors import UsageError
 
 
@@ -80,6 +80,10 @@ class Reading(Protocol):
     def needs_uncertainty(self) -> bool:
         """Whether it looks at the uncertainty."""
 
+    @property
+    def of_classes(self) -> Sequence[str]:
+        """The classes whose probabilities it reads."""
+
     def features(self) -> tuple[FeatureRequest, ...]:
         """Columns beside score and uncertainty."""
 
@@ -92,6 +96,8 @@ def roles_of(artifacts: Sequence[Reading], named: ColumnOverrides, *, labelled: 
     UsageError
         The artifacts name different columns for one role, or have no use for one.
     """
+    if artifacts[0].of_classes:
+        return _roles_of_classes(artifacts[0], named, labelled=labelled)
     named.refuse(("proba", "classes"), f"with a {artifacts[0].kind} artifact")
     numbers = {"score": _column(artifacts, "score", named.score) or ""}
     uncertain = [artifact for artifact in artifacts if artifact.needs_uncertainty]
@@ -105,6 +111,19 @@ def roles_of(artifacts: Sequence[Reading], named: ColumnOverrides, *, labelled: 
         label=_column(artifacts, "label", named.label) if labelled else None,
         weight=_column(artifacts, "weight", named.weight) if labelled and named.weighted else None,
         features=tuple(each for artifact in artifacts for each in artifact.features()),
+    )
+
+
+def _roles_of_classes(artifact: Reading, named: ColumnOverrides, *, labelled: bool) -> Roles:
+    """Of one artifact: two may have their classes in different orders."""
+    named.refuse(("score", "uncertainty"), f"with a {artifact.kind} artifact of class probabilities")
+    classes = {name: artifact.columns[f"{PROBA}{name}"] for name in artifact.of_classes}
+    return Roles(
+        numbers={},
+        classes=classes if named.proba is None else named.proba.renaming(artifact.of_classes),
+        label=_column([artifact], "label", named.label) if labelled else None,
+        weight=_column([artifact], "weight", named.weight) if labelled and named.weighted else None,
+        features=artifact.features(),
     )
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from msgspec import Meta
 
 from uqcli.artifacts.classes import are_weights, columns_of_classes
-from uqcli.artifacts.columns import ColumnOverrides, NewColumns
+from uqcli.artifacts.columns import NewColumns
 from uqcli.artifacts.saved import Count, Saved
 from uqcli.choices import ConformalMethod, ConformalMode, OnInvalid
 from uqcli.counts import Bools, Floats, Ints
@@ -18,7 +18,7 @@ from uqcli.document import Document, Metrics, Table, count, printable
 from uqcli.draws import Purpose, uniforms
 from uqcli.engines.probabilities import positions_of, probabilities
 from uqcli.engines.protocol import AddedColumns, ColumnType
-from uqcli.engines.request import PROBA, FeatureRequest, Roles
+from uqcli.engines.request import FeatureRequest, Roles
 from uqcli.errors import DataError, UsageError
 from uqcli.exact import decimal
 from uqcli.kernels.nonconformity import Matrix
@@ -73,6 +73,11 @@ class ConformalArtifact(Saved, frozen=True, kw_only=True):
 
     has_sets: ClassVar[bool] = True
 
+    @property
+    def of_classes(self) -> Sequence[str]:
+        """See Saved: none where one score is the probability of the positive label."""
+        return () if "score" in self.columns else self.classes
+
     def contradiction(self) -> str | None:
         """See Saved."""
         classes = self.classes
@@ -83,7 +88,7 @@ class ConformalArtifact(Saved, frozen=True, kw_only=True):
             return "a threshold is not between 0 and 1"
         if self.calibration_rows is not None and len(self.calibration_rows) != len(classes):
             return "it does not have calibration rows for each class"
-        return self._in_groups() or self._in_promise() or columns_of_classes(self, classes)
+        return self._in_groups() or self._in_promise() or columns_of_classes(self.columns, classes)
 
     def _in_groups(self) -> str | None:
         groups = self.groups
@@ -127,19 +132,6 @@ class ConformalArtifact(Saved, frozen=True, kw_only=True):
         if self.groups is None:
             return ()
         return (FeatureRequest(name=self.groups.column, text=True, levels=tuple(self.groups.names)),)
-
-    def reads(self, named: ColumnOverrides) -> Roles:
-        """See Saved: the columns that sets look at."""
-        named.refuse(("uncertainty",), "with a conformal artifact")
-        columns = self.source.columns
-        if "score" in columns:
-            named.refuse(("proba", "classes"), "with an artifact of one score")
-            return Roles(numbers={"score": named.score or columns["score"]}, features=self.features())
-        named.refuse(("score",), f"'{named.score}' with class probabilities")
-        classes = {name: columns[f"{PROBA}{name}"] for name in self.classes}
-        if named.proba is not None:
-            classes = named.proba.renaming(self.classes)
-        return Roles(numbers={}, classes=classes, features=self.features())
 
     def sets(self, roles: Roles, *, no_empty: bool = False) -> Callable[[Rows], np.ndarray]:
         """Sets of checked rows as masks of shape (rows, C).

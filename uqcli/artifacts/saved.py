@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from enum import StrEnum
 from typing import Annotated, ClassVar
 
 import msgspec
 from msgspec import Meta
 
+from uqcli.artifacts.classes import columns_of_classes
 from uqcli.artifacts.columns import ColumnOverrides, NewColumns, roles_of
 from uqcli.choices import ArtifactKind
 from uqcli.defaults import FORMAT_VERSION, VERSION
@@ -80,6 +81,11 @@ class Saved(msgspec.Struct, frozen=True, kw_only=True):
         """Whether it looks at the uncertainty."""
         return False
 
+    @property
+    def of_classes(self) -> Sequence[str]:
+        """The classes whose probabilities it reads, in order; none where it reads a score."""
+        return ()
+
     def contradiction(self) -> str | None:
         """What a schema cannot say: the first thing that does not fit together, or None."""
         raise NotImplementedError
@@ -122,6 +128,8 @@ class Saved(msgspec.Struct, frozen=True, kw_only=True):
 
     def missing_columns(self) -> str | None:
         """The role of a column that it reads and does not name, in words; None if there is none."""
+        if self.of_classes:
+            return columns_of_classes(self.columns, self.of_classes)
         if "score" not in self.source.columns:
             return "it does not name its score column"
         if self.needs_uncertainty and "uncertainty" not in self.source.columns:

@@ -71,7 +71,7 @@ class ShiftArtifact(Saved, frozen=True, kw_only=True):
         for ends in (self.interval, self.target_interval):
             if ends is not None and (len(ends) != len(classes) or any(len(pair) != 2 for pair in ends)):
                 return "it does not have an interval for each class"
-        return self._in_draws() or columns_of_classes(self, classes)
+        return self._in_draws() or columns_of_classes(self.columns, classes)
 
     def _in_draws(self) -> str | None:
         classes = len(self.classes)

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from uqcli.artifacts.columns import roles_of
 from uqcli.artifacts.conformal import ConformalArtifact
 from uqcli.artifacts.saved import Source
 from uqcli.artifacts.shift import ShiftArtifact
@@ -121,12 +122,8 @@ def _difference(measured: Sequence[SetMetrics], pair: _Pair | None, confidence: 
 
 
 def _labelled_rows(artifact: ConformalArtifact, request: EvaluateRequest) -> DataRequest:
-    saved, named = artifact.source.columns, request.columns
-    roles = replace(
-        artifact.reads(named),
-        label=named.label or saved.get("label", LABEL),
-        weight=named.weight or saved.get("weight") if named.weighted else None,
-    )
+    roles = roles_of([artifact], request.columns, labelled=True)
+    roles = replace(roles, label=roles.label or LABEL)
     binary, positive = not roles.classes, request.data.positive_value
     if not binary and positive is not None:
         raise UsageError("--positive with labels that name classes", expected="none")

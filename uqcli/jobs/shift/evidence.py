@@ -9,6 +9,7 @@ from typing import Protocol
 
 import numpy as np
 
+from uqcli.class_counts import ClassCounts
 from uqcli.counts import Floats, Ints
 from uqcli.methods.shift.drawn import (
     UNSEEN_IN_TARGET,
@@ -21,7 +22,6 @@ from uqcli.methods.shift.drawn import (
 from uqcli.methods.shift.identifiability import require_identified
 from uqcli.methods.shift.sums import exact_sums, mean_responsibilities
 from uqcli.methods.shift.weights import ClassWeights, bbse, em, known, solve_weights
-from uqcli.methods.tce.calibrated_labels import ClassCounts
 
 _LEAST_START = 1e-3
 """EM never leaves a weight of 0 again: a drawn likelihood starts above it."""

@@ -11,6 +11,7 @@ from uqcli import defaults
 from uqcli.artifacts.saved import Source
 from uqcli.artifacts.shift import ShiftArtifact, ShiftParameters
 from uqcli.choices import ArtifactKind, Confusion, ShiftEstimator
+from uqcli.class_counts import ClassCounts
 from uqcli.counts import Floats, Ints, pool
 from uqcli.draws import Purpose, generator
 from uqcli.engines.probabilities import label_numbers
@@ -31,7 +32,6 @@ from uqcli.jobs.shift.evidence import (
 from uqcli.methods.bin.edges import even_edges
 from uqcli.methods.resampling import LEAST_OF_A_CLASS, least_replicates, percentile_interval, tail_of
 from uqcli.methods.shift.weights import ClassWeights, no_shift_p_value
-from uqcli.methods.tce.calibrated_labels import ClassCounts
 from uqcli.methods.tce.calibration_error import expected_error, in_bins
 from uqcli.reports.shift.report import ShiftReport
 from uqcli.rows import Rows

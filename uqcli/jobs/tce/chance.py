@@ -8,6 +8,7 @@ from hashlib import blake2b
 
 import numpy as np
 
+from uqcli.class_counts import ClassCounts
 from uqcli.counts import Floats, ValueCounts
 from uqcli.document import Estimate, Metric
 from uqcli.draws import Purpose, generator
@@ -24,7 +25,6 @@ from uqcli.methods.resampling import (
     studentised_interval,
 )
 from uqcli.methods.tce.calibrated_labels import (
-    ClassCounts,
     IfCalibrated,
     compare_with_draws,
     draw_positives,

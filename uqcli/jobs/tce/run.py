@@ -10,6 +10,7 @@ import numpy as np
 from uqcli import defaults
 from uqcli.artifacts.saved import Source
 from uqcli.choices import ScoreBinning
+from uqcli.class_counts import ClassCounts
 from uqcli.counts import Ints, ValueCounts, merge, pool
 from uqcli.document import Metrics
 from uqcli.engines.probabilities import label_numbers, require_probabilities
@@ -21,7 +22,6 @@ from uqcli.jobs.result import Result
 from uqcli.jobs.tce.chance import Chance, chance_of_classes, chance_of_scores, key_of
 from uqcli.jobs.tce.measure import Measured, MeasureOptions, mean_metrics, measure, test_based_error
 from uqcli.methods.bin.block_sizes import size_notes
-from uqcli.methods.tce.calibrated_labels import ClassCounts
 from uqcli.methods.tce.diagram import diagram
 from uqcli.reports.tce.parts import ClassPart, Part
 from uqcli.reports.tce.report import TceParameters, TceReport
