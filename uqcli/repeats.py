@@ -43,9 +43,10 @@ def are_copies(rows: Rows) -> bool:
     Parameters
     ----------
     rows
-        Pooled, with labels of two classes. Weights count as repeated rows.
+        Pooled, with labels; of many classes every other one counts as positive. Weights count as repeated
+        rows.
     """
-    count, positive = rows.counted(), rows.labels
+    count, positive = rows.counted(), rows.labels if rows.label_class is None else rows.label_class % 2 == 1
     values = list(rows.numbers.values())
     order = np.lexsort(list(reversed(values)))
     new: Bools = np.zeros(len(order), dtype=np.bool_)

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Annotated
 
 import msgspec
+import numpy as np
 from msgspec import Meta
 
 from uqcli.artifacts.columns import NewColumns
@@ -18,13 +20,14 @@ from uqcli.choices import (
     Partitioner,
     SplitCriterion,
 )
+from uqcli.class_counts import Matrix
 from uqcli.counts import Floats, Ints
 from uqcli.document import Document, Metrics, Table, count
-from uqcli.engines.probabilities import require_probabilities
+from uqcli.engines.probabilities import probabilities, require_probabilities
 from uqcli.engines.protocol import AddedColumns, ColumnType
 from uqcli.engines.request import FeatureRequest, Roles
-from uqcli.methods.calibrate.maps import CalibrationMap
-from uqcli.methods.calibrate.maps.base import Calibrated
+from uqcli.methods.calibrate.maps import CalibrationMap, ClassMap
+from uqcli.methods.calibrate.maps.base import BaseClassMap, Calibrated
 from uqcli.methods.calibrate.scale import Scale
 from uqcli.rows import Rows
 
@@ -51,16 +54,23 @@ class CalibratorArtifact(Saved, frozen=True, kw_only=True):
     """A map from scores to probabilities.
 
     ``logit``: scores are real numbers such as logits. ``undersampled``: negatives were kept with probability
-    1/undersampled where the model learned; the odds are divided by it before the map. ``weights``: of the
-    negative and of the positive class in the target; the odds are multiplied by their ratio after the map.
+    1/undersampled where the model learned; the odds are divided by it before the map. ``classes``: those
+    whose probabilities it reads, where it does not read a score. ``weights``: of each class in the target,
+    of two the negative one first; probabilities are multiplied by them after the map.
     """
 
     parameters: CalibratorParameters
     method: CalibrationMethod
     logit: bool
     undersampled: Annotated[float, Meta(ge=1)]
-    calibration: CalibrationMap
-    weights: Annotated[list[Annotated[float, Meta(ge=0)]], Meta(min_length=2, max_length=2)] | None
+    calibration: CalibrationMap | ClassMap
+    weights: Annotated[list[Annotated[float, Meta(ge=0)]], Meta(min_length=2)] | None
+    classes: Annotated[list[str], Meta(min_length=2)] | msgspec.UnsetType = msgspec.UNSET
+
+    @property
+    def of_classes(self) -> Sequence[str]:
+        """See Saved."""
+        return [] if self.classes is msgspec.UNSET else self.classes
 
     @property
     def needs_uncertainty(self) -> bool:
@@ -76,6 +86,12 @@ class CalibratorArtifact(Saved, frozen=True, kw_only=True):
         """See Saved."""
         if self.weights is not None and not all(0 < each < math.inf for each in self.weights):
             return "a class weight is not finite and above 0"
+        if self.weights is not None and len(self.weights) != (len(self.of_classes) or 2):
+            return "its class weights are not one for each class"
+        if len(set(self.of_classes)) < len(self.of_classes):
+            return "a class is named twice"
+        if isinstance(self.calibration, BaseClassMap) != bool(self.of_classes):
+            return "its map is not for the columns it reads"
         if self.method not in self.calibration.methods:
             return f"its map is none of method {self.method}"
         return self.calibration.contradiction() or self.missing_columns()
@@ -91,18 +107,41 @@ class CalibratorArtifact(Saved, frozen=True, kw_only=True):
             for column in self.calibration.features
         )
 
+    @property
+    def calibration_of_rows(self) -> CalibrationMap:
+        """The map of an artifact that reads a score."""
+        assert not isinstance(self.calibration, BaseClassMap)
+        return self.calibration
+
     def calibrated(self, rows: Rows) -> Calibrated:
         """Probabilities of rows whose features have the map's levels; in the target, where there is one."""
         features = {name: each.value for name, each in rows.features.items()}
         corrected = self.scale.corrected(rows.score)
-        found = self.calibration.predict(corrected, self.scale, rows.uncertainty, features)
+        found = self.calibration_of_rows.predict(corrected, self.scale, rows.uncertainty, features)
         if self.weights is None:
             return found
         negative, positive = self.weights
         return replace(found, probability=Scale.in_target(found.probability, (negative, positive)))
 
+    @property
+    def calibration_of_classes(self) -> BaseClassMap:
+        """The map of an artifact that reads class probabilities."""
+        assert isinstance(self.calibration, BaseClassMap)
+        return self.calibration
+
+    def calibrated_classes(self, probability: Matrix) -> Matrix:
+        """Probabilities of shape (n, C); in the target, where there is one [LS Prop. 1]."""
+        found = self.calibration_of_classes.probabilities(probability)
+        if self.weights is None:
+            return found
+        weighted = found * np.array(self.weights)
+        shares: Matrix = weighted / weighted.sum(axis=1, keepdims=True)
+        return shares
+
     def adds(self, roles: Roles, form: NewColumns) -> AddedColumns:
-        """See Saved: the calibrated probability, and the leaf where one partition gives it."""
+        """See Saved: the calibrated probabilities, and the leaf where one partition gives it."""
+        if self.of_classes:
+            return self._adds_classes(roles, form)
         calibrated, leaf = f"{form.prefix}calibrated", f"{form.prefix}leaf"
         column = roles.numbers["score"]
         types: dict[str, ColumnType] = {calibrated: "float64"}
@@ -121,23 +160,38 @@ class CalibratorArtifact(Saved, frozen=True, kw_only=True):
 
         return AddedColumns(types=types, compute=compute)
 
+    def _adds_classes(self, roles: Roles, form: NewColumns) -> AddedColumns:
+        """A column for each class."""
+        names = [f"{form.prefix}calibrated_{each}" for each in self.of_classes]
+
+        def compute(rows: Rows) -> dict[str, Floats]:
+            uniform = 1 / len(names)
+            found = self.calibrated_classes(rows.filled(probabilities(rows, roles), uniform))
+            return dict(zip(names, found.T, strict=True))
+
+        return AddedColumns(types=dict.fromkeys(names, "float64"), compute=compute)
+
     def facts(self) -> Metrics:
         """See Saved: counts of the rows it was fitted on."""
         source = self.source
-        return {"rows": source.rows, "positives": source.positives, "dropped": source.dropped}
+        classes = {"classes": len(self.of_classes)} if self.of_classes else {"positives": source.positives}
+        return {"rows": source.rows, **classes, "dropped": source.dropped}
 
     def document(self) -> Document:
         """See Saved."""
         source = self.source
         columns = ", ".join(f"{role} '{name}'" for role, name in source.columns.items())
         reads = "real scores such as logits" if self.logit else "probabilities"
+        positives = "" if source.positives is None else f" {count(source.positives)} positive,"
         notes = [
             f"Reads {reads}; columns: {columns}.",
-            f"{self.made_from()}, {count(source.positives)} positive, {count(source.dropped)} dropped.",
+            f"{self.made_from()},{positives} {count(source.dropped)} dropped.",
         ]
         if self.undersampled > 1:
             notes.insert(0, f"Odds are first divided by {self.undersampled:g}, for undersampled negatives.")
-        if self.weights is not None:
+        if self.of_classes and self.weights is not None:
+            notes.append("Then corrected for a target: each class's probability is multiplied by its weight.")
+        elif self.weights is not None:
             negative, positive = self.weights
             notes.append(
                 f"Then corrected for a target in which negatives are {negative:.4g} and positives "

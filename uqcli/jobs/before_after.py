@@ -5,9 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 from uqcli import defaults
-from uqcli.counts import Floats, Ints, ValueCounts
+from uqcli.class_counts import ClassCounts
+from uqcli.counts import Floats, Ints, ValueCounts, merge
 from uqcli.methods.bin.edges import even_edges
 from uqcli.methods.calibrate.maps import CalibrationMap
+from uqcli.methods.evaluate.paired_classes import PairedClassCounts
 from uqcli.methods.tce.calibration_error import in_bins
 from uqcli.methods.tce.diagram import Reliability, reliability
 from uqcli.reports.before_after import ReliabilityPanel
@@ -42,6 +44,17 @@ def panels(
         )
         for name, places in weighty[:_MOST_PANELS]
     )
+
+
+def panel_of_classes(pairs: PairedClassCounts) -> ReliabilityPanel:
+    """All classes in one panel, each against the rest."""
+    before, after = (_reliability(_of_all_classes(side)) for side in pairs.sides())
+    return ReliabilityPanel(title="Each class against the rest", before=before, after=after)
+
+
+def _of_all_classes(counts: ClassCounts) -> ValueCounts:
+    labels = counts.observed_labels()
+    return merge([counts.against_the_rest(at, labels) for at in range(labels.shape[1])])
 
 
 def _parts(map_: CalibrationMap, uncertainty: Floats | None, leaf: Ints | None) -> list[tuple[str, Ints]]:

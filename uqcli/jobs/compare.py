@@ -11,8 +11,10 @@ from uqcli.counts import ValueCounts
 from uqcli.document import Estimate, Metric
 from uqcli.draws import Purpose, generator
 from uqcli.jobs.intervals import ResamplingPlan
+from uqcli.jobs.tce.measure import mean_metrics
 from uqcli.methods.bin.registry import BinSizes, rule_of
 from uqcli.methods.evaluate.paired import SIDES, PairedCounts
+from uqcli.methods.evaluate.paired_classes import PairedClassCounts
 from uqcli.methods.evaluate.ranking import auc, average_precision
 from uqcli.methods.resampling import LEAST_OF_A_CLASS, least_replicates, studentised_interval
 from uqcli.methods.tce.calibration_error import (
@@ -28,13 +30,22 @@ from uqcli.running.progress import followed
 
 Values = Mapping[str, float | None]
 
+_CALIBRATION = ("ece", "ace", "tce")
+"""Metrics whose means over the classes tell of many classes, as in ``uqcli tce --proba``."""
+
 _WITH_INTERVALS = ("auc", "log_loss", "brier")
 """Metrics that noise does not lift; the others have no interval that holds its level."""
 
 
-def compare(pairs: PairedCounts, plan: ResamplingPlan) -> Comparison:
+Pairs = PairedCounts | PairedClassCounts
+
+
+def compare(pairs: Pairs, plan: ResamplingPlan) -> Comparison:
     """Measure both probabilities; the same resampled rows serve both."""
-    before, after = map(metrics_of, pairs.counts())
+    if isinstance(pairs, PairedClassCounts):
+        before, after = _metrics_of_classes(pairs)
+    else:
+        before, after = map(metrics_of, pairs.counts())
     difference = {name: minus(after[name], before[name]) for name in before}
     values = dict(zip(SIDES, (before, after, difference), strict=True))
     intervals = _intervals(pairs, plan) if plan.replicates else {}
@@ -51,11 +62,11 @@ Intervals = Mapping[tuple[str, str], tuple[float, float] | None]
 """By side and metric; None where one would not hold its level."""
 
 
-def _intervals(pairs: PairedCounts, plan: ResamplingPlan) -> Intervals:
-    keys = [(side, name) for side in SIDES for name in _WITH_INTERVALS]
-    if min(int(pairs.positives.sum()), int(pairs.negatives.sum())) < LEAST_OF_A_CLASS:
-        return dict.fromkeys(keys)
+def _intervals(pairs: Pairs, plan: ResamplingPlan) -> Intervals:
     found = pairs.with_errors()
+    keys = [(side, name) for side in SIDES for name in _WITH_INTERVALS if name in found]
+    if pairs.least_of_a_class < LEAST_OF_A_CLASS:
+        return dict.fromkeys(keys)
     replicates = max(plan.replicates, least_replicates(plan.confidence))
     drawn = [
         pairs.resampled(generator(plan.seed, Purpose.BOOTSTRAP, each)).with_errors()
@@ -89,6 +100,17 @@ def _in_range(side: str, name: str, ends: tuple[float, float] | None) -> tuple[f
         return low, high
     most = 1.0 if name == "brier" else math.inf
     return max(0.0, ends[0]), min(most, ends[1])
+
+
+def _metrics_of_classes(pairs: PairedClassCounts) -> list[Values]:
+    """Losses of whole rows, and calibration errors as means over the classes, each against the rest."""
+    found: list[Values] = []
+    for counts, losses in zip(pairs.sides(), pairs.losses().values(), strict=True):
+        labels = counts.observed_labels()
+        each = [metrics_of(counts.against_the_rest(at, labels)) for at in range(counts.probability.shape[1])]
+        means = mean_metrics(each)
+        found.append({**losses, **{name: means[name] for name in _CALIBRATION}})
+    return found
 
 
 def metrics_of(counts: ValueCounts) -> Values:

@@ -11,7 +11,8 @@ import numpy as np
 from uqcli.counts import Floats, ValueCounts
 from uqcli.methods.resampling import WithError, mean_with_error
 
-_CLIP = 1e-15
+CLIP = 1e-15
+"""Probabilities are this far from 0 and 1 where a surprise is taken."""
 
 Loss = Callable[[Floats], tuple[Floats, Floats]]
 """From probabilities to what a positive and what another row loses at them."""
@@ -24,7 +25,7 @@ def squared_error(probability: Floats) -> tuple[Floats, Floats]:
 
 def surprise(probability: Floats) -> tuple[Floats, Floats]:
     """``-ln p`` and ``-ln(1 - p)`` of probabilities clipped to [1e-15, 1 - 1e-15], in nats."""
-    clipped = np.clip(probability, _CLIP, 1 - _CLIP)
+    clipped = np.clip(probability, CLIP, 1 - CLIP)
     return -np.log(clipped), -np.log1p(-clipped)
 
 
@@ -37,7 +38,7 @@ def is_bounded(name: str, probability: Floats) -> bool:
 
     No interval holds its level where that happens to one row in many: most samples do not show it.
     """
-    return name != "log_loss" or bool(probability.min() > _CLIP and probability.max() < 1 - _CLIP)
+    return name != "log_loss" or bool(probability.min() > CLIP and probability.max() < 1 - CLIP)
 
 
 def mean_loss(counts: ValueCounts, name: str) -> WithError:

@@ -62,6 +62,7 @@ def comparison_table(title: str, compared: Comparison, sides: Sequence[str] = BE
             meaning,
         )
         for kind, name, meaning in meant(_MEANINGS)
+        if name in compared.before
     ]
     return Table(title=title, header=("", "metric", *sides, "meaning"), rows=rows, left=2, words_last=True)
 
@@ -94,14 +95,15 @@ def ranked_table(title: str, of: str, compared: Sequence[tuple[str, Comparison]]
     if len(set(befores)) == 1:
         given = [("(before)", given[0][1])]
     lines = [(name, each.after) for name, each in compared] + [(name, each.before) for name, each in given]
+    measured = [metric for metric in _RANKED if metric in lines[0][1]]
     rows = [
         (
             name,
-            *(_shown(metrics[metric], metric, interval=metric == "log_loss", sign="") for metric in _RANKED),
+            *(_shown(metrics[metric], metric, interval=metric == "log_loss", sign="") for metric in measured),
         )
         for name, metrics in by_log_loss(lines)
     ]
-    return Table(title=title, header=(of, *_RANKED.values()), rows=rows)
+    return Table(title=title, header=(of, *(_RANKED[metric] for metric in measured)), rows=rows)
 
 
 def decided_by_single_rows(compared: Sequence[tuple[str, Comparison]]) -> list[str]:

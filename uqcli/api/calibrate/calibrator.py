@@ -33,7 +33,7 @@ class Calibrator(Fitted[CalibratorArtifact]):
     @property
     def map(self) -> CalibrationMap:
         """The map and its parameters."""
-        return self.artifact.calibration
+        return self.artifact.calibration_of_rows
 
     @classmethod
     def fit(

@@ -13,6 +13,7 @@ from uqcli.cli.deliver import check_outputs, deliver
 from uqcli.cli.inputs import labelled_data
 from uqcli.cli.options import (
     ArtifactOutput,
+    ClassProbabilities,
     FitColumns,
     InputOptions,
     OptionalResampling,
@@ -166,6 +167,7 @@ def calibrate(
     resampling: OptionalResampling,
     written: ArtifactOutput,
     columns: FitColumns,
+    probabilities: ClassProbabilities,
     reading: InputOptions,
     plotting: PlotOutput,
     reporting: ReportOptions,
@@ -185,12 +187,12 @@ def calibrate(
     from uqcli.jobs.calibrate.made import CalibrateRequest
     from uqcli.jobs.calibrate.run import run
 
-    method = _method(methods)
+    method = _method(methods, probabilities)
     _refuse_stray(method, methods, parts)
     if method not in (None, CalibrationMethod.HETEROGENEOUS):
         parts = PartOptions()  # what is configured for it
     request = CalibrateRequest(
-        data=labelled_data(inputs, columns, reading, running),
+        data=labelled_data(inputs, columns, reading, running, probabilities=probabilities),
         calibration=_calibration(method or defaults.CALIBRATION_METHOD, methods, parts, resampling),
         features=_names(parts.features, "--features"),
         partition=_names(parts.partition, "--partition"),
@@ -213,8 +215,12 @@ def _names(text: str | None, option: str) -> tuple[str, ...]:
     return names
 
 
-def _method(methods: MapOptions) -> CalibrationMethod | None:
+def _method(methods: MapOptions, probabilities: ClassProbabilities) -> CalibrationMethod | None:
     """What was asked for; None for all."""
+    if probabilities.proba is not None and methods.method is CalibrationChoice.ALL:
+        raise UsageError("--proba with --method all", expected=f"--method {CalibrationMethod.TEMPERATURE}")
+    if probabilities.proba is not None and methods.method is None:
+        return CalibrationMethod.TEMPERATURE
     if methods.method is not None:
         return None if methods.method is CalibrationChoice.ALL else CalibrationMethod(methods.method)
     return defaults.CALIBRATION_METHOD if methods.undersampled is None else CalibrationMethod.PRIOR

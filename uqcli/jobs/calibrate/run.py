@@ -9,6 +9,7 @@ from uqcli.artifacts.calibrator import CalibratorArtifact
 from uqcli.choices import CalibrationMethod
 from uqcli.counts import Floats
 from uqcli.jobs.before_after import panels
+from uqcli.jobs.calibrate.classes import run_classes
 from uqcli.jobs.calibrate.fit import (
     CalibrationOptions,
     FittedCalibration,
@@ -51,6 +52,8 @@ def run(request: CalibrateRequest) -> Result[CalibrateReport, CalibratorArtifact
     UsageError, DataError, ArtifactError, MissingExtraError
         An option is out of range or missing, a score is no probability, rows or class weights cannot be read.
     """
+    if request.data.roles.class_columns is not None:
+        return run_classes(request)
     made, how = make_calibrator(request), request.calibration
     measured = _measured(made, request)
     plan = plan_of(request, None if measured is None else measured.rows.size)

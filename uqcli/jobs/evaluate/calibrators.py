@@ -10,14 +10,15 @@ import numpy as np
 from uqcli.artifacts.calibrator import CalibratorArtifact
 from uqcli.artifacts.saved import Source
 from uqcli.artifacts.shift import ShiftArtifact
+from uqcli.class_counts import Matrix
 from uqcli.counts import Floats, bin_of
 from uqcli.document import Estimate, Metrics, Promise, p_text
-from uqcli.engines.probabilities import require_probabilities
+from uqcli.engines.probabilities import label_numbers, probabilities, require_probabilities
 from uqcli.engines.protocol import ReadRows
 from uqcli.engines.request import DataRequest
 from uqcli.errors import UsageError
-from uqcli.jobs.before_after import panels
-from uqcli.jobs.compare import compare, minus
+from uqcli.jobs.before_after import panel_of_classes, panels
+from uqcli.jobs.compare import Pairs, compare, minus
 from uqcli.jobs.evaluate.columns import labelled_rows
 from uqcli.jobs.evaluate.request import EvaluateRequest
 from uqcli.jobs.intervals import ResamplingPlan, check_bootstrap
@@ -26,6 +27,7 @@ from uqcli.methods.calibrate.histogram import error_p_values
 from uqcli.methods.calibrate.maps.histogram import HistogramMap
 from uqcli.methods.calibrate.scale import Scale
 from uqcli.methods.evaluate.paired import PairedCounts
+from uqcli.methods.evaluate.paired_classes import PairedClassCounts
 from uqcli.methods.resampling import LEAST_OF_A_CLASS
 from uqcli.reports.before_after import ReliabilityPanel
 from uqcli.reports.comparison import Comparison, value_of
@@ -33,6 +35,9 @@ from uqcli.reports.evaluate.boundaries import EvaluateParameters
 from uqcli.reports.evaluate.calibrators import EvaluateCalibratorReport, MeasuredCalibrator
 from uqcli.reports.evaluate.difference import LOSSES_COMPARED, CalibratorDifference
 from uqcli.rows import Rows
+
+Probability = Floats | Matrix
+"""Of the positive label, shape (n,), or of each class, shape (n, C)."""
 
 
 def evaluate(
@@ -59,12 +64,20 @@ def evaluate(
         if read is None or read[0] != data:
             read = (data, *read_labelled(data))
         rows, source = read[1].rows, read[2]
-        if not artifact.logit:
-            require_probabilities(rows.score, source.columns["score"])
-        before, found = Scale(real=artifact.logit).probability(rows.score), artifact.calibrated(rows)
-        parts = panels(rows, before, found.probability, artifact.calibration, found.leaf)
+        if artifact.of_classes:
+            before = probabilities(rows, data.roles)
+            calibrated = artifact.calibrated_classes(before)
+            of_classes = PairedClassCounts.of(before, calibrated, label_numbers(rows), rows.weight)
+            pairs: Pairs = of_classes
+            parts: Sequence[ReliabilityPanel] = [panel_of_classes(of_classes)]
+        else:
+            if not artifact.logit:
+                require_probabilities(rows.score, source.columns["score"])
+            before, found = Scale(real=artifact.logit).probability(rows.score), artifact.calibrated(rows)
+            calibrated = found.probability
+            pairs = PairedCounts.of(before, calibrated, rows.labels, rows.weight)
+            parts = panels(rows, before, calibrated, artifact.calibration_of_rows, found.leaf)
         shown += parts if len(models) == 1 else [replace(parts[0], title=name)]
-        pairs = PairedCounts.of(before, found.probability, rows.labels, rows.weight)
         measured = MeasuredCalibrator(
             compared=compare(pairs, plan),
             rows=rows.size,
@@ -72,7 +85,7 @@ def evaluate(
         )
         results.append((name, artifact, measured))
         if len(models) == 2:
-            after.append((rows, found.probability))
+            after.append((rows, calibrated))
     assert read is not None  # there is an artifact
     return EvaluateCalibratorReport(
         source=read[2],
@@ -122,8 +135,20 @@ def _judged(name: str, artifact: CalibratorArtifact, rows: Rows, level: float) -
     )
 
 
+def _paired(before: Probability, after: Probability, rows: Rows) -> Pairs:
+    """Of one score, or of each class."""
+    if before.ndim == 2:
+        return PairedClassCounts.of(before, after, label_numbers(rows), rows.weight)
+    return PairedCounts.of(before, after, rows.labels, rows.weight)
+
+
 def _requests(request: EvaluateRequest, models: Sequence[CalibratorArtifact]) -> list[DataRequest]:
     """What each is measured on: the same rows where one reading has what all of them look at."""
+    classes = [each.of_classes for each in models]
+    if any(classes):
+        if not all(classes):
+            raise UsageError("a calibrator of classes beside one of a score", remedy="take them one by one")
+        return [labelled_rows(request, [each]) for each in models]
     try:
         return [labelled_rows(request, models)] * len(models)
     except UsageError:
@@ -131,14 +156,14 @@ def _requests(request: EvaluateRequest, models: Sequence[CalibratorArtifact]) ->
 
 
 def _difference(
-    compared: Sequence[Comparison], after: Sequence[tuple[Rows, Floats]], plan: ResamplingPlan
+    compared: Sequence[Comparison], after: Sequence[tuple[Rows, Probability]], plan: ResamplingPlan
 ) -> CalibratorDifference:
     """Of what two calibrators make; paired where one reading had what both look at."""
     (rows, first), (others, second) = after
     one, other = (each.after for each in compared)
     values = {name: minus(value_of(other[name]), value_of(one[name])) for name in one}
     paired = rows is others
-    pairs = PairedCounts.of(first, second, rows.labels, rows.weight) if paired else None
+    pairs = _paired(first, second, rows) if paired else None
     resampled = {} if pairs is None or not plan.replicates else resampled_losses(pairs, plan)
     without = {name: Estimate(value=values[name], low=None, high=None) for name in LOSSES_COMPARED}
     return CalibratorDifference(
@@ -148,7 +173,7 @@ def _difference(
     )
 
 
-def resampled_losses(pairs: PairedCounts, plan: ResamplingPlan) -> Metrics:
+def resampled_losses(pairs: Pairs, plan: ResamplingPlan) -> Metrics:
     """Differences with intervals; none where few rows tell the two apart, as they held 47 % of 95 there."""
     if pairs.rows_apart() < LEAST_OF_A_CLASS:
         return {}

@@ -33,6 +33,8 @@ def labelled_rows(request: EvaluateRequest, models: Sequence[TwoClasses]) -> Dat
 
 
 def _positive_value(request: EvaluateRequest, models: Sequence[TwoClasses]) -> str | None:
+    if models[0].of_classes and request.data.positive_value is not None:
+        raise UsageError("--positive with labels that name classes", expected="none")
     if request.data.positive_value is not None:
         return request.data.positive_value
     values = {model.parameters.positive for model in models}

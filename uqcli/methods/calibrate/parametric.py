@@ -7,11 +7,12 @@ as weak as one row, and enough to stay finite.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 
-from uqcli.counts import Floats, Ints, ValueCounts
+from uqcli.counts import Floats, ValueCounts
 from uqcli.kernels.logistic import (
     likelihood_has_maximum,
     logistic_fit,
@@ -59,21 +60,29 @@ def fit_platt(counts: ValueCounts, scale: Scale) -> FittedMap:
 def fit_temperature(counts: ValueCounts, scale: Scale) -> FittedMap:
     """``sigmoid(log-odds / T)`` with 1/T between 1e-3 and 1e3."""
     log_odds = scale.log_odds(counts.value)
-    slope = _root_of_slope(log_odds, counts.count, counts.positives)
-    notes: tuple[str, ...] = ()
-    if slope in (_FLATTEST, _STEEPEST):
-        notes = (f"The temperature is at its bound of {1 / slope:g}.",)
-    return FittedMap(map=LogisticMap(intercept=0.0, slope=slope), notes=notes)
-
-
-def _root_of_slope(log_odds: Floats, count: Ints, positives: Ints) -> float:
-    """Where the derivative of the convex loss vanishes: Newton's steps, kept inside a bracket."""
 
     def derivative(slope: float) -> tuple[float, float]:
         probability = sigmoid(slope * log_odds)
-        first = float(((count * probability - positives) * log_odds).sum())
-        return first, float((count * probability * (1 - probability) * log_odds**2).sum())
+        first = float(((counts.count * probability - counts.positives) * log_odds).sum())
+        return first, float((counts.count * probability * (1 - probability) * log_odds**2).sum())
 
+    slope = best_slope(derivative)
+    return FittedMap(map=LogisticMap(intercept=0.0, slope=slope), notes=at_bound(slope))
+
+
+def at_bound(slope: float) -> tuple[str, ...]:
+    """That a slope of temperature scaling is at one of its bounds, if it is."""
+    return (f"The temperature is at its bound of {1 / slope:g}.",) if slope in (_FLATTEST, _STEEPEST) else ()
+
+
+def best_slope(derivative: Callable[[float], tuple[float, float]]) -> float:
+    """The slope of temperature scaling, 1/T: Newton's steps, kept inside a bracket.
+
+    Parameters
+    ----------
+    derivative
+        First and second derivative of the convex loss at a slope.
+    """
     low, high = _FLATTEST, _STEEPEST
     if derivative(low)[0] >= 0:
         return low

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from uqcli.class_counts import Matrix
 from uqcli.counts import Floats
 from uqcli.kernels.logistic import sigmoid
 
@@ -58,3 +59,17 @@ class Scale:
     def probability(self, corrected: Floats) -> Floats:
         """Corrected scores as probabilities."""
         return sigmoid(corrected) if self.real else corrected
+
+
+def class_logits(probability: Matrix) -> Matrix:
+    """Logarithms of class probabilities clipped to [1e-12, 1], less their mean over the classes."""
+    logarithm = np.log(np.clip(probability, CLIP, 1))
+    centred: Matrix = logarithm - logarithm.mean(axis=1, keepdims=True)
+    return centred
+
+
+def softmax(logits: Matrix) -> Matrix:
+    """Probabilities of shape (n, C) from logits."""
+    powers = np.exp(logits - logits.max(axis=1, keepdims=True))
+    shares: Matrix = powers / powers.sum(axis=1, keepdims=True)
+    return shares

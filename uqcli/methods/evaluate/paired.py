@@ -95,6 +95,11 @@ class PairedCounts:
             negatives=np.add.reduceat(times[order], starts) - hits,
         )
 
+    @property
+    def least_of_a_class(self) -> int:
+        """Rows of the rarer class."""
+        return min(int(self.positives.sum()), int(self.negatives.sum()))
+
     def resampled(self, random: np.random.Generator) -> PairedCounts:
         """As many rows drawn with replacement; pairs that are not drawn stay, with no rows."""
         drawn = resample(np.concatenate([self.positives, self.negatives]), random)

@@ -28,9 +28,9 @@ from uqcli.reports.comparison import (
 )
 from uqcli.reports.in_words import CALIBRATIONS, named
 
+_OTHERS: Final = "Other maps may do better: --method all compares them."
 _NEXT: Final = (
-    "Other maps may do better: --method all compares them. uqcli apply writes the probabilities; check them "
-    "with uqcli evaluate on labelled rows not used here."
+    "uqcli apply writes the probabilities; check them with uqcli evaluate on labelled rows not used here."
 )
 _BOTH: Final = (
     "write each with --method and --output, and hold both against other labelled rows with uqcli evaluate "
@@ -128,6 +128,7 @@ class CalibrateReport:
         """The readable form."""
         source = self.artifact.source
         method = named(self.artifact.method, CALIBRATIONS)
+        positives = "" if source.positives is None else f", {count(source.positives)} positive"
         made = f"Calibrated ({method})"
         if self.every:
             made = (
@@ -143,7 +144,7 @@ class CalibrateReport:
         if self.errors is not None:
             tables.append(_errors_table(self.errors, self.where or ""))
         return Document(
-            title=f"{made} on {count(source.rows)} rows, {count(source.positives)} positive",
+            title=f"{made} on {count(source.rows)} rows{positives}",
             tables=tables,
             notes=self._notes(),
             figures=[before_and_after_figure(self.panels)] if self.panels else [],
@@ -167,7 +168,7 @@ class CalibrateReport:
             *tried,
             *not_tried,
             *self.notes,
-            *([] if self.every else [_NEXT]),
+            *([] if self.every else [_NEXT if self.artifact.of_classes else f"{_OTHERS} {_NEXT}"]),
             *seed,
         ]
 

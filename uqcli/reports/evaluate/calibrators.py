@@ -104,9 +104,9 @@ class EvaluateCalibratorReport:
             tables = [ranked_table("By log loss: the lowest first", "calibrator", named)]
         if self.difference is not None:
             tables.append(self.difference.table(self._names()))
-        rows, positives = count(self.source.rows), count(self.source.positives)
+        positives = "" if self.source.positives is None else f", {count(self.source.positives)} positive"
         of = number_of(self.results, "a calibrator", "calibrators")
-        title = f"Evaluation of {of} on {rows} rows, {positives} positive"
+        title = f"Evaluation of {of} on {count(self.source.rows)} rows{positives}"
         figure = before_and_after_figure(self.panels)
         return Document(
             title=title,

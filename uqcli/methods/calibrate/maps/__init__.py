@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from uqcli.methods.calibrate.maps.beta import BetaMap
 from uqcli.methods.calibrate.maps.by_uncertainty import UncertaintyMap
+from uqcli.methods.calibrate.maps.class_temperature import ClassTemperatureMap
 from uqcli.methods.calibrate.maps.groups import GroupsMap
 from uqcli.methods.calibrate.maps.histogram import HistogramMap
 from uqcli.methods.calibrate.maps.identity import IdentityMap
@@ -21,6 +22,8 @@ from uqcli.methods.calibrate.questions import FeatureColumn
 __all__ = [
     "BetaMap",
     "CalibrationMap",
+    "ClassMap",
+    "ClassTemperatureMap",
     "FeatureColumn",
     "GroupsMap",
     "HistogramMap",
@@ -32,3 +35,7 @@ __all__ = [
 ]
 
 CalibrationMap = ScoreMap | UncertaintyMap | TreesMap | GroupsMap
+"""From a score, and perhaps more of a row, to the probability of the positive label."""
+
+ClassMap = ClassTemperatureMap
+"""From the probabilities of a row's classes to better ones."""

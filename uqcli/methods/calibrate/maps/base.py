@@ -13,6 +13,7 @@ from uqcli.choices import CalibrationMethod
 from uqcli.document import Table
 
 if TYPE_CHECKING:
+    from uqcli.class_counts import Matrix
     from uqcli.counts import Floats, Ints
     from uqcli.methods.calibrate.questions import FeatureColumn
     from uqcli.methods.calibrate.scale import Scale
@@ -81,6 +82,20 @@ class BaseMap(msgspec.Struct, frozen=True, kw_only=True, tag_field="map"):
         """What does not fit together in it, first of all; None if everything does."""
         raise NotImplementedError
 
+    def tables(self, undersampled: float) -> list[Table]:
+        """What it does, for people.
+
+        Parameters
+        ----------
+        undersampled
+            As in ``Scale``: the odds are divided by it before the map.
+        """
+        raise NotImplementedError
+
+
+class BaseRowMap(BaseMap, frozen=True, kw_only=True, tag_field="map"):
+    """A map from a row's score, and perhaps more of it, to the probability of the positive label."""
+
     def predict(
         self,
         corrected: Floats,
@@ -113,18 +128,8 @@ class BaseMap(msgspec.Struct, frozen=True, kw_only=True, tag_field="map"):
         del uncertainty, leaf
         return None
 
-    def tables(self, undersampled: float) -> list[Table]:
-        """What it does, for people.
 
-        Parameters
-        ----------
-        undersampled
-            As in ``Scale``: the odds are divided by it before the map.
-        """
-        raise NotImplementedError
-
-
-class BaseScoreMap(BaseMap, frozen=True, kw_only=True, tag_field="map"):
+class BaseScoreMap(BaseRowMap, frozen=True, kw_only=True, tag_field="map"):
     """A map of the score alone."""
 
     def probability(self, corrected: Floats, scale: Scale) -> Floats:
@@ -142,7 +147,7 @@ class BaseScoreMap(BaseMap, frozen=True, kw_only=True, tag_field="map"):
         uncertainty: Floats | None = None,
         features: Mapping[str, Floats] | None = None,
     ) -> Calibrated:
-        """See BaseMap."""
+        """See BaseRowMap."""
         del uncertainty, features
         return Calibrated(probability=self.probability(corrected, scale))
 
@@ -150,6 +155,14 @@ class BaseScoreMap(BaseMap, frozen=True, kw_only=True, tag_field="map"):
         """Its formula."""
         del undersampled
         return [formula_table(self.formula())]
+
+
+class BaseClassMap(BaseMap, frozen=True, kw_only=True, tag_field="map"):
+    """A map from the probabilities of a row's classes to better ones."""
+
+    def probabilities(self, probability: Matrix) -> Matrix:
+        """Calibrated probabilities of shape (n, C), each row adding up to 1."""
+        raise NotImplementedError
 
 
 def formula_table(said: str) -> Table:

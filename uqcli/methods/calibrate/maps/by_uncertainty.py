@@ -9,7 +9,7 @@ from msgspec import Meta
 
 from uqcli.choices import CalibrationMethod
 from uqcli.document import Table, count, number
-from uqcli.methods.calibrate.maps.base import BaseMap, Calibrated, Count, Parts
+from uqcli.methods.calibrate.maps.base import BaseRowMap, Calibrated, Count, Parts
 from uqcli.methods.calibrate.maps.contradictions import first, not_ascending
 from uqcli.methods.calibrate.maps.isotonic import IsotonicMap
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from uqcli.methods.calibrate.scale import Scale
 
 
-class UncertaintyMap(BaseMap, frozen=True, kw_only=True, tag_field="map", tag="by-uncertainty"):
+class UncertaintyMap(BaseRowMap, frozen=True, kw_only=True, tag_field="map", tag="by-uncertainty"):
     """One isotonic map for each uncertainty bin [UB sec. 5]; an uncertainty v is in bin #{edges <= v}."""
 
     methods: ClassVar[frozenset[CalibrationMethod]] = frozenset({CalibrationMethod.MIST})

@@ -9,7 +9,7 @@ from msgspec import Meta
 
 from uqcli.choices import CalibrationMethod
 from uqcli.document import Table
-from uqcli.methods.calibrate.maps.base import BaseMap, Calibrated, Parts
+from uqcli.methods.calibrate.maps.base import BaseRowMap, Calibrated, Parts
 from uqcli.methods.calibrate.maps.leaves import (
     Leaf,
     calibrated_in_leaves,
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from uqcli.methods.calibrate.scale import Scale
 
 
-class GroupsMap(BaseMap, frozen=True, kw_only=True, tag_field="map", tag="groups"):
+class GroupsMap(BaseRowMap, frozen=True, kw_only=True, tag_field="map", tag="groups"):
     """One calibration for each combination of levels; others take the last leaf, fitted on all rows."""
 
     methods: ClassVar[frozenset[CalibrationMethod]] = frozenset({CalibrationMethod.HETEROGENEOUS})

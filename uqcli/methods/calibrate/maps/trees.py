@@ -11,7 +11,7 @@ from msgspec import Meta
 
 from uqcli.choices import CalibrationMethod
 from uqcli.document import Table
-from uqcli.methods.calibrate.maps.base import BaseMap, Calibrated, Parts
+from uqcli.methods.calibrate.maps.base import BaseRowMap, Calibrated, Parts
 from uqcli.methods.calibrate.maps.contradictions import first
 from uqcli.methods.calibrate.maps.leaves import (
     Leaf,
@@ -38,7 +38,7 @@ class Tree(msgspec.Struct, frozen=True, kw_only=True):
     leaves: Annotated[list[Leaf], Meta(min_length=1)]
 
 
-class TreesMap(BaseMap, frozen=True, kw_only=True, tag_field="map", tag="trees"):
+class TreesMap(BaseRowMap, frozen=True, kw_only=True, tag_field="map", tag="trees"):
     """Heterogeneous calibration [HC Alg. 1]: one tree, the mean of many, or one after the other."""
 
     methods: ClassVar[frozenset[CalibrationMethod]] = frozenset({CalibrationMethod.HETEROGENEOUS})

@@ -1,0 +1,170 @@
+"""Calibrators of class probabilities."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from uqcli import defaults
+from uqcli.artifacts.calibrator import CalibratorArtifact
+from uqcli.artifacts.saved import Source
+from uqcli.choices import ArtifactKind, CalibrationMethod
+from uqcli.class_counts import ClassCounts, Matrix
+from uqcli.draws import Purpose, generator
+from uqcli.engines.probabilities import label_numbers, probabilities
+from uqcli.engines.request import DataRequest, Inputs, Roles
+from uqcli.errors import UsageError
+from uqcli.jobs.before_after import panel_of_classes
+from uqcli.jobs.calibrate.drawn_rows import deal_rows
+from uqcli.jobs.calibrate.made import CalibrateRequest
+from uqcli.jobs.calibrate.parameters import parameters_of
+from uqcli.jobs.calibrate.plan import plan_note, plan_of
+from uqcli.jobs.class_mix import load_shift
+from uqcli.jobs.compare import compare
+from uqcli.jobs.intervals import check_bootstrap, check_confidence
+from uqcli.jobs.labelled import read_labelled, sum_notes
+from uqcli.jobs.memory import CLASS_ROWS, require_memory
+from uqcli.jobs.result import Result
+from uqcli.methods.calibrate.classes import fit_class_temperature
+from uqcli.methods.calibrate.scale import Scale
+from uqcli.methods.evaluate.paired_classes import PairedClassCounts
+from uqcli.reports.calibrate.report import CalibrateReport
+from uqcli.rows import Rows
+
+
+def run_classes(request: CalibrateRequest) -> Result[CalibrateReport, CalibratorArtifact]:
+    """Fit a map of class probabilities, and measure it on rows it was not fitted on.
+
+    Raises
+    ------
+    UsageError, DataError, ArtifactError
+        An option does not go with class probabilities, or rows or class weights cannot be read.
+    """
+    _check(request)
+    data = request.data.without("uncertainty")
+    read = _read(data)
+    found, notes = fit_class_temperature(read.counts())
+    weights = _weights(request, read)
+    how = request.calibration
+    artifact = CalibratorArtifact(
+        kind=ArtifactKind.CALIBRATOR,
+        source=read.source,
+        parameters=parameters_of(how, (), on_invalid=data.on_invalid, positive=None),
+        method=how.method,
+        logit=False,
+        undersampled=1.0,
+        calibration=found,
+        weights=weights,
+        classes=list(read.roles.classes),
+    )
+    if request.test is not None:
+        pairs, where = _tested(data, request.test, artifact), "on the test rows"
+    else:
+        pairs, where = _cross_fitted(read, how.seed), "under cross-fitting"
+    plan = plan_of(request, None if pairs is None else int(pairs.count.sum()))
+    report = CalibrateReport(
+        artifact=artifact,
+        resampling=(plan.replicates, plan.confidence),
+        tested=request.test is not None,
+        compared=None if pairs is None else compare(pairs, plan),
+        where=None if pairs is None else where,
+        panels=() if pairs is None else (panel_of_classes(pairs),),
+        errors=None,
+        notes=(
+            *notes,
+            *plan_note(request, plan, measured=pairs is not None),
+            *([] if weights is None else [_CORRECTED]),
+            *sum_notes(read.unnormalised),
+        ),
+    )
+    return Result(report=report, artifact=artifact)
+
+
+_CORRECTED = (
+    "Afterwards each class's probability is multiplied by its weight in the target; labelled rows of the "
+    "source cannot measure that."
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Read:
+    """Distinct rows in sorted order."""
+
+    rows: Rows
+    roles: Roles
+    source: Source
+    unnormalised: float
+
+    def probability(self, rows: Rows) -> Matrix:
+        """Of some of the rows."""
+        return probabilities(rows, self.roles)
+
+    def counts(self, rows: Rows | None = None) -> ClassCounts:
+        """Of some of the rows, or of all."""
+        part = self.rows if rows is None else rows
+        return ClassCounts.of(self.probability(part), label_numbers(part), part.weight)
+
+
+def _read(data: DataRequest) -> _Read:
+    require_memory(data, CLASS_ROWS)
+    read, source = read_labelled(data)
+    columns = {name: source.columns[f"proba.{name}"] for name in read.classes}
+    return _Read(
+        rows=read.rows.pooled(),
+        roles=Roles(numbers={}, classes=columns),
+        source=source,
+        unnormalised=read.unnormalised,
+    )
+
+
+def _check(request: CalibrateRequest) -> None:
+    how = request.calibration
+    how.check()
+    check_confidence(request.confidence)
+    check_bootstrap(request.bootstrap)
+    if how.method is not CalibrationMethod.TEMPERATURE:
+        raise UsageError(f"class probabilities with method {how.method}", expected="method temperature")
+    if how.scale != Scale():
+        raise UsageError("--logit or --undersampled beside --proba", expected="probabilities as they are")
+    if request.features or request.partition:
+        raise UsageError("--features or --partition beside --proba", expected="one score")
+
+
+def _weights(request: CalibrateRequest, read: _Read) -> list[float] | None:
+    if request.shift is None:
+        return None
+    weights = list(load_shift(request.shift).weights_for(tuple(read.roles.classes)))
+    if min(weights) <= 0:
+        raise UsageError("a class has weight 0 in the target", expected="all classes in the target")
+    return weights
+
+
+def _tested(data: DataRequest, test: Inputs, artifact: CalibratorArtifact) -> PairedClassCounts | None:
+    """Probabilities of other rows, before the map and after it."""
+    read = _read(data.on(test))
+    before = read.probability(read.rows)
+    return PairedClassCounts.of(
+        before,
+        artifact.calibration_of_classes.probabilities(before),
+        label_numbers(read.rows),
+        read.rows.weight,
+    )
+
+
+def _cross_fitted(read: _Read, seed: int) -> PairedClassCounts | None:
+    """Each row under a map fitted without it; None where there is only one."""
+    rows = read.rows
+    if rows.size < 2:
+        return None
+    weight = rows.counted()
+    folds = deal_rows(rows, min(defaults.FOLDS, rows.size), generator(seed, Purpose.SPLIT, 1))
+    parts = []
+    for fold in folds:
+        held_out = rows.weighing(fold)
+        found, _ = fit_class_temperature(read.counts(rows.weighing(weight - fold)))
+        before = read.probability(held_out)
+        parts.append((held_out, before, found.probabilities(before)))
+    joined = Rows.joined([part for part, _, _ in parts])
+    before, after = (np.concatenate(each) for each in list(zip(*parts, strict=True))[1:])
+    return PairedClassCounts.of(before, after, label_numbers(joined), joined.weight)

@@ -1,0 +1,35 @@
+"""Calibration of many classes at once.
+
+Everything is summed over distinct rows in sorted order, so that the order of the rows leaves no trace.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from uqcli.class_counts import ClassCounts
+from uqcli.counts import Floats
+from uqcli.methods.calibrate.maps.class_temperature import ClassTemperatureMap
+from uqcli.methods.calibrate.parametric import at_bound, best_slope
+from uqcli.methods.calibrate.scale import class_logits, softmax
+
+
+def fit_class_temperature(counts: ClassCounts) -> tuple[ClassTemperatureMap, tuple[str, ...]]:
+    """``softmax(ln p / T)`` of the highest likelihood, with 1/T between 1e-3 and 1e3.
+
+    Returns
+    -------
+    The map, and what there is to know of its fit.
+    """
+    logits = class_logits(counts.probability)
+    of_label = logits[np.arange(len(logits)), counts.label]
+
+    def derivative(slope: float) -> tuple[float, float]:
+        share = softmax(slope * logits)
+        mean: Floats = (share * logits).sum(axis=1)
+        spread = (share * logits**2).sum(axis=1) - mean**2
+        first = float((counts.count * (mean - of_label)).sum())
+        return first, float((counts.count * spread).sum())
+
+    slope = best_slope(derivative)
+    return ClassTemperatureMap(slope=slope), at_bound(slope)
