@@ -37,8 +37,10 @@ def discreet(text: str) -> str:
     --------
     >>> discreet("cannot read 'https://me:secret@host/a.csv?sign=1'; sc://host:1/;token=2")
     "cannot read 'https://host/a.csv'; sc://host:1/"
+    >>> discreet("'https:/me:secret@host/a.csv', 'me:secret@host:/a.csv'")
+    "'https:/host/a.csv', 'host:/a.csv'"
     """
-    if "://" not in text:
+    if ":/" not in text:
         return text
     for pattern in _SECRETS:
         text = pattern.sub(r"\1", text)
@@ -46,7 +48,8 @@ def discreet(text: str) -> str:
 
 
 _SECRETS: Final = (
-    re.compile(r"([a-z][a-z0-9+.-]*://)[^/\s'\"]*@", re.IGNORECASE),
+    re.compile(r"([a-z][a-z0-9+.-]*:/+)[^/\s'\"]*@", re.IGNORECASE),  # with a slash too few, too
+    re.compile(r"()[^/\s'\"@:]+:[^/\s'\"@]*@(?=[\w.-]+:/)"),  # as scp has it
     re.compile(
         r"([a-z][a-z0-9+.-]*://)[^/\s'\"]*:[^/\s'\"]*[^/\s'\"\d][^\s'\"]*@", re.IGNORECASE
     ),  # a slash in it

@@ -385,3 +385,66 @@ def test_an_empty_key_is_a_column(uqcli, whole, tmp_path):
         outcome = uqcli("apply", "b.json", "e.jsonl", "-q", "-o", output)
         assert (outcome.code, outcome.err) == (0, "")
     assert (tmp_path / "o.csv").read_text().splitlines()[1].split(",")[2] == "5"
+
+
+@pytest.fixture
+def times():
+    """Groups that differ in a fraction of a second, or in the offset of an hour that comes twice."""
+    random = np.random.default_rng(5)
+    score = random.random(300)
+    at = random.integers(0, 3, 300)
+    clock = pl.Series([[3_723_000_000_000, 3_723_000_100_000, 3_723_000_200_000][each] for each in at])
+    hour = pl.Series(["2024-10-27T00:30:00", "2024-10-27T01:30:00", "2024-10-27T03:30:00"]).str.to_datetime()
+    zoned = hour.dt.replace_time_zone("UTC").dt.convert_time_zone("Europe/Berlin")
+    return pl.DataFrame(
+        {
+            "score": score,
+            "label": (random.random(300) < score).astype(np.int8),
+            "time": clock.cast(pl.Time),
+            "zoned": zoned[at],
+        }
+    )
+
+
+@pytest.mark.parametrize("column", ["time", "zoned"])
+def test_groups_of_times_are_the_same_from_every_format(uqcli, tmp_path, times, column):
+    found = []
+    for ending in ("parquet", "csv", "arrow"):
+        path = tmp_path / f"rows.{ending}"
+        {"parquet": times.write_parquet, "csv": times.write_csv, "arrow": times.write_ipc}[ending](path)
+        outcome = uqcli("tce", path, "--by", column, "--json")
+        assert (outcome.code, len(outcome.json["groups"])) == (0, 3)
+        found.append(outcome.json["groups"])
+    assert found[0] == found[1] == found[2]
+    for ending in ("parquet", "csv"):
+        model, rows = tmp_path / f"{ending}.json", tmp_path / f"rows.{ending}"
+        line = ("--method", "heterogeneous", "--partition", column, "-q", "-o", model)
+        assert uqcli("calibrate", rows, *line).code == 0
+        assert uqcli("apply", model, tmp_path / "rows.csv", "-q", "-o", tmp_path / f"{ending}.csv").code == 0
+    assert (tmp_path / "parquet.csv").read_bytes() == (tmp_path / "csv.csv").read_bytes()
+
+
+PATTERNS = {name: f"^{name}$" for name in ("score", "uncertainty", "label", "group")}
+
+
+@pytest.mark.parametrize("ending", ["parquet", "csv", "jsonl", "arrow"])
+@pytest.mark.parametrize("names", [PATTERNS, {"score": "*"}, {"group": "^.*$"}], ids=["^a$", "*", "^.*$"])
+def test_names_that_look_like_patterns_are_names(uqcli, rows, tmp_path, ending, names):
+    plain = rows.with_columns(group=pl.lit("a"))
+    renamed = plain.rename(names)
+    for frame, name in ((plain, "plain"), (renamed, "odd")):
+        path = tmp_path / f"{name}.{ending}"
+        writers = {"csv": frame.write_csv, "jsonl": frame.write_ndjson, "arrow": frame.write_ipc}
+        writers.get(ending, frame.write_parquet)(path)
+    for line in (
+        ("boundary", "--precision", "0.6"),
+        ("tce", "--by", "group"),
+        ("calibrate", "--method", "heterogeneous", "--partition", "group"),
+    ):
+        words = [names.get(word, word) for word in line]
+        options = [f"--{role}={names[role]}" for role in ("score", "label") if role in names]
+        if line[0] != "tce" and "uncertainty" in names and line[0] == "boundary":
+            options.append(f"--uncertainty={names['uncertainty']}")
+        expected = uqcli(line[0], tmp_path / f"plain.{ending}", *line[1:], "--json")
+        found = uqcli(words[0], tmp_path / f"odd.{ending}", *words[1:], *options, "--json")
+        assert (found.code, found.json["metrics"]) == (0, expected.json["metrics"]), found.err

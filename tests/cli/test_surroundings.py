@@ -179,3 +179,9 @@ def test_every_kind_of_cpu_gives_the_same_bytes(data, classes, line):
     assert (plain.returncode, plain.stderr) == (0, b"")
     for kind in KINDS:
         assert run(*words, environment=kind, cwd=classes).stdout == plain.stdout, kind
+
+
+@pytest.mark.parametrize("threads", ["0", " 0", "00"])
+def test_no_thread_at_all_is_none_asked_for(data, threads):
+    done = run("tce", data, "-q", environment={"POLARS_MAX_THREADS": threads})
+    assert (done.returncode, done.stderr) == (0, b"")

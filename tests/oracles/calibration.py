@@ -46,3 +46,23 @@ def histogram(score, label, bins):
     edges = [ordered[b * len(ordered) // bins] for b in range(1, bins)]
     of = [sum(edge <= value for edge in edges) for value in score]
     return [np.mean([y for y, other in zip(label, of, strict=True) if other == number]) for number in of]
+
+
+def class_loss(slope, probability, label, weight):
+    """Of softmax(slope * ln p), row by row."""
+    total = 0.0
+    for row, y, times in zip(probability, label, weight, strict=True):
+        logits = slope * np.log(np.clip(row, CLIP, 1))
+        total += times * (np.logaddexp.reduce(logits) - logits[y])
+    return total
+
+
+def class_temperature(probability, label, weight):
+    """Slope 1/T in [1e-3, 1e3]."""
+    found = minimize_scalar(
+        lambda log_slope: class_loss(np.exp(log_slope), probability, label, weight),
+        bounds=(np.log(1e-3), np.log(1e3)),
+        method="bounded",
+        options={"xatol": 1e-10},
+    )
+    return np.exp(found.x)

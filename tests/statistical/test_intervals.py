@@ -15,6 +15,7 @@ from uqcli.jobs.shift.run import intervals_of_weights
 from uqcli.jobs.tce.chance import chance_of_scores, intervals_of_scores
 from uqcli.jobs.tce.measure import MeasureOptions, measure
 from uqcli.methods.evaluate.paired import PairedCounts
+from uqcli.methods.evaluate.paired_classes import PairedClassCounts
 from uqcli.methods.resampling import resample, resample_counts, tail_of
 from uqcli.methods.shift.target import coverage_draws, percentiles, precision_interval
 
@@ -204,3 +205,39 @@ def test_order_statistics_hold_the_confidence(replicates, tail):
     assert tail_of(replicates, 0.95) == tail
     if tail is not None:
         assert (replicates - 1 - 2 * tail) / (replicates + 1) >= 0.95 - 1e-12
+
+
+@pytest.mark.parametrize(("shape", "rows"), [((1, 1, 1), 100), ((3, 1, 0.5, 0.5), 400)])
+def test_paired_intervals_of_class_probabilities(shape, rows):
+    def drawn(random, size):
+        probability = np.clip(random.dirichlet(shape, size), 1e-4, 1)
+        return probability / probability.sum(axis=1, keepdims=True)
+
+    def sharper(probability):
+        powers = probability**1.5
+        return powers / powers.sum(axis=1, keepdims=True)
+
+    def losses(truth, said):
+        squares = (said**2).sum(axis=1) - 2 * (truth * said).sum(axis=1) + 1
+        return {"log_loss": -(truth * np.log(said)).sum(axis=1).mean(), "brier": squares.mean() / len(shape)}
+
+    truth = drawn(np.random.default_rng(0), 400_000)
+    before, after = losses(truth, sharper(truth)), losses(truth, truth)
+    difference = {name: after[name] - before[name] for name in after}
+    expected = {"before": before, "after": after, "difference": difference}
+    held = {(side, name): 0 for side in expected for name in before}
+    asked = dict.fromkeys(held, 0)
+    for run in range(RUNS):
+        random = np.random.default_rng([5, run])
+        probability = drawn(random, rows)
+        label = (random.random((rows, 1)) > probability.cumsum(axis=1)[:, :-1]).sum(axis=1)
+        pairs = PairedClassCounts.of(sharper(probability), probability, label, None)
+        compared = compare(pairs, ResamplingPlan(replicates=60, seed=run))
+        for side, name in held:
+            interval = getattr(compared, side)[name]
+            if interval.low is not None:
+                asked[side, name] += 1
+                held[side, name] += interval.low <= expected[side][name] <= interval.high
+    for key, count in held.items():
+        assert asked[key] > 0.9 * RUNS
+        assert at_least(count, asked[key], 0.95), (key, count / asked[key])

@@ -27,6 +27,7 @@ CLASSES = (
     "conformal --proba p_* --method lac --weight w",
     "conformal --proba p_* --method aps --no-randomize",
     "shift --proba p_* --target {folder}/1.parquet",
+    "calibrate --proba p_* --weight w",
 )
 
 

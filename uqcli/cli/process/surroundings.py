@@ -33,4 +33,6 @@ def settle_surroundings() -> None:
     columns = os.environ.get("COLUMNS", "")
     if not (columns.isdecimal() and _NARROWEST <= int(columns[:9]) <= _WIDEST):
         os.environ.pop("COLUMNS", None)
+    if not os.environ.get("POLARS_MAX_THREADS", "1").strip(" 0"):
+        del os.environ["POLARS_MAX_THREADS"]  # no thread at all is none that polars could use
     os.environ["MPLBACKEND"] = "agg"  # a notebook's own may not be installed here

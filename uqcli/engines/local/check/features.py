@@ -15,7 +15,7 @@ from uqcli.errors import DataError
 _FRACTION = {"ms": "%.3f", "us": "%.6f", "ns": "%.9f"}
 
 
-def texts_of(series: pl.Series) -> pl.Series:
+def texts_of(series: pl.Series, name: str) -> pl.Series:
     """A column as text without blanks around it; the empty text and what is no finite number are null.
 
     Times look as polars writes them into CSV.
@@ -26,9 +26,12 @@ def texts_of(series: pl.Series) -> pl.Series:
         Lists and other values that have no text.
     """
     if isinstance(series.dtype, pl.Datetime):
-        return series.dt.strftime(f"%Y-%m-%dT%H:%M:%S{_FRACTION[series.dtype.time_unit]}")
+        zone = "" if series.dtype.time_zone is None else "%z"
+        return series.dt.strftime(f"%Y-%m-%dT%H:%M:%S{_FRACTION[series.dtype.time_unit]}{zone}")
+    if series.dtype == pl.Time:
+        return series.dt.strftime("%H:%M:%S%.9f")
     if series.dtype.is_nested() or series.dtype in (pl.Duration, pl.Binary, pl.Object):
-        raise DataError(f"column '{series.name}' holds {series.dtype}", expected="texts or numbers")
+        raise DataError(f"column '{name}' holds {series.dtype}", expected="texts or numbers")
     if series.dtype.is_float():
         series = series.set(~series.is_finite().fill_null(value=False), None)
     text = series.cast(pl.String).str.strip_chars()
@@ -46,10 +49,10 @@ def encoded(batch: Batch, request: FeatureRequest, valid: Bools) -> Floats:
     DataError
         A text where a number is needed.
     """
-    series = batch.frame[request.name]
+    series = batch.column(request.name)
     if request.levels is not None:
-        return _level_numbers(texts_of(series), request.levels)
-    number, wrong = _numbers(series)
+        return _level_numbers(texts_of(series, request.name), request.levels)
+    number, wrong = _numbers(series, request.name)
     if (wrong & valid).any():
         at = int(np.argmax(wrong & valid))
         raise DataError(
@@ -59,7 +62,7 @@ def encoded(batch: Batch, request: FeatureRequest, valid: Bools) -> Floats:
     return number
 
 
-def whole_feature(parts: Sequence[pl.Series], *, text: bool | None) -> Feature:
+def whole_feature(name: str, parts: Sequence[pl.Series], *, text: bool | None) -> Feature:
     """All rows of a feature column; numbers if every value is one, unless texts are asked for.
 
     Raises
@@ -68,26 +71,26 @@ def whole_feature(parts: Sequence[pl.Series], *, text: bool | None) -> Feature:
         An infinite number.
     """
     if not text:
-        numbers = [_numbers(part) for part in parts]
+        numbers = [_numbers(part, name) for part in parts]
         if not any(wrong.any() for _, wrong in numbers):
             return Feature(levels=None, value=np.concatenate([number for number, _ in numbers]))
         if all((wrong <= np.isinf(number)).all() for number, wrong in numbers):
             raise DataError(
-                f"feature '{parts[0].name}' holds an infinite number",
+                f"feature '{name}' holds an infinite number",
                 expected="finite numbers or nothing",
                 remedy="leave such values empty",
             )
-    texts = [texts_of(part) for part in parts]
+    texts = [texts_of(part, name) for part in parts]
     levels = tuple(sorted(set().union(*(part.drop_nulls().unique().to_list() for part in texts))))
     return Feature(levels=levels, value=np.concatenate([_level_numbers(part, levels) for part in texts]))
 
 
-def _numbers(series: pl.Series) -> tuple[Floats, Bools]:
+def _numbers(series: pl.Series, name: str) -> tuple[Floats, Bools]:
     """Numbers with NaN where missing, and where there is something else than a finite number or NaN."""
     if series.dtype.is_numeric() or series.dtype == pl.Null:
         number, missing = series.cast(pl.Float64), series.is_null()
     else:
-        text = texts_of(series)
+        text = texts_of(series, name)
         number, missing = text.cast(pl.Float64, strict=False), text.is_null()
     missing = missing | number.is_nan().fill_null(value=False)
     value = number.fill_null(float("nan")).to_numpy()

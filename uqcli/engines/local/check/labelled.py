@@ -37,7 +37,7 @@ def all_rows(reader: LocalBatches) -> ReadRows:
 def _feature(request: FeatureRequest, rows: Rows, batches: Sequence[CheckedRows]) -> Feature:
     if request.known:
         return rows.features[request.name]
-    return whole_feature([each.raw[request.name] for each in batches], text=request.text)
+    return whole_feature(request.name, [each.raw[request.name] for each in batches], text=request.text)
 
 
 def _groups(number: Ints, levels: Mapping[str, int]) -> tuple[tuple[str, ...], Ints]:

@@ -93,7 +93,7 @@ class RowChecker:
         for role in roles.amounts:
             self._amounts(batch, roles.numbers[role], numbers[role], weight, valid)
         for each in roles.features:
-            infinite = infinite_numbers(batch.frame[each.name])
+            infinite = infinite_numbers(batch.column(each.name))
             if each.text is not True and infinite.any():
                 self._note(batch, each.name, _INFINITE, infinite)
                 valid &= ~infinite
@@ -125,7 +125,7 @@ class RowChecker:
                 features=features,
                 valid=valid if invalid else None,
             ),
-            raw={each.name: batch.frame[each.name] for each in roles.features if not each.known},
+            raw={each.name: batch.column(each.name) for each in roles.features if not each.known},
             first_row=first_row,
         )
 
@@ -176,11 +176,12 @@ class RowChecker:
         return positive
 
     def _classes(self, batch: Batch, column: str, valid: Bools) -> Ints:
-        number, null, unknown = class_of_labels(batch.frame[column], list(self.roles.classes))
+        number, null, unknown = class_of_labels(batch.column(column), list(self.roles.classes))
         if unknown.any():
             expected = expected_classes(list(self.roles.classes))
             remedy = "check --label, or name the classes with --classes"
-            raise unreadable(batch, batch.frame[column].cast(pl.String), unknown, expected, remedy)
+            text = batch.column(column).cast(pl.String)
+            raise unreadable(batch, column, text, unknown, (expected, remedy))
         if null.any():
             self._note(batch, column, _NULL, null)
             valid &= ~null
@@ -190,7 +191,7 @@ class RowChecker:
         levels = self.levels.setdefault(column, {})
         if column == INPUT:
             return np.full(len(valid), levels.setdefault(batch.origin.name, len(levels)), dtype=np.int64)
-        text = texts_of(batch.frame[column])
+        text = texts_of(batch.column(column), column)
         null = text.is_null().to_numpy()
         if null.any():
             self._note(batch, column, "without a text", null)
@@ -205,8 +206,9 @@ class RowChecker:
                 value = numbers[role]
                 outside = valid & ((value < -ROUNDING) | (value > 1 + ROUNDING))
                 if outside.any():
-                    text = pl.Series(column, value).cast(pl.String)
-                    raise unreadable(batch, text, outside, "probabilities between 0 and 1", "check --proba")
+                    text = pl.Series(value).cast(pl.String)
+                    answers = "probabilities between 0 and 1", "check --proba"
+                    raise unreadable(batch, column, text, outside, answers)
         off = np.where(valid, np.abs(sum_of_probabilities(numbers) - 1), 0.0)
         self.unnormalised = max(self.unnormalised, float(off.max(initial=0.0)))
         if (off > SUM_TOLERANCE).any():

@@ -20,14 +20,14 @@ _INFINITIES = ["inf", "-inf", "+inf", "infinity", "-infinity", "+infinity"]
 
 def numbers_of(batch: Batch, column: str, *, narrow: bool) -> tuple[Floats, Bools]:
     """Values (NaN where null), and where they are null."""
-    series = batch.frame[column]
+    series = batch.column(column)
     if isinstance(series.dtype, _TEXT_TYPES):
         text = series.cast(pl.String).str.strip_chars()
         null = text.is_null() | (text == "").fill_null(value=False)
         number = text.cast(pl.Float64, strict=False)
         wrong = number.is_null() & ~null
         if wrong.any():
-            raise _no_number(batch, text, wrong)
+            raise _no_number(batch, column, text, wrong)
     elif series.dtype.is_numeric() or series.dtype == pl.Null:
         number = series if narrow and series.dtype == pl.Float32 else series.cast(pl.Float64)
         null = series.is_null()
@@ -39,17 +39,17 @@ def numbers_of(batch: Batch, column: str, *, narrow: bool) -> tuple[Floats, Bool
         return number.to_numpy() + 0.0, null.to_numpy()  # adding 0.0 turns -0.0 into 0.0
 
 
-def _no_number(batch: Batch, text: pl.Series, wrong: pl.Series) -> DataError:
+def _no_number(batch: Batch, column: str, text: pl.Series, wrong: pl.Series) -> DataError:
     """The error for texts that are no numbers; decimal commas have their own remedy."""
     commas = text.filter(wrong).str.contains(r"^[+-]?\d*,\d+$").all()
     expected = "a number with a decimal point" if commas else "a number"
     remedy = "write 0.5 for 0,5" if commas else "name texts that mean null with --null-value"
-    return unreadable(batch, text, wrong.to_numpy(), expected, remedy)
+    return unreadable(batch, column, text, wrong.to_numpy(), (expected, remedy))
 
 
 def labels_of(batch: Batch, column: str, positive_value: str | None) -> tuple[Bools, Bools]:
     """Whether each row is positive, and where the label is null."""
-    series = batch.frame[column]
+    series = batch.column(column)
     if positive_value is not None:
         return _labels_by_text(series, positive_value)
     if series.dtype == pl.Boolean:
@@ -73,8 +73,8 @@ def labels_of(batch: Batch, column: str, positive_value: str | None) -> tuple[Bo
     positive: Bools = number == 1
     wrong = ~(positive | (number == 0) | null)
     if wrong.any():
-        remedy = "name the positive label with --positive VALUE"
-        raise unreadable(batch, series.cast(pl.String), wrong, "0/1 or true/false", remedy)
+        answers = "0/1 or true/false", "name the positive label with --positive VALUE"
+        raise unreadable(batch, column, series.cast(pl.String), wrong, answers)
     return positive, null
 
 
@@ -91,11 +91,14 @@ def _labels_by_text(series: pl.Series, positive_value: str) -> tuple[Bools, Bool
     return positive.to_numpy(), null.to_numpy()
 
 
-def unreadable(batch: Batch, text: pl.Series, wrong: Bools, expected: str, remedy: str) -> DataError:
-    """The error for values that --on-invalid cannot leave out."""
+def unreadable(
+    batch: Batch, column: str, text: pl.Series, wrong: Bools, answers: tuple[str, str]
+) -> DataError:
+    """The error for values that --on-invalid cannot leave out: what was expected, and what to do."""
+    expected, remedy = answers
     at, count = int(np.argmax(wrong)), int(wrong.sum())
     return DataError(
-        f"column '{text.name}' has {count} unreadable {'value' if count == 1 else 'values'}, "
+        f"column '{column}' has {count} unreadable {'value' if count == 1 else 'values'}, "
         f"first '{printable(str(text[at]), _LONGEST)}' in {batch.place(at)}",
         expected=expected,
         remedy=remedy,

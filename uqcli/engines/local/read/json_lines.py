@@ -206,7 +206,7 @@ class JsonBlock:
             self._explain(str(error).split("\n", maxsplit=1)[0])
         if frame.height != self.rows:
             self._explain(f"{frame.height} values on {self.rows} lines")
-        return frame.select(list(types))
+        return frame[list(types)]  # by their names, which select would read as patterns
 
     def _explain(self, reason: str) -> NoReturn:
         """Say which line is at fault."""

@@ -56,6 +56,10 @@ class Batch:
         short = None if self.short is None else self.short[early:]
         return replace(self, frame=self.frame[early:], short=short, first_row=start)
 
+    def column(self, name: str) -> pl.Series:
+        """One of the columns, without its name: polars reads a name such as ``^a$`` as a pattern."""
+        return self.frame.get_column(name).alias("")
+
     def place(self, at: int) -> str:
         """Where one of its rows is found, as messages say it."""
         return self.origin.place(self.first_row + at)

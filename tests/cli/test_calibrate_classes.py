@@ -1,0 +1,120 @@
+"""``uqcli calibrate --proba``: class probabilities in, class probabilities out, measured before and after."""
+
+import json
+
+import numpy as np
+import polars as pl
+import pytest
+
+from tests.methods.calibrate.test_classes import drawn
+
+NAMES = ("cat", "dog", "emu")
+
+
+@pytest.fixture
+def rows(tmp_path):
+    probability, label, weight = drawn(11, 3000, 3, power=2.0)
+    frame = pl.DataFrame(
+        {
+            **{f"p_{name}": probability[:, at] for at, name in enumerate(NAMES)},
+            "label": np.array(NAMES)[label],
+            "weight": weight,
+        }
+    )
+    frame.write_csv(tmp_path / "rows.csv")
+    frame.write_parquet(tmp_path / "rows.parquet")
+    frame[::-1].write_parquet(tmp_path / "turned.parquet")
+    return tmp_path
+
+
+def calibrate(uqcli, rows, name, *options):
+    return uqcli("calibrate", rows / name, "--proba", "p_*", *options)
+
+
+def test_it_helps_where_the_classes_are_less_sure_than_they_should_be(uqcli, rows):
+    outcome = calibrate(uqcli, rows, "rows.csv", "--json", "-o", rows / "c.json")
+    metrics, saved = outcome.json["metrics"], json.loads((rows / "c.json").read_text())
+    assert (outcome.code, saved["method"], saved["classes"]) == (0, "temperature", list(NAMES))
+    assert saved["calibration"]["slope"] == pytest.approx(2, rel=0.1)
+    assert metrics["difference"]["brier"]["high"] < 0
+    assert set(metrics["after"]) == {"log_loss", "brier", "ece", "ace", "tce"}
+    assert any("helped" in each for each in outcome.json["notes"])
+
+
+def test_files_rows_in_another_order_and_weights_give_the_same_bytes(uqcli, rows):
+    found = []
+    for name in ("rows.csv", "rows.parquet", "turned.parquet"):
+        assert calibrate(uqcli, rows, name, "--weight", "weight", "-q", "-o", rows / "c.json").code == 0
+        found.append((rows / "c.json").read_bytes())
+    assert found[0] == found[1] == found[2]
+
+
+def test_apply_adds_a_column_for_each_class_that_evaluate_measures(uqcli, rows):
+    assert calibrate(uqcli, rows, "rows.csv", "-q", "-o", rows / "c.json").code == 0
+    assert uqcli("apply", rows / "c.json", rows / "rows.csv", "-q", "-o", rows / "out.parquet").code == 0
+    out = pl.read_parquet(rows / "out.parquet")
+    added = out.select(f"calibrated_{name}" for name in NAMES).to_numpy()
+    assert added.sum(axis=1) == pytest.approx(1)
+    outcome = uqcli("evaluate", rows / "c.json", rows / "rows.csv", "--json")
+    of_label = added[np.arange(len(out)), [NAMES.index(name) for name in out["label"]]]
+    assert outcome.json["metrics"]["after"]["log_loss"] == pytest.approx(-np.log(of_label).mean())
+    renamed = out.rename({f"p_{name}": f"q_{name}" for name in NAMES})
+    renamed.write_parquet(rows / "renamed.parquet")
+    line = ("--proba", "q_*", "--json")
+    assert uqcli("evaluate", rows / "c.json", rows / "renamed.parquet", *line).code == 0
+
+
+def test_two_of_them_are_compared_on_the_same_rows(uqcli, rows):
+    for name, options in (("a", ()), ("b", ("--weight", "weight"))):
+        assert calibrate(uqcli, rows, "rows.csv", *options, "-q", "-o", rows / f"{name}.json").code == 0
+    outcome = uqcli("evaluate", rows / "a.json", rows / "b.json", rows / "rows.csv", "--json", "--no-weight")
+    assert outcome.code == 0
+    assert set(outcome.json["metrics"]["difference"]) >= {"log_loss", "brier"}
+
+
+def test_class_weights_of_a_target_are_multiplied_in(uqcli, rows):
+    prior = ("--estimator", "known", "--prior", "0.2,0.3,0.5")
+    shift = ("shift", rows / "rows.csv", "--proba", "p_*", *prior, "-q", "-o", rows / "shift.json")
+    assert uqcli(*shift).code == 0
+    assert calibrate(uqcli, rows, "rows.csv", "-q", "-o", rows / "c.json").code == 0
+    options = ("--shift", rows / "shift.json", "-q", "-o", rows / "s.json")
+    assert calibrate(uqcli, rows, "rows.csv", *options).code == 0
+    weights = json.loads((rows / "shift.json").read_text())["weights"]
+    found = []
+    for name in ("c", "s"):
+        place = rows / f"{name}.parquet"
+        assert uqcli("apply", rows / f"{name}.json", rows / "rows.csv", "-q", "-o", place).code == 0
+        found.append(pl.read_parquet(place).select(f"calibrated_{each}" for each in NAMES).to_numpy())
+    expected = found[0] * weights
+    assert found[1] == pytest.approx(expected / expected.sum(axis=1, keepdims=True))
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (("--method", "isotonic"), "class probabilities with method isotonic"),
+        (("--method", "all"), "--proba with --method all"),
+        (("--logit",), "--logit or --undersampled beside --proba"),
+        (("--undersampled", "3"), "--logit or --undersampled beside --proba"),
+        (("--positive", "cat"), "--positive"),
+        (("--score", "p_cat"), "--score"),
+    ],
+)
+def test_what_does_not_go_with_classes_is_refused(uqcli, rows, options, said):
+    outcome = calibrate(uqcli, rows, "rows.csv", *options)
+    assert outcome.code == 2
+    assert said in outcome.err
+
+
+def test_an_artifact_whose_parts_contradict_each_other_is_refused(uqcli, rows):
+    assert calibrate(uqcli, rows, "rows.csv", "-q", "-o", rows / "c.json").code == 0
+    whole = json.loads((rows / "c.json").read_text())
+    for change in (
+        {"classes": ["cat", "dog"], "weights": [1, 1, 1]},
+        {"classes": ["cat", "cat", "emu"]},
+        {"calibration": {"map": "logistic", "intercept": 0.0, "slope": 1.0}},
+        {"calibration": {"map": "class-temperature", "slope": -1.0}},
+    ):
+        broken = {name: value for name, value in (whole | change).items() if name != "digest"}
+        (rows / "broken.json").write_text(json.dumps(broken))
+        assert uqcli("apply", rows / "broken.json", rows / "rows.csv", "-o", rows / "o.csv").code == 5
