@@ -118,3 +118,15 @@ def test_an_artifact_whose_parts_contradict_each_other_is_refused(uqcli, rows):
         broken = {name: value for name, value in (whole | change).items() if name != "digest"}
         (rows / "broken.json").write_text(json.dumps(broken))
         assert uqcli("apply", rows / "broken.json", rows / "rows.csv", "-o", rows / "o.csv").code == 5
+
+
+def test_other_rows_are_read_by_the_same_columns(uqcli, rows):
+    frame = pl.read_parquet(rows / "rows.parquet")
+    frame.select(*reversed(frame.columns), p_fox=pl.lit(0.0)).write_parquet(rows / "more.parquet")
+    first = calibrate(uqcli, rows, "rows.csv", "--test", rows / "rows.parquet", "--json")
+    second = calibrate(uqcli, rows, "rows.csv", "--test", rows / "more.parquet", "--json")
+    assert (first.code, second.json["metrics"]) == (0, first.json["metrics"])
+    frame.drop("p_emu").write_parquet(rows / "fewer.parquet")
+    missing = calibrate(uqcli, rows, "rows.csv", "--test", rows / "fewer.parquet")
+    assert missing.code == 3
+    assert "no column 'p_emu'" in missing.err

@@ -124,7 +124,7 @@ class CalibratorArtifact(Saved, frozen=True, kw_only=True):
         return replace(found, probability=Scale.in_target(found.probability, (negative, positive)))
 
     @property
-    def calibration_of_classes(self) -> BaseClassMap:
+    def calibration_of_classes(self) -> ClassMap:
         """The map of an artifact that reads class probabilities."""
         assert isinstance(self.calibration, BaseClassMap)
         return self.calibration

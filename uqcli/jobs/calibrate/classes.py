@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -13,7 +14,7 @@ from uqcli.choices import ArtifactKind, CalibrationMethod
 from uqcli.class_counts import ClassCounts, Matrix
 from uqcli.draws import Purpose, generator
 from uqcli.engines.probabilities import label_numbers, probabilities
-from uqcli.engines.request import DataRequest, Inputs, Roles
+from uqcli.engines.request import DataRequest, Roles
 from uqcli.errors import UsageError
 from uqcli.jobs.before_after import panel_of_classes
 from uqcli.jobs.calibrate.drawn_rows import deal_rows
@@ -27,6 +28,7 @@ from uqcli.jobs.labelled import read_labelled, sum_notes
 from uqcli.jobs.memory import CLASS_ROWS, require_memory
 from uqcli.jobs.result import Result
 from uqcli.methods.calibrate.classes import fit_class_temperature
+from uqcli.methods.calibrate.maps import ClassMap
 from uqcli.methods.calibrate.scale import Scale
 from uqcli.methods.evaluate.paired_classes import PairedClassCounts
 from uqcli.reports.calibrate.report import CalibrateReport
@@ -44,7 +46,8 @@ def run_classes(request: CalibrateRequest) -> Result[CalibrateReport, Calibrator
     _check(request)
     data = request.data.without("uncertainty")
     read = _read(data)
-    found, notes = fit_class_temperature(read.counts())
+    fit = CLASS_FITS[request.calibration.method]
+    found, notes = fit(read.counts())
     weights = _weights(request, read)
     how = request.calibration
     artifact = CalibratorArtifact(
@@ -59,9 +62,10 @@ def run_classes(request: CalibrateRequest) -> Result[CalibrateReport, Calibrator
         classes=list(read.roles.classes),
     )
     if request.test is not None:
-        pairs, where = _tested(data, request.test, artifact), "on the test rows"
+        same = replace(data, roles=replace(data.roles, class_columns=None, classes=read.roles.classes))
+        pairs, where = _tested(same.on(request.test), found), "on the test rows"
     else:
-        pairs, where = _cross_fitted(read, how.seed), "under cross-fitting"
+        pairs, where = _cross_fitted(read, fit, how.seed), "under cross-fitting"
     plan = plan_of(request, None if pairs is None else int(pairs.count.sum()))
     report = CalibrateReport(
         artifact=artifact,
@@ -80,6 +84,11 @@ def run_classes(request: CalibrateRequest) -> Result[CalibrateReport, Calibrator
     )
     return Result(report=report, artifact=artifact)
 
+
+ClassFit = Callable[[ClassCounts], tuple[ClassMap, tuple[str, ...]]]
+
+CLASS_FITS: Mapping[CalibrationMethod, ClassFit] = {CalibrationMethod.TEMPERATURE: fit_class_temperature}
+"""Methods that calibrate all classes at once."""
 
 _CORRECTED = (
     "Afterwards each class's probability is multiplied by its weight in the target; labelled rows of the "
@@ -123,8 +132,9 @@ def _check(request: CalibrateRequest) -> None:
     how.check()
     check_confidence(request.confidence)
     check_bootstrap(request.bootstrap)
-    if how.method is not CalibrationMethod.TEMPERATURE:
-        raise UsageError(f"class probabilities with method {how.method}", expected="method temperature")
+    if how.method not in CLASS_FITS:
+        expected = f"method {' or '.join(CLASS_FITS)}"
+        raise UsageError(f"class probabilities with method {how.method}", expected=expected)
     if how.scale != Scale():
         raise UsageError("--logit or --undersampled beside --proba", expected="probabilities as they are")
     if request.features or request.partition:
@@ -140,19 +150,16 @@ def _weights(request: CalibrateRequest, read: _Read) -> list[float] | None:
     return weights
 
 
-def _tested(data: DataRequest, test: Inputs, artifact: CalibratorArtifact) -> PairedClassCounts | None:
+def _tested(data: DataRequest, map_: ClassMap) -> PairedClassCounts | None:
     """Probabilities of other rows, before the map and after it."""
-    read = _read(data.on(test))
+    read = _read(data)
     before = read.probability(read.rows)
     return PairedClassCounts.of(
-        before,
-        artifact.calibration_of_classes.probabilities(before),
-        label_numbers(read.rows),
-        read.rows.weight,
+        before, map_.probabilities(before), label_numbers(read.rows), read.rows.weight
     )
 
 
-def _cross_fitted(read: _Read, seed: int) -> PairedClassCounts | None:
+def _cross_fitted(read: _Read, fit: ClassFit, seed: int) -> PairedClassCounts | None:
     """Each row under a map fitted without it; None where there is only one."""
     rows = read.rows
     if rows.size < 2:
@@ -162,7 +169,7 @@ def _cross_fitted(read: _Read, seed: int) -> PairedClassCounts | None:
     parts = []
     for fold in folds:
         held_out = rows.weighing(fold)
-        found, _ = fit_class_temperature(read.counts(rows.weighing(weight - fold)))
+        found, _ = fit(read.counts(rows.weighing(weight - fold)))
         before = read.probability(held_out)
         parts.append((held_out, before, found.probabilities(before)))
     joined = Rows.joined([part for part, _, _ in parts])
