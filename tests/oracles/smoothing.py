@@ -1,4 +1,7 @@
-"""Smoothed rates of cells, step by step with plain numbers; cells stand from the top score down."""
+"""Smoothed rates of cells, step by step with plain numbers; cells stand from the top score down.
+
+Cells without rows add nothing to a sum and are passed over.
+"""
 
 import math
 
@@ -32,7 +35,7 @@ def sigmoid(x):
 
 def smoothed(rows):
     """Rates of rows of (lower edge, n, p), each row from its top cell down."""
-    cells = [(edge, n) for row in rows for edge, n, _ in row]
+    cells = [(edge, n) for row in rows for edge, n, _ in row if n]
     total = sum(n for _, n in cells)
     place = [
         [
@@ -70,11 +73,12 @@ def pooled_log_odds(rows, place, total):
     centre = [(g + 0.5) / 200 for g in range(200)]
     width = max(0.2 * total**-0.2, 1 / 200)
     rate = []
+    filled = [(d, n, p) for d, n, p in zip(centre, size, hits, strict=True) if n]
     for c in centre:
-        w = [gauss(d - c, width) * n for d, n in zip(centre, size, strict=True)]
-        t = [gauss(d - c, width) * p for d, p in zip(centre, hits, strict=True)]
-        s0, s1, s2 = (sum(each * (d - c) ** k for each, d in zip(w, centre, strict=True)) for k in range(3))
-        t0, t1 = (sum(each * (d - c) ** k for each, d in zip(t, centre, strict=True)) for k in range(2))
+        w = [(d - c, gauss(d - c, width) * n) for d, n, _ in filled]
+        t = [(d - c, gauss(d - c, width) * p) for d, _, p in filled]
+        s0, s1, s2 = (sum(each * far**k for far, each in w) for k in range(3))
+        t0, t1 = (sum(each * far**k for far, each in t) for k in range(2))
         det = s0 * s2 - s1**2
         value = (s2 * t0 - s1 * t1) / det if det > 1e-9 * s0**2 * width**2 else t0 / s0 if s0 else 0.0
         rate.append(min(max(value, 0.3 / total), 1 - 0.3 / total))
@@ -97,6 +101,8 @@ def intercept_and_slope(row, line, mean):
     for _ in range(8):
         ga, gb, haa, hab, hbb = -a / 0.25, -b / 0.25, 4.0, 0.0, 4.0
         for (_, n, p), x in zip(row, line, strict=True):
+            if not n:
+                continue
             z = x - mean
             rate = sigmoid(x + a + b * z)
             ga += p - n * rate
@@ -111,10 +117,11 @@ def intercept_and_slope(row, line, mean):
 def near(row, eta, rows_each):
     size = len(row)
     width = max(0.2 * max(rows_each, 1) ** -0.2, 1 / size)
+    filled = [i for i in range(size) if row[i][1]]
     result = []
     for j in range(size):
-        w = [gauss((i - j) / size, width) for i in range(size)]
-        beyond = sum(w[i] * (row[i][2] - row[i][1] * eta[i]) for i in range(size))
-        rows = sum(w[i] * row[i][1] for i in range(size))
+        w = {i: gauss((i - j) / size, width) for i in filled}
+        beyond = sum(w[i] * (row[i][2] - row[i][1] * eta[i]) for i in filled)
+        rows = sum(w[i] * row[i][1] for i in filled)
         result.append(eta[j] + beyond / (rows + 100))
     return isotonic(result, [n for _, n, _ in row])

@@ -84,3 +84,15 @@ def test_a_grid_without_any_signal_is_one_rate(size):
     cells = as_cells([[(10, 5)] * size] * 2)
     for rate in smoothed_rates(cells):
         np.testing.assert_allclose(rate, 0.5, atol=1e-3)
+
+
+def test_equal_rates_are_taken_by_place_from_the_top_then_by_bin():
+    line = [
+        (10, 1),
+        (10, 4),
+        (10, 4),
+        (10, 9),
+    ]  # the same in both bins; from one block two places of one rate
+    nested = nested_boundaries(as_cells([line, line]))
+    assert (np.diff(nested.rate)[::2] == 0).all()
+    assert nested.order.tolist() == [3, 7, 2, 6, 1, 5, 0, 4]
