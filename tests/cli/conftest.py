@@ -2,9 +2,11 @@
 
 import io
 import json
+import os
 import shutil
 import subprocess
 import sys
+import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -45,6 +47,53 @@ def uqcli(capfdbinary, monkeypatch):
     return call
 
 
+ONE_BY_ONE = """
+import json, os, sys
+from uqcli.cli.process.surroundings import settle_surroundings
+settle_surroundings()
+from uqcli.cli.app import run
+folder, codes = sys.argv[1], []
+for number, line in enumerate(json.load(sys.stdin)):
+    for stream, name in ((1, "out"), (2, "err")):
+        os.dup2(os.open(f"{folder}/{number}.{name}", os.O_CREAT | os.O_WRONLY), stream)
+    codes.append(run(line))
+    sys.stdout.flush()
+    sys.stderr.flush()
+with open(f"{folder}/codes", "w") as file:
+    json.dump(codes, file)
+"""
+
+
+def in_one_process(lines, environment=None, cwd=None):
+    """Outcomes of command lines that one process runs one after the other, as it starts in a second or so."""
+    with tempfile.TemporaryDirectory() as name:
+        subprocess.run(
+            [sys.executable, "-c", ONE_BY_ONE, name],
+            input=json.dumps([[str(word) for word in line] for line in lines]).encode(),
+            env={**os.environ, **(environment or {})},
+            cwd=cwd,
+            check=True,
+            timeout=240,
+        )
+        folder = Path(name)
+        return [
+            Outcome(code, (folder / f"{number}.out").read_bytes(), (folder / f"{number}.err").read_text())
+            for number, code in enumerate(json.loads((folder / "codes").read_text()))
+        ]
+
+
+@pytest.fixture
+def undrawn(monkeypatch):
+    """Figures are a few bytes: for tests of what stands around them, as drawing takes most of a page's time.
+
+    What is drawn is looked at in ``test_plots.py`` and in a browser.
+    """
+    from uqcli.reports import figures
+
+    picture = b'<?xml version="1.0"?><svg><title>not drawn</title></svg>'
+    monkeypatch.setattr(figures, "render", lambda *_, **__: picture)
+
+
 def sample_frame(rows=400, seed=7):
     """Scores whose meaning depends on the uncertainty, with labels."""
     random = np.random.default_rng(seed)
@@ -75,11 +124,14 @@ def made(tmp_path_factory):
     frame.write_parquet(folder / "data.parquet")
     frame.write_csv(folder / "data.csv")
     (folder / "fit.csv").write_text("score,label\n0.9,1\n0.1,0\n")
+    data, fit, boundary, single = (
+        str(folder / name) for name in ("data.parquet", "fit.csv", "boundary.json", "single.json")
+    )
     for line in (
-        "boundary data.parquet --precision 0.7 --score-bins 20 -o boundary.json -q",
-        "boundary fit.csv --precision 1 --algorithm st -q -o single.json",
+        ("boundary", data, "--precision", "0.7", "--score-bins", "20", "-o", boundary, "-q"),
+        ("boundary", fit, "--precision", "1", "--algorithm", "st", "-q", "-o", single),
     ):
-        subprocess.run([*PROGRAM, *line.split()], cwd=folder, check=True)
+        assert run(line) == 0
     return folder
 
 

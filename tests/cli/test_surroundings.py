@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from tests.cli.conftest import PROGRAM
+from tests.cli.conftest import PROGRAM, in_one_process
 
 
 def run(*words, environment=None, limits=(), **options):
@@ -29,21 +29,21 @@ def run(*words, environment=None, limits=(), **options):
     )
 
 
-LINES = {
-    "boundary": ("boundary", "{data}", "--precision", "0.5", "--json"),
-    "calibrate": ("calibrate", "{data}", "--json"),
-    "apply": ("apply", "{artifact}", "{data}"),
-    "schema": ("schema", "boundary"),
-}
-
-
-@pytest.mark.parametrize("line", LINES)
-def test_python_without_docstrings_gives_the_same(data, artifact, line):
-    words = [each.format(data=data, artifact=artifact) for each in LINES[line]]
-    plain, stripped = run(*words), run(*words, environment={"PYTHONOPTIMIZE": "2"})
-    assert (stripped.returncode, stripped.stderr) == (0, b"")
-    assert stripped.stdout == plain.stdout
-    assert b"Examples:" in run(line, "--help", environment={"PYTHONOPTIMIZE": "2"}).stdout
+def test_python_without_docstrings_gives_the_same(data, artifact):
+    lines = [
+        ("boundary", data, "--precision", "0.5", "--json"),
+        ("calibrate", data, "--json"),
+        ("apply", artifact, data),
+        ("schema", "boundary"),
+    ]
+    helps = [(line[0], "--help") for line in lines]
+    plain = in_one_process(lines)
+    stripped = in_one_process([*lines, *helps], environment={"PYTHONOPTIMIZE": "2"})
+    for line, one, other in zip(lines, plain, stripped[: len(lines)], strict=True):
+        assert (other.code, other.err) == (0, ""), line
+        assert other.out == one.out, line
+    for line, shown in zip(helps, stripped[len(lines) :], strict=True):
+        assert b"Examples:" in shown.out, line
 
 
 @pytest.mark.skipif(importlib.util.find_spec("matplotlib") is None, reason="figures need matplotlib")
@@ -56,16 +56,15 @@ def test_python_without_docstrings_gives_the_same(data, artifact, line):
     ],
     ids=str,
 )
-def test_settings_of_matplotlib_change_no_figure_and_no_word(data, tmp_path, around):
+def test_settings_of_matplotlib_change_no_figure_and_no_word(uqcli, data, tmp_path, around):
+    assert uqcli("bin", data, "-q", "--plot", tmp_path / "plain.png").code == 0  # by this process
     folder = tmp_path / "folder"
     folder.mkdir()
     if isinstance(around, str):
         (folder / "matplotlibrc").write_text(around)
-    for name, environment in (("plain.png", {}), ("folder/same.png", around)):
-        place = {"cwd": (tmp_path / name).parent}
-        changed = environment if isinstance(environment, dict) else {}
-        done = run("bin", data, "-q", "--plot", tmp_path / name, environment=changed, **place)
-        assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
+    environment = around if isinstance(around, dict) else {}
+    done = run("bin", data, "-q", "--plot", "same.png", environment=environment, cwd=folder)
+    assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
     assert (tmp_path / "plain.png").read_bytes() == (folder / "same.png").read_bytes()
 
 
@@ -88,14 +87,11 @@ def test_no_color_wins(data, words):
 
 
 @pytest.mark.parametrize("columns", ["0", "99999999999999999999"])
-def test_columns_that_no_terminal_has_mean_nothing(data, columns):
-    for words in (("tce", "--help"), ("tce", data)):
-        environment = {name: value for name, value in os.environ.items() if name != "COLUMNS"}
-        assert run(*words, environment={"COLUMNS": columns}).stdout == (
-            subprocess.run(
-                [*PROGRAM, *map(str, words)], capture_output=True, check=True, env=environment
-            ).stdout
-        )
+def test_columns_that_no_terminal_has_mean_nothing(uqcli, data, columns, monkeypatch):
+    monkeypatch.delenv("COLUMNS", raising=False)
+    lines = [("tce", "--help"), ("tce", data)]
+    plain = [uqcli(*line).out for line in lines]
+    assert [each.out for each in in_one_process(lines, environment={"COLUMNS": columns})] == plain
     ours, theirs = pty.openpty()
     process = subprocess.Popen(
         [*PROGRAM, "bin", str(data)], stdout=theirs, stderr=theirs, env={**os.environ, "COLUMNS": columns}
@@ -164,21 +160,23 @@ def classes(tmp_path_factory):
     return folder
 
 
-@pytest.mark.parametrize(
-    "line",
-    [
-        "calibrate {data} --method all",
-        "tce {data} --bootstrap 20",
-        "shift source.csv --target target.csv --proba p_*",
-        "shift source.csv --target target.csv --proba p_* --estimator em",
-    ],
-)
-def test_every_kind_of_cpu_gives_the_same_bytes(data, classes, line):
-    words = [*line.format(data=data).split(), "--json"]
-    plain = run(*words, cwd=classes)
-    assert (plain.returncode, plain.stderr) == (0, b"")
+def test_every_kind_of_cpu_gives_the_same_bytes(data, classes):
+    lines = [
+        [*line.format(data=data).split(), "--json"]
+        for line in (
+            "calibrate {data} --method all",
+            "tce {data} --bootstrap 20",
+            "shift source.csv --target target.csv --proba p_*",
+            "shift source.csv --target target.csv --proba p_* --estimator em",
+        )
+    ]
+    plain = in_one_process(lines, cwd=classes)
+    assert [(each.code, each.err) for each in plain] == [(0, "")] * len(lines)
     for kind in KINDS:
-        assert run(*words, environment=kind, cwd=classes).stdout == plain.stdout, kind
+        for line, one, other in zip(
+            lines, plain, in_one_process(lines, environment=kind, cwd=classes), strict=True
+        ):
+            assert other.out == one.out, (kind, line)
 
 
 @pytest.mark.parametrize("threads", ["0", " 0", "00"])
