@@ -52,6 +52,7 @@ def test_a_boundary_on_the_grid_finds_the_same_positives_as_on_the_rows(uqcli, d
     assert selected == rows["fit"]["selected"]
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_the_table_has_a_header_for_every_cell(uqcli, data):
     """Rows of uncertainty with edges of their own have no common lower score."""
     for more in ((), ("--binning", "quantile"), ("--uncertainty-bins", "1")):
@@ -215,6 +216,7 @@ def test_a_perfect_score_with_a_budget_is_quick(uqcli, tmp_path):
     assert report["thresholds"][0] is None
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_errors_are_held_against_those_of_right_scores(uqcli, tmp_path):
     """What the page calls chance is what right probabilities come to, in cells of few rows and of many."""
 

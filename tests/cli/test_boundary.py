@@ -311,6 +311,7 @@ def test_compare_says_first_what_to_do(compared_rows, uqcli):
     assert uqcli(*asked, "--compare", "--fail-if", "gain.equal_alerts < 0.5").code == 6
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_what_compare_says_to_use_stands_in_the_decision(compared_rows, tmp_path, uqcli):
     asked = ("boundary", compared_rows, "--precision", "0.6", "--compare", "--report", "r.md")
     said = uqcli(*asked, "--uncertainty", "noise", "--json").json["notes"][0]

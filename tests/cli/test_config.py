@@ -6,6 +6,13 @@ from pathlib import Path
 import pytest
 
 COMMAND = ("boundary", "data.parquet", "--json")
+NO_STORE = {
+    "AWS_ACCESS_KEY_ID": "test",
+    "AWS_SECRET_ACCESS_KEY": "test",
+    "AWS_REGION": "us-east-1",
+    "AWS_ENDPOINT_URL": "http://127.0.0.1:9",
+}
+"""Nobody answers there, and nobody elsewhere is asked."""
 
 
 def precision(outcome):
@@ -89,6 +96,7 @@ def test_unknown_variable_missing_file_and_both_options(uqcli, monkeypatch, tmp_
     assert error.startswith("error: no constraint given")
 
 
+@pytest.mark.usefixtures("undrawn")
 @pytest.mark.parametrize(
     ("name", "meant"),
     [
@@ -122,7 +130,9 @@ def test_variables_that_set_nothing_are_said(uqcli, data, monkeypatch, tmp_path,
         ('shift = "https://host/f.json"', "which sets an address (shift)"),
     ],
 )
-def test_a_found_file_says_nothing_of_places(uqcli, tmp_path, content, why):
+def test_a_found_file_says_nothing_of_places(uqcli, tmp_path, monkeypatch, content, why):
+    for name, value in NO_STORE.items():
+        monkeypatch.setenv(name, value)
     (tmp_path / "uqcli.toml").write_text(f'[boundary]\nprecision = "0.6"\n{content}\n')
     refused = uqcli(*COMMAND)
     assert refused.code == 2

@@ -376,6 +376,7 @@ def test_draws_of_class_weights_are_one_for_each_class(uqcli, trees, draws):
     assert uqcli("show", "s.json").code == 5
 
 
+@pytest.mark.usefixtures("undrawn")
 @pytest.mark.parametrize(("mode", "lines"), [("marginal", 1), ("label-conditional", 4)])
 def test_a_threshold_that_all_classes_share_is_shown_once(uqcli, trees, mode, lines):
     fitted(uqcli, "--mode", mode, "--report", "r.md")

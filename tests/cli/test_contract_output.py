@@ -52,6 +52,7 @@ def test_a_table_without_colour_codes_when_no_terminal_looks(uqcli, case, data, 
     assert len(outcome.out.splitlines()) > 3
 
 
+@pytest.mark.usefixtures("undrawn")
 @pytest.mark.parametrize("case", JSON, ids=name_of)
 def test_report_files(uqcli, case, data, artifact, tmp_path):
     names = [tmp_path / f"report.{ending}" for ending in ("json", "md", "html")]

@@ -141,13 +141,14 @@ def seeded(uqcli, tmp_path, frame):
 @pytest.mark.parametrize("command", SEEDED)
 def test_seeds_from_nought_to_the_largest(uqcli, command, tmp_path):
     writes = command not in ("tce", "evaluate", "simulate")
-    for seed in (0, 2**31, 2**32 - 1, 2**32, 2**63, MOST_SEED):
-        more = ("-o", tmp_path / "made.json") if writes else ()
+    more = ("-o", tmp_path / "made.json") if writes else ()
+    for seed in (0, 2**32 - 1, 2**32, MOST_SEED):  # scikit-learn's largest, and beyond any integer of numpy's
         outcome = uqcli(*SEEDED[command], "--seed", seed, *more)
         assert outcome.code == 0, outcome.err
         if writes:
-            assert uqcli("show", tmp_path / "made.json", "-q").code == 0
             assert json.loads((tmp_path / "made.json").read_text())["parameters"]["seed"] == seed
+    if writes:
+        assert uqcli("show", tmp_path / "made.json", "-q").code == 0
     for seed in (-1, MOST_SEED + 1, 10**40, "1.5", "one", ""):
         one_line(uqcli(*SEEDED[command], "--seed", seed), 2)
 

@@ -56,6 +56,7 @@ def labelled_for_some(uqcli, data, tmp_path):
     return write
 
 
+@pytest.mark.usefixtures("undrawn")
 @pytest.mark.parametrize("bound", [("--precision", "0.7"), ("--recall", "0.5"), ("--max-fpr", "0.2")])
 @pytest.mark.parametrize("cleared", [0, 99, 100])
 def test_recall_is_unknown_where_cleared_rows_have_no_labels(uqcli, data, labelled_for_some, bound, cleared):
@@ -75,8 +76,8 @@ def test_recall_is_unknown_where_cleared_rows_have_no_labels(uqcli, data, labell
     assert gate.code == (6 if cleared < 100 else 0)
     two = uqcli("evaluate", "b.json", "b.json", *rows, "--json").json["metrics"]["difference"]
     assert (two["recall"] == unknown, two["recall_p"] is None) == (cleared < 100,) * 2
-    for report in ("r.html", "r.xml", "r.prom", "r.md"):
-        assert uqcli("evaluate", "b.json", *rows, "-q", "--report", report).code == 0
+    reports = [word for form in ("html", "xml", "prom", "md") for word in ("--report", f"r.{form}")]
+    assert uqcli("evaluate", "b.json", *rows, "-q", *reports).code == 0
 
 
 def test_a_share_of_alerts_is_a_promise_about_new_rows(uqcli, frame, data, tmp_path):
@@ -198,6 +199,7 @@ def test_show_says_the_constraint_and_what_is_done_to_scores(uqcli, data, tmp_pa
     assert "the score itself" not in shown
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_a_figure_of_several_calibrators_names_each(uqcli, data, tmp_path):
     for method in ("platt", "isotonic"):
         assert uqcli("calibrate", data, "--method", method, "-q", "-o", f"{method}.json").code == 0

@@ -52,6 +52,7 @@ def test_gates_on_either_and_on_both_together(uqcli, pair, data):
     assert (alone.code, "no metric" in alone.err) == (2, True)
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_what_chance_does_not_explain_is_said_in_words(uqcli, pair, data):
     shown = " ".join(uqcli("evaluate", *pair, data, "--report", "r.md").out.decode().split())
     assert "difference (second less first)" in shown

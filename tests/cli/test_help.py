@@ -1,6 +1,7 @@
 """The help of each command begins with two examples, and they run."""
 
 import re
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -64,7 +65,20 @@ def test_options_stand_in_panels(command, uqcli):
     assert len(re.findall(r"^╭─ ", text, flags=re.MULTILINE)) >= 2
 
 
-@pytest.mark.parametrize("line", [each for pair in EXAMPLES.values() for each in pair])
-def test_examples_run(line, folder):
+LINES = [each for pair in EXAMPLES.values() for each in pair]
+OF_A_SHELL = [line for line in LINES if set(line) & set("|<>&;$")]
+
+
+@pytest.mark.parametrize("line", OF_A_SHELL)
+def test_examples_run_in_a_shell(line, folder):
     done = run(line, folder)
     assert (done.returncode, done.stderr) == (0, ""), done.stdout
+
+
+@pytest.mark.parametrize("line", [line for line in LINES if line not in OF_A_SHELL])
+def test_examples_run(line, folder, uqcli, monkeypatch):
+    """In this process: a shell would find the same words."""
+    monkeypatch.chdir(folder)
+    program, *words = shlex.split(line)
+    outcome = uqcli(*words)
+    assert (program, outcome.code, outcome.err) == ("uqcli", 0, ""), outcome.out

@@ -177,15 +177,21 @@ def grouped(tmp_path):
     )
 
 
-@pytest.mark.parametrize("ending", ["html", "md", "json", "svg"])
-def test_commands_show_groups(uqcli, grouped, tmp_path, ending):
-    path, page_path = tmp_path / "g.parquet", tmp_path / f"page.{ending}"
-    grouped.write_parquet(path)
-    place = ("--plot" if ending == "svg" else "--report", page_path)
-    outcome = uqcli("tce", path, "--by", "region[/eu] \x1b[31m", *place)
+def test_figures_show_groups(uqcli, grouped, tmp_path):
+    grouped.write_parquet(tmp_path / "g.parquet")
+    assert uqcli("tce", "g.parquet", "--by", "region[/eu] \x1b[31m", "-q", "--plot", "f.svg").code == 0
+    assert not acting((tmp_path / "f.svg").read_text())
+
+
+@pytest.mark.usefixtures("undrawn")
+def test_commands_show_groups(uqcli, grouped, tmp_path):
+    grouped.write_parquet(tmp_path / "g.parquet")
+    pages = [f"page.{ending}" for ending in ("html", "md", "json")]
+    reports = [word for page in pages for word in ("--report", page)]
+    outcome = uqcli("tce", "g.parquet", "--by", "region[/eu] \x1b[31m", *reports)
     assert outcome.code == 0, outcome.err
     out = outcome.out.decode()
-    assert not acting(out + page_path.read_text())
+    assert not acting(out + "".join((tmp_path / page).read_text() for page in pages))
     for name in (
         "region[/eu]",
         "price [eur]",
@@ -196,9 +202,8 @@ def test_commands_show_groups(uqcli, grouped, tmp_path, ending):
         "two\\nlin",
     ):
         assert name in out
-    if ending == "json":
-        groups = json.loads(page_path.read_text())["groups"]
-        assert {group["group"] for group in groups} == {*SEEN[:-1], *ACTING}
+    groups = json.loads((tmp_path / "page.json").read_text())["groups"]
+    assert {group["group"] for group in groups} == {*SEEN[:-1], *ACTING}
 
 
 def test_columns_classes_and_files_of_such_names(uqcli, grouped, tmp_path):

@@ -263,6 +263,7 @@ def sha256(path):
     return hashlib.sha256(path.read_bytes()).hexdigest()
 
 
+@pytest.mark.usefixtures("undrawn")
 @pytest.mark.parametrize("case", [case for case in READ_DATA if case.json], ids=name_of)
 def test_pages_name_the_files_that_were_read(uqcli, case, data, artifact, tmp_path, frame):
     folder = tmp_path / "folder"
@@ -275,9 +276,8 @@ def test_pages_name_the_files_that_were_read(uqcli, case, data, artifact, tmp_pa
         f"| input | {folder}/{name}.csv: {n} rows, SHA-256 {sha256(folder / f'{name}.csv')} |\n"
         for name, n in rows.items()
     )
-    assert uqcli(*arguments, "-q", "--report", "r.md").code == 0
+    assert uqcli(*arguments, "-q", "--report", "r.md", "--report", "r.html").code == 0
     assert said in (tmp_path / "r.md").read_text().replace("\\_", "_")
-    assert uqcli(*arguments, "-q", "--report", "r.html").code == 0
     assert str(folder / "c.csv") in (tmp_path / "r.html").read_text()
     assert str(folder) not in uqcli(*arguments, "--json").out.decode()
     assert uqcli(*case.arguments(data, artifact), "-q", "--report", "r.md").code == 0

@@ -46,6 +46,7 @@ def cases_of(path):
     }
 
 
+@pytest.mark.usefixtures("undrawn")  # figures are drawn twice in test_plots.py
 @pytest.mark.parametrize("case", JSON, ids=name_of)
 def test_all_forms_at_once_twice_the_same_bytes(uqcli, case, data, artifact, tmp_path):
     contents = []
@@ -166,6 +167,7 @@ def test_sets_and_their_classes_in_the_forms_of_machines(uqcli, data, tmp_path):
         assert cases_of(tmp_path / "r.xml")["sets.json: 90 % coverage"][1] == results
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_all_places_are_checked_before_work_and_none_is_written_if_one_is_wrong(uqcli, data, tmp_path):
     for wrong, code in (("r.txt", 2), ("nowhere/r.xml", 3), ("r.html", 2)):
         outcome = uqcli("bin", data, "-q", "--report", "r.html", "--report", wrong)
@@ -174,6 +176,7 @@ def test_all_places_are_checked_before_work_and_none_is_written_if_one_is_wrong(
     assert ".html or .md or .json or .xml or .prom" in uqcli("bin", data, "--report", "r.txt").err
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_reports_are_configured_as_a_list_or_one_text(uqcli, data, tmp_path, monkeypatch):
     (tmp_path / "uqcli.toml").write_text('[bin]\nreport = ["a.json", "a.prom"]\n')
     config = ("--config", "uqcli.toml")
@@ -195,6 +198,7 @@ def made_from(path):
     return [tuple(re.sub(r"\\(.)", r"\1", each.strip()) for each in line) for line in lines]
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_pages_say_what_they_were_made_of(uqcli, data, tmp_path):
     line = ("--precision", "0.7", "--score-bins=20", "-q", "--threads", "1", "-o", "b.json")
     assert uqcli("boundary", "data.parquet", *line, "--report", "r.md", "--report", "r.html").code == 0
@@ -216,6 +220,7 @@ def test_pages_say_what_they_were_made_of(uqcli, data, tmp_path):
     assert made_from(tmp_path / "r.md")[3:] == [("artifact", "none was written: the run failed")]
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_pages_say_that_nothing_was_saved(uqcli, data, tmp_path):
     line = ("boundary", data, "--precision", "0.7", "--score-bins", "20", "-q", "--report", "r.md")
     assert uqcli(*line).code == 0
@@ -230,6 +235,7 @@ def test_pages_say_that_nothing_was_saved(uqcli, data, tmp_path):
     assert "saved" not in (tmp_path / "t.md").read_text()
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_what_a_failed_run_would_have_said_is_no_advice(uqcli, data, tmp_path):
     line = (
         "boundary",
@@ -249,6 +255,7 @@ def test_what_a_failed_run_would_have_said_is_no_advice(uqcli, data, tmp_path):
     assert then.startswith("If it had passed: ")
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_apply_says_by_what_rows_were_decided(uqcli, data, tmp_path):
     assert uqcli("boundary", data, "--precision", "0.7", "-q", "-o", "b.json").code == 0
     fit = json.loads((tmp_path / "b.json").read_text())["fit"]
@@ -263,6 +270,7 @@ def test_apply_says_by_what_rows_were_decided(uqcli, data, tmp_path):
     )
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_names_that_would_act_in_a_shell_or_a_page_are_quoted(uqcli, data, tmp_path):
     hostile = tmp_path / "-a b$(x)<i>.parquet"
     hostile.write_bytes(data.read_bytes())
@@ -281,6 +289,7 @@ def gates_of(path):
     return [tuple(cell.strip() for cell in line[1:-1].split("|")) for line in lines]
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_pages_show_every_gate_that_was_asked_and_what_it_found(uqcli, data, tmp_path):
     asked = ("--fail-if", "rows > 1", "--fail-if", "recall < 0")
     line = ("boundary", data, "--precision", "0.7", "-q", "--report", "r.md", "--report", "r.html")
@@ -297,6 +306,7 @@ def test_pages_show_every_gate_that_was_asked_and_what_it_found(uqcli, data, tmp
     assert "## Gates" not in (tmp_path / "r.md").read_text()
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_a_boundary_that_is_not_shown_to_beat_the_score_says_so_everywhere(uqcli, tmp_path, monkeypatch):
     monkeypatch.setattr("uqcli.jobs.boundary.compared.PLACEBOS", 20)
     monkeypatch.setattr("uqcli.methods.boundary.ranking.placebo.RESAMPLINGS", 50)

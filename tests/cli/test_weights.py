@@ -17,6 +17,7 @@ def amounts(frame, tmp_path):
     return "a.parquet", "--weight", "amount"
 
 
+@pytest.mark.usefixtures("undrawn")
 @pytest.mark.parametrize(
     "command",
     [
