@@ -94,6 +94,13 @@ def undrawn(monkeypatch):
     monkeypatch.setattr(figures, "render", lambda *_, **__: picture)
 
 
+@pytest.fixture
+def few_draws(monkeypatch):
+    """Few placebos and resamplings stand for many: for tests of what is said of a comparison, and where."""
+    monkeypatch.setattr("uqcli.jobs.boundary.compared.PLACEBOS", 20)
+    monkeypatch.setattr("uqcli.methods.boundary.ranking.placebo.RESAMPLINGS", 50)
+
+
 def sample_frame(rows=400, seed=7):
     """Scores whose meaning depends on the uncertainty, with labels."""
     random = np.random.default_rng(seed)

@@ -75,6 +75,7 @@ def test_examples_run_in_a_shell(line, folder):
     assert (done.returncode, done.stderr) == (0, ""), done.stdout
 
 
+@pytest.mark.usefixtures("undrawn", "few_draws")
 @pytest.mark.parametrize("line", [line for line in LINES if line not in OF_A_SHELL])
 def test_examples_run(line, folder, uqcli, monkeypatch):
     """In this process: a shell would find the same words."""

@@ -235,7 +235,7 @@ def test_pages_say_that_nothing_was_saved(uqcli, data, tmp_path):
     assert "saved" not in (tmp_path / "t.md").read_text()
 
 
-@pytest.mark.usefixtures("undrawn")
+@pytest.mark.usefixtures("undrawn", "few_draws")
 def test_what_a_failed_run_would_have_said_is_no_advice(uqcli, data, tmp_path):
     line = (
         "boundary",
@@ -306,10 +306,8 @@ def test_pages_show_every_gate_that_was_asked_and_what_it_found(uqcli, data, tmp
     assert "## Gates" not in (tmp_path / "r.md").read_text()
 
 
-@pytest.mark.usefixtures("undrawn")
-def test_a_boundary_that_is_not_shown_to_beat_the_score_says_so_everywhere(uqcli, tmp_path, monkeypatch):
-    monkeypatch.setattr("uqcli.jobs.boundary.compared.PLACEBOS", 20)
-    monkeypatch.setattr("uqcli.methods.boundary.ranking.placebo.RESAMPLINGS", 50)
+@pytest.mark.usefixtures("undrawn", "few_draws")
+def test_a_boundary_that_is_not_shown_to_beat_the_score_says_so_everywhere(uqcli, tmp_path):
     rng = np.random.default_rng(0)
     score = rng.uniform(size=1500).round(3)
     frame = {"score": score, "uncertainty": rng.uniform(size=1500), "label": rng.uniform(size=1500) < score}
