@@ -140,19 +140,38 @@ CORNERS = {
 @pytest.mark.parametrize("binning", GridBinning)
 @pytest.mark.parametrize(
     ("algorithm", "score_bins"),
-    [(algorithm, bins) for algorithm in Algorithm for bins in ("500", "all", "1") if works(algorithm, bins)],
+    [(algorithm, bins) for algorithm in Algorithm for bins in (500, "all", 1) if works(algorithm, bins)],
 )
-def test_corners_apply_as_they_were_fitted(uqcli, tmp_path, corner, algorithm, binning, score_bins):
-    pl.DataFrame(CORNERS[corner]).write_parquet(tmp_path / "d.parquet")
-    options = ["--algorithm", algorithm, "--binning", binning, "--score-bins", score_bins]
-    artifact = json.loads(
-        uqcli("boundary", "d.parquet", "--precision", "0.5", *options, "-q", "-o", "b.json").out
-        or (tmp_path / "b.json").read_text()
+def test_corners_decide_as_they_were_fitted(corner, algorithm, binning, score_bins):
+    """In the library, which gives what the command gives."""
+    score, uncertainty, label = (
+        np.array(CORNERS[corner][name]) for name in ("score", "uncertainty", "label")
     )
+    found = find_boundary(
+        score,
+        label,
+        uncertainty=None if algorithm is Algorithm.ST else uncertainty,
+        precision=0.5,
+        algorithm=algorithm,
+        binning=binning,
+        score_bins=score_bins,
+    )
+    decided = found.decide(score, None if algorithm is Algorithm.ST else uncertainty)
+    assert decided.sum() == found.fit.selected
+    assert label[decided].sum() == found.fit.true_positives
+
+
+@pytest.mark.parametrize("corner", CORNERS)
+@pytest.mark.parametrize("algorithm", Algorithm)
+def test_corners_apply_as_they_were_fitted(uqcli, tmp_path, corner, algorithm):
+    pl.DataFrame(CORNERS[corner]).write_parquet(tmp_path / "d.parquet")
+    line = ("boundary", "d.parquet", "--precision", "0.5", "--algorithm", algorithm, "-q", "-o", "b.json")
+    assert uqcli(*line).code == 0
+    fit = json.loads((tmp_path / "b.json").read_text())["fit"]
     applied = uqcli("apply", "b.json", "d.parquet", "-o", "o.csv", "--json").json
     evaluated = uqcli("evaluate", "b.json", "d.parquet", "--json").json
-    assert applied["metrics"]["selected"] == artifact["fit"]["selected"]
-    assert evaluated["metrics"]["true_positives"] == artifact["fit"]["true_positives"]
+    assert applied["metrics"]["selected"] == fit["selected"]
+    assert evaluated["metrics"]["true_positives"] == fit["true_positives"]
 
 
 def test_all_negative_is_infeasible(uqcli, tmp_path):

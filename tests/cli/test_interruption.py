@@ -255,8 +255,9 @@ ROWS = {
 }
 
 
-@pytest.mark.parametrize("command", ROWS)
-@pytest.mark.parametrize("numbers", [(1,), (0, 1)], ids=str)
+@pytest.mark.parametrize(
+    ("command", "numbers"), [*((command, (1,)) for command in ROWS), ("apply", (0, 1)), ("JSON", (0, 1))]
+)
 def test_results_to_a_closed_standard_output(single, command, numbers):
     process = start(*ROWS[command], preexec_fn=closed(*numbers))
     _, errors = process.communicate(timeout=60)

@@ -153,10 +153,11 @@ def test_memory_of_ew_dpmt_is_said_beforehand(uqcli, data, tmp_path, monkeypatch
     assert outcome.code == 3
     assert "8.0 GB" in outcome.err
     assert "--algorithm vw-dpmt" in outcome.err
-    grid = tmp_path / "grid.json"
-    assert uqcli("bin", data, *bins[:4], "-o", grid, "-q").code == 0
-    assert uqcli("boundary", "--grid", grid, *bins[4:], "--algorithm", "ew-dpmt").code == 3
     monkeypatch.setattr(defaults, "MOST_TABLE_BYTES", 1000)
+    grid = tmp_path / "grid.json"
+    assert uqcli("bin", data, "-o", grid, "-q").code == 0
+    refused = uqcli("boundary", "--grid", grid, *bins[4:], "--algorithm", "ew-dpmt")
+    assert (refused.code, "--algorithm vw-dpmt" in refused.err) == (3, True)
     several = uqcli("boundary", data, "--precision", "0.5", "--algorithm", "all", "--json")
     assert several.code == 0, several.err
     assert "ew-dpmt does not apply: it needs a table of " in str(several.json["notes"])

@@ -36,9 +36,14 @@ def test_a_reader_that_is_gone_before_the_first_byte(single):
 
 
 @pytest.mark.parametrize(
-    "arguments", [["apply", "{}", "-", "-o", "o.csv"], ["boundary", "-", "--precision", "0.5"], ["tce", "-"]]
+    ("arguments", "form"),
+    [
+        (["apply", "{}", "-", "-o", "o.csv"], "pipe"),
+        (["apply", "{}", "-", "-o", "o.csv"], "FIFO"),
+        (["boundary", "-", "--precision", "0.5"], "pipe"),
+        (["tce", "-"], "FIFO"),
+    ],
 )
-@pytest.mark.parametrize("form", ["pipe", "FIFO"])
 def test_bad_rows_are_told_of_while_more_are_awaited(single, tmp_path, arguments, form):
     given = tmp_path / "given.csv"
     os.mkfifo(given)

@@ -11,7 +11,7 @@ import pytest
 from botocore.config import Config
 from moto.server import ThreadedMotoServer
 
-from tests.cli.conftest import sample_frame, uqcli  # noqa: F401  a fixture
+from tests.cli.conftest import sample_frame, undrawn, uqcli  # noqa: F401  fixtures
 from uqcli.stores import limits
 
 VARIABLES = {

@@ -101,6 +101,7 @@ def test_keys_of_folders_group(uqcli, bucket, folder):
     assert DAYS[2] in done.out.decode()
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_pages_name_the_objects_that_were_read(uqcli, bucket, folder):
     far = bucket.put_folder(folder, "scores")
     assert uqcli("tce", far, "-q", "--bootstrap", "0", "--report", f"{bucket}/r.md").code == 0
@@ -108,6 +109,7 @@ def test_pages_name_the_objects_that_were_read(uqcli, bucket, folder):
     assert named in bucket.get("r.md").decode()
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_a_page_is_a_page_to_browsers(uqcli, bucket):
     rows = bucket.put("a.csv", written(frame_of(400), ".csv"))
     assert uqcli("tce", rows, "-q", "--bootstrap", "0", "--report", f"{bucket}/r.html").code == 0

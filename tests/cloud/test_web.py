@@ -143,6 +143,7 @@ def test_servers_that_are_none(uqcli, impatient, place):
     assert f"cannot read '{place}'" in done.err
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_what_signs_an_address_is_not_said(uqcli, web, tmp_path):
     signed = web.replace("http://", "http://user:secret@") + "/none.csv?signature=secret"
     for place in (signed, f"{web}/none.csv?signature=secret", f"{web}/away/ftp?signature=secret"):

@@ -3,6 +3,7 @@
 import json
 import re
 import tempfile
+from functools import cache
 from pathlib import Path
 
 from uqcli.cli.app import run
@@ -61,6 +62,7 @@ def sample_runs(folder):
     }
 
 
+@cache
 def sample_reports():
     """JSON reports by what they show."""
     with tempfile.TemporaryDirectory() as made:

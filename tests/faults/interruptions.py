@@ -19,7 +19,8 @@ def signals(findings, lines, delivered, seed, workers=2):
         source = random.Random(seed)
         while findings.counts["signals that arrived at work"] < delivered:
             chosen = [
-                (source.choice(jobs), source.choice([*CODES]), source.random()) for _ in range(8 * workers)
+                (source.choice(jobs), source.choice([*CODES]), source.random())
+                for _ in range(min(8 * workers, 2 * delivered))
             ]
             list(pool.map(lambda each: _interrupted(findings, *each), chosen))
 

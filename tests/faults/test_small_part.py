@@ -18,11 +18,11 @@ def folder(tmp_path_factory):
 
 
 SECTIONS = {
-    "signals": lambda findings, folder: signals(findings, lines(folder, SIZES)[8:10], 4, seed=2),
-    "kills": lambda findings, folder: killed(findings, lines(folder, SIZES)[8:11], 3, seed=2),
+    "signals": lambda findings, folder: signals(findings, lines(folder, SIZES)[8:10], 3, seed=2),
+    "kills": lambda findings, folder: killed(findings, lines(folder, SIZES)[8:11], 2, seed=2),
     "full disks": lambda findings, folder: full_disks(findings, lines(folder, SIZES)[8:10], [16384]),
     "read-only places": lambda findings, folder: read_only_places(findings, lines(folder, SIZES)[:1]),
-    "vanishing inputs": lambda findings, folder: vanishing_inputs(findings, folder, 3, seed=2),
+    "vanishing inputs": lambda findings, folder: vanishing_inputs(findings, folder, 2, seed=2),
 }
 
 
