@@ -132,7 +132,7 @@ def _read(data: DataRequest, by: str | None) -> _Read:
     if data.roles.class_columns is None:
         table = open_table(data, looks_at_uncertainty=False)
         parts = table.pooled(Partition(groups=data.roles.keys))
-        whole = merge(parts)
+        whole = parts[0] if by is None else merge(parts)  # one part is pooled already
         require_probabilities(whole.value, table.facts.columns["score"])
         names = () if by is None else table.groups(by)
         return _Read(
