@@ -1,15 +1,45 @@
 """Option groups: frozen dataclasses whose fields become options of a command.
 
 typer reads a function's signature. ``with_groups`` puts the fields of every parameter that is an
-option group in its place, and hands the function the filled groups.
+option group in its place, and hands the function the filled groups. A group's ``panel`` is the heading of
+its options in the help, and each field is an ``option``, a ``choice`` or a ``flag``.
 """
 
 from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
-from dataclasses import MISSING, fields, is_dataclass
-from typing import Any, get_type_hints
+from dataclasses import field, fields, is_dataclass
+from typing import Annotated, Any, get_type_hints
+
+import typer
+
+
+def option(metavar: str | None, text: str, default: Any = None, *, also: str = "", **more: Any) -> Any:
+    """A field of a group: an option with a value.
+
+    Parameters
+    ----------
+    metavar
+        What its value is called in the help; None where the choices are listed.
+    text
+        What the help says of it.
+    also
+        Another name that it has.
+    **more
+        What else typer knows of options.
+    """
+    return field(default=default, metadata={"metavar": metavar, "help": text, "also": also, **more})
+
+
+def choice(text: str, default: Any = None, *, also: str = "") -> Any:
+    """An option whose value is one of an enum's."""
+    return option(None, text, default, also=also)
+
+
+def flag(text: str, *, also: str = "") -> Any:
+    """An option without a value."""
+    return option(None, text, False, also=also)
 
 
 def with_groups(command: Callable[..., None]) -> Callable[..., None]:
@@ -41,10 +71,15 @@ def _parameters_of(group: Any) -> list[inspect.Parameter]:
     hints = get_type_hints(group, include_extras=True)
     return [
         inspect.Parameter(
-            field.name,
+            each.name,
             inspect.Parameter.KEYWORD_ONLY,
-            default=inspect.Parameter.empty if field.default is MISSING else field.default,
-            annotation=hints[field.name],
+            default=each.default,
+            annotation=Annotated[hints[each.name], _known_to_typer(group.panel, each.name, **each.metadata)],
         )
-        for field in fields(group)
+        for each in fields(group)
     ]
+
+
+def _known_to_typer(panel: str | None, name: str, *, also: str, **more: Any) -> Any:
+    names = [f"--{name.replace('_', '-')}", *([also] if also else [])]
+    return typer.Option(*names, rich_help_panel=panel, **more)

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, ClassVar
 
 import typer
 
 from uqcli import defaults
 from uqcli.choices import Binning
 from uqcli.cli.deliver import check_outputs, deliver
+from uqcli.cli.groups import choice, flag, option
 from uqcli.cli.inputs import labelled_data
 from uqcli.cli.options import (
     OF_ROWS,
@@ -29,7 +31,26 @@ from uqcli.exact import size
 if TYPE_CHECKING:
     from uqcli.methods.bin.grid import GridSpec
 
-_BINS = "Bins"
+
+@dataclass(frozen=True, kw_only=True)
+class GridOptions:
+    """How rows are cut into cells, or whose cells they are counted in."""
+
+    panel: ClassVar = "Bins"
+
+    binning: Binning | None = choice(
+        "equi-weight and equi-span cut score and uncertainty; quantile, pava, pava-bc and "
+        f"equispaced cut the score alone. (default: {defaults.GRID_BINNING})"
+    )
+    uncertainty_bins: str | None = option(
+        "K", f"Uncertainty bins. (default: {defaults.UNCERTAINTY_BINS}, or 1 for the score alone)"
+    )
+    score_bins: str | None = option(
+        "L",
+        f"Score bins. (default: {defaults.SCORE_BINS}, or {defaults.SINGLE_SCORE_BINS} for the score alone)",
+    )
+    edges: str | None = option("GRID.json", "Count rows under the edges of a saved grid.")
+    merge: bool = flag("Add up saved grids with equal edges.")
 
 
 def bin_(
@@ -40,41 +61,7 @@ def bin_(
             metavar="INPUT...", help="Labelled files, globs, directories, or -; with --merge, saved grids."
         ),
     ] = None,
-    binning: Annotated[
-        Binning | None,
-        typer.Option(
-            help="equi-weight and equi-span cut score and uncertainty; quantile, pava, pava-bc and "
-            f"equispaced cut the score alone. (default: {defaults.GRID_BINNING})",
-            rich_help_panel=_BINS,
-        ),
-    ] = None,
-    uncertainty_bins: Annotated[
-        str | None,
-        typer.Option(
-            metavar="K",
-            help=f"Uncertainty bins. (default: {defaults.UNCERTAINTY_BINS}, or 1 for the score alone)",
-            rich_help_panel=_BINS,
-        ),
-    ] = None,
-    score_bins: Annotated[
-        str | None,
-        typer.Option(
-            metavar="L",
-            help=f"Score bins. (default: {defaults.SCORE_BINS}, or {defaults.SINGLE_SCORE_BINS} for the "
-            "score alone)",
-            rich_help_panel=_BINS,
-        ),
-    ] = None,
-    edges: Annotated[
-        str | None,
-        typer.Option(
-            metavar="GRID.json", help="Count rows under the edges of a saved grid.", rich_help_panel=_BINS
-        ),
-    ] = None,
-    merge: Annotated[
-        bool,
-        typer.Option("--merge", help="Add up saved grids with equal edges.", rich_help_panel=_BINS),
-    ] = False,
+    cells: GridOptions,
     sizes: BlockBounds,
     written: ArtifactOutput,
     columns: FitColumns,
@@ -85,31 +72,31 @@ def bin_(
 ) -> None:
     """Count rows in a grid of score x uncertainty cells."""
     limit_threads(running.threads)
-    tables, models = (None, [*(inputs or ()), edges]) if merge else (inputs, [edges])
+    tables, models = (None, [*(inputs or ()), cells.edges]) if cells.merge else (inputs, [cells.edges])
     reads = Reads.of(tables, models=models, reading=reading)
     origin = check_outputs(reporting, written.output, reads=reads, running=running, plot=plotting.plot)
     from uqcli.jobs.bin.run import BinRequest, run
 
     shape = {
-        "--binning": binning,
-        "--uncertainty-bins": uncertainty_bins,
-        "--score-bins": score_bins,
+        "--binning": cells.binning,
+        "--uncertainty-bins": cells.uncertainty_bins,
+        "--score-bins": cells.score_bins,
         "--n-min": sizes.n_min,
         "--n-max": sizes.n_max,
     }
-    if merge and edges is not None:
+    if cells.merge and cells.edges is not None:
         raise UsageError("--merge and --edges together", expected="one of them")
-    if merge or edges is not None:
+    if cells.merge or cells.edges is not None:
         _refuse_shape(shape)
     data = labelled_data(inputs, columns, reading, running)
-    if merge:
+    if cells.merge:
         refuse_typed(OF_ROWS, "beside --merge", "none: the grids have been counted")
         request = BinRequest(data=data, merged=tuple(inputs or ()))
-    elif edges is not None:
-        request = BinRequest(data=data, edges=edges)
+    elif cells.edges is not None:
+        request = BinRequest(data=data, edges=cells.edges)
     else:
         given = {name: str(value) for name, value in shape.items() if value}
-        request = BinRequest(data=data, grid=_spec(binning or defaults.GRID_BINNING, given))
+        request = BinRequest(data=data, grid=_spec(cells.binning or defaults.GRID_BINNING, given))
     deliver(run(request), reporting, origin=origin, output=written.output, plot=plotting.plot)
 
 

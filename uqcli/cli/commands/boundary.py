@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, ClassVar
 
 import typer
 
 from uqcli import defaults
 from uqcli.choices import AlgorithmChoice, Binning, GridBinning
 from uqcli.cli.deliver import SEVERAL, check_outputs, deliver
+from uqcli.cli.groups import choice, flag, option
 from uqcli.cli.inputs import labelled_data
 from uqcli.cli.options import (
     OF_ROWS,
@@ -32,152 +33,77 @@ if TYPE_CHECKING:
     from uqcli.methods.boundary.constraint import Constraint
 
 AUTO = "auto"
-_CONSTRAINT, _METHOD = "Constraint: exactly one", "Boundary"
 
 
 @dataclass(frozen=True, kw_only=True)
 class ConstraintOptions:
     """What the boundary must keep."""
 
-    precision: Annotated[
-        str | None,
-        typer.Option(
-            metavar="S,...",
-            help="Highest recall at this precision at least; several bounds give a table.",
-            rich_help_panel=_CONSTRAINT,
-        ),
-    ] = None
-    recall: Annotated[
-        str | None,
-        typer.Option(
-            metavar="R", help="Highest precision at this recall at least.", rich_help_panel=_CONSTRAINT
-        ),
-    ] = None
-    max_selected: Annotated[
-        str | None,
-        typer.Option(
-            metavar="M|P%",
-            help="Highest recall with at most M rows selected, or P percent of them.",
-            rich_help_panel=_CONSTRAINT,
-        ),
-    ] = None
-    max_fpr: Annotated[
-        str | None,
-        typer.Option(
-            metavar="F",
-            help="Highest recall at this false-positive rate at most.",
-            rich_help_panel=_CONSTRAINT,
-        ),
-    ] = None
-    gain: Annotated[
-        str | None,
-        typer.Option(
-            metavar="G",
-            help="With --cost: highest utility, G for a true positive.",
-            rich_help_panel=_CONSTRAINT,
-        ),
-    ] = None
-    cost: Annotated[
-        str | None,
-        typer.Option(
-            metavar="C", help="With --gain: what a false positive costs.", rich_help_panel=_CONSTRAINT
-        ),
-    ] = None
+    panel: ClassVar = "Constraint: exactly one"
+
+    precision: str | None = option(
+        "S,...", "Highest recall at this precision at least; several bounds give a table."
+    )
+    recall: str | None = option("R", "Highest precision at this recall at least.")
+    max_selected: str | None = option(
+        "M|P%", "Highest recall with at most M rows selected, or P percent of them."
+    )
+    max_fpr: str | None = option("F", "Highest recall at this false-positive rate at most.")
+    gain: str | None = option("G", "With --cost: highest utility, G for a true positive.")
+    cost: str | None = option("C", "With --gain: what a false positive costs.")
 
 
 @dataclass(frozen=True, kw_only=True)
 class FindingOptions:
     """How the boundary is found."""
 
-    algorithm: Annotated[
-        AlgorithmChoice | None,
-        typer.Option(
-            help="vw-dpmt: the optimum on the grid; ew-dpmt: the optimum for equal cells; mist: isotonic "
-            "regression in each uncertainty bin; gmt: each uncertainty bin by itself; hr: score raised "
-            "with the uncertainty; st: one score threshold; smooth: the best by smoothed rates, which holds "
-            "up better on new rows; all: side by side, the best is written. "
-            f"(default: {defaults.ALGORITHM}, or st where --compare or these rows advise it)",
-            rich_help_panel=_METHOD,
-        ),
-    ] = None
-    binning: Annotated[
-        GridBinning | None,
-        typer.Option(
-            help=f"Bins of equal weight or of equal width. (default: {defaults.GRID_BINNING})",
-            rich_help_panel=_METHOD,
-        ),
-    ] = None
-    uncertainty_bins: Annotated[
-        str | None,
-        typer.Option(
-            metavar="K|auto",
-            help="Uncertainty bins; auto takes as many as pay on rows held out. "
-            f"(default: {defaults.UNCERTAINTY_BINS})",
-            rich_help_panel=_METHOD,
-        ),
-    ] = None
-    score_bins: Annotated[
-        str | None,
-        typer.Option(
-            metavar="L|all",
-            help="Score bins in each uncertainty bin; all makes every distinct score its own. "
-            f"(default: {defaults.SCORE_BINS})",
-            rich_help_panel=_METHOD,
-        ),
-    ] = None
-    shift: Annotated[
-        str | None,
-        typer.Option(
-            metavar="SHIFT.json",
-            help="Keep --precision, --recall or --max-fpr in a target with these class weights.",
-            rich_help_panel=_METHOD,
-        ),
-    ] = None
-    certify: Annotated[
-        str | None,
-        typer.Option(
-            metavar="DELTA",
-            help="Certify the precision: below the bound on new rows for at most DELTA of hold-outs (implies "
-            "--algorithm smooth).",
-            rich_help_panel=_METHOD,
-        ),
-    ] = None
-    compare: Annotated[
-        bool,
-        typer.Option(
-            "--compare",
-            help="Test on rows held out whether the uncertainty finds more than the score alone; of several "
-            "(--uncertainty A,B) the best is used.",
-            rich_help_panel=_METHOD,
-        ),
-    ] = False
-    seed: Annotated[
-        int,
-        typer.Option(
-            metavar="S",
-            min=0,
-            max=defaults.MOST_SEED,
-            help="Seed of the splits that certificates, --compare and the number of bins rest on.",
-            rich_help_panel=_METHOD,
-        ),
-    ] = defaults.SEED
-    frontier: Annotated[
-        str | None,
-        typer.Option(
-            metavar="FILE",
-            help="Write the trade-off of recall and precision, with thresholds, for numbers of alerts from "
-            "one to all (.csv, .parquet); pages draw it.",
-            rich_help_panel=_METHOD,
-        ),
-    ] = None
-    grid: Annotated[
-        str | None,
-        typer.Option(
-            metavar="GRID.json",
-            help="Work on the counts of a saved grid instead of rows.",
-            rich_help_panel=_METHOD,
-        ),
-    ] = None
+    panel: ClassVar = "Boundary"
+
+    algorithm: AlgorithmChoice | None = choice(
+        "vw-dpmt: the optimum on the grid; ew-dpmt: the optimum for equal cells; mist: isotonic "
+        "regression in each uncertainty bin; gmt: each uncertainty bin by itself; hr: score raised "
+        "with the uncertainty; st: one score threshold; smooth: the best by smoothed rates, which holds "
+        "up better on new rows; all: side by side, the best is written. "
+        f"(default: {defaults.ALGORITHM}, or st where --compare or these rows advise it)"
+    )
+    binning: GridBinning | None = choice(
+        f"Bins of equal weight or of equal width. (default: {defaults.GRID_BINNING})"
+    )
+    uncertainty_bins: str | None = option(
+        "K|auto",
+        "Uncertainty bins; auto takes as many as pay on rows held out. "
+        f"(default: {defaults.UNCERTAINTY_BINS})",
+    )
+    score_bins: str | None = option(
+        "L|all",
+        "Score bins in each uncertainty bin; all makes every distinct score its own. "
+        f"(default: {defaults.SCORE_BINS})",
+    )
+    shift: str | None = option(
+        "SHIFT.json", "Keep --precision, --recall or --max-fpr in a target with these class weights."
+    )
+    certify: str | None = option(
+        "DELTA",
+        "Certify the precision: below the bound on new rows for at most DELTA of hold-outs (implies "
+        "--algorithm smooth).",
+    )
+    compare: bool = flag(
+        "Test on rows held out whether the uncertainty finds more than the score alone; of several "
+        "(--uncertainty A,B) the best is used."
+    )
+    seed: int = option(
+        "S",
+        "Seed of the splits that certificates, --compare and the number of bins rest on.",
+        defaults.SEED,
+        min=0,
+        max=defaults.MOST_SEED,
+    )
+    frontier: str | None = option(
+        "FILE",
+        "Write the trade-off of recall and precision, with thresholds, for numbers of alerts from "
+        "one to all (.csv, .parquet); pages draw it.",
+    )
+    grid: str | None = option("GRID.json", "Work on the counts of a saved grid instead of rows.")
 
 
 def boundary(

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 import typer
 
 from uqcli import defaults
 from uqcli.choices import CalibrationChoice, CalibrationMethod, LeafMethod, Partitioner, SplitCriterion
 from uqcli.cli.deliver import check_outputs, deliver
+from uqcli.cli.groups import choice, flag, option
 from uqcli.cli.inputs import labelled_data
 from uqcli.cli.options import (
     ArtifactOutput,
@@ -30,122 +31,56 @@ from uqcli.exact import size
 if TYPE_CHECKING:
     from uqcli.jobs.calibrate.fit import CalibrationOptions
 
-_METHOD, _PARTS, _MEASURE = "Calibration", "Heterogeneous calibration", "Measuring"
-
 
 @dataclass(frozen=True, kw_only=True)
 class MapOptions:
     """How scores become probabilities."""
 
-    method: Annotated[
-        CalibrationChoice | None,
-        typer.Option(
-            help="platt, temperature, beta: by a formula; isotonic: any rising shape; histogram: a rate for "
-            "each bin, with a bound; mist: isotonic for each uncertainty level; heterogeneous: one "
-            "calibration for each part of the rows; prior: the correction of --undersampled alone; all: "
-            "every one that applies, ranked by log loss, the best is written. "
-            "(default: "
-            f"{defaults.CALIBRATION_METHOD}, or prior with --undersampled)",
-            rich_help_panel=_METHOD,
-        ),
-    ] = None
-    logit: Annotated[
-        bool,
-        typer.Option("--logit", help="Scores are logits or other real numbers.", rich_help_panel=_METHOD),
-    ] = False
-    undersampled: Annotated[
-        float | None,
-        typer.Option(
-            metavar="TAU",
-            help="Negatives were kept with probability 1/TAU in training: correct the odds first.",
-            rich_help_panel=_METHOD,
-        ),
-    ] = None
-    shift: Annotated[
-        str | None,
-        typer.Option(
-            metavar="SHIFT.json",
-            help="Correct the probabilities for a target with these class weights, after the map.",
-            rich_help_panel=_METHOD,
-        ),
-    ] = None
-    n_bins: Annotated[
-        str | None,
-        typer.Option(
-            metavar="B",
-            help=f"histogram: quantile bins. (default: {defaults.SINGLE_SCORE_BINS})",
-            rich_help_panel=_METHOD,
-        ),
-    ] = None
-    uncertainty_bins: Annotated[
-        str | None,
-        typer.Option(
-            metavar="K",
-            help=f"mist: uncertainty levels. (default: {defaults.UNCERTAINTY_BINS})",
-            rich_help_panel=_METHOD,
-        ),
-    ] = None
+    panel: ClassVar = "Calibration"
+
+    method: CalibrationChoice | None = choice(
+        "platt, temperature, beta: by a formula; isotonic: any rising shape; histogram: a rate for "
+        "each bin, with a bound; mist: isotonic for each uncertainty level; heterogeneous: one "
+        "calibration for each part of the rows; prior: the correction of --undersampled alone; all: "
+        "every one that applies, ranked by log loss, the best is written. "
+        "(default: "
+        f"{defaults.CALIBRATION_METHOD}, or prior with --undersampled)"
+    )
+    logit: bool = flag("Scores are logits or other real numbers.")
+    undersampled: float | None = option(
+        "TAU", "Negatives were kept with probability 1/TAU in training: correct the odds first."
+    )
+    shift: str | None = option(
+        "SHIFT.json", "Correct the probabilities for a target with these class weights, after the map."
+    )
+    n_bins: str | None = option("B", f"histogram: quantile bins. (default: {defaults.SINGLE_SCORE_BINS})")
+    uncertainty_bins: str | None = option(
+        "K", f"mist: uncertainty levels. (default: {defaults.UNCERTAINTY_BINS})"
+    )
 
 
 @dataclass(frozen=True, kw_only=True)
 class PartOptions:
     """How rows are told apart."""
 
-    features: Annotated[
-        str | None,
-        typer.Option(metavar="COL,...", help="Columns to learn trees from.", rich_help_panel=_PARTS),
-    ] = None
-    partition: Annotated[
-        str | None,
-        typer.Option(metavar="COL,...", help="Columns whose texts are the parts.", rich_help_panel=_PARTS),
-    ] = None
-    partitioner: Annotated[
-        Partitioner | None,
-        typer.Option(
-            help="One tree, the mean over a forest, or trees one after the other. "
-            f"(default: {defaults.PARTITIONER})",
-            rich_help_panel=_PARTS,
-        ),
-    ] = None
-    max_depth: Annotated[
-        str | None,
-        typer.Option(
-            metavar="D",
-            help=f"Questions from the root to a leaf. (default: {defaults.MAX_DEPTH})",
-            rich_help_panel=_PARTS,
-        ),
-    ] = None
-    min_leaf: Annotated[
-        str | None,
-        typer.Option(
-            metavar="N",
-            help="Rows below which a part uses the calibration of a larger one. "
-            f"(default: {defaults.MIN_LEAF})",
-            rich_help_panel=_PARTS,
-        ),
-    ] = None
-    split: Annotated[
-        SplitCriterion | None,
-        typer.Option(
-            help=f"What trees split for: purity, or AUC after calibration. (default: {defaults.SPLIT})",
-            rich_help_panel=_PARTS,
-        ),
-    ] = None
-    leaf_method: Annotated[
-        LeafMethod | None,
-        typer.Option(
-            help=f"Calibration of each part. (default: {defaults.LEAF_METHOD})",
-            rich_help_panel=_PARTS,
-        ),
-    ] = None
-    tree_data: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="FILE",
-            help="Learn trees from these labelled rows (repeatable). (default: half of the rows)",
-            rich_help_panel=_PARTS,
-        ),
-    ] = None
+    panel: ClassVar = "Heterogeneous calibration"
+
+    features: str | None = option("COL,...", "Columns to learn trees from.")
+    partition: str | None = option("COL,...", "Columns whose texts are the parts.")
+    partitioner: Partitioner | None = choice(
+        f"One tree, the mean over a forest, or trees one after the other. (default: {defaults.PARTITIONER})"
+    )
+    max_depth: str | None = option("D", f"Questions from the root to a leaf. (default: {defaults.MAX_DEPTH})")
+    min_leaf: str | None = option(
+        "N", f"Rows below which a part uses the calibration of a larger one. (default: {defaults.MIN_LEAF})"
+    )
+    split: SplitCriterion | None = choice(
+        f"What trees split for: purity, or AUC after calibration. (default: {defaults.SPLIT})"
+    )
+    leaf_method: LeafMethod | None = choice(f"Calibration of each part. (default: {defaults.LEAF_METHOD})")
+    tree_data: list[str] | None = option(
+        "FILE", "Learn trees from these labelled rows (repeatable). (default: half of the rows)"
+    )
 
 
 def calibrate(
@@ -161,7 +96,7 @@ def calibrate(
         typer.Option(
             metavar="FILE",
             help="Measure on these labelled rows (repeatable). (default: cross-fitting)",
-            rich_help_panel=_MEASURE,
+            rich_help_panel="Measuring",
         ),
     ] = None,
     resampling: OptionalResampling,

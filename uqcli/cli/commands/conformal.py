@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from dataclasses import dataclass, replace
+from typing import Annotated, Any, ClassVar, Final
 
 import typer
 
 from uqcli import defaults
 from uqcli.choices import ConformalMethod, ConformalMode
 from uqcli.cli.deliver import check_outputs, deliver
+from uqcli.cli.groups import choice, flag, option
 from uqcli.cli.inputs import labelled_data
 from uqcli.cli.options import (
     ArtifactOutput,
@@ -23,7 +25,40 @@ from uqcli.cli.priority import is_typed, refuse_typed
 from uqcli.cli.process.resources import limit_threads
 from uqcli.errors import UsageError
 
-_SETS = "Sets"
+_OF_MODES: Final = {
+    ConformalMode.LABEL_CONDITIONAL: ("alpha_by_class",),
+    ConformalMode.MARGINAL: ("by",),
+    ConformalMode.LABEL_SHIFT: ("shift", "target"),
+}
+"""Options that one mode alone looks at."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class SetOptions:
+    """What the sets promise, and to whom."""
+
+    panel: ClassVar = "Sets"
+
+    alpha: str = option("A", "Sets miss the true class in at most this share of rows.", defaults.MISS)
+    method: ConformalMethod = choice(
+        "aps: classes by cumulated probability; lac: classes above a probability.", defaults.CONFORMAL_METHOD
+    )
+    mode: ConformalMode = choice(
+        "Coverage over all rows, in each class, or in a target with another class mix.",
+        defaults.CONFORMAL_MODE,
+    )
+    alpha_by_class: str | None = option(
+        "CLASS=A,...", "Other alphas for some classes, with --mode label-conditional."
+    )
+    by: str | None = option(
+        "COL", "Coverage in each group of a column by itself; groups never seen use all rows."
+    )
+    shift: str | None = option("SHIFT.json", "Class weights for --mode label-shift.")
+    target: list[str] | None = option(
+        "FILE", "Or unlabelled rows of the target, to estimate them (BBSE; repeatable)."
+    )
+    no_randomize: bool = flag("aps: larger sets without draws.")
+    seed: int = option("S", "Seed of the draws.", defaults.SEED, min=0, max=defaults.MOST_SEED)
 
 
 def conformal(
@@ -32,66 +67,7 @@ def conformal(
         list[str] | None,
         typer.Argument(metavar="INPUT...", help="Labelled files, globs, directories, or -."),
     ] = None,
-    alpha: Annotated[
-        str,
-        typer.Option(
-            metavar="A", help="Sets miss the true class in at most this share of rows.", rich_help_panel=_SETS
-        ),
-    ] = defaults.MISS,
-    method: Annotated[
-        ConformalMethod,
-        typer.Option(
-            help="aps: classes by cumulated probability; lac: classes above a probability.",
-            rich_help_panel=_SETS,
-        ),
-    ] = defaults.CONFORMAL_METHOD,
-    mode: Annotated[
-        ConformalMode,
-        typer.Option(
-            help="Coverage over all rows, in each class, or in a target with another class mix.",
-            rich_help_panel=_SETS,
-        ),
-    ] = defaults.CONFORMAL_MODE,
-    alpha_by_class: Annotated[
-        str | None,
-        typer.Option(
-            metavar="CLASS=A,...",
-            help="Other alphas for some classes, with --mode label-conditional.",
-            rich_help_panel=_SETS,
-        ),
-    ] = None,
-    by: Annotated[
-        str | None,
-        typer.Option(
-            metavar="COL",
-            help="Coverage in each group of a column by itself; groups never seen use all rows.",
-            rich_help_panel=_SETS,
-        ),
-    ] = None,
-    shift: Annotated[
-        str | None,
-        typer.Option(
-            metavar="SHIFT.json", help="Class weights for --mode label-shift.", rich_help_panel=_SETS
-        ),
-    ] = None,
-    target: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="FILE",
-            help="Or unlabelled rows of the target, to estimate them (BBSE; repeatable).",
-            rich_help_panel=_SETS,
-        ),
-    ] = None,
-    no_randomize: Annotated[
-        bool,
-        typer.Option("--no-randomize", help="aps: larger sets without draws.", rich_help_panel=_SETS),
-    ] = False,
-    seed: Annotated[
-        int,
-        typer.Option(
-            metavar="S", min=0, max=defaults.MOST_SEED, help="Seed of the draws.", rich_help_panel=_SETS
-        ),
-    ] = defaults.SEED,
+    sets: SetOptions,
     written: ArtifactOutput,
     probabilities: ClassProbabilities,
     columns: FitColumns,
@@ -101,30 +77,27 @@ def conformal(
 ) -> None:
     """Find thresholds of sets of classes that hold the true one as often as promised."""
     limit_threads(running.threads)
-    reads = Reads.of(inputs, target, models=[shift], reading=reading)
+    reads = Reads.of(inputs, sets.target, models=[sets.shift], reading=reading)
     origin = check_outputs(reporting, written.output, reads=reads, running=running)
     from uqcli.jobs.conformal.run import ConformalRequest, parse_alpha, run
 
-    parse_alpha(alpha)
+    parse_alpha(sets.alpha)
     refuse_typed(("uncertainty",), "of conformal sets", "none: they look at probabilities alone")
-    if mode is not ConformalMode.LABEL_CONDITIONAL and not is_typed("alpha_by_class"):
-        alpha_by_class = None
-    if mode is not ConformalMode.MARGINAL and not is_typed("by"):
-        by = None
-    if mode is not ConformalMode.LABEL_SHIFT:
-        shift = shift if is_typed("shift") else None
-        target = target if is_typed("target") else None
+    for mode, names in _OF_MODES.items():
+        if sets.mode is not mode:  # what is configured for it
+            unasked: dict[str, Any] = {name: None for name in names if not is_typed(name)}
+            sets = replace(sets, **unasked)
     request = ConformalRequest(
         data=labelled_data(inputs, columns, reading, running, probabilities=probabilities),
-        method=method,
-        mode=mode,
-        alpha=alpha,
-        alpha_by_class=_pairs(alpha_by_class),
-        randomize=not no_randomize,
-        seed=seed,
-        by=by,
-        shift=shift,
-        target=tuple(target) if target else None,
+        method=sets.method,
+        mode=sets.mode,
+        alpha=sets.alpha,
+        alpha_by_class=_pairs(sets.alpha_by_class),
+        randomize=not sets.no_randomize,
+        seed=sets.seed,
+        by=sets.by,
+        shift=sets.shift,
+        target=tuple(sets.target) if sets.target else None,
     )
     deliver(run(request), reporting, origin=origin, output=written.output)
 

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from dataclasses import dataclass
+from typing import Annotated, ClassVar
 
 import typer
 
 from uqcli import defaults
 from uqcli.choices import Confusion, ShiftEstimator
 from uqcli.cli.deliver import check_outputs, deliver
+from uqcli.cli.groups import choice, option
 from uqcli.cli.inputs import labelled_data
 from uqcli.cli.options import (
     ArtifactOutput,
@@ -25,7 +27,25 @@ from uqcli.cli.priority import is_typed, refuse_typed
 from uqcli.cli.process.resources import limit_threads
 from uqcli.errors import UsageError
 
-_ESTIMATE = "Class weights"
+
+@dataclass(frozen=True, kw_only=True)
+class EstimateOptions:
+    """How class weights are estimated."""
+
+    panel: ClassVar = "Class weights"
+
+    target: list[str] | None = option(
+        "FILE", "Unlabelled rows of the target (repeatable); --weight is about the labelled ones."
+    )
+    estimator: ShiftEstimator = choice(
+        "bbse: from the confusion of predicted classes; em: maximum likelihood, for calibrated "
+        "probabilities; known: from --prior.",
+        defaults.SHIFT_ESTIMATOR,
+    )
+    confusion: Confusion = choice(
+        "bbse: count predicted classes, or add up their probabilities.", defaults.CONFUSION
+    )
+    prior: str | None = option("Q,...", "known: shares of the classes in the target, in their order.")
 
 
 def shift(
@@ -34,36 +54,7 @@ def shift(
         list[str] | None,
         typer.Argument(metavar="SOURCE...", help="Labelled files, globs, directories, or -."),
     ] = None,
-    target: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="FILE",
-            help="Unlabelled rows of the target (repeatable); --weight is about the labelled ones.",
-            rich_help_panel=_ESTIMATE,
-        ),
-    ] = None,
-    estimator: Annotated[
-        ShiftEstimator,
-        typer.Option(
-            help="bbse: from the confusion of predicted classes; em: maximum likelihood, for calibrated "
-            "probabilities; known: from --prior.",
-            rich_help_panel=_ESTIMATE,
-        ),
-    ] = defaults.SHIFT_ESTIMATOR,
-    confusion: Annotated[
-        Confusion,
-        typer.Option(
-            help="bbse: count predicted classes, or add up their probabilities.", rich_help_panel=_ESTIMATE
-        ),
-    ] = defaults.CONFUSION,
-    prior: Annotated[
-        str | None,
-        typer.Option(
-            metavar="Q,...",
-            help="known: shares of the classes in the target, in their order.",
-            rich_help_panel=_ESTIMATE,
-        ),
-    ] = None,
+    estimate: EstimateOptions,
     resampling: OptionalResampling,
     written: ArtifactOutput,
     plotting: PlotOutput,
@@ -75,19 +66,18 @@ def shift(
 ) -> None:
     """Estimate from unlabelled rows how much more frequent each class is than in labelled ones."""
     limit_threads(running.threads)
-    reads = Reads.of(inputs, target, reading=reading)
+    reads = Reads.of(inputs, estimate.target, reading=reading)
     origin = check_outputs(reporting, written.output, reads=reads, running=running, plot=plotting.plot)
     from uqcli.jobs.shift.run import ShiftRequest, run
 
     refuse_typed(("uncertainty",), "of class weights", "none: they come from probabilities alone")
-    if estimator is not ShiftEstimator.KNOWN and not is_typed("prior"):
-        prior = None
+    looks_at_prior = estimate.estimator is ShiftEstimator.KNOWN or is_typed("prior")
     request = ShiftRequest(
         data=labelled_data(inputs, columns, reading, running, probabilities=probabilities),
-        target=tuple(target) if target else None,
-        estimator=estimator,
-        confusion=confusion,
-        prior=_shares(prior),
+        target=tuple(estimate.target) if estimate.target else None,
+        estimator=estimate.estimator,
+        confusion=estimate.confusion,
+        prior=_shares(estimate.prior if looks_at_prior else None),
         bootstrap=resampling.bootstrap,
         confidence=resampling.confidence,
         seed=resampling.seed,

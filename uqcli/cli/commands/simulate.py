@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 import typer
 
 from uqcli import defaults
 from uqcli.choices import Simulation
 from uqcli.cli.deliver import check_outputs, deliver_rows, report_of_filter
+from uqcli.cli.groups import option
 from uqcli.cli.options import ReportOptions, RowsFile, RunOptions
 from uqcli.cli.places import Reads
 from uqcli.cli.priority import refuse_typed
@@ -21,102 +22,55 @@ if TYPE_CHECKING:
     from uqcli.methods.stream.gaussian import GaussianModel
     from uqcli.methods.stream.posterior import PosteriorModel
 
-_POSTERIOR, _GAUSSIAN = "Posterior network", "Gaussian classes"
-
 
 @dataclass(frozen=True, kw_only=True)
 class PosteriorOptions:
     """A posterior network's beliefs."""
 
-    tau: Annotated[
-        float | None,
-        typer.Option(
-            metavar="X",
-            help="How many times rarer negatives are in training; 1 is no undersampling. "
-            f"(default: {defaults.TAU:g})",
-            rich_help_panel=_POSTERIOR,
-        ),
-    ] = None
-    omega: Annotated[
-        float | None,
-        typer.Option(
-            metavar="X",
-            help=f"Positive share of the model's prior. (default: {defaults.OMEGA:g})",
-            rich_help_panel=_POSTERIOR,
-        ),
-    ] = None
-    xi: Annotated[
-        float | None,
-        typer.Option(
-            metavar="X",
-            help=f"Positive share of the true prior. (default: {defaults.XI:g})",
-            rich_help_panel=_POSTERIOR,
-        ),
-    ] = None
-    prior: Annotated[
-        float | None,
-        typer.Option(
-            metavar="X",
-            help=f"Strength of the model's prior. (default: {defaults.PRIOR:g})",
-            rich_help_panel=_POSTERIOR,
-        ),
-    ] = None
-    nu: Annotated[
-        float | None,
-        typer.Option(
-            metavar="X",
-            help=f"Strength of the true prior relative to it. (default: {defaults.NU:g})",
-            rich_help_panel=_POSTERIOR,
-        ),
-    ] = None
-    gamma: Annotated[
-        str | None,
-        typer.Option(
-            metavar="G,...",
-            help="Levels of prior to evidence; a region has prior/gamma training rows. "
-            f"(default: {','.join(map(str, defaults.GAMMAS))})",
-            rich_help_panel=_POSTERIOR,
-        ),
-    ] = None
+    panel: ClassVar = "Posterior network"
+
+    tau: float | None = option(
+        "X",
+        f"How many times rarer negatives are in training; 1 is no undersampling. (default: {defaults.TAU:g})",
+    )
+    omega: float | None = option("X", f"Positive share of the model's prior. (default: {defaults.OMEGA:g})")
+    xi: float | None = option("X", f"Positive share of the true prior. (default: {defaults.XI:g})")
+    prior: float | None = option("X", f"Strength of the model's prior. (default: {defaults.PRIOR:g})")
+    nu: float | None = option("X", f"Strength of the true prior relative to it. (default: {defaults.NU:g})")
+    gamma: str | None = option(
+        "G,...",
+        "Levels of prior to evidence; a region has prior/gamma training rows. "
+        f"(default: {','.join(map(str, defaults.GAMMAS))})",
+    )
 
 
 @dataclass(frozen=True, kw_only=True)
 class GaussianOptions:
     """Two Gaussian classes, scored by a logistic model."""
 
-    prevalence: Annotated[
-        float | None,
-        typer.Option(
-            metavar="P",
-            help=f"Share of positives among the rows. (default: {defaults.PREVALENCE:g})",
-            rich_help_panel=_GAUSSIAN,
-        ),
-    ] = None
-    train_prevalence: Annotated[
-        float | None,
-        typer.Option(
-            metavar="P",
-            help=f"Share of positives where the model learned. (default: {defaults.PREVALENCE:g})",
-            rich_help_panel=_GAUSSIAN,
-        ),
-    ] = None
-    train_rows: Annotated[
-        int | None,
-        typer.Option(
-            metavar="N",
-            help=f"Rows the model learned from. (default: {defaults.TRAIN_ROWS})",
-            rich_help_panel=_GAUSSIAN,
-        ),
-    ] = None
-    noise: Annotated[
-        float | None,
-        typer.Option(
-            metavar="SD",
-            help="Standard deviation of normal noise on the log-odds of the scores. "
-            f"(default: {defaults.NOISE:g})",
-            rich_help_panel=_GAUSSIAN,
-        ),
-    ] = None
+    panel: ClassVar = "Gaussian classes"
+
+    prevalence: float | None = option(
+        "P", f"Share of positives among the rows. (default: {defaults.PREVALENCE:g})"
+    )
+    train_prevalence: float | None = option(
+        "P", f"Share of positives where the model learned. (default: {defaults.PREVALENCE:g})"
+    )
+    train_rows: int | None = option("N", f"Rows the model learned from. (default: {defaults.TRAIN_ROWS})")
+    noise: float | None = option(
+        "SD",
+        f"Standard deviation of normal noise on the log-odds of the scores. (default: {defaults.NOISE:g})",
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class DrawOptions:
+    """How much is drawn."""
+
+    panel: ClassVar = None
+
+    rows: int = option("N", "Rows to draw.", defaults.SIMULATED_ROWS, min=0, max=defaults.MOST_ROWS)
+    seed: int = option("S", "Seed of the draws.", defaults.SEED, min=0, max=defaults.MOST_SEED)
 
 
 def simulate(
@@ -124,12 +78,7 @@ def simulate(
     kind: Annotated[
         Simulation, typer.Argument(metavar="KIND", help="What to simulate: posterior or gaussian.")
     ],
-    rows: Annotated[
-        int, typer.Option(metavar="N", min=0, max=defaults.MOST_ROWS, help="Rows to draw.")
-    ] = defaults.SIMULATED_ROWS,
-    seed: Annotated[
-        int, typer.Option(metavar="S", min=0, max=defaults.MOST_SEED, help="Seed of the draws.")
-    ] = defaults.SEED,
+    drawing: DrawOptions,
     posterior: PosteriorOptions,
     gaussian: GaussianOptions,
     written: RowsFile,
@@ -144,7 +93,7 @@ def simulate(
     output = written.output or STDIO
     format_of(output, written.output_format)
     origin = check_outputs(
-        reporting, output, reads=Reads(), running=running, metrics=metrics_of(rows=rows, positives=0)
+        reporting, output, reads=Reads(), running=running, metrics=metrics_of(rows=drawing.rows, positives=0)
     )
     from uqcli.jobs.stream.output import RowsOutput
     from uqcli.jobs.stream.simulate import SimulateRequest, run
@@ -152,8 +101,8 @@ def simulate(
     with Held() as held:
         result = run(
             SimulateRequest(
-                rows=rows,
-                seed=seed,
+                rows=drawing.rows,
+                seed=drawing.seed,
                 output=RowsOutput(place=output, file_format=written.output_format, held=held),
                 model=_model(kind, _given(posterior), _given(gaussian)),
             )

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from dataclasses import dataclass
+from typing import Annotated, ClassVar
 
 import typer
 
 from uqcli import defaults
 from uqcli.choices import BinSizing, CalibrationTest, ScoreBinning
 from uqcli.cli.deliver import check_outputs, deliver
+from uqcli.cli.groups import choice, option
 from uqcli.cli.inputs import labelled_data
 from uqcli.cli.options import (
     BlockBounds,
@@ -25,7 +27,25 @@ from uqcli.cli.priority import refuse_typed
 from uqcli.cli.process.resources import limit_threads
 from uqcli.exact import size
 
-_MEASURE = "Measure"
+
+@dataclass(frozen=True, kw_only=True)
+class TestOptions:
+    """What is measured, and how."""
+
+    panel: ClassVar = "Measure"
+
+    binning: ScoreBinning = choice(
+        "Bins of tce and of the two errors.", defaults.SCORE_BINNING, also="--bins"
+    )
+    n_bins: str = option("B", "Quantile and equispaced bins.", str(defaults.SINGLE_SCORE_BINS))
+    alpha: float = option("A", "Level of the tests.", defaults.ALPHA)
+    test: CalibrationTest = choice("Exact binomial test, or t-test.", defaults.CALIBRATION_TEST)
+    bin_sizes: BinSizing = choice(
+        "pava-bc: bins that grow slowly enough for true probabilities to pass in files of any size, "
+        "or the paper's twentieth of the rows.",
+        defaults.BIN_SIZES,
+    )
+    by: str | None = option("COL", "Measure the groups of a column, too.")
 
 
 def tce(
@@ -34,33 +54,7 @@ def tce(
         list[str] | None,
         typer.Argument(metavar="INPUT...", help="Labelled files, globs, directories, or -."),
     ] = None,
-    binning: Annotated[
-        ScoreBinning,
-        typer.Option(
-            "--binning", "--bins", help="Bins of tce and of the two errors.", rich_help_panel=_MEASURE
-        ),
-    ] = defaults.SCORE_BINNING,
-    n_bins: Annotated[
-        str, typer.Option(metavar="B", help="Quantile and equispaced bins.", rich_help_panel=_MEASURE)
-    ] = str(defaults.SINGLE_SCORE_BINS),
-    alpha: Annotated[
-        float, typer.Option(metavar="A", help="Level of the tests.", rich_help_panel=_MEASURE)
-    ] = defaults.ALPHA,
-    test: Annotated[
-        CalibrationTest, typer.Option(help="Exact binomial test, or t-test.", rich_help_panel=_MEASURE)
-    ] = defaults.CALIBRATION_TEST,
-    bin_sizes: Annotated[
-        BinSizing,
-        typer.Option(
-            help="pava-bc: bins that grow slowly enough for true probabilities to pass in files of any size, "
-            "or the paper's twentieth of the rows.",
-            rich_help_panel=_MEASURE,
-        ),
-    ] = defaults.BIN_SIZES,
-    by: Annotated[
-        str | None,
-        typer.Option(metavar="COL", help="Measure the groups of a column, too.", rich_help_panel=_MEASURE),
-    ] = None,
+    testing: TestOptions,
     sizes: BlockBounds,
     resampling: ResamplingOptions,
     probabilities: ClassProbabilities,
@@ -81,18 +75,18 @@ def tce(
     from uqcli.jobs.tce.run import TceRequest, run
 
     measure = MeasureOptions(
-        binning=binning,
+        binning=testing.binning,
         n_min=None if sizes.n_min is None else size("--n-min", sizes.n_min),
         n_max=None if sizes.n_max is None else size("--n-max", sizes.n_max),
-        bin_sizes=bin_sizes,
-        n_bins=size("--n-bins", n_bins),
-        alpha=alpha,
-        test=test,
+        bin_sizes=testing.bin_sizes,
+        n_bins=size("--n-bins", testing.n_bins),
+        alpha=testing.alpha,
+        test=testing.test,
     )
     request = TceRequest(
         data=labelled_data(inputs, columns, reading, running, probabilities=probabilities),
         measure=measure,
-        by=by,
+        by=testing.by,
         bootstrap=resampling.bootstrap,
         seed=resampling.seed,
         confidence=resampling.confidence,

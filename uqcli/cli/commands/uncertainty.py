@@ -2,18 +2,29 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from dataclasses import dataclass
+from typing import Annotated, ClassVar
 
 import typer
 
 from uqcli.cli.deliver import check_outputs, deliver_rows, report_of_filter
+from uqcli.cli.groups import option
 from uqcli.cli.inputs import bare_data, rows_output
 from uqcli.cli.options import InputOptions, ReportOptions, RowOutput, RunOptions
 from uqcli.cli.places import Reads
 from uqcli.cli.process.resources import limit_threads
 from uqcli.files import STDIO, Held
 
-_MODEL = "Model"
+
+@dataclass(frozen=True, kw_only=True)
+class ModelOptions:
+    """What scores and uncertainties are made of."""
+
+    panel: ClassVar = "Model"
+
+    alpha1: str | None = option("COL", "Beta parameter of the positive class.")
+    alpha0: str | None = option("COL", "Beta parameter of the negative class.")
+    members: str | None = option("PATTERN", "Columns of the members' probabilities, such as 'm_*', or a,b,c.")
 
 
 def uncertainty(
@@ -22,22 +33,7 @@ def uncertainty(
         list[str] | None,
         typer.Argument(metavar="INPUT...", help="Files, globs, directories, or - for standard input."),
     ] = None,
-    alpha1: Annotated[
-        str | None,
-        typer.Option(metavar="COL", help="Beta parameter of the positive class.", rich_help_panel=_MODEL),
-    ] = None,
-    alpha0: Annotated[
-        str | None,
-        typer.Option(metavar="COL", help="Beta parameter of the negative class.", rich_help_panel=_MODEL),
-    ] = None,
-    members: Annotated[
-        str | None,
-        typer.Option(
-            metavar="PATTERN",
-            help="Columns of the members' probabilities, such as 'm_*', or a,b,c.",
-            rich_help_panel=_MODEL,
-        ),
-    ] = None,
+    model: ModelOptions,
     rows: RowOutput,
     reading: InputOptions,
     reporting: ReportOptions,
@@ -61,9 +57,9 @@ def uncertainty(
             UncertaintyRequest(
                 data=bare_data(inputs, reading, running),
                 output=rows_output(rows, held, running),
-                alpha1=alpha1,
-                alpha0=alpha0,
-                members=members,
+                alpha1=model.alpha1,
+                alpha0=model.alpha0,
+                members=model.members,
             )
         )
         spoken = report_of_filter(reporting, rows.output)
