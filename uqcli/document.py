@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Protocol
 
+from uqcli.defaults import VERSION
 from uqcli.visible import visible
 
 if TYPE_CHECKING:
@@ -168,6 +169,28 @@ class Report(Protocol):
 
     def document(self) -> Document:
         """The readable form."""
+
+
+class OneResult:
+    """A report with a single set of metrics."""
+
+    @property
+    def metrics(self) -> Metrics:
+        """By their contract names."""
+        raise NotImplementedError
+
+    @property
+    def gated(self) -> Mapping[str, Metrics]:
+        """See Report."""
+        return {"": self.metrics}
+
+
+def head_of(command: str, source: Any, parameters: Any) -> dict[str, Any]:
+    """What the JSON form of a report begins with; of structs or dicts."""
+    import msgspec
+
+    head = {"command": command, "uqcli_version": VERSION}
+    return {**head, "source": msgspec.to_builtins(source), "parameters": msgspec.to_builtins(parameters)}
 
 
 def plain(metrics: Metrics) -> dict[str, Any]:

@@ -15,8 +15,8 @@ from uqcli.artifacts.columns import NewColumns
 from uqcli.artifacts.saved import Bins, Count, Saved, Source
 from uqcli.choices import ArtifactKind, Binning, OnInvalid
 from uqcli.counts import LOWEST_EDGE, CellRow, Cells, Ints, bin_of
-from uqcli.defaults import MOST_ROWS, VERSION
-from uqcli.document import Document, Metrics, Table, count, number
+from uqcli.defaults import MOST_ROWS
+from uqcli.document import Document, Metrics, Table, count, head_of, number
 from uqcli.engines.protocol import AddedColumns
 from uqcli.engines.request import Roles
 from uqcli.rows import Rows
@@ -111,10 +111,7 @@ class GridArtifact(Saved, frozen=True, kw_only=True):
     def payload(self) -> dict[str, Any]:
         """See Saved: as ``uqcli bin`` printed it, without what takes the rows."""
         return {
-            "command": "bin",
-            "uqcli_version": VERSION,
-            "source": msgspec.to_builtins(self.source),
-            "parameters": msgspec.to_builtins(self.parameters),
+            **head_of("bin", self.source, self.parameters),
             "metrics": dict(self.facts()),
             "uncertainty_edges": self.uncertainty_edges,
             "score_edges": self.score_edges,

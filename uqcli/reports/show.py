@@ -10,7 +10,7 @@ from typing import Any, Final
 from uqcli.artifacts.codec import content_of
 from uqcli.artifacts.saved import Saved
 from uqcli.choices import ArtifactKind
-from uqcli.document import Document, Metrics
+from uqcli.document import Document, Metrics, OneResult
 
 _ORIGIN: Final = "Which files these were, the page of its making tells (SHA-256 of the inputs)."
 _USE: Final = "uqcli apply puts it to use on new rows, uqcli evaluate holds it against labelled ones."
@@ -27,15 +27,15 @@ _NEXT: Final[Mapping[ArtifactKind, str]] = MappingProxyType(
 
 
 @dataclass(frozen=True, kw_only=True)
-class ShowReport:
+class ShowReport(OneResult):
     """A saved model, of whatever kind."""
 
     model: Saved
 
     @property
-    def gated(self) -> Mapping[str, Metrics]:
+    def metrics(self) -> Metrics:
         """Its numbers."""
-        return {"": self.model.facts()}
+        return self.model.facts()
 
     def payload(self) -> dict[str, Any]:
         """The JSON form: as it is saved, or what is wrong with it in the place of a digest."""

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from uqcli.artifacts.grid import GridArtifact
 from uqcli.counts import Floats
-from uqcli.document import Document, Metrics, Table
+from uqcli.document import Document, Metrics, OneResult, Table
 from uqcli.methods.bin.isotonic_error import BinError, errors_by_chance
 from uqcli.reports.in_words import BINNINGS, named
 from uqcli.reports.positivity import positivity_figure
@@ -28,7 +28,7 @@ _ABOUT_ERRORS: Final = (
 
 
 @dataclass(frozen=True, kw_only=True)
-class BinReport:
+class BinReport(OneResult):
     """A grid of counts.
 
     Attributes
@@ -51,11 +51,6 @@ class BinReport:
             ist, mist = self.errors
             metrics["ist_ece"], metrics["mist_ece"] = float(ist.cumulative[0]), float(mist.cumulative[0])
         return metrics
-
-    @property
-    def gated(self) -> Mapping[str, Metrics]:
-        """One set of metrics."""
-        return {"": self.metrics}
 
     def payload(self) -> dict[str, Any]:
         """The JSON form."""

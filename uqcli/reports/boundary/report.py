@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
@@ -17,8 +16,7 @@ from uqcli.artifacts.boundary import (
 from uqcli.artifacts.saved import Source
 from uqcli.choices import Algorithm, AlgorithmChoice, ConstraintKind
 from uqcli.counts import Cells
-from uqcli.defaults import VERSION
-from uqcli.document import Document, Figure, Metrics, Promise, Table, count, plain, share
+from uqcli.document import Document, Figure, Metrics, OneResult, Promise, Table, count, head_of, plain, share
 from uqcli.methods.boundary.constraint import Constraint
 from uqcli.methods.boundary.optimum import Optimum
 from uqcli.methods.boundary.result import FitCounts, FittedBoundary
@@ -70,7 +68,7 @@ class Candidate:
 
 
 @dataclass(frozen=True, kw_only=True)
-class BoundaryReport:
+class BoundaryReport(OneResult):
     """What was found on the hold-out rows.
 
     Attributes
@@ -137,19 +135,11 @@ class BoundaryReport:
             **(self.compared[0].metrics if self.compared else {}),
         }
 
-    @property
-    def gated(self) -> Mapping[str, Metrics]:
-        """One set of metrics."""
-        return {"": self.metrics}
-
     def payload(self) -> dict[str, Any]:
         """The JSON form."""
         found = self.chosen.found
         content = {
-            "command": "boundary",
-            "uqcli_version": VERSION,
-            "source": msgspec.to_builtins(self.source),
-            "parameters": msgspec.to_builtins(self.parameters),
+            **head_of("boundary", self.source, self.parameters),
             "metrics": plain(self.metrics),
             "feasible": found is not None,
             "algorithm": str(self.chosen.algorithm),

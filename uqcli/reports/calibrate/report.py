@@ -12,8 +12,7 @@ import numpy as np
 from uqcli.artifacts.calibrator import CalibratorArtifact
 from uqcli.choices import CalibrationMethod
 from uqcli.counts import Floats
-from uqcli.defaults import VERSION
-from uqcli.document import Document, Metrics, Table, count, plain, share
+from uqcli.document import Document, Metrics, OneResult, Table, count, head_of, plain, share
 from uqcli.methods.bin.isotonic_error import BinError
 from uqcli.reports.before_after import ReliabilityPanel, before_and_after_figure
 from uqcli.reports.comparison import (
@@ -55,7 +54,7 @@ class MethodTried:
 
 
 @dataclass(frozen=True, kw_only=True)
-class CalibrateReport:
+class CalibrateReport(OneResult):
     """A calibrator, and how it does on rows it was not fitted on.
 
     Attributes
@@ -88,26 +87,19 @@ class CalibrateReport:
         """Before, after, and after minus before."""
         return {} if self.compared is None else self.compared.metrics()
 
-    @property
-    def gated(self) -> Mapping[str, Metrics]:
-        """One set of metrics."""
-        return {"": self.metrics}
-
     def payload(self) -> dict[str, Any]:
         """The JSON form."""
         replicates, confidence = self.resampling
+        parameters = {
+            **msgspec.to_builtins(self.artifact.parameters),
+            "logit": self.artifact.logit,
+            "undersampled": self.artifact.undersampled,
+            "measured": "test" if self.tested else "cross-fitting",
+            "bootstrap": replicates,
+            "confidence": confidence if replicates else None,
+        }
         payload: dict[str, Any] = {
-            "command": "calibrate",
-            "uqcli_version": VERSION,
-            "source": msgspec.to_builtins(self.artifact.source),
-            "parameters": {
-                **msgspec.to_builtins(self.artifact.parameters),
-                "logit": self.artifact.logit,
-                "undersampled": self.artifact.undersampled,
-                "measured": "test" if self.tested else "cross-fitting",
-                "bootstrap": replicates,
-                "confidence": confidence if replicates else None,
-            },
+            **head_of("calibrate", self.artifact.source, parameters),
             "metrics": plain(self.metrics),
             "calibration": msgspec.to_builtins(self.artifact.calibration),
             "notes": self._notes(),

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
 import msgspec
 
 from uqcli.artifacts.conformal import ConformalArtifact
-from uqcli.defaults import VERSION
-from uqcli.document import Document, Metrics, count
+from uqcli.document import Document, Metrics, OneResult, count, head_of
 from uqcli.reports.in_words import CONFORMAL, named
 
 _NEXT: Final = (
@@ -20,7 +19,7 @@ _NEXT: Final = (
 
 
 @dataclass(frozen=True, kw_only=True)
-class ConformalReport:
+class ConformalReport(OneResult):
     """Thresholds of conformal sets.
 
     Attributes
@@ -42,19 +41,11 @@ class ConformalReport:
             "always_in": sum(threshold >= 1 for threshold in self.artifact.thresholds),
         }
 
-    @property
-    def gated(self) -> Mapping[str, Metrics]:
-        """One set of metrics."""
-        return {"": self.metrics}
-
     def payload(self) -> dict[str, Any]:
         """The JSON form."""
         artifact = self.artifact
         return {
-            "command": "conformal",
-            "uqcli_version": VERSION,
-            "source": msgspec.to_builtins(artifact.source),
-            "parameters": msgspec.to_builtins(artifact.parameters),
+            **head_of("conformal", artifact.source, artifact.parameters),
             "metrics": dict(self.metrics),
             "classes": artifact.classes,
             "thresholds": artifact.thresholds,

@@ -12,7 +12,6 @@ import msgspec
 from uqcli.artifacts.boundary import BoundaryArtifact
 from uqcli.artifacts.saved import Source
 from uqcli.choices import ConstraintKind
-from uqcli.defaults import VERSION
 from uqcli.document import (
     Document,
     Estimate,
@@ -22,6 +21,7 @@ from uqcli.document import (
     Promise,
     Table,
     count,
+    head_of,
     interval,
     plain,
     rows_of,
@@ -78,19 +78,9 @@ class MeasuredBoundary:
 
     def metrics(self) -> Metrics:
         """By their contract names."""
-        target = {} if self.target_precision is None else {"target_precision": self.target_precision}
-        return {
-            **target,
-            "precision": self.precision,
-            "recall": self.recall,
-            "fpr": self.fpr,
-            "selected": self.selected,
-            "true_positives": self.true_positives,
-            "rows": self.rows,
-            "positives": self.positives,
-            "unlabelled": self.unlabelled,
-            "promise_broken": self.promise_broken,
-        }
+        found = dict(vars(self))
+        target = found.pop("target_precision")
+        return found if target is None else {"target_precision": target, **found}
 
 
 UNSEEN = (
@@ -157,12 +147,7 @@ def evaluation_payload(
     difference
         The second artifact less the first, where there are two.
     """
-    head = {
-        "command": "evaluate",
-        "uqcli_version": VERSION,
-        "source": msgspec.to_builtins(source),
-        "parameters": {**msgspec.to_builtins(parameters), **more},
-    }
+    head = head_of("evaluate", source, {**msgspec.to_builtins(parameters), **more})
     listed = [{"artifact": name, "metrics": plain(found.metrics())} for name, _, found in results]
     alone = {"metrics": listed[0]["metrics"]} if len(listed) == 1 else {}
     if difference is not None:

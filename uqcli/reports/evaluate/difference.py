@@ -43,15 +43,7 @@ class BoundaryDifference:
 
     def metrics(self) -> Metrics:
         """By their contract names."""
-        return {
-            "recall": self.recall,
-            "precision": self.precision,
-            "selected": self.selected,
-            "recall_p": self.recall_p,
-            "selected_p": self.selected_p,
-            "disagreements": self.disagreements,
-            "disagreements_positive": self.disagreements_positive,
-        }
+        return dict(vars(self))
 
     def column(self) -> tuple[str, ...]:
         """Beside the cells of the two: precision, recall, fpr, selected, true positives."""
@@ -200,18 +192,13 @@ class SetDifference:
     """
 
     coverage: Estimate
+    mean_set_size: Estimate
     coverage_p: float | None
     disagreements: int | None
-    mean_set_size: Estimate
 
     def metrics(self) -> Metrics:
         """By their contract names."""
-        return {
-            "coverage": self.coverage,
-            "mean_set_size": self.mean_set_size,
-            "coverage_p": self.coverage_p,
-            "disagreements": self.disagreements,
-        }
+        return dict(vars(self))
 
     def column(self) -> tuple[str, ...]:
         """Beside the cells of the two: coverage, mean set size."""

@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import msgspec
-
 from uqcli.artifacts.saved import Source
 from uqcli.artifacts.shift import ShiftArtifact, ShiftParameters
-from uqcli.defaults import VERSION
 from uqcli.document import (
     Document,
     Estimate,
     ExactEstimate,
     Metric,
     Metrics,
+    OneResult,
     count,
+    head_of,
     p_text,
     plain,
     printable,
@@ -34,7 +33,7 @@ _UNKNOWN = Estimate(value=None, low=None, high=None)
 
 
 @dataclass(frozen=True, kw_only=True)
-class ShiftReport:
+class ShiftReport(OneResult):
     """Class weights, or why there are none.
 
     Attributes
@@ -94,18 +93,10 @@ class ShiftReport:
         every = zip(self.classes, self.source_shares, targets, strict=True)
         return [ClassShare(name=name, source=source, target=target) for name, source, target in every]
 
-    @property
-    def gated(self) -> Mapping[str, Metrics]:
-        """One set of metrics."""
-        return {"": self.metrics}
-
     def payload(self) -> dict[str, Any]:
         """The JSON form."""
         return {
-            "command": "shift",
-            "uqcli_version": VERSION,
-            "source": msgspec.to_builtins(self.source),
-            "parameters": msgspec.to_builtins(self.parameters),
+            **head_of("shift", self.source, self.parameters),
             "target": {"rows": self.target_rows},
             "metrics": plain(self.metrics),
             "notes": self._notes(),

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
 import msgspec
 
 from uqcli.artifacts.saved import Saved
-from uqcli.defaults import VERSION
-from uqcli.document import Document, Metrics, Table, count, rows_of
+from uqcli.document import Document, Metrics, OneResult, Table, count, head_of, rows_of
 
 _NEXT: Final = (
     "Without labels nothing here tells how good this is: where they come in, hold the model against them "
@@ -65,7 +63,7 @@ def metrics_of(*, rows: int, selected: int | None, undecided: int) -> Metrics:
 
 
 @dataclass(frozen=True, kw_only=True)
-class ApplyReport:
+class ApplyReport(OneResult):
     """What was written, by ``apply`` or another command that adds columns.
 
     Attributes
@@ -90,18 +88,10 @@ class ApplyReport:
         """Counts of the output."""
         return metrics_of(rows=self.source.rows, selected=self.selected, undecided=self.undecided)
 
-    @property
-    def gated(self) -> Mapping[str, Metrics]:
-        """One set of metrics."""
-        return {"": self.metrics}
-
     def payload(self) -> dict[str, Any]:
         """The JSON form."""
         return {
-            "command": self.command,
-            "uqcli_version": VERSION,
-            "source": msgspec.to_builtins(self.source),
-            "parameters": msgspec.to_builtins(self.parameters),
+            **head_of(self.command, self.source, self.parameters),
             "metrics": dict(self.metrics),
         }
 

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
-from uqcli.defaults import VERSION
-from uqcli.document import Document, Figure, Metrics, Table, count, number, share
+from uqcli.document import Document, Figure, Metrics, OneResult, Table, count, head_of, number, share
 from uqcli.methods.stream.posterior import ExpectedCurve
 from uqcli.reports.figures import GREY, level_colours
 
@@ -51,7 +50,7 @@ def metrics_of(*, rows: int, positives: int) -> Metrics:
 
 
 @dataclass(frozen=True, kw_only=True)
-class SimulateReport:
+class SimulateReport(OneResult):
     """What was written.
 
     Attributes
@@ -69,20 +68,9 @@ class SimulateReport:
         """Counts of the output."""
         return metrics_of(rows=self.parameters.rows, positives=self.positives)
 
-    @property
-    def gated(self) -> Mapping[str, Metrics]:
-        """One set of metrics."""
-        return {"": self.metrics}
-
     def payload(self) -> dict[str, Any]:
         """The JSON form."""
-        payload = {
-            "command": "simulate",
-            "uqcli_version": VERSION,
-            "source": {},
-            "parameters": msgspec.to_builtins(self.parameters),
-            "metrics": dict(self.metrics),
-        }
+        payload = {**head_of("simulate", {}, self.parameters), "metrics": dict(self.metrics)}
         return {**payload, "curves": [_as_json(each) for each in self.curves]} if self.curves else payload
 
     def document(self) -> Document:

@@ -3,23 +3,24 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
 import msgspec
 
 from uqcli.artifacts.saved import Source
-from uqcli.defaults import VERSION
 from uqcli.document import (
     Document,
     Estimate,
     Figure,
     Metric,
     Metrics,
+    OneResult,
     Table,
     count,
     ends_of,
+    head_of,
     meant,
     p_text,
     plain,
@@ -85,7 +86,7 @@ class TceParameters(msgspec.Struct, frozen=True, kw_only=True):
 
 
 @dataclass(frozen=True, kw_only=True)
-class TceReport:
+class TceReport(OneResult):
     """Calibration errors of one column of scores or of many classes, and of groups of rows.
 
     Attributes
@@ -124,18 +125,10 @@ class TceReport:
         tested = _worst_first([group for group in self.groups if group.tested])
         return tested[0] if tested else None
 
-    @property
-    def gated(self) -> Mapping[str, Metrics]:
-        """One set of metrics."""
-        return {"": self.metrics}
-
     def payload(self) -> dict[str, Any]:
         """The JSON form."""
         payload: dict[str, Any] = {
-            "command": "tce",
-            "uqcli_version": VERSION,
-            "source": msgspec.to_builtins(self.source),
-            "parameters": msgspec.to_builtins(self.parameters),
+            **head_of("tce", self.source, self.parameters),
             "metrics": plain(self.metrics),
             "bins": _bins_as_json(self.whole),
             "notes": self._notes(),
