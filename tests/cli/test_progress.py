@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from uqcli.running.progress import Step, followed, listen
+from uqcli.running.progress import followed, listen
 
 RUN = "from uqcli.cli.process import progress as p; p._PATIENCE = 0; from uqcli.__main__ import main; main()"
 
@@ -93,15 +93,10 @@ def test_an_error_takes_the_bar_away(rows):
 def test_what_is_followed_is_told_after_its_work():
     heard = []
 
-    class Ears:
-        def heard(self, step):
-            heard.append(step)
-
-    listen(Ears())
+    listen(lambda *step: heard.append(step))
     try:
         for item in followed("ab", "drawing", 2):
             heard.append(item)
     finally:
         listen(None)
-    steps = [Step(work="drawing", done=n, unit="draws", share=n / 2) for n in (1, 2)]
-    assert heard == ["a", steps[0], "b", steps[1]]
+    assert heard == ["a", ("drawing", 1, "draws", 0.5), "b", ("drawing", 2, "draws", 1.0)]

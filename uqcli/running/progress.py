@@ -2,18 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
-from typing import Protocol, TypeVar
+from collections.abc import Callable, Iterable, Iterator
+from typing import TypeVar
 
 T = TypeVar("T")
 
+Hear = Callable[[str, int, str, float | None], None]
+"""Takes what ``tell`` is told; called often."""
 
-@dataclass(frozen=True, kw_only=True)
-class Step:
-    """Where a piece of work is.
+_listening: list[Hear] = []
 
-    Attributes
+
+def listen(hear: Hear | None) -> None:
+    """Let somebody hear of every step from now on; None for nobody."""
+    _listening[:] = [] if hear is None else [hear]
+
+
+def tell(work: str, done: int, unit: str, share: float | None) -> None:
+    """Say how far a piece of work is.
+
+    Parameters
     ----------
     work
         What is done, such as ``reading``; another name is another piece.
@@ -22,32 +30,8 @@ class Step:
     share
         From 0 to 1; None where nobody can say.
     """
-
-    work: str
-    done: int
-    unit: str
-    share: float | None
-
-
-class Listener(Protocol):
-    """Shows steps."""
-
-    def heard(self, step: Step) -> None:
-        """Take notice; called often."""
-
-
-_listeners: list[Listener] = []
-
-
-def listen(listener: Listener | None) -> None:
-    """Let somebody hear of every step from now on; None for nobody."""
-    _listeners[:] = [] if listener is None else [listener]
-
-
-def tell(work: str, done: int, unit: str, share: float | None) -> None:
-    """Say how far a piece of work is."""
-    for each in _listeners:
-        each.heard(Step(work=work, done=done, unit=unit, share=share))
+    for hear in _listening:
+        hear(work, done, unit, share)
 
 
 def followed(items: Iterable[T], work: str, total: int, unit: str = "draws") -> Iterator[T]:

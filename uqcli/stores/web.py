@@ -69,7 +69,7 @@ class WebFile:
         """
         refuse_user(self.url)
         with _web_errors(self.name):
-            answer = _opener().open(_ascii(self.url))
+            answer = _opener().open(_ascii(self.url), timeout=limits.REQUEST_SECONDS)
         if answer.status != http.HTTPStatus.OK:  # a part, say, is not the whole
             answer.close()
             raise _refused(self.name, answer.status)
@@ -166,30 +166,6 @@ _UNQUOTED: Final = "%/:=&?~#+!$,;'@()*[]"
 """What stays in an address, escapes that it has among them."""
 
 
-class _Connection(http.client.HTTPConnection):
-    """A connection that is awaited for a shorter time than an answer."""
-
-    def connect(self) -> None:
-        """Connect."""
-        self.timeout = limits.CONNECT_SECONDS
-        super().connect()
-        self.sock.settimeout(limits.REQUEST_SECONDS)
-
-
-class _SecureConnection(_Connection, http.client.HTTPSConnection):
-    """The same, encrypted."""
-
-
-class _Handler(urllib.request.HTTPHandler):
-    def http_open(self, req: urllib.request.Request) -> Any:
-        return self.do_open(_Connection, req)
-
-
-class _SecureHandler(urllib.request.HTTPSHandler):
-    def https_open(self, req: urllib.request.Request) -> Any:
-        return self.do_open(_SecureConnection, req)
-
-
 class _Redirections(urllib.request.HTTPRedirectHandler):
     """Redirections that stay on the web."""
 
@@ -209,8 +185,8 @@ def _opener() -> urllib.request.OpenerDirector:
     opener = urllib.request.OpenerDirector()
     for handler in (
         urllib.request.ProxyHandler(),
-        _Handler(),
-        _SecureHandler(),
+        urllib.request.HTTPHandler(),
+        urllib.request.HTTPSHandler(),
         urllib.request.HTTPDefaultErrorHandler(),
         _Redirections(),
         urllib.request.HTTPErrorProcessor(),

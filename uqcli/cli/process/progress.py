@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Final
 
 from uqcli.files import STDIO
 from uqcli.running.interruption import when_interrupted
-from uqcli.running.progress import Step, listen
+from uqcli.running.progress import listen
 
 if TYPE_CHECKING:
-    from rich.progress import Progress, TaskID
+    from rich.progress import Progress
 
 _PATIENCE: Final = 2.0
 """Seconds without a word."""
@@ -25,52 +25,42 @@ class TerminalProgress:
     def __init__(self) -> None:
         self._begun = time.monotonic()
         self._bar: Progress | None = None
-        self._task: TaskID | None = None
         self._work = ""
         self._since = self._begun
 
-    def heard(self, step: Step) -> None:
-        """See Listener."""
+    def hear(self, work: str, done: int, unit: str, share: float | None) -> None:
+        """See uqcli.running.progress."""
         now = time.monotonic()
-        if step.work != self._work or step.done == 0:
-            self._work, self._since = step.work, now
-            self._clear_task()
+        if work != self._work or done == 0:
+            self._work, self._since = work, now
+            if self._bar is not None:
+                self._bar.reset(self._bar.task_ids[0])
         if now - self._begun < _PATIENCE:
             return
-        bar = self._shown()
-        if self._task is None:
-            self._task = bar.add_task(step.work, total=None)
-        speed = step.done / max(now - self._since, 1e-3)
-        words = f"{step.done:,} {step.unit}, {speed:,.0f} a second"
-        total = None if step.share is None else 1.0
-        bar.update(self._task, description=f"{step.work}: {words}", total=total, completed=step.share or 0)
+        if self._bar is None:
+            self._bar = _bar()
+            self._bar.start()
+        speed = done / max(now - self._since, 1e-3)
+        words = f"{work}: {done:,} {unit}, {speed:,.0f} a second"
+        total = None if share is None else 1.0
+        self._bar.update(self._bar.task_ids[0], description=words, total=total, completed=share or 0)
 
     def stop(self) -> None:
         """Leave the terminal as it was."""
         if self._bar is not None:
             self._bar.stop()
-            self._bar = None
 
-    def _clear_task(self) -> None:
-        if self._bar is not None and self._task is not None:
-            self._bar.remove_task(self._task)
-            self._task = None
 
-    def _shown(self) -> Progress:
-        if self._bar is None:
-            from rich.console import Console
-            from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+def _bar() -> Progress:
+    """With a task; it hides the cursor, which comes back whatever ends the run."""
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
-            self._bar = Progress(
-                TextColumn("{task.description}", markup=False),
-                BarColumn(bar_width=24),
-                TimeRemainingColumn(),
-                console=Console(stderr=True),
-                transient=True,
-            )
-            when_interrupted(_show_cursor)
-            self._bar.start()
-        return self._bar
+    text, width = TextColumn("{task.description}", markup=False), BarColumn(bar_width=24)
+    bar = Progress(text, width, TimeRemainingColumn(), console=Console(stderr=True), transient=True)
+    bar.add_task("", total=None)
+    when_interrupted(_show_cursor)
+    return bar
 
 
 def _show_cursor() -> None:
@@ -93,7 +83,7 @@ def show_progress(output: str | None) -> None:
     if not sys.stderr.isatty() or (output == STDIO and sys.stdout.isatty()):
         return
     _shown[:] = [TerminalProgress()]
-    listen(_shown[0])
+    listen(_shown[0].hear)
 
 
 def hide_progress() -> None:
