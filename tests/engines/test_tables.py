@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from tests.engines.conftest import AGAIN, FRAME, ON_SPARK
 from tests.oracles import counting
+from tests.oracles.isotonic_blocks import isotonic_counts
 from tests.properties.array_table import ArrayTable
 from tests.properties.strategies import as_hold_out, build_cells, data_sets
 from uqcli.choices import Algorithm, Binning, ConstraintKind, OnInvalid
@@ -23,9 +24,8 @@ from uqcli.engines.request import DataRequest, Roles
 from uqcli.errors import DataError
 from uqcli.jobs.bin.run import bin_rows
 from uqcli.jobs.boundary.hold_out import HoldOutRows
-from uqcli.jobs.grids import grid_cells, uncertainty_edges
-from uqcli.methods.bin.grid import GridSpec, pool_by
-from uqcli.methods.bin.isotonic_blocks import isotonic_counts
+from uqcli.jobs.grids import grid_parts, uncertainty_edges
+from uqcli.methods.bin.grid import GridSpec, cells_from, pool_by
 from uqcli.methods.bin.isotonic_error import isotonic_errors
 from uqcli.methods.boundary.constraint import parse_constraint
 
@@ -153,6 +153,11 @@ SPECS = [
         (Binning.PAVA, 1, None),
     ]
 ]
+
+
+def grid_cells(table, spec):
+    edges = uncertainty_edges(table, spec)
+    return cells_from(edges, [each.counts for each in grid_parts(table, edges, spec)[:-1]], spec)
 
 
 @pytest.mark.parametrize("dtype", [pl.Float64, pl.Float32])

@@ -2,10 +2,10 @@
 
 from dataclasses import dataclass
 
+from tests.oracles.isotonic_blocks import isotonic_counts
 from uqcli.counts import RangeCounts, merge
 from uqcli.engines.protocol import WHOLE
 from uqcli.methods.bin.grid import pool_by
-from uqcli.methods.bin.isotonic_blocks import isotonic_counts
 from uqcli.rows import Rows
 
 

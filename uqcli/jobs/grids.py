@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from uqcli.counts import Bools, Cells, Floats, RangeCounts
+from uqcli.counts import Bools, Floats, RangeCounts
 from uqcli.engines.protocol import Partition, Table, Unsettled
-from uqcli.methods.bin.grid import GridSpec, cells_from, unsettled_by_grid
+from uqcli.methods.bin.grid import GridSpec, unsettled_by_grid
 from uqcli.methods.bin.registry import BinSizes, rule_of
 
 
@@ -44,9 +44,3 @@ def grid_parts(
         return [mask | other for mask, other in zip(masks, also(counts), strict=True)]
 
     return table.counted(by, unsettled)
-
-
-def grid_cells(table: Table, spec: GridSpec) -> Cells:
-    """Count rows into a grid."""
-    edges = uncertainty_edges(table, spec)
-    return cells_from(edges, [each.counts for each in grid_parts(table, edges, spec)[:-1]], spec)

@@ -76,23 +76,41 @@ def _json(failure: Failure) -> str:
     return json.dumps(content, indent=2, ensure_ascii=not str(failure).isprintable()) + "\n"
 
 
+def escaped(text: str) -> str:
+    """Text without what XML cannot hold, such as control characters, and without what is markup."""
+    return html.escape(visible(text))
+
+
 def error_case(command: str, failure: Failure) -> str:
     """The run itself as a test case that ended with an error."""
-    said = html.escape(visible(str(failure)))
-    name = html.escape(visible(command))
+    said = escaped(str(failure))
     return (
-        f'<testcase classname="uqcli.{name}.run" name="result">\n'
+        f'<testcase classname="uqcli.{escaped(command)}.run" name="result">\n'
         f'<error type="exit {failure.exit_code}" message="{said}">{said}</error>\n</testcase>\n'
+    )
+
+
+def junit_suite(command: str, counts: str, inside: str) -> str:
+    """One test suite of JUnit, from its counts and its test cases."""
+    return (
+        '<?xml version="1.0" encoding="UTF-8"?>\n'
+        f'<testsuites name="uqcli" {counts}>\n<testsuite name="uqcli {escaped(command)}" {counts}>\n'
+        f"{inside}</testsuite>\n</testsuites>\n"
     )
 
 
 def _junit(failure: Failure) -> str:
     counts = 'tests="1" failures="0" errors="1" skipped="0"'
-    name = html.escape(visible(failure.command))
+    return junit_suite(failure.command, counts, error_case(failure.command, failure))
+
+
+def html_page(title: str, style: str, inside: str) -> str:
+    """A page of HTML, from its title, its style and what stands in it."""
     return (
-        '<?xml version="1.0" encoding="UTF-8"?>\n'
-        f'<testsuites name="uqcli" {counts}>\n<testsuite name="uqcli {name}" {counts}>\n'
-        f"{error_case(failure.command, failure)}</testsuite>\n</testsuites>\n"
+        '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
+        f"<title>{escaped(title)}</title>\n<style>{style}</style>\n</head>\n"
+        f"<body>\n<h1>{escaped(title)}</h1>\n{inside}</body>\n</html>\n"
     )
 
 
@@ -123,12 +141,10 @@ def _plain(text: str) -> str:
 
 
 def _html(failure: Failure) -> str:
-    title, said = html.escape(_title(failure)), html.escape(visible(str(failure)))
-    return (
-        '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
-        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-        f"<title>{title}</title>\n<style>:root{{color-scheme:light dark}}"
+    style = (
+        ":root{color-scheme:light dark}"
         "body{font:16px/1.5 system-ui,sans-serif;max-width:60rem;margin:2rem auto;padding:0 1rem;"
-        "overflow-wrap:anywhere}</style>\n</head>\n"
-        f"<body>\n<h1>{title}</h1>\n<p>Error (exit code {failure.exit_code}): {said}</p>\n</body>\n</html>\n"
+        "overflow-wrap:anywhere}"
     )
+    said = f"<p>Error (exit code {failure.exit_code}): {escaped(str(failure))}</p>\n"
+    return html_page(_title(failure), style, said)

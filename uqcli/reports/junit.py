@@ -7,16 +7,14 @@ the same results are the same bytes.
 
 from __future__ import annotations
 
-import html
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Literal
 
 from uqcli.document import Document, Promise
-from uqcli.reports.failure import Failure, error_case
+from uqcli.reports.failure import Failure, error_case, escaped, junit_suite
 from uqcli.reports.gates import JudgedGate
-from uqcli.visible import visible
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -55,11 +53,7 @@ def to_junit(
     inside = "".join(_xml(command, each) for each in cases)
     if failure is not None:
         inside += error_case(command, failure)
-    return (
-        '<?xml version="1.0" encoding="UTF-8"?>\n'
-        f'<testsuites name="uqcli" {counts}>\n<testsuite name="uqcli {_escaped(command)}" {counts}>\n'
-        f"{_properties(made_from)}{inside}</testsuite>\n</testsuites>\n"
-    )
+    return junit_suite(command, counts, f"{_properties(made_from)}{inside}")
 
 
 def _properties(made_from: Mapping[str, str]) -> str:
@@ -67,7 +61,7 @@ def _properties(made_from: Mapping[str, str]) -> str:
     if not made_from:
         return ""
     lines = "".join(
-        f'<property name="{_escaped(name)}" value="{digest}"/>\n' for name, digest in made_from.items()
+        f'<property name="{escaped(name)}" value="{digest}"/>\n' for name, digest in made_from.items()
     )
     return f"<properties>\n{lines}</properties>\n"
 
@@ -75,21 +69,14 @@ def _properties(made_from: Mapping[str, str]) -> str:
 def _of_gate(gate: JudgedGate) -> _Case:
     where = f" ({gate.artifact})" if gate.artifact else ""
     name = f"--fail-if {gate.gate.text}{where}"
-    match gate.result:
-        case "undefined" | "failed":
-            return _Case(kind="gate", name=name, result="failure", said=gate.message)
-        case "passed":
-            return _Case(kind="gate", name=name, result="passed", said="")
+    if gate.fails:
+        return _Case(kind="gate", name=name, result="failure", said=gate.message)
+    return _Case(kind="gate", name=name, result="passed", said="")
 
 
 def _of_promises(document: Document) -> list[_Case]:
     return [
-        _Case(
-            kind="promise",
-            name=each.name,
-            result=_result_of(each),
-            said=each.said,
-        )
+        _Case(kind="promise", name=each.name, result=_result_of(each), said=each.said)
         for each in document.promises
     ]
 
@@ -102,20 +89,15 @@ def _result_of(promise: Promise) -> Literal["passed", "failure", "skipped"]:
 
 
 def _xml(command: str, case: _Case) -> str:
-    head = f'<testcase classname="uqcli.{_escaped(command)}.{case.kind}" name="{_escaped(case.name)}"'
+    head = f'<testcase classname="uqcli.{escaped(command)}.{case.kind}" name="{escaped(case.name)}"'
     match case.result:
         case "passed":
-            said = f">\n<system-out>{_escaped(case.said)}</system-out>\n</testcase>" if case.said else "/>"
+            said = f">\n<system-out>{escaped(case.said)}</system-out>\n</testcase>" if case.said else "/>"
             return f"{head}{said}\n"
         case "failure":
             return (
-                f'{head}>\n<failure type="{case.kind}" message="{_escaped(case.said)}">'
-                f"{_escaped(case.said)}</failure>\n</testcase>\n"
+                f'{head}>\n<failure type="{case.kind}" message="{escaped(case.said)}">'
+                f"{escaped(case.said)}</failure>\n</testcase>\n"
             )
         case "skipped":
-            return f'{head}>\n<skipped message="{_escaped(case.said)}"/>\n</testcase>\n'
-
-
-def _escaped(text: str) -> str:
-    """Text without what XML cannot hold, such as control characters, and without what is markup."""
-    return html.escape(visible(text))
+            return f'{head}>\n<skipped message="{escaped(case.said)}"/>\n</testcase>\n'

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-import html
 import io
 import json
 import re
@@ -14,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final, TextIO
 
 from uqcli.document import Document, Figure, Report, Table
 from uqcli.errors import UsageError
-from uqcli.reports.failure import Failure, up
+from uqcli.reports.failure import Failure, escaped, html_page, up
 from uqcli.reports.figures import can_draw, to_svg
 from uqcli.reports.gates import JudgedGate, gates_table
 from uqcli.reports.junit import to_junit
@@ -163,41 +162,31 @@ def to_html(document: Document, made_from: Table | None = None) -> str:
     body = "".join(map(_html_table, tables))
     notes = "".join(f"<p>{_sentence(note)}</p>\n" for note in (*document.lead, *document.notes))
     figures = "".join(map(_html_figure, document.figures))
-    title = _escaped(document.title)
-    return (
-        '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
-        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-        f"<title>{title}</title>\n<style>{_STYLE}</style>\n</head>\n"
-        f"<body>\n<h1>{title}</h1>\n{notes}{figures}{body}</body>\n</html>\n"
-    )
+    return html_page(document.title, _STYLE, f"{notes}{figures}{body}")
 
 
 def _html_figure(figure: Figure) -> str:
     """Drawn twice: the page shows what its width has room for."""
     shapes = "".join(
-        f'<div class="{name}" role="img" aria-label="{_escaped(figure.title)}">\n'
+        f'<div class="{name}" role="img" aria-label="{escaped(figure.title)}">\n'
         f"{to_svg(figure, narrow=name == 'narrow')}\n</div>\n"
         for name in ("wide", "narrow")
     )
-    return f"<figure>\n{shapes}<figcaption>{_escaped(figure.caption)}</figcaption>\n</figure>\n"
+    return f"<figure>\n{shapes}<figcaption>{escaped(figure.caption)}</figcaption>\n</figure>\n"
 
 
 def _sentence(text: str) -> str:
     """Text in which the name of an option stays on one line."""
-    return _OPTION.sub(r'<span class="o">\g<0></span>', _escaped(text))
+    return _OPTION.sub(r'<span class="o">\g<0></span>', escaped(text))
 
 
 _OPTION: Final = re.compile(r"(?<![\w-])--[a-z][a-z-]*")
 
 
-def _escaped(text: str) -> str:
-    return html.escape(visible(text))
-
-
 def _html_table(table: Table) -> str:
     head = f"<tr>{_html_cells('th', table, table.header)}</tr>\n" if any(table.header) else ""
     rows = "".join(f"<tr>{_html_cells('td', table, row)}</tr>\n" for row in table.rows)
-    title = f"<h2>{_escaped(table.title)}</h2>\n" if table.title else ""
+    title = f"<h2>{escaped(table.title)}</h2>\n" if table.title else ""
     return f'{title}<div class="scroll">\n<table>\n{head}{rows}</table>\n</div>\n'
 
 
@@ -207,7 +196,7 @@ def _html_cells(tag: str, table: Table, line: Sequence[str]) -> str:
         ' class="n"' if not table.holds_words(at) else ' class="w"' if at == last else ""
         for at in range(len(line))
     )
-    return "".join(f"<{tag}{side}>{_escaped(text)}</{tag}>" for side, text in zip(sides, line, strict=True))
+    return "".join(f"<{tag}{side}>{escaped(text)}</{tag}>" for side, text in zip(sides, line, strict=True))
 
 
 _STYLE = (

@@ -6,11 +6,11 @@ from hypothesis import strategies as st
 
 from tests.oracles import binning as bins
 from tests.oracles.boundary import isotonic_values
+from tests.oracles.isotonic_blocks import isotonic_counts
 from tests.properties.strategies import as_hold_out, data_sets
 from uqcli.choices import Binning
 from uqcli.counts import merge
 from uqcli.methods.bin.grid import GridSpec, cells_from, pool_by, uncertainty_edges_of
-from uqcli.methods.bin.isotonic_blocks import isotonic_counts
 from uqcli.methods.bin.isotonic_error import isotonic_errors
 
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, fields
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import asdict, dataclass, fields
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -18,7 +19,7 @@ from uqcli.jobs.stream.output import RowsOutput
 from uqcli.methods.stream.beta import beta_entropy
 from uqcli.methods.stream.gaussian import GaussianModel, GaussianRows, draw_gaussian, train
 from uqcli.methods.stream.posterior import PosteriorModel, PosteriorRows, draw, expected_curves
-from uqcli.reports.stream.simulate import GaussianParameters, PosteriorParameters, SimulateReport
+from uqcli.reports.stream.simulate import SimulateReport
 
 Draw = Callable[[int, np.random.Generator], pl.DataFrame]
 
@@ -45,7 +46,7 @@ class Simulated:
         From a number of rows and random numbers to a frame.
     """
 
-    parameters: PosteriorParameters | GaussianParameters
+    parameters: Mapping[str, Any]
     draw: Draw
 
 
@@ -96,40 +97,27 @@ def frames(request: SimulateRequest, simulated: Simulated) -> Iterator[pl.DataFr
 
 
 def _posterior(request: SimulateRequest, model: PosteriorModel) -> Simulated:
+    given = asdict(model)
+    given["gamma"] = list(given.pop("gammas"))
     return Simulated(
-        parameters=PosteriorParameters(
-            kind=Simulation.POSTERIOR,
-            rows=request.rows,
-            seed=request.seed,
-            tau=model.tau,
-            omega=model.omega,
-            xi=model.xi,
-            prior=model.prior,
-            nu=model.nu,
-            gamma=list(model.gammas),
-        ),
+        parameters=_parameters(Simulation.POSTERIOR, request, given),
         draw=lambda rows, random: _posterior_frame(draw(model, rows, random)),
     )
 
 
 def _gaussian(request: SimulateRequest, model: GaussianModel) -> Simulated:
     intercept, slope = train(model, request.seed)
+    given = {**asdict(model), "intercept": intercept, "slope": slope}
     return Simulated(
-        parameters=GaussianParameters(
-            kind=Simulation.GAUSSIAN,
-            rows=request.rows,
-            seed=request.seed,
-            prevalence=model.prevalence,
-            train_prevalence=model.train_prevalence,
-            train_rows=model.train_rows,
-            noise=model.noise,
-            intercept=intercept,
-            slope=slope,
-        ),
+        parameters=_parameters(Simulation.GAUSSIAN, request, given),
         draw=lambda rows, random: pl.DataFrame(
             _columns(draw_gaussian(model, (intercept, slope), rows, random))
         ),
     )
+
+
+def _parameters(kind: Simulation, request: SimulateRequest, given: Mapping[str, Any]) -> dict[str, Any]:
+    return {"kind": str(kind), "rows": request.rows, "seed": request.seed, **given}
 
 
 def _posterior_frame(rows: PosteriorRows) -> pl.DataFrame:

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
-
-import msgspec
 
 from uqcli.document import Document, Figure, Metrics, OneResult, Table, count, head_of, number, share
 from uqcli.methods.stream.posterior import ExpectedCurve
@@ -14,34 +12,6 @@ from uqcli.reports.figures import GREY, level_colours
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as Canvas
-
-
-class PosteriorParameters(msgspec.Struct, frozen=True, kw_only=True):
-    """How the data came about."""
-
-    kind: str
-    rows: int
-    seed: int
-    tau: float
-    omega: float
-    xi: float
-    prior: float
-    nu: float
-    gamma: list[float]
-
-
-class GaussianParameters(msgspec.Struct, frozen=True, kw_only=True):
-    """How the data came about, with the model that was learned."""
-
-    kind: str
-    rows: int
-    seed: int
-    prevalence: float
-    train_prevalence: float
-    train_rows: int
-    noise: float
-    intercept: float
-    slope: float
 
 
 def metrics_of(*, rows: int, positives: int) -> Metrics:
@@ -55,18 +25,20 @@ class SimulateReport(OneResult):
 
     Attributes
     ----------
+    parameters
+        Of the model, learned ones included; kind, rows and seed before them.
     curves
         The share of positives to be expected at each score, of a posterior network.
     """
 
-    parameters: PosteriorParameters | GaussianParameters
+    parameters: Mapping[str, Any]
     positives: int
     curves: Sequence[ExpectedCurve] = ()
 
     @property
     def metrics(self) -> Metrics:
         """Counts of the output."""
-        return metrics_of(rows=self.parameters.rows, positives=self.positives)
+        return metrics_of(rows=self.parameters["rows"], positives=self.positives)
 
     def payload(self) -> dict[str, Any]:
         """The JSON form."""
@@ -75,11 +47,10 @@ class SimulateReport(OneResult):
 
     def document(self) -> Document:
         """The readable form."""
-        rows = self.parameters.rows
+        rows, kind, given = self.parameters["rows"], self.parameters["kind"], self.parameters
         cells = (count(rows), count(self.positives), share(self.positives / rows if rows else None))
         table = Table(title="", header=("rows", "positive", "positivity"), rows=[cells], left=0)
         figures = [_curves_figure(self.curves)] if self.curves else []
-        given = msgspec.to_builtins(self.parameters)
         settings = Table(
             title="Settings",
             header=("setting", "value", "meaning"),
@@ -87,9 +58,9 @@ class SimulateReport(OneResult):
             words_last=True,
         )
         return Document(
-            title=f"Simulated ({self.parameters.kind}): {count(rows)} rows",
+            title=f"Simulated ({kind}): {count(rows)} rows",
             tables=[table, settings],
-            notes=[_ABOUT[self.parameters.kind], _NEXT],
+            notes=[_ABOUT[kind], _NEXT],
             figures=figures,
         )
 

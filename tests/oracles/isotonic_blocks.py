@@ -1,13 +1,11 @@
-"""Blocks of the isotonic fit of labels on scores."""
-
-from __future__ import annotations
+"""Blocks of the isotonic fit of labels on scores, of all rows at once."""
 
 from uqcli.counts import ValueCounts
 from uqcli.kernels.pava import isotonic_sums
 
 
-def isotonic_counts(counts: ValueCounts) -> ValueCounts:
-    """Blocks of the isotonic fit of the labels on the score, each at its first score."""
+def isotonic_counts(counts):
+    """Blocks of the fit, each at its first score."""
     if len(counts.value) == 0:
         return counts
     first, count, positives = isotonic_sums(counts.positives, counts.count)
