@@ -10,12 +10,13 @@ import msgspec
 from msgspec import Meta
 
 from uqcli.artifacts.classes import columns_of_classes
-from uqcli.artifacts.columns import ColumnOverrides, NewColumns, roles_of
+from uqcli.artifacts.columns import ColumnOverrides, NewColumns
 from uqcli.choices import ArtifactKind
 from uqcli.defaults import FORMAT_VERSION, VERSION
 from uqcli.document import Document, Metrics
 from uqcli.engines.protocol import AddedColumns
-from uqcli.engines.request import FeatureRequest, Roles
+from uqcli.engines.request import PROBA, FeatureRequest, Roles
+from uqcli.errors import UsageError
 
 Count = Annotated[int, Meta(ge=0)]
 Bins = Annotated[int, Meta(ge=1)]
@@ -140,3 +141,55 @@ class Saved(msgspec.Struct, frozen=True, kw_only=True):
         """Which version made it, and from how many rows."""
         rows = f"{self.source.rows:,} rows"
         return f"Made by uqcli {self.uqcli_version} from {rows}"
+
+
+def roles_of(artifacts: Sequence[Saved], named: ColumnOverrides, *, labelled: bool) -> Roles:
+    """The columns to read for all artifacts together.
+
+    Raises
+    ------
+    UsageError
+        The artifacts name different columns for one role, or have no use for one.
+    """
+    if artifacts[0].of_classes:
+        return _roles_of_classes(artifacts[0], named, labelled=labelled)
+    named.refuse(("proba", "classes"), f"with a {artifacts[0].kind} artifact")
+    numbers = {"score": _column(artifacts, "score", named.score) or ""}
+    uncertain = [artifact for artifact in artifacts if artifact.needs_uncertainty]
+    if not uncertain:
+        named.refuse(("uncertainty",), "with artifacts that do not look at it")
+    uncertainty = _column(uncertain, "uncertainty", named.uncertainty) if uncertain else None
+    if uncertainty is not None:
+        numbers["uncertainty"] = uncertainty
+    return Roles(
+        numbers=numbers,
+        label=_column(artifacts, "label", named.label) if labelled else None,
+        weight=_column(artifacts, "weight", named.weight) if labelled and named.weighted else None,
+        features=tuple(each for artifact in artifacts for each in artifact.features()),
+    )
+
+
+def _roles_of_classes(artifact: Saved, named: ColumnOverrides, *, labelled: bool) -> Roles:
+    """Of one artifact: two may have their classes in different orders."""
+    named.refuse(("score", "uncertainty"), f"with a {artifact.kind} artifact of class probabilities")
+    classes = {name: artifact.columns[f"{PROBA}{name}"] for name in artifact.of_classes}
+    return Roles(
+        numbers={},
+        classes=classes if named.proba is None else named.proba.renaming(artifact.of_classes),
+        label=_column([artifact], "label", named.label) if labelled else None,
+        weight=_column([artifact], "weight", named.weight) if labelled and named.weighted else None,
+        features=artifact.features(),
+    )
+
+
+def _column(artifacts: Sequence[Saved], role: str, override: str | None) -> str | None:
+    if override is not None:
+        return override
+    names = {artifact.columns[role] for artifact in artifacts if role in artifact.columns}
+    if len(names) > 1:
+        raise UsageError(
+            f"the artifacts read different {role} columns: {', '.join(sorted(names))}",
+            expected="one",
+            remedy=f"give --{role} or take them one by one",
+        )
+    return next(iter(names), None)

@@ -166,6 +166,34 @@ def model_columns(
     )
 
 
+def names_of(option: str, text: str | None) -> tuple[str, ...]:
+    """Names of columns that an option lists; none where it is not given.
+
+    Raises
+    ------
+    UsageError
+        A column twice, or an empty name.
+    """
+    names = () if text is None else tuple(name.strip() for name in text.split(","))
+    if not all(names) or len(set(names)) < len(names):
+        raise UsageError(f"{option} '{text}'", expected="names of different columns: A,B,...")
+    return names
+
+
+def numbers_of(option: str, text: str | None) -> tuple[float, ...] | None:
+    """Numbers that an option lists; None where it is not given.
+
+    Raises
+    ------
+    UsageError
+        One is no number.
+    """
+    try:
+        return None if text is None else tuple(float(part) for part in text.split(","))
+    except ValueError:
+        raise UsageError(f"{option} '{text}'", expected="numbers separated by commas") from None
+
+
 def _delimiter(text: str) -> str:
     character = {"tab": "\t", "\\t": "\t"}.get(text, text)
     if len(character) != 1 or not character.isascii() or character in '"\r\n':

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import errno
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Final
 
@@ -15,34 +15,32 @@ _DENIED: Final = (
     r"ACCESS_DENIED|INVALID_ACCESS_KEY_ID|SIGNATURE_DOES_NOT_MATCH|INVALID_CLIENT_TOKEN|EXPIRED_TOKEN|"
     r"InvalidAccessKeyId|ExpiredToken|status 40[13]|UNAUTHENTICATED|PERMISSION_DENIED|Authenti|Authoriz"
 )
-_PATTERNS: Final[tuple[tuple[str, Callable[[], str], str], ...]] = (
+_PATTERNS: Final = (
     (
         _DENIED,
-        lambda: "access is denied",
+        "access is denied",
         "check the credentials (environment or profile), what they may do, and the name",
     ),
-    (
-        r"NO_SUCH_BUCKET|ContainerNotFound|bucket does not exist",
-        lambda: "there is no such bucket",
-        "check the name",
-    ),
-    (r"status 30[1278]", lambda: "the bucket is in another region", "set AWS_REGION"),
+    (r"NO_SUCH_BUCKET|ContainerNotFound|bucket does not exist", "there is no such bucket", "check the name"),
+    (r"status 30[1278]", "the bucket is in another region", "set AWS_REGION"),
     (
         r"Timeout was reached|too slow|timed out|DEADLINE_EXCEEDED|REQUEST_TIMEOUT",
-        lambda: f"no answer within {limits.REQUEST_SECONDS:g} seconds",
+        "no answer within {seconds:g} seconds",
         "check the network and the endpoint",
     ),
     (
         r"NETWORK_CONNECTION|curlCode|UNAVAILABLE: |Could ?n.?t resolve|fail to connect",
-        lambda: "the connection failed or was cut",
+        "the connection failed or was cut",
         "check the network and the endpoint",
     ),
     (
         r"status 5\d\d|SLOW_DOWN|SERVICE_UNAVAILABLE|INTERNAL_FAILURE|INTERNAL: ",
-        lambda: "the store answers with an error of its own",
+        "the store answers with an error of its own",
         "try again later",
     ),
 )
+"""What errors look like, what they are called, and what to do."""
+
 _TOLD_BY_STORES: Final = re.compile(r"AWS Error|google::cloud|GCS|Azure|curlCode")
 
 
@@ -63,7 +61,8 @@ def store_failure(name: str, error: BaseException, doing: str = "read") -> DataE
         return None
     for pattern, reason, remedy in _PATTERNS:
         if re.search(pattern, text):
-            return DataError(f"cannot {doing} '{name}': {reason()} ({_detail(text)})", remedy=remedy)
+            said = reason.format(seconds=limits.REQUEST_SECONDS)
+            return DataError(f"cannot {doing} '{name}': {said} ({_detail(text)})", remedy=remedy)
     return DataError(f"cannot {doing} '{name}': {_detail(text)}", remedy="check the address")
 
 

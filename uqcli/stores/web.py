@@ -10,7 +10,7 @@ import socket
 import ssl
 import urllib.error
 import urllib.request
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from types import MappingProxyType
@@ -136,21 +136,21 @@ def _reason(error: Exception) -> str:
     inner = error.reason if isinstance(error, urllib.error.URLError) else error
     for kind, said in _REASONS.items():
         if isinstance(inner, kind):
-            return said()
+            return said.format(seconds=limits.REQUEST_SECONDS)
     number = getattr(inner, "errno", None)
     return os.strerror(number) if isinstance(number, int) and number > 0 else "no valid answer"
 
 
-_REASONS: Final[Mapping[type[BaseException], Callable[[], str]]] = MappingProxyType(
+_REASONS: Final[Mapping[type[BaseException], str]] = MappingProxyType(
     {
-        TimeoutError: lambda: f"no answer within {limits.REQUEST_SECONDS:g} seconds",
-        http.client.IncompleteRead: lambda: "the answer is cut off",
-        http.client.RemoteDisconnected: lambda: "the server closed the connection",
-        http.client.InvalidURL: lambda: "this is no valid address",
-        socket.gaierror: lambda: "there is no such host",
-        ssl.SSLCertVerificationError: lambda: "its certificate cannot be verified",
-        ssl.SSLError: lambda: "no secure connection",
-        _ElsewhereError: lambda: "it leads to a place that is not on the web",
+        TimeoutError: "no answer within {seconds:g} seconds",
+        http.client.IncompleteRead: "the answer is cut off",
+        http.client.RemoteDisconnected: "the server closed the connection",
+        http.client.InvalidURL: "this is no valid address",
+        socket.gaierror: "there is no such host",
+        ssl.SSLCertVerificationError: "its certificate cannot be verified",
+        ssl.SSLError: "no secure connection",
+        _ElsewhereError: "it leads to a place that is not on the web",
     }
 )
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Annotated, ClassVar
 
 import typer
@@ -11,7 +11,7 @@ from uqcli import defaults
 from uqcli.choices import AlgorithmChoice, Binning, GridBinning
 from uqcli.cli.deliver import SEVERAL, check_outputs, deliver
 from uqcli.cli.groups import choice, flag, option
-from uqcli.cli.inputs import labelled_data
+from uqcli.cli.inputs import labelled_data, names_of
 from uqcli.cli.options import (
     OF_ROWS,
     ArtifactOutput,
@@ -123,7 +123,9 @@ def boundary(
 ) -> None:
     """Find the decision boundary on score x uncertainty that flags the most positives at a precision."""
     limit_threads(running.threads)
-    asked = _asked(constraint)
+    from uqcli.methods.boundary.constraint import the_constraints
+
+    asked = the_constraints(**asdict(constraint))
     reads = Reads.of(inputs, models=[method.grid, method.shift], reading=reading)
     places = _places(written.output, asked)
     table = _table(method.frontier)
@@ -142,7 +144,7 @@ def boundary(
         shift=method.shift,
         auto_bins=method.uncertainty_bins == AUTO,
         certify=method.certify,
-        compare=_compared(columns.uncertainty) if method.compare else (),
+        compare=names_of("--uncertainty", columns.uncertainty) if method.compare else (),
         seed=method.seed,
     )
     with Held() as held:
@@ -170,34 +172,6 @@ def _table(place: str | None) -> str | None:
 def _algorithm(method: FindingOptions) -> AlgorithmChoice | None:
     """What was asked for; a certificate has one of its own where none was typed."""
     return method.algorithm if method.certify is None or is_typed("algorithm") else None
-
-
-def _compared(uncertainty: str) -> tuple[str, ...]:
-    """Columns of which is asked whether they pay.
-
-    Raises
-    ------
-    UsageError
-        A column twice, or an empty name.
-    """
-    names = tuple(name.strip() for name in uncertainty.split(","))
-    if len(set(names)) < len(names) or not all(names):
-        raise UsageError(f"--uncertainty '{uncertainty}'", expected="names of different columns: A,B,...")
-    return names
-
-
-def _asked(options: ConstraintOptions) -> tuple[Constraint, ...]:
-    """The constraint, or one for each of several bounds."""
-    from uqcli.methods.boundary.constraint import the_constraints
-
-    return the_constraints(
-        precision=options.precision,
-        recall=options.recall,
-        max_selected=options.max_selected,
-        max_fpr=options.max_fpr,
-        gain=options.gain,
-        cost=options.cost,
-    )
 
 
 def _places(output: str | None, asked: tuple[Constraint, ...]) -> str | tuple[str, ...] | None:

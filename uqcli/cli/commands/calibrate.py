@@ -11,7 +11,7 @@ from uqcli import defaults
 from uqcli.choices import CalibrationChoice, CalibrationMethod, LeafMethod, Partitioner, SplitCriterion
 from uqcli.cli.deliver import check_outputs, deliver
 from uqcli.cli.groups import choice, flag, option
-from uqcli.cli.inputs import labelled_data
+from uqcli.cli.inputs import labelled_data, names_of
 from uqcli.cli.options import (
     ArtifactOutput,
     ClassProbabilities,
@@ -129,8 +129,8 @@ def calibrate(
     request = CalibrateRequest(
         data=labelled_data(inputs, columns, reading, running, probabilities=probabilities),
         calibration=_calibration(method or defaults.CALIBRATION_METHOD, methods, parts, resampling),
-        features=_names(parts.features, "--features"),
-        partition=_names(parts.partition, "--partition"),
+        features=names_of("--features", parts.features),
+        partition=names_of("--partition", parts.partition),
         test=tuple(test) if test else None,
         tree_data=tuple(parts.tree_data) if parts.tree_data else None,
         shift=methods.shift,
@@ -139,15 +139,6 @@ def calibrate(
     )
     result = run_every(request) if method is None else run(request)
     deliver(result, reporting, origin=origin, output=written.output, plot=plotting.plot)
-
-
-def _names(text: str | None, option: str) -> tuple[str, ...]:
-    if text is None:
-        return ()
-    names = tuple(name.strip() for name in text.split(","))
-    if not all(names) or len(set(names)) < len(names):
-        raise UsageError(f"{option} '{text}'", expected="different column names separated by commas")
-    return names
 
 
 def _method(methods: MapOptions, probabilities: ClassProbabilities) -> CalibrationMethod | None:

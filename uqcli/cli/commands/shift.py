@@ -11,7 +11,7 @@ from uqcli import defaults
 from uqcli.choices import Confusion, ShiftEstimator
 from uqcli.cli.deliver import check_outputs, deliver
 from uqcli.cli.groups import choice, option
-from uqcli.cli.inputs import labelled_data
+from uqcli.cli.inputs import labelled_data, numbers_of
 from uqcli.cli.options import (
     ArtifactOutput,
     ClassProbabilities,
@@ -25,7 +25,6 @@ from uqcli.cli.options import (
 from uqcli.cli.places import Reads
 from uqcli.cli.priority import is_typed, refuse_typed
 from uqcli.cli.process.resources import limit_threads
-from uqcli.errors import UsageError
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -77,18 +76,9 @@ def shift(
         target=tuple(estimate.target) if estimate.target else None,
         estimator=estimate.estimator,
         confusion=estimate.confusion,
-        prior=_shares(estimate.prior if looks_at_prior else None),
+        prior=numbers_of("--prior", estimate.prior) if looks_at_prior else None,
         bootstrap=resampling.bootstrap,
         confidence=resampling.confidence,
         seed=resampling.seed,
     )
     deliver(run(request), reporting, origin=origin, output=written.output, plot=plotting.plot)
-
-
-def _shares(text: str | None) -> tuple[float, ...] | None:
-    if text is None:
-        return None
-    try:
-        return tuple(float(part) for part in text.split(","))
-    except ValueError:
-        raise UsageError(f"--prior '{text}'", expected="numbers separated by commas") from None

@@ -11,11 +11,11 @@ from uqcli import defaults
 from uqcli.choices import Simulation
 from uqcli.cli.deliver import check_outputs, deliver_rows, report_of_filter
 from uqcli.cli.groups import option
+from uqcli.cli.inputs import numbers_of
 from uqcli.cli.options import ReportOptions, RowsFile, RunOptions
 from uqcli.cli.places import Reads
 from uqcli.cli.priority import refuse_typed
 from uqcli.cli.process.resources import limit_threads
-from uqcli.errors import UsageError
 from uqcli.files import STDIO, Held
 
 if TYPE_CHECKING:
@@ -126,13 +126,5 @@ def _model(
     if kind is Simulation.GAUSSIAN:
         return GaussianModel(**gaussian)
     if "gamma" in posterior:
-        gammas = _gammas(posterior["gamma"])
-        posterior = {name: value for name, value in posterior.items() if name != "gamma"} | {"gammas": gammas}
+        posterior["gammas"] = numbers_of("--gamma", posterior.pop("gamma"))
     return PosteriorModel(**posterior)
-
-
-def _gammas(text: str) -> tuple[float, ...]:
-    try:
-        return tuple(float(part) for part in text.split(","))
-    except ValueError:
-        raise UsageError(f"--gamma '{text}'", expected="numbers separated by commas") from None

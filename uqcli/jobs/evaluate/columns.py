@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from uqcli.artifacts.boundary import BoundaryArtifact
 from uqcli.artifacts.calibrator import CalibratorArtifact
-from uqcli.artifacts.columns import roles_of
+from uqcli.artifacts.saved import roles_of
 from uqcli.defaults import LABEL
 from uqcli.engines.request import DataRequest
 from uqcli.errors import UsageError

@@ -7,9 +7,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from uqcli.artifacts.columns import roles_of
 from uqcli.artifacts.conformal import ConformalArtifact
-from uqcli.artifacts.saved import Source
+from uqcli.artifacts.saved import Source, roles_of
 from uqcli.artifacts.shift import ShiftArtifact
 from uqcli.counts import Bools, Floats, Ints
 from uqcli.defaults import LABEL
