@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
-from typing import ClassVar, Final
+from typing import Annotated, ClassVar, Final
+
+import typer
 
 from uqcli import defaults
 from uqcli.choices import EngineName, FileFormat, OnInvalid
@@ -12,6 +14,14 @@ from uqcli.files import STDIO, is_stdout
 
 _INPUT, _COLUMNS, _OUTPUT, _RUN = "Input", "Columns", "Output", "Run"
 _BINS, _RESAMPLING = "Bins", "Resampling"
+
+LabelledInputs = Annotated[
+    list[str] | None, typer.Argument(metavar="INPUT...", help="Labelled files, globs, directories, or -.")
+]
+StreamedInputs = Annotated[
+    list[str] | None,
+    typer.Argument(metavar="INPUT...", help="Files, globs, directories, or - for standard input."),
+]
 
 
 def stdout_by_its_names(output: str | None) -> str | None:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Final
 
@@ -24,7 +23,9 @@ _BANDS, _LEAST_ROWS = 25, 20
 """Bands of equal width that scores are shown by; neighbours of fewer rows are taken together."""
 
 _MOST_CURVES: Final = 6
-_FARTHEST: Final = 1e100
+_FARTHEST: Final = 1e300
+"""Score up to which axes can be computed."""
+
 _EMPTY: Final = "#eceef0"
 
 
@@ -83,11 +84,6 @@ class _Level:
 
 def positivity_figure(cells: Cells, boundaries: Sequence[Drawn]) -> Figure:
     """The map with boundaries drawn on it, and beside it one curve for each level of uncertainty."""
-    unit = _unit(cells, boundaries)
-    cells = _in_units(cells, unit)
-    boundaries = [
-        replace(each, thresholds=tuple(_shown_at(t, unit) for t in each.thresholds)) for each in boundaries
-    ]
     span = _span(cells, boundaries)
     ends = np.linspace(*span, _BANDS + 1)
     levels = [_Level.of(row, ends) for row in cells.rows]
@@ -103,7 +99,7 @@ def positivity_figure(cells: Cells, boundaries: Sequence[Drawn]) -> Figure:
             left.legend(loc="lower left", bbox_to_anchor=(0, 1), frameon=False, ncols=columns, borderpad=0)
         _draw_curves(right, levels, span, names)
         for axes in (left, right):
-            axes.set_xlabel("score" if unit == 1 else f"score / {unit:.0e}")
+            axes.set_xlabel("score")
 
     shown = "".join(f", with {each.name}" for each in boundaries)
     title = f"Share of positives over score and uncertainty{shown}"
@@ -134,36 +130,11 @@ def _styles() -> list[dict[str, Any]]:
     ]
 
 
-def _unit(cells: Cells, boundaries: Sequence[Drawn]) -> float:
-    """Of the axis: 1, or the power of ten of scores so large or small that no axis has room for them."""
-    size = max((abs(each) for each in _known(cells, boundaries).tolist()), default=1.0)
-    return 1.0 if size == 0 or 1 / _FARTHEST <= size <= _FARTHEST else 10.0 ** math.floor(math.log10(size))
-
-
-def _in_units(cells: Cells, unit: float) -> Cells:
-    if unit == 1:
-        return cells
-    rows = [
-        replace(row, lower=np.divide(row.lower, unit, out=row.lower.copy(), where=row.lower > LOWEST))
-        for row in cells.rows
-    ]
-    return replace(cells, rows=tuple(rows))
-
-
-def _shown_at(threshold: float | None, unit: float) -> float | None:
-    return threshold if threshold is None or threshold <= LOWEST else threshold / unit
-
-
-def _known(cells: Cells, boundaries: Sequence[Drawn]) -> Floats:
-    """Every edge and threshold but those below all scores."""
-    given = [t for drawn in boundaries for t in drawn.thresholds if t is not None]
-    known = np.concatenate([*(each.lower for each in cells.rows), given])
-    return known[known > LOWEST]
-
-
 def _span(cells: Cells, boundaries: Sequence[Drawn]) -> tuple[float, float]:
     """Scores that are shown: 0 to 1 where all are probabilities, as far as edges tell."""
-    known = _known(cells, boundaries)
+    given = [t for drawn in boundaries for t in drawn.thresholds if t is not None]
+    known = np.concatenate([*(each.lower for each in cells.rows), given])
+    known = np.clip(known[known > LOWEST], -_FARTHEST, _FARTHEST)
     if len(known) == 0 or (known.min() >= 0 and known.max() <= 1):
         return 0.0, 1.0
     low, high = float(known.min()), float(known.max())

@@ -15,6 +15,7 @@ from uqcli.cli.options import (
     ReportOptions,
     RowOutput,
     RunOptions,
+    StreamedInputs,
 )
 from uqcli.cli.places import Reads
 from uqcli.cli.process.resources import limit_threads
@@ -24,10 +25,7 @@ from uqcli.files import STDIO, Held
 def apply(
     *,
     artifact: Annotated[str, typer.Argument(metavar="ARTIFACT", help="A saved model, or -.")],
-    inputs: Annotated[
-        list[str] | None,
-        typer.Argument(metavar="INPUT...", help="Files, globs, directories, or - for standard input."),
-    ] = None,
+    inputs: StreamedInputs = None,
     rows: RowOutput,
     no_empty: Annotated[
         bool,

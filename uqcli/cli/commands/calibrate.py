@@ -17,6 +17,7 @@ from uqcli.cli.options import (
     ClassProbabilities,
     FitColumns,
     InputOptions,
+    LabelledInputs,
     OptionalResampling,
     PlotOutput,
     ReportOptions,
@@ -85,10 +86,7 @@ class PartOptions:
 
 def calibrate(
     *,
-    inputs: Annotated[
-        list[str] | None,
-        typer.Argument(metavar="INPUT...", help="Labelled files, globs, directories, or -."),
-    ] = None,
+    inputs: LabelledInputs = None,
     methods: MapOptions,
     parts: PartOptions,
     test: Annotated[

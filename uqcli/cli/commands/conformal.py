@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Annotated, Any, ClassVar, Final
-
-import typer
+from typing import Any, ClassVar, Final
 
 from uqcli import defaults
 from uqcli.choices import ConformalMethod, ConformalMode
@@ -17,6 +15,7 @@ from uqcli.cli.options import (
     ClassProbabilities,
     FitColumns,
     InputOptions,
+    LabelledInputs,
     ReportOptions,
     RunOptions,
 )
@@ -63,10 +62,7 @@ class SetOptions:
 
 def conformal(
     *,
-    inputs: Annotated[
-        list[str] | None,
-        typer.Argument(metavar="INPUT...", help="Labelled files, globs, directories, or -."),
-    ] = None,
+    inputs: LabelledInputs = None,
     sets: SetOptions,
     written: ArtifactOutput,
     probabilities: ClassProbabilities,

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated, ClassVar
-
-import typer
+from typing import ClassVar
 
 from uqcli import defaults
 from uqcli.choices import BinSizing, CalibrationTest, ScoreBinning
@@ -17,6 +15,7 @@ from uqcli.cli.options import (
     ClassProbabilities,
     FitColumns,
     InputOptions,
+    LabelledInputs,
     PlotOutput,
     ReportOptions,
     ResamplingOptions,
@@ -50,10 +49,7 @@ class TestOptions:
 
 def tce(
     *,
-    inputs: Annotated[
-        list[str] | None,
-        typer.Argument(metavar="INPUT...", help="Labelled files, globs, directories, or -."),
-    ] = None,
+    inputs: LabelledInputs = None,
     testing: TestOptions,
     sizes: BlockBounds,
     resampling: ResamplingOptions,

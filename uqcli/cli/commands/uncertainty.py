@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated, ClassVar
-
-import typer
+from typing import ClassVar
 
 from uqcli.cli.deliver import check_outputs, deliver_rows, report_of_filter
 from uqcli.cli.groups import option
 from uqcli.cli.inputs import bare_data, rows_output
-from uqcli.cli.options import InputOptions, ReportOptions, RowOutput, RunOptions
+from uqcli.cli.options import InputOptions, ReportOptions, RowOutput, RunOptions, StreamedInputs
 from uqcli.cli.places import Reads
 from uqcli.cli.process.resources import limit_threads
 from uqcli.files import STDIO, Held
@@ -29,10 +27,7 @@ class ModelOptions:
 
 def uncertainty(
     *,
-    inputs: Annotated[
-        list[str] | None,
-        typer.Argument(metavar="INPUT...", help="Files, globs, directories, or - for standard input."),
-    ] = None,
+    inputs: StreamedInputs = None,
     model: ModelOptions,
     rows: RowOutput,
     reading: InputOptions,
