@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import decimal
 from fractions import Fraction
+from typing import Final
 
 from uqcli.errors import UsageError
 
 Decimal = str | int | float | Fraction
+
+_DIGITS: Final = 100
+"""More than an exact number may have."""
 
 
 def decimal_text(name: str, value: Decimal) -> str:
@@ -29,16 +34,12 @@ def decimal_text(name: str, value: Decimal) -> str:
     """
     if not isinstance(value, Fraction):
         return str(value)
-    digits, rest = 0, value.denominator
-    while rest % 10 == 0 or rest % 2 == 0 or rest % 5 == 0:
-        rest //= 10 if rest % 10 == 0 else 2 if rest % 2 == 0 else 5
-        digits += 1
-    if rest > 1:
+    with decimal.localcontext(prec=_DIGITS):
+        found = decimal.Decimal(value.numerator) / decimal.Decimal(value.denominator)
+    if Fraction(found) != value:
         raise UsageError(
             f"{name} {value} is no decimal",
             expected="a fraction of tenths, hundredths and so on",
             remedy="give as many digits as it takes, as text",
         )
-    scaled = str(abs(value.numerator) * 10**digits // value.denominator).rjust(digits + 1, "0")
-    whole = scaled[: len(scaled) - digits]
-    return f"{'-' if value < 0 else ''}{whole}" + (f".{scaled[-digits:]}" if digits else "")
+    return f"{found:f}"

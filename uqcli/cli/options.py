@@ -10,6 +10,7 @@ import typer
 from uqcli import defaults
 from uqcli.choices import EngineName, FileFormat, OnInvalid
 from uqcli.cli.groups import choice, flag, option
+from uqcli.cli.process.resources import limit_threads
 from uqcli.files import STDIO, is_stdout
 
 _INPUT, _COLUMNS, _OUTPUT, _RUN = "Input", "Columns", "Output", "Run"
@@ -237,7 +238,9 @@ class RunOptions:
 
     panel: ClassVar = _RUN
 
-    threads: int | None = option("N", "Threads to use. (default: one a core)", min=1, max=1024)
+    threads: int | None = option(
+        "N", "Threads to use. (default: one a core)", min=1, max=1024, callback=limit_threads
+    )
     engine: EngineName = choice("What reads and counts.", defaults.ENGINE)
     spark: str | None = option("URL", "Cluster, sc://host:port. (default: local)")
     debug: bool = flag("Show a traceback on errors.")

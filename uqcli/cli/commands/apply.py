@@ -18,7 +18,6 @@ from uqcli.cli.options import (
     StreamedInputs,
 )
 from uqcli.cli.places import Reads
-from uqcli.cli.process.resources import limit_threads
 from uqcli.files import STDIO, Held
 
 
@@ -42,7 +41,6 @@ def apply(
     running: RunOptions,
 ) -> None:
     """Stream files through a saved model: its columns are added, other columns and order kept."""
-    limit_threads(running.threads)
     reads = Reads.of(inputs, models=[artifact], reading=reading)
     origin = check_outputs(reporting, rows.output or STDIO, reads=reads, running=running, rows=True)
     from uqcli.jobs.stream.apply import ApplyRequest, run

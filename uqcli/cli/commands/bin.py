@@ -24,7 +24,6 @@ from uqcli.cli.options import (
 )
 from uqcli.cli.places import Reads
 from uqcli.cli.priority import refuse_typed
-from uqcli.cli.process.resources import limit_threads
 from uqcli.errors import UsageError
 from uqcli.exact import size
 
@@ -71,7 +70,6 @@ def bin_(
     running: RunOptions,
 ) -> None:
     """Count rows in a grid of score x uncertainty cells."""
-    limit_threads(running.threads)
     tables, models = (None, [*(inputs or ()), cells.edges]) if cells.merge else (inputs, [cells.edges])
     reads = Reads.of(tables, models=models, reading=reading)
     origin = check_outputs(reporting, written.output, reads=reads, running=running, plot=plotting.plot)

@@ -23,7 +23,6 @@ from uqcli.cli.options import (
 )
 from uqcli.cli.places import Reads
 from uqcli.cli.priority import is_typed, refuse_typed
-from uqcli.cli.process.resources import limit_threads
 from uqcli.errors import UsageError
 from uqcli.exact import size
 from uqcli.files import Held, is_stdout
@@ -122,7 +121,6 @@ def boundary(
     running: RunOptions,
 ) -> None:
     """Find the decision boundary on score x uncertainty that flags the most positives at a precision."""
-    limit_threads(running.threads)
     from uqcli.methods.boundary.constraint import the_constraints
 
     asked = the_constraints(**asdict(constraint))

@@ -25,7 +25,6 @@ from uqcli.cli.options import (
 )
 from uqcli.cli.places import Reads
 from uqcli.cli.priority import is_typed, refuse_typed
-from uqcli.cli.process.resources import limit_threads
 from uqcli.errors import UsageError
 from uqcli.exact import size
 
@@ -107,7 +106,6 @@ def calibrate(
     running: RunOptions,
 ) -> None:
     """Fit a map from scores to probabilities that hold what they say, and measure it on other rows."""
-    limit_threads(running.threads)
     origin = check_outputs(
         reporting,
         written.output,

@@ -21,7 +21,6 @@ from uqcli.cli.options import (
 )
 from uqcli.cli.places import Reads
 from uqcli.cli.priority import is_typed, refuse_typed
-from uqcli.cli.process.resources import limit_threads
 from uqcli.errors import UsageError
 
 _OF_MODES: Final = {
@@ -72,7 +71,6 @@ def conformal(
     running: RunOptions,
 ) -> None:
     """Find thresholds of sets of classes that hold the true one as often as promised."""
-    limit_threads(running.threads)
     reads = Reads.of(inputs, sets.target, models=[sets.shift], reading=reading)
     origin = check_outputs(reporting, written.output, reads=reads, running=running)
     from uqcli.jobs.conformal.run import ConformalRequest, parse_alpha, run

@@ -20,7 +20,6 @@ from uqcli.cli.options import (
     RunOptions,
 )
 from uqcli.cli.places import Reads
-from uqcli.cli.process.resources import limit_threads
 
 
 def evaluate(
@@ -50,7 +49,6 @@ def evaluate(
     running: RunOptions,
 ) -> None:
     """Measure saved models on labelled rows: precision, calibration errors or coverage."""
-    limit_threads(running.threads)
     given = arguments or []
     artifacts = tuple(name for name in given if name.endswith(".json"))
     inputs = tuple(name for name in given if not name.endswith(".json"))

@@ -24,7 +24,6 @@ from uqcli.cli.options import (
 )
 from uqcli.cli.places import Reads
 from uqcli.cli.priority import is_typed, refuse_typed
-from uqcli.cli.process.resources import limit_threads
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -64,7 +63,6 @@ def shift(
     running: RunOptions,
 ) -> None:
     """Estimate from unlabelled rows how much more frequent each class is than in labelled ones."""
-    limit_threads(running.threads)
     reads = Reads.of(inputs, estimate.target, reading=reading)
     origin = check_outputs(reporting, written.output, reads=reads, running=running, plot=plotting.plot)
     from uqcli.jobs.shift.run import ShiftRequest, run

@@ -15,7 +15,6 @@ from uqcli.cli.inputs import numbers_of
 from uqcli.cli.options import ReportOptions, RowsFile, RunOptions
 from uqcli.cli.places import Reads
 from uqcli.cli.priority import refuse_typed
-from uqcli.cli.process.resources import limit_threads
 from uqcli.files import STDIO, Held
 
 if TYPE_CHECKING:
@@ -86,7 +85,6 @@ def simulate(
     running: RunOptions,
 ) -> None:
     """Draw data with known truth: scores (and uncertainties), labels, positivity."""
-    limit_threads(running.threads)
     from uqcli.engines.inputs import format_of
     from uqcli.reports.stream.simulate import metrics_of
 

@@ -23,7 +23,6 @@ from uqcli.cli.options import (
 )
 from uqcli.cli.places import Reads
 from uqcli.cli.priority import refuse_typed
-from uqcli.cli.process.resources import limit_threads
 from uqcli.exact import size
 
 
@@ -61,7 +60,6 @@ def tce(
     running: RunOptions,
 ) -> None:
     """Measure how far probabilities can be trusted: test-based calibration error, ECE and relatives."""
-    limit_threads(running.threads)
     reads = Reads.of(inputs, reading=reading)
     origin = check_outputs(
         reporting, None, reads=reads, running=running, plot=plotting.plot, has_figures=True

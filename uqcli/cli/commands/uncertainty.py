@@ -10,7 +10,6 @@ from uqcli.cli.groups import option
 from uqcli.cli.inputs import bare_data, rows_output
 from uqcli.cli.options import InputOptions, ReportOptions, RowOutput, RunOptions, StreamedInputs
 from uqcli.cli.places import Reads
-from uqcli.cli.process.resources import limit_threads
 from uqcli.files import STDIO, Held
 
 
@@ -35,7 +34,6 @@ def uncertainty(
     running: RunOptions,
 ) -> None:
     """Add score and uncertainty columns from Beta parameters or from an ensemble's members."""
-    limit_threads(running.threads)
     from uqcli.reports.stream.apply import metrics_of
 
     origin = check_outputs(

@@ -64,8 +64,10 @@ def _is_below(limit: int, least: int) -> bool:
     return limit != resource.RLIM_INFINITY and limit < least
 
 
-def limit_threads(threads: int | None) -> None:
+def limit_threads(threads: int | None) -> int | None:
     """Set the number of threads, before a library that uses threads is loaded; None for one a core.
+
+    A callback of ``--threads``, which is parsed before a command loads what it needs.
 
     Matrices are factored by one thread: with more, sums run in another order.
     """
@@ -73,3 +75,4 @@ def limit_threads(threads: int | None) -> None:
     if threads is not None:
         for name in ("POLARS_MAX_THREADS", "NUMBA_NUM_THREADS", "OMP_NUM_THREADS", "RAYON_NUM_THREADS"):
             os.environ[name] = str(threads)
+    return threads

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from uqcli.artifacts.boundary import BoundaryParameters, SavedCertificate, SavedConstraint, TestedOn
+from uqcli.artifacts.boundary import BoundaryParameters, SavedCertificate, TestedOn
 from uqcli.artifacts.saved import Source
 from uqcli.choices import Algorithm, AlgorithmChoice, ConstraintKind
 from uqcli.counts import Cells
@@ -77,7 +77,7 @@ def certified(request: BoundaryRequest) -> CertifiedBoundary:
     found = outcome if isinstance(outcome, Certified) else None
     return CertifiedBoundary(
         source=source_of(table.facts),
-        parameters=_parameters(request, spec),
+        parameters=request.parameters(spec),
         found=None if found is None else _on_all(rows, found),
         certificate=None if found is None else _saved(found, float(bound), delta, request.seed),
         failed=outcome if isinstance(outcome, NotCertified) else None,
@@ -147,16 +147,3 @@ def _on_all(rows: Rows, found: Certified) -> FittedBoundary:
 def _saved(found: Certified, bound: float, delta: float, seed: int) -> SavedCertificate:
     tested = TestedOn(rows=found.tested, selected=found.selected, true_positives=found.true_positives)
     return SavedCertificate(delta=delta, precision=bound, p_value=found.p_value, seed=seed, tested_on=tested)
-
-
-def _parameters(request: BoundaryRequest, spec: GridSpec) -> BoundaryParameters:
-    constraint = request.constraint
-    return BoundaryParameters(
-        algorithm=request.searched,
-        binning=spec.binning,
-        uncertainty_bins=spec.uncertainty_bins,
-        score_bins="all" if spec.score_bins is None else spec.score_bins,
-        constraint=SavedConstraint(kind=constraint.kind, value=constraint.value),
-        on_invalid=request.data.on_invalid,
-        positive=request.data.positive_value,
-    )

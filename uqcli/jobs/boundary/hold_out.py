@@ -6,9 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
+import msgspec
 import numpy as np
 
-from uqcli.artifacts.boundary import BoundaryParameters, SavedConstraint
+from uqcli.artifacts.boundary import BoundaryParameters
 from uqcli.artifacts.grid import GridArtifact
 from uqcli.artifacts.saved import Source
 from uqcli.choices import Algorithm, AlgorithmChoice
@@ -73,19 +74,10 @@ class HoldOutRows:
         if auto:
             tried = tried_bins(table.rows().pooled(), spec, constraint, request.seed)
             spec = replace(spec, uncertainty_bins=fewest_of(tried))
-        parameters = BoundaryParameters(
-            algorithm=request.searched,
-            binning=spec.binning,
-            uncertainty_bins=spec.uncertainty_bins,
-            score_bins="all" if spec.score_bins is None else spec.score_bins,
-            constraint=_saved(request.constraint),
-            on_invalid=data.on_invalid,
-            positive=data.positive_value,
-        )
         return cls(
             constraint=constraint,
             source=source_of(table.facts),
-            parameters=parameters,
+            parameters=request.parameters(spec),
             table=table,
             uncertain=uncertain,
             gridded=gridded,
@@ -182,14 +174,12 @@ class HoldOutGrid:
     def of(cls, request: BoundaryRequest, grid: GridArtifact, constraint: Constraint) -> HoldOutGrid:
         """A grid in the place of rows."""
         cells = grid.cells()
-        parameters = BoundaryParameters(
-            algorithm=request.searched,
-            binning=grid.binning,
-            uncertainty_bins=len(cells.rows),
-            score_bins=len(cells.rows[0].count),
-            constraint=_saved(request.constraint),
-            on_invalid=grid.parameters.on_invalid,
-            positive=grid.parameters.positive,
+        spec = GridSpec(
+            binning=grid.binning, uncertainty_bins=len(cells.rows), score_bins=len(cells.rows[0].count)
+        )
+        read = grid.parameters
+        parameters = msgspec.structs.replace(
+            request.parameters(spec), on_invalid=read.on_invalid, positive=read.positive
         )
         return cls(constraint=constraint, source=grid.source, parameters=parameters, saved=cells)
 
@@ -240,7 +230,3 @@ HoldOut = HoldOutRows | HoldOutGrid
 def algorithms_of(asked: AlgorithmChoice) -> tuple[Algorithm, ...]:
     """The algorithms that are asked for, in order."""
     return tuple(Algorithm) if asked is AlgorithmChoice.ALL else (Algorithm(asked),)
-
-
-def _saved(constraint: Constraint) -> SavedConstraint:
-    return SavedConstraint(kind=constraint.kind, value=constraint.value)

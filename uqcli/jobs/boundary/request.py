@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Self
 
 from uqcli import defaults
+from uqcli.artifacts.boundary import BoundaryParameters, SavedConstraint
 from uqcli.choices import Algorithm, AlgorithmChoice
 from uqcli.engines.protocol import Destination
 from uqcli.engines.request import DataRequest
@@ -65,6 +66,18 @@ class BoundaryRequest:
         if self.algorithm is not None:
             return self.algorithm
         return defaults.ALGORITHM if self.certify is None else AlgorithmChoice(Algorithm.SMOOTH)
+
+    def parameters(self, grid: GridSpec) -> BoundaryParameters:
+        """What is saved of it with the result, which was found on such a grid."""
+        return BoundaryParameters(
+            algorithm=self.searched,
+            binning=grid.binning,
+            uncertainty_bins=grid.uncertainty_bins,
+            score_bins="all" if grid.score_bins is None else grid.score_bins,
+            constraint=SavedConstraint(kind=self.constraint.kind, value=self.constraint.value),
+            on_invalid=self.data.on_invalid,
+            positive=self.data.positive_value,
+        )
 
     def looking_at(self, uncertainty: str) -> Self:
         """The same with another column of uncertainty."""
