@@ -120,11 +120,6 @@ def _origin(files: tuple[str, ...], models: tuple[str, ...], *, read: bool, rule
     )
 
 
-def report_of_filter(options: ReportOptions, output: str | None) -> ReportOptions:
-    """A command that writes rows to a pipe says nothing of itself."""
-    return replace(options, quiet=True) if output is None else options
-
-
 def deliver(
     result: Result[Report, Saved | None],
     options: ReportOptions,
@@ -211,9 +206,12 @@ def deliver_rows(
     output: str | None,
     held: Held,
 ) -> None:
-    """Do as ``deliver`` does where the output is rows; pages say where they are."""
-    place = "" if output is None else output
-    deliver(result, options, origin=replace(origin, rows_to=place), output=output, held=held)
+    """Do as ``deliver`` does where the output is rows; pages say where they are.
+
+    A command that writes rows to a pipe says nothing of itself.
+    """
+    spoken = replace(options, quiet=True) if output is None else options
+    deliver(result, spoken, origin=replace(origin, rows_to=output or ""), output=output, held=held)
 
 
 def _to_be_saved(result: Result[Report, Saved | None], output: str | None) -> dict[str, Saved]:

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from uqcli.cli.deliver import check_outputs, deliver_rows, report_of_filter
+from uqcli.cli.deliver import check_outputs, deliver_rows
 from uqcli.cli.inputs import bare_data, model_columns, rows_output
 from uqcli.cli.options import (
     InputOptions,
@@ -56,5 +56,4 @@ def apply(
             gates=tuple(map(parse_gate, reporting.fail_if or ())),
         )
         result = run(request)
-        spoken = report_of_filter(reporting, rows.output)
-        deliver_rows(result, spoken, origin=origin, output=rows.output, held=held)
+        deliver_rows(result, reporting, origin=origin, output=rows.output, held=held)

@@ -9,7 +9,7 @@ import typer
 
 from uqcli import defaults
 from uqcli.choices import Simulation
-from uqcli.cli.deliver import check_outputs, deliver_rows, report_of_filter
+from uqcli.cli.deliver import check_outputs, deliver_rows
 from uqcli.cli.groups import option
 from uqcli.cli.inputs import numbers_of
 from uqcli.cli.options import ReportOptions, RowsFile, RunOptions
@@ -105,8 +105,7 @@ def simulate(
                 model=_model(kind, _given(posterior), _given(gaussian)),
             )
         )
-        spoken = report_of_filter(reporting, written.output)
-        deliver_rows(result, spoken, origin=origin, output=written.output, held=held)
+        deliver_rows(result, reporting, origin=origin, output=written.output, held=held)
 
 
 def _given(options: PosteriorOptions | GaussianOptions) -> dict[str, Any]:

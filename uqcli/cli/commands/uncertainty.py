@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from uqcli.cli.deliver import check_outputs, deliver_rows, report_of_filter
+from uqcli.cli.deliver import check_outputs, deliver_rows
 from uqcli.cli.groups import option
 from uqcli.cli.inputs import bare_data, rows_output
 from uqcli.cli.options import InputOptions, ReportOptions, RowOutput, RunOptions, StreamedInputs
@@ -55,5 +55,4 @@ def uncertainty(
                 members=model.members,
             )
         )
-        spoken = report_of_filter(reporting, rows.output)
-        deliver_rows(result, spoken, origin=origin, output=rows.output, held=held)
+        deliver_rows(result, reporting, origin=origin, output=rows.output, held=held)
