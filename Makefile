@@ -39,7 +39,7 @@ imports: $(STAMP) ## check that imports keep their directions
 	$(BIN)/lint-imports
 
 test: $(STAMP) ## run the tests
-	$(BIN)/pytest -n $(JOBS)
+	$(BIN)/pytest -n $(JOBS) --dist worksteal
 
 test-spark: $(STAMP) $(CLUSTER)/.installed ## run the commands on a Spark cluster of two workers (needs Java 17)
 	UQCLI_CLUSTER_PYTHON=$(CLUSTER)/bin/python $(BIN)/pytest -p no:xdist tests/cluster/test_cluster.py
