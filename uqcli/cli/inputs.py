@@ -152,7 +152,7 @@ def model_columns(
 
     if labels is not None and labels.no_weight:
         refuse_typed(("weight",), "beside --no-weight", "one of them")
-    proba = class_columns(ClassProbabilities(proba=classes.proba, classes=classes.classes))
+    proba = class_columns(classes)
     named = ColumnOverrides(
         score=columns.score, uncertainty=columns.uncertainty, proba=proba, insisted=typed()
     )

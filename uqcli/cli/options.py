@@ -152,10 +152,8 @@ class ModelColumns:
 
 
 @dataclass(frozen=True, kw_only=True)
-class ModelClasses:
+class ModelClasses(ClassProbabilities):
     """Columns of class probabilities that replace a conformal artifact's own."""
-
-    panel: ClassVar = _COLUMNS
 
     proba: str | None = option(
         "PATTERN",

@@ -121,74 +121,64 @@ def number_of(results: Results, one: str, many: str) -> str:
     return one if len(results) == 1 else f"{len(results)} {many}"
 
 
-def metrics_by_artifact(results: Results, difference: HasMetrics | None = None) -> Mapping[str, Metrics]:
-    """Metrics by artifact name; of a single artifact, and what tells two apart, under ''."""
-    if len(results) == 1:
-        return {"": results[0][2].metrics()}
-    together = {} if difference is None else {"": {"difference": difference.metrics()}}
-    return {**together, **{name: found.metrics() for name, _, found in results}}
-
-
-def evaluation_payload(
-    source: Source,
-    parameters: EvaluateParameters,
-    results: Results,
-    notes: Sequence[str],
-    more: Mapping[str, Any] = MappingProxyType({}),
-    *,
-    difference: HasMetrics | None = None,
-) -> dict[str, Any]:
-    """The JSON form of an evaluation: ``results`` of all artifacts, ``metrics`` of one or between two.
-
-    Parameters
-    ----------
-    more
-        Further parameters.
-    difference
-        The second artifact less the first, where there are two.
-    """
-    head = head_of("evaluate", source, {**msgspec.to_builtins(parameters), **more})
-    listed = [{"artifact": name, "metrics": plain(found.metrics())} for name, _, found in results]
-    alone = {"metrics": listed[0]["metrics"]} if len(listed) == 1 else {}
-    if difference is not None:
-        alone = {"metrics": {"difference": plain(difference.metrics())}}
-    return {**head, **alone, "results": listed, "notes": list(notes)}
-
-
 @dataclass(frozen=True, kw_only=True)
-class EvaluateReport:
-    """How saved boundaries do on labelled rows.
+class Evaluated:
+    """What evaluations of saved models of every kind have in common.
 
     Attributes
     ----------
     results
-        Artifact name, artifact and what it selects, in the order given.
-    promises
-        Of each artifact, whether what it promised on its hold-out holds here.
+        Artifact name, artifact and what it came to, in the order given.
     difference
-        The second boundary less the first, where there are two.
+        The second artifact less the first, where there are two.
     """
 
     source: Source
     parameters: EvaluateParameters
+    results: Results
+    difference: HasMetrics | None = None
+
+    @property
+    def gated(self) -> Mapping[str, Metrics]:
+        """Metrics by artifact name; of a single artifact, and what tells two apart, under ''."""
+        if len(self.results) == 1:
+            return {"": self.results[0][2].metrics()}
+        together = {} if self.difference is None else {"": {"difference": self.difference.metrics()}}
+        return {**together, **{name: found.metrics() for name, _, found in self.results}}
+
+    def in_json(self, notes: Sequence[str], more: Mapping[str, Any] = MappingProxyType({})) -> dict[str, Any]:
+        """The JSON form: ``results`` of all artifacts, ``metrics`` of one or between two.
+
+        Parameters
+        ----------
+        more
+            Further parameters.
+        """
+        head = head_of("evaluate", self.source, {**msgspec.to_builtins(self.parameters), **more})
+        listed = [{"artifact": name, "metrics": plain(found.metrics())} for name, _, found in self.results]
+        alone = {"metrics": listed[0]["metrics"]} if len(listed) == 1 else {}
+        if self.difference is not None:
+            alone = {"metrics": {"difference": plain(self.difference.metrics())}}
+        return {**head, **alone, "results": listed, "notes": list(notes)}
+
+
+@dataclass(frozen=True, kw_only=True)
+class EvaluateReport(Evaluated):
+    """How saved boundaries do on labelled rows.
+
+    Attributes
+    ----------
+    promises
+        Of each artifact, whether what it promised on its hold-out holds here.
+    """
+
     results: tuple[tuple[str, BoundaryArtifact, MeasuredBoundary], ...]
     promises: tuple[Promise, ...]
     difference: BoundaryDifference | None = None
 
-    @property
-    def gated(self) -> Mapping[str, Metrics]:
-        """Metrics by artifact, and between two."""
-        return metrics_by_artifact(self.results, self.difference)
-
     def payload(self) -> dict[str, Any]:
-        """The JSON form: ``metrics`` of one artifact or between two, ``results`` of all."""
-        return evaluation_payload(
-            self.source,
-            self.parameters,
-            self.results,
-            [*self._notes(), *self._which()],
-            difference=self.difference,
-        )
+        """See Evaluated."""
+        return self.in_json([*self._notes(), *self._which()])
 
     def document(self) -> Document:
         """The readable form."""

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from uqcli.artifacts.calibrator import CalibratorArtifact
-from uqcli.artifacts.saved import Source
 from uqcli.document import Document, Metrics, Promise, count
 from uqcli.reports.before_after import ReliabilityPanel, before_and_after_figure
 from uqcli.reports.comparison import (
@@ -21,10 +19,8 @@ from uqcli.reports.comparison import (
 )
 from uqcli.reports.evaluate.boundaries import (
     UNSEEN,
-    EvaluateParameters,
+    Evaluated,
     each_alone,
-    evaluation_payload,
-    metrics_by_artifact,
     number_of,
 )
 from uqcli.reports.evaluate.difference import CalibratorDifference
@@ -53,7 +49,7 @@ class MeasuredCalibrator:
 
 
 @dataclass(frozen=True, kw_only=True)
-class EvaluateCalibratorReport:
+class EvaluateCalibratorReport(Evaluated):
     """How saved calibrators do on labelled rows.
 
     Attributes
@@ -62,39 +58,21 @@ class EvaluateCalibratorReport:
         Replicates of the intervals, and the seed.
     panels
         Reliability before and after: of each part of a single calibrator, or of all rows for each of several.
-    results
-        Artifact name, artifact and metrics before and after, in the order given.
     promises
         Of those that promise something, whether it holds here.
-    difference
-        The second calibrator's probabilities less the first's, where there are two.
     """
 
-    source: Source
-    parameters: EvaluateParameters
     resampling: tuple[int, int]
     panels: tuple[ReliabilityPanel, ...]
     results: tuple[tuple[str, CalibratorArtifact, MeasuredCalibrator], ...]
     promises: tuple[Promise, ...] = ()
     difference: CalibratorDifference | None = None
 
-    @property
-    def gated(self) -> Mapping[str, Metrics]:
-        """Metrics by artifact, and between two."""
-        return metrics_by_artifact(self.results, self.difference)
-
     def payload(self) -> dict[str, Any]:
-        """The JSON form: ``metrics`` of one artifact or between two, ``results`` of all."""
+        """See Evaluated."""
         replicates, seed = self.resampling
         parameters = {"bootstrap": replicates, "seed": seed if replicates else None}
-        return evaluation_payload(
-            self.source,
-            self.parameters,
-            self.results,
-            [*self._notes(), *self._which()],
-            parameters,
-            difference=self.difference,
-        )
+        return self.in_json([*self._notes(), *self._which()], parameters)
 
     def document(self) -> Document:
         """The readable form."""

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from uqcli.artifacts.conformal import ConformalArtifact
-from uqcli.artifacts.saved import Source
 from uqcli.document import (
     Document,
     Estimate,
@@ -27,11 +26,9 @@ from uqcli.document import (
 )
 from uqcli.reports.evaluate.boundaries import (
     UNSEEN,
-    EvaluateParameters,
+    Evaluated,
     each_alone,
-    evaluation_payload,
     intervals_in_words,
-    metrics_by_artifact,
 )
 from uqcli.reports.evaluate.difference import HEADER, SetDifference
 from uqcli.reports.figures import BLUE, GREY, INK, RED, panels
@@ -149,29 +146,16 @@ Results = tuple[tuple[str, ConformalArtifact, SetMetrics], ...]
 
 
 @dataclass(frozen=True, kw_only=True)
-class EvaluateConformalReport:
+class EvaluateConformalReport(Evaluated):
     """How saved conformal sets do on labelled rows."""
 
-    source: Source
-    parameters: EvaluateParameters
     results: Results
     shifted: bool
     difference: SetDifference | None = None
 
-    @property
-    def gated(self) -> Mapping[str, Metrics]:
-        """Metrics by artifact, and between two."""
-        return metrics_by_artifact(self.results, self.difference)
-
     def payload(self) -> dict[str, Any]:
-        """The JSON form: ``metrics`` of one artifact or between two, ``results`` of all."""
-        payload = evaluation_payload(
-            self.source,
-            self.parameters,
-            self.results,
-            [*self._verdicts(), *_smaller(self.results)],
-            difference=self.difference,
-        )
+        """See Evaluated; with verdicts."""
+        payload = self.in_json([*self._verdicts(), *_smaller(self.results)])
         verdicts = [found.promise.verdict for _, _, found in self.results]
         for each, verdict in zip(payload["results"], verdicts, strict=True):
             each["verdict"] = verdict
