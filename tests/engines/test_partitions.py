@@ -211,6 +211,14 @@ RECORD = {
 }
 
 
+def test_groups_are_compared_without_blanks_around_them(engine, tmp_path):
+    rows = [RECORD | {"region": text} for text in ("x", " x", "x\t", "TRUE", "true", "X")]
+    table = engine.table(DataRequest(**written(frame(rows), tmp_path), roles=ROLES))
+    assert table.groups("region") == ("X", "true", "x")
+    found = table.pooled(Partition(groups=("region",)))
+    assert [each.rows for each in found] == [1, 2, 3]
+
+
 @pytest.mark.parametrize("amount", [0.00001, 1e12, 1e-300])
 def test_amounts_of_more_than_four_decimals_are_refused(engine, tmp_path, amount):
     rows = frame([RECORD] * 3).with_columns(amount=pl.Series([1.0, 2.5, amount]))
