@@ -80,6 +80,13 @@ def test_recall_is_unknown_where_cleared_rows_have_no_labels(uqcli, data, labell
     assert uqcli("evaluate", "b.json", *rows, "-q", *reports).code == 0
 
 
+def test_rates_that_are_unknown_can_be_drawn(uqcli, data, labelled_for_some, tmp_path):
+    assert uqcli("boundary", data, "--precision", "0.7", "--algorithm", "st", "-q", "-o", "b.json").code == 0
+    rows = labelled_for_some(0)
+    assert uqcli("evaluate", "b.json", "b.json", *rows, "-q", "--report", "r.html").code == 0
+    assert "<figure" in (tmp_path / "r.html").read_text()
+
+
 def test_a_share_of_alerts_is_a_promise_about_new_rows(uqcli, frame, data, tmp_path):
     assert uqcli("boundary", data, "--max-selected", "10%", "-q", "-o", "b.json").code == 0
     assert uqcli("evaluate", "b.json", data, "--json").json["metrics"]["promise_broken"] == 0

@@ -68,7 +68,6 @@ def test_rows_that_cannot_be_used(uqcli, case, artifact, tmp_path):
         require_failures(tmp_path, case.name, 3, "d.csv")
 
 
-@pytest.mark.usefixtures("undrawn")
 def test_what_is_infeasible_keeps_its_report_and_adds_the_error(uqcli, tmp_path):
     (tmp_path / "d.csv").write_text("score,label\n0.9,1\n0.9,0\n0.5,0\n")
     old(tmp_path)

@@ -149,7 +149,8 @@ def test_positivity_of_small_and_strange_files_can_be_drawn(uqcli, tmp_path, row
     score, label = ROWS[rows]
     frame = pl.DataFrame({"score": score, "uncertainty": np.arange(len(score)) % 3, "label": label})
     frame.with_columns(pl.col("score") * 4 - 1).write_csv(tmp_path / "d.csv")
-    for options in (("--score-bins", "1"), ("--uncertainty-bins", "30")):
+    alone = ("--uncertainty-bins", "1", "--binning", "quantile")
+    for options in (("--score-bins", "1"), ("--uncertainty-bins", "30"), alone):
         outcome = uqcli("bin", "d.csv", *options, "-q", "--plot", "d.svg")
         assert (outcome.code, outcome.err) == (0, "")
 
