@@ -1,4 +1,4 @@
-"""What each command may load, on small files, held against a table.
+"""Which modules each command imports on small files: no more than a table allows.
 
 Commands that may load the same run one after the other in one process: what one of them has loaded, the next
 may.

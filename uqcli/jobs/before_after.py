@@ -48,7 +48,7 @@ def panels(
 
 def panel_of_classes(pairs: PairedClassCounts) -> ReliabilityPanel:
     """All classes in one panel, each against the rest."""
-    before, after = (_reliability(_of_all_classes(side)) for side in pairs.sides())
+    before, after = (_reliability(_of_all_classes(side)) for side in pairs.sides)
     return ReliabilityPanel(title="Each class against the rest", before=before, after=after)
 
 

@@ -105,7 +105,7 @@ def _in_range(side: str, name: str, ends: tuple[float, float] | None) -> tuple[f
 def _metrics_of_classes(pairs: PairedClassCounts) -> list[Values]:
     """Losses of whole rows, and calibration errors as means over the classes, each against the rest."""
     found: list[Values] = []
-    for counts, losses in zip(pairs.sides(), pairs.losses().values(), strict=True):
+    for counts, losses in zip(pairs.sides, pairs.losses().values(), strict=True):
         labels = counts.observed_labels()
         each = [metrics_of(counts.against_the_rest(at, labels)) for at in range(counts.probability.shape[1])]
         means = mean_metrics(each)

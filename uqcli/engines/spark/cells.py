@@ -25,6 +25,10 @@ class Counter(Protocol):
     def size(self) -> int:
         """Cells of a part."""
 
+    @property
+    def amounts(self) -> list[str]:
+        """Columns that are summed beside counts."""
+
     def counted(self, rows: Frame) -> Frame:
         """Cell, n, p (rows and positive rows, by weight), low and high (its least and largest value).
 

@@ -115,14 +115,14 @@ def count_ranges(
     number = parts_of(checked, by)
     if checked.rows <= max(ROWS_PER_PART, number * LEAST_CELLS):
         return RangeCounts.of_parts(pooled_by(checked, role, by))
-    size, amounts = max(LEAST_CELLS, CELLS // number), list(checked.amounts)
+    size = max(LEAST_CELLS, CELLS // number)
     counter: Counter = (ExpressionCounter if expressions else FunctionCounter).over(
-        checked.spans[role], size, number, amounts
+        checked.spans[role], size, number, list(checked.amounts)
     )
     distinct = int(_SURELY * checked.spans[role].distinct) * number
     with spark_errors("count the rows"):
         rows = counting_frame(checked, role, by)
-        parts = _first(rows, counter, number, amounts)
+        parts = _first(rows, counter, number)
         require_same(checked, sum(int(part.count.sum()) for part in parts))
         while True:
             counts = [part.counts() for part in (*parts, _whole(parts))]
@@ -130,16 +130,16 @@ def count_ranges(
             flags = _flags(parts, masks, _whole(parts), of_whole)
             if not any(len(each) for each in flags):
                 return tuple(counts)
-            parts = _opened(rows, counter, parts, flags, (distinct, amounts))
+            parts = _opened(rows, counter, parts, flags, distinct)
 
 
-def _first(rows: Frame, counter: Counter, parts: int, amounts: Sequence[str]) -> list[_Counts]:
+def _first(rows: Frame, counter: Counter, parts: int) -> list[_Counts]:
     """Nothing opened."""
     table = counter.counted(rows).toArrow()
     columns = [table.column(name).to_numpy() for name in ("cell", "n", "p", "low", "high")]
     order = np.argsort(columns[0])
     cell, count, positives, low, high = (each[order] for each in columns)
-    sums = sums_of(table, amounts)
+    sums = sums_of(table, counter.amounts)
     sums = None if sums is None else sums[..., order]
     cuts = np.searchsorted(cell, np.arange(1, parts) * counter.size).tolist()
     return [
@@ -150,7 +150,7 @@ def _first(rows: Frame, counter: Counter, parts: int, amounts: Sequence[str]) ->
             low=low[part],
             high=high[part],
             opened=np.zeros(len(part), dtype=np.bool_),
-            inside=no_counts(len(amounts)),
+            inside=no_counts(len(counter.amounts)),
             sums=None if sums is None else sums[..., part],
         )
         for part in np.split(np.arange(len(cell)), cuts)
@@ -195,20 +195,9 @@ def _flags(parts: Sequence[_Counts], masks: Sequence[Bools], whole: _Counts, of_
 
 
 def _opened(
-    rows: Frame,
-    counter: Counter,
-    parts: Sequence[_Counts],
-    flags: Sequence[Ints],
-    values: tuple[int, Sequence[str]],
+    rows: Frame, counter: Counter, parts: Sequence[_Counts], flags: Sequence[Ints], distinct: int
 ) -> list[_Counts]:
-    """Open cells, as many at once as may come here of their values.
-
-    Parameters
-    ----------
-    values
-        How many there are at most, and the columns of amounts.
-    """
-    distinct, amounts = values
+    """Open cells, as many at once as may come here of their values, of which there are so many at most."""
     size = np.zeros(counter.size, dtype=np.int64)
     for part, cells in zip(parts, flags, strict=True):
         held = np.isin(part.cell, cells)
@@ -223,6 +212,6 @@ def _opened(
         for mask, cells in zip(flagged, now, strict=True):
             mask[cells] = True
         most = min(distinct, int(size[rounds == number].sum()))
-        found = pooled(counter.opened(rows, flagged.ravel()), len(parts), amounts, most=most)
+        found = pooled(counter.opened(rows, flagged.ravel()), len(parts), counter.amounts, most=most)
         opened = [part.with_open(*each) for part, *each in zip(opened, now, found, strict=True)]
     return opened

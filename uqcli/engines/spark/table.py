@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from functools import cached_property
+from collections.abc import Callable
+from functools import cached_property, partial
 
-from uqcli.counts import Bools, Ints, RangeCounts, ValueCounts, holding_of_parts, merge
+from uqcli.counts import Ints, RangeCounts, ValueCounts, holding_of_parts, merge
 from uqcli.engines.protocol import WHOLE, Partition, SourceFacts, Unsettled
 from uqcli.engines.request import DataRequest
 from uqcli.engines.spark.check import CheckedFrame, checked
@@ -47,10 +47,7 @@ class SparkTable:
         self, role: str, ranks: Callable[[int], Ints], by: Partition = WHOLE
     ) -> tuple[ValueCounts, ...]:
         """Counts of a column in each part, exact at some ranks."""
-
-        def unsettled(counts: Sequence[RangeCounts]) -> list[Bools]:
-            return holding_of_parts(counts, ranks)
-
+        unsettled = partial(holding_of_parts, ranks=ranks)
         return tuple(each.counts for each in self.counted(by, unsettled, role)[:-1])
 
     def counted(self, by: Partition, unsettled: Unsettled, role: str = "score") -> tuple[RangeCounts, ...]:

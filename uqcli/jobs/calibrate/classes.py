@@ -14,7 +14,7 @@ from uqcli.choices import ArtifactKind, CalibrationMethod
 from uqcli.class_counts import ClassCounts, Matrix
 from uqcli.draws import Purpose, generator
 from uqcli.engines.probabilities import label_numbers, probabilities
-from uqcli.engines.request import DataRequest, Roles
+from uqcli.engines.request import PROBA, DataRequest, Roles
 from uqcli.errors import UsageError
 from uqcli.jobs.before_after import panel_of_classes
 from uqcli.jobs.calibrate.drawn_rows import deal_rows
@@ -118,7 +118,7 @@ class _Read:
 def _read(data: DataRequest) -> _Read:
     require_memory(data, CLASS_ROWS)
     read, source = read_labelled(data)
-    columns = {name: source.columns[f"proba.{name}"] for name in read.classes}
+    columns = {name: source.columns[PROBA + name] for name in read.classes}
     return _Read(
         rows=read.rows.pooled(),
         roles=Roles(numbers={}, classes=columns),

@@ -67,16 +67,15 @@ def evaluate(
         if artifact.of_classes:
             before = probabilities(rows, data.roles)
             calibrated = artifact.calibrated_classes(before)
-            of_classes = PairedClassCounts.of(before, calibrated, label_numbers(rows), rows.weight)
-            pairs: Pairs = of_classes
-            parts: Sequence[ReliabilityPanel] = [panel_of_classes(of_classes)]
         else:
             if not artifact.logit:
                 require_probabilities(rows.score, source.columns["score"])
             before, found = Scale(real=artifact.logit).probability(rows.score), artifact.calibrated(rows)
             calibrated = found.probability
-            pairs = PairedCounts.of(before, calibrated, rows.labels, rows.weight)
             parts = panels(rows, before, calibrated, artifact.calibration_of_rows, found.leaf)
+        pairs = _paired(before, calibrated, rows)
+        if isinstance(pairs, PairedClassCounts):
+            parts = (panel_of_classes(pairs),)
         shown += parts if len(models) == 1 else [replace(parts[0], title=name)]
         measured = MeasuredCalibrator(
             compared=compare(pairs, plan),

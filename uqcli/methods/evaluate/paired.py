@@ -119,25 +119,12 @@ class PairedCounts:
         for name, loss in LOSSES.items():
             before, after = np.concatenate(loss(self.before)), np.concatenate(loss(self.after))
             bounded = is_bounded(name, self.before), is_bounded(name, self.after)
-            lines = (before, after, after - before)
-            holds = (*bounded, all(bounded))
-            found[name] = {
-                side: line if held else None for side, line, held in zip(SIDES, lines, holds, strict=True)
-            }
+            found[name] = by_side(before, after, bounded)
         return found
 
     def rows_apart(self) -> float:
-        """How many rows of the rarer class tell the two apart, each as far as it does.
-
-        One that does so by what is usual among them counts 1 (their mean, weighted by itself as in Kish 1965,
-        of both classes), one that hardly does next to nothing.
-        """
-        apart = np.abs(self.after - self.before)
-        if not apart.any():
-            return 0.0
-        apart /= apart.max()  # squares of the smallest numbers are 0
-        all_apart = apart * (self.positives + self.negatives)
-        counted = np.minimum(1.0, apart * (all_apart.sum() / (apart * all_apart).sum()))
+        """How many rows of the rarer class tell the two apart, each as far as it does (see shares_apart)."""
+        counted = shares_apart(np.abs(self.after - self.before), self.positives + self.negatives)
         return min(float((counted * times).sum()) for times in (self.positives, self.negatives))
 
     def counts(self) -> tuple[ValueCounts, ValueCounts]:
@@ -155,14 +142,7 @@ class PairedCounts:
         """
         times = np.concatenate([self.positives, self.negatives])
         weights = times.astype(np.float64)  # once for all lines
-        found = {
-            name: {
-                side: WithError(value=None, error=None) if line is None else mean_with_error(line, weights)
-                for side, line in lines.items()
-            }
-            for name, lines in self._losses.items()
-        }
-        return found | {"auc": self._auc(weights)}
+        return means_with_errors(self._losses, weights) | {"auc": self._auc(weights)}
 
     def _auc(self, weights: Floats) -> dict[str, WithError]:
         """By the method of DeLong et al. 1988: variances of the placements of either class."""
@@ -173,6 +153,46 @@ class PairedCounts:
         parts = np.split(weights, 2)
         before, after, difference = (_of_placements(*line, *parts) for line in lines)
         return {"before": _as_log_odds(before), "after": _as_log_odds(after), "difference": difference}
+
+
+def by_side(before: Floats, after: Floats, bounded: tuple[bool, bool]) -> dict[str, Floats | None]:
+    """Losses of each pair on either side, and their difference; None where a single row decides the mean."""
+    lines, holds = (before, after, after - before), (*bounded, all(bounded))
+    return {side: line if held else None for side, line, held in zip(SIDES, lines, holds, strict=True)}
+
+
+def means_with_errors(
+    losses: Mapping[str, Mapping[str, Floats | None]], weights: Floats
+) -> dict[str, dict[str, WithError]]:
+    """Means of losses by name and side, with their standard errors."""
+    return {
+        name: {
+            side: WithError(value=None, error=None) if line is None else mean_with_error(line, weights)
+            for side, line in lines.items()
+        }
+        for name, lines in losses.items()
+    }
+
+
+def shares_apart(apart: Floats, times: Ints) -> Floats:
+    """How much each pair counts among those that tell two probabilities apart, from 0 to 1.
+
+    A pair at the usual distance counts 1 (the mean weighted by itself, as in Kish 1965), one hardly apart
+    next to nothing.
+
+    Parameters
+    ----------
+    apart : float64, shape (m,)
+        How far the two probabilities of each pair are apart.
+    times : int64, shape (m,)
+        How often it occurs.
+    """
+    if not apart.any():
+        return np.zeros(len(apart))
+    apart = apart / apart.max()  # squares of the smallest numbers are 0
+    all_apart = apart * times
+    counted: Floats = np.minimum(1.0, apart * (all_apart.sum() / (apart * all_apart).sum()))
+    return counted
 
 
 def _of_placements(

@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TypeAlias
 
 import numpy as np
 
 from uqcli.class_counts import ClassCounts, Matrix
 from uqcli.counts import Floats, Ints
-from uqcli.methods.evaluate.paired import SIDES
+from uqcli.methods.evaluate.paired import SIDES, by_side, means_with_errors, shares_apart
 from uqcli.methods.losses import CLIP
-from uqcli.methods.resampling import WithError, mean_with_error, resample
-
-Loss: TypeAlias = Callable[[Matrix, Ints], Floats]
-"""From probabilities of shape (m, C) and labels to what each row loses."""
+from uqcli.methods.resampling import WithError, resample
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -48,6 +44,7 @@ class PairedClassCounts:
         rows = np.bincount(self.label, weights=self.count, minlength=self.before.shape[1])
         return int(rows.min())
 
+    @cached_property
     def sides(self) -> tuple[ClassCounts, ClassCounts]:
         """Counts of both rows of probabilities."""
         first, second = (ClassCounts.of(each, self.label, self.count) for each in (self.before, self.after))
@@ -58,56 +55,37 @@ class PairedClassCounts:
         again = PairedClassCounts(
             before=self.before, after=self.after, label=self.label, count=resample(self.count, random)
         )
-        again.__dict__.update(_losses=self._losses)  # they need no counts
+        again.__dict__.update(_lines=self._lines)  # they need no counts
         return again
 
     @cached_property
-    def _losses(self) -> Mapping[str, Mapping[str, Floats | None]]:
-        """By name and side, of each distinct row; None where a single row decides the mean."""
-        found = {}
-        for name, loss in (("brier", _squared_error), ("log_loss", _surprise)):
-            before, after = loss(self.before, self.label), loss(self.after, self.label)
-            bounded = [name != "log_loss" or bool(each.min() > CLIP) for each in (self.before, self.after)]
-            lines, holds = (before, after, after - before), (*bounded, all(bounded))
-            found[name] = {
-                side: line if held else None for side, line, held in zip(SIDES, lines, holds, strict=True)
-            }
-        return found
+    def _lines(self) -> Mapping[str, tuple[Floats, Floats]]:
+        """Losses of each distinct row before and after, by name."""
+        return {
+            "log_loss": (_surprise(self.before, self.label), _surprise(self.after, self.label)),
+            "brier": (_squared_error(self.before, self.label), _squared_error(self.after, self.label)),
+        }
 
     def rows_apart(self) -> float:
         """How many rows of the rarest class tell the two apart, each as far as it does (see PairedCounts)."""
-        apart = np.abs(self.after - self.before).sum(axis=1) / 2
-        if not apart.any():
-            return 0.0
-        apart /= apart.max()
-        all_apart = apart * self.count
-        counted = np.minimum(1.0, apart * (all_apart.sum() / (apart * all_apart).sum()))
+        counted = shares_apart(np.abs(self.after - self.before).sum(axis=1) / 2, self.count)
         of_class = np.bincount(self.label, weights=counted * self.count, minlength=self.before.shape[1])
         return float(of_class.min())
 
     def with_errors(self) -> dict[str, dict[str, WithError]]:
         """Mean losses by name, of each side and of their difference."""
-        weights = self.count.astype(np.float64)
-        return {
-            name: {
-                side: WithError(value=None, error=None) if line is None else mean_with_error(line, weights)
-                for side, line in lines.items()
-            }
-            for name, lines in self._losses.items()
-        }
+        bounded = bool(self.before.min() > CLIP), bool(self.after.min() > CLIP)
+        held = {"log_loss": bounded, "brier": (True, True)}
+        losses = {name: by_side(*lines, held[name]) for name, lines in self._lines.items()}
+        return means_with_errors(losses, self.count.astype(np.float64))
 
     def losses(self) -> dict[str, dict[str, float]]:
         """Mean losses by side and name, whether or not they have an error."""
+        total = self.count.sum()
         return {
-            side: {
-                "log_loss": self._mean(_surprise, probability),
-                "brier": self._mean(_squared_error, probability),
-            }
-            for side, probability in (("before", self.before), ("after", self.after))
+            side: {name: float((lines[at] * self.count).sum() / total) for name, lines in self._lines.items()}
+            for at, side in enumerate(SIDES[:2])
         }
-
-    def _mean(self, loss: Loss, probability: Matrix) -> float:
-        return float((loss(probability, self.label) * self.count).sum() / self.count.sum())
 
 
 def _squared_error(probability: Matrix, label: Ints) -> Floats:

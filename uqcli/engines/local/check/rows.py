@@ -237,8 +237,9 @@ class RowChecker:
         if wrong.any():
             at = int(np.argmax(wrong))
             raise amounts.refuse_decimals(f"column '{column}' has {float(there[at])!r} in {batch.place(at)}")
-        size = np.abs(there) * amounts.UNITS if weight is None else np.abs(there) * amounts.UNITS * weight
-        self._amount[column] = self._amount.get(column, 0.0) + float(size.sum())
+        size = np.abs(there) * amounts.UNITS
+        total = float((size if weight is None else size * weight).sum())
+        self._amount[column] = self._amount.get(column, 0.0) + total
         if self._amount[column] > amounts.LARGEST_SUM:
             raise amounts.refuse_sum(column)
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 
-from uqcli.counts import Bools, Ints, RangeCounts, ValueCounts, holding_of_parts
+from uqcli.counts import Ints, RangeCounts, ValueCounts, holding_of_parts
 from uqcli.engines.local.count.isotonic import isotonic_by
 from uqcli.engines.local.count.kept import KeptRows
 from uqcli.engines.local.count.keys import values_of
@@ -36,10 +37,7 @@ class LocalTable:
         self, role: str, ranks: Callable[[int], Ints], by: Partition = WHOLE
     ) -> tuple[ValueCounts, ...]:
         """Counts of a column in each part, exact at some ranks."""
-
-        def unsettled(counts: Sequence[RangeCounts]) -> list[Bools]:
-            return holding_of_parts(counts, ranks)
-
+        unsettled = partial(holding_of_parts, ranks=ranks)
         return tuple(each.counts for each in self.counted(by, unsettled, role)[:-1])
 
     def counted(self, by: Partition, unsettled: Unsettled, role: str = "score") -> tuple[RangeCounts, ...]:

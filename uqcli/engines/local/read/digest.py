@@ -7,7 +7,7 @@ from contextlib import ExitStack
 
 from uqcli.engines.inputs import InputFrame, Origin
 from uqcli.engines.local.read.failures import reading
-from uqcli.engines.local.read.streams import bytes_of, stream_again
+from uqcli.engines.local.read.streams import bytes_of, open_stream
 
 _PIECE = 1 << 20
 
@@ -24,7 +24,7 @@ def digest_of(origins: tuple[Origin, ...]) -> str:
             seen.update(each.frame.write_ipc_stream(None).getbuffer())
             continue
         with ExitStack() as stack, reading(each):
-            stream = stack.enter_context(bytes_of(each)) if each.regular else stream_again(each, stack)
+            stream = stack.enter_context(bytes_of(each)) if each.regular else open_stream(each, stack)[1]
             while piece := stream.read(_PIECE):
                 seen.update(piece)
     return seen.hexdigest()

@@ -136,13 +136,6 @@ def streams_kept() -> Iterator[None]:
             _copies.reset(token)
 
 
-def stream_again(file: InputFile, stack: ExitStack) -> BinaryIO:
-    """Read a stream from its beginning, one that is kept."""
-    copies = _copies.get()
-    assert copies is not None  # a stream is looked at twice only where it is kept
-    return copies.open(file, stack)
-
-
 def open_stream(file: InputFile, stack: ExitStack) -> tuple[InputFile, BinaryIO]:
     """Open an input that can be read only once; what it begins with tells Parquet where nothing else does.
 
