@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import numpy as np
 
-from uqcli.counts import Floats, Ints
+from uqcli.counts import Bools, Floats, Ints
 from uqcli.kernels.compile import kernel
 from uqcli.parts import PART, each_part, sums_from
 
 _FEW, _MUCH_LESS = 1024, 0.9
 """Elements that need no pooling beforehand, and what a round of it must leave to be worth another."""
+
+_ROUNDS = 64
+"""After so many the rest is pooled one by one: a slope of small steps could need as many as it has steps."""
 
 
 def isotonic_blocks(positives: Ints, count: Ints) -> Ints:
@@ -155,37 +158,55 @@ def fill_bounded_starts(
     return blocks + 1
 
 
-def isotonic_means(value: Floats, weight: Floats) -> Floats:
-    """Least-squares isotonic fit of numbers, non-decreasing.
+def isotonic_means(value: Floats, weight: Floats, begins: Bools) -> Floats:
+    """Least-squares isotonic fits of rows of numbers that stand one after the other, each non-decreasing.
 
     Parameters
     ----------
     value, weight : float64, shape (m,)
         Weights above 0.
+    begins : bool, shape (m,)
+        Whether a number is the first of its row.
 
     Returns
     -------
     float64, shape (m,)
     """
-    fitted = np.empty_like(value)
-    stacks = np.empty_like(value), np.empty_like(value), np.empty(len(value), dtype=np.int64)
-    fill_means.run(4 * len(value), value, weight, fitted, *stacks)
-    return fitted
+    first, sums, weight = np.arange(len(value)), value * weight, weight
+    for _ in range(_ROUNDS):  # many blocks at once, each a run of falling means
+        mean = sums / weight
+        kept = np.flatnonzero(np.concatenate([[True], (mean[:-1] <= mean[1:])]) | begins[first])
+        if len(kept) == len(first):
+            break
+        first, sums, weight = first[kept], np.add.reduceat(sums, kept), np.add.reduceat(weight, kept)
+    else:
+        fitted = np.empty_like(sums)
+        stacks = np.empty_like(sums), np.empty_like(sums), np.empty(len(sums), dtype=np.int64)
+        fill_means.run(4 * len(sums), sums, weight, begins[first], fitted, *stacks)
+        mean = fitted
+    return np.repeat(mean, np.diff(first, append=len(value)))
 
 
 @kernel
 def fill_means(
-    value: Floats, weight: Floats, fitted: Floats, block_sum: Floats, block_weight: Floats, start: Ints
+    sums: Floats,
+    weight: Floats,
+    begins: Bools,
+    fitted: Floats,
+    block_sum: Floats,
+    block_weight: Floats,
+    start: Ints,
 ) -> None:
     """Fill in the mean of each element's block."""
     blocks = 0
-    for i in range(len(value)):
+    for i in range(len(sums)):
         start[blocks] = i
-        block_sum[blocks] = value[i] * weight[i]
+        block_sum[blocks] = sums[i]
         block_weight[blocks] = weight[i]
         blocks += 1
         while (
             blocks > 1
+            and not begins[start[blocks - 1]]
             and block_sum[blocks - 2] / block_weight[blocks - 2]
             > block_sum[blocks - 1] / block_weight[blocks - 1]
         ):
@@ -193,6 +214,6 @@ def fill_means(
             block_sum[blocks - 1] += block_sum[blocks]
             block_weight[blocks - 1] += block_weight[blocks]
     for block in range(blocks):
-        end = start[block + 1] if block + 1 < blocks else len(value)
+        end = start[block + 1] if block + 1 < blocks else len(sums)
         for i in range(start[block], end):
             fitted[i] = block_sum[block] / block_weight[block]

@@ -10,7 +10,13 @@ from tests.properties.strategies import PRECISIONS, as_cells, cell_rows, keep
 from uqcli.choices import Algorithm, ConstraintKind
 from uqcli.methods.boundary.constraint import parse_constraint
 from uqcli.methods.boundary.optimum import optimise
-from uqcli.methods.boundary.ranking.smoothing import nested_boundaries, smoothed_rates
+from uqcli.methods.boundary.ranking.smoothing import (
+    Layout,
+    counts_of,
+    nested_boundaries,
+    nested_of_draws,
+    smoothed_rates,
+)
 
 
 def from_the_top(cells):
@@ -20,12 +26,18 @@ def from_the_top(cells):
     ]
 
 
+def rates_of(cells):
+    layout = Layout.of(cells)
+    (rates,) = smoothed_rates(layout, *(each[None] for each in counts_of(cells)))
+    return np.split(rates, np.cumsum(layout.sizes)[:-1])
+
+
 @given(cell_rows(max_rows=3, max_cells=8, most=30))
 def test_rates_are_those_of_the_oracle(rows):
     cells = as_cells(rows)
     if cells.total == 0:
         return
-    ours = [rate[::-1] for rate in smoothed_rates(cells)]
+    ours = [rate[::-1] for rate in rates_of(cells)]
     theirs = smoothing.smoothed(from_the_top(cells))
     for one, other in zip(ours, theirs, strict=True):
         np.testing.assert_allclose(one, other, rtol=1e-7, atol=1e-12)
@@ -82,7 +94,7 @@ def test_every_constraint_is_kept(kind, value):
 @given(st.integers(1, 5))
 def test_a_grid_without_any_signal_is_one_rate(size):
     cells = as_cells([[(10, 5)] * size] * 2)
-    for rate in smoothed_rates(cells):
+    for rate in rates_of(cells):
         np.testing.assert_allclose(rate, 0.5, atol=1e-3)
 
 
@@ -96,3 +108,17 @@ def test_equal_rates_are_taken_by_place_from_the_top_then_by_bin():
     nested = nested_boundaries(as_cells([line, line]))
     assert (np.diff(nested.rate)[::2] == 0).all()
     assert nested.order.tolist() == [3, 7, 2, 6, 1, 5, 0, 4]
+
+
+@given(cell_rows(max_rows=3, max_cells=8, most=30))
+def test_several_tables_are_each_ranked_as_if_alone(rows):
+    cells = as_cells(rows)
+    count, positives = counts_of(cells)
+    tables = [(count, positives), (count // 2, positives // 2), (count[::-1], positives[::-1])]
+    layout = Layout.of(cells)
+    together = nested_of_draws(layout, *(np.stack(each) for each in zip(*tables, strict=True)))
+    for nested, table in zip(together, tables, strict=True):
+        (alone,) = nested_of_draws(layout, *(each[None] for each in table))
+        assert nested.order.tolist() == alone.order.tolist()
+        assert nested.rate.tolist() == alone.rate.tolist()
+        assert nested.selected.tolist() == alone.selected.tolist()

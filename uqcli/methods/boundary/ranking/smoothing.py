@@ -8,13 +8,13 @@ wherever the counts come from.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
-from uqcli.counts import Cells, Floats, Ints
-from uqcli.kernels.linear import solved
+from uqcli.counts import Bools, Cells, Floats, Ints
 from uqcli.kernels.logistic import sigmoid
 from uqcli.kernels.pava import isotonic_means
 
@@ -55,83 +55,154 @@ class NestedBoundaries:
 
     def counts_of(self, cells: Cells) -> tuple[Ints, Ints]:
         """True positives and selected rows of each prefix among other rows under the same edges."""
-        return _cumulated(cells, self.order)
+        count, positives = counts_of(cells)
+        return np.cumsum(positives[self.order]), np.cumsum(count[self.order])
 
     def tops(self, last: int, bins: int) -> tuple[int, ...]:
         """Cells taken from the top of each uncertainty bin by the prefix that ends at a place."""
         return tuple(np.bincount(self.row[: last + 1], minlength=bins).tolist())
 
 
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Layout:
+    """Where the cells of a grid are: bin after bin, from the lowest up; bins may differ in length.
+
+    Attributes
+    ----------
+    lower : float64, shape (cells,)
+        Lower edge of each cell.
+    sizes
+        Cells of each uncertainty bin.
+    """
+
+    lower: Floats
+    sizes: tuple[int, ...]
+
+    @classmethod
+    def of(cls, cells: Cells) -> Layout:
+        """The layout of some cells."""
+        lower = np.concatenate([row.lower for row in cells.rows])
+        return cls(lower=lower, sizes=tuple(len(row.count) for row in cells.rows))
+
+    @cached_property
+    def row(self) -> Ints:
+        """Uncertainty bin of each cell."""
+        return np.repeat(np.arange(len(self.sizes)), self.sizes)
+
+    @cached_property
+    def from_top(self) -> Ints:
+        """Cells of the same bin above each."""
+        return np.concatenate([np.arange(size)[::-1] for size in self.sizes])
+
+    @cached_property
+    def tie(self) -> Ints:
+        """Number of each cell's lower edge among the distinct ones, ascending."""
+        return np.unique(self.lower, return_inverse=True)[1]
+
+    @cached_property
+    def begins(self) -> Bools:
+        """Whether a cell is the lowest of its bin."""
+        return np.diff(self.row, prepend=-1) > 0
+
+    @cached_property
+    def filled(self) -> Ints:
+        """First cell of each bin that has any."""
+        return np.flatnonzero(self.begins)
+
+    def summed(self, values: Floats) -> Floats:
+        """Sums over each bin that has cells, repeated for its cells; shape (draws, cells)."""
+        sums = np.add.reduceat(values, self.filled, axis=1)
+        repeated: Floats = np.repeat(sums, [size for size in self.sizes if size], axis=1)
+        return repeated
+
+
 def nested_boundaries(cells: Cells) -> NestedBoundaries:
     """Rank the cells of a grid by their smoothed rates; ties by place from the top, then by bin."""
-    rates = smoothed_rates(cells)
-    row = np.concatenate([np.full(len(each), number) for number, each in enumerate(rates)])
-    from_top = np.concatenate([np.arange(len(each))[::-1] for each in rates])
-    rate = np.concatenate(rates)
-    order = np.lexsort((row, from_top, -rate))
-    true_positives, selected = _cumulated(cells, order)
-    return NestedBoundaries(
-        order=order, row=row[order], true_positives=true_positives, selected=selected, rate=rate[order]
+    (nested,) = nested_of_draws(Layout.of(cells), *(each[None] for each in counts_of(cells)))
+    return nested
+
+
+def counts_of(cells: Cells) -> tuple[Ints, Ints]:
+    """Rows and positive rows of each cell, bin after bin; int64, shape (cells,)."""
+    return tuple(  # type: ignore[return-value]  # two of them
+        np.concatenate([getattr(row, name) for row in cells.rows]) for name in ("count", "positives")
     )
 
 
-def _cumulated(cells: Cells, order: Ints) -> tuple[Ints, Ints]:
-    positives = np.concatenate([each.positives for each in cells.rows])[order]
-    count = np.concatenate([each.count for each in cells.rows])[order]
-    return np.cumsum(positives), np.cumsum(count)
+def nested_of_draws(layout: Layout, count: Ints, positives: Ints) -> Iterator[NestedBoundaries]:
+    """The ranking that each of several tables of counts gives.
 
-
-def smoothed_rates(cells: Cells) -> list[Floats]:
-    """Rates of each uncertainty bin's cells, not falling with the score; float64 of shape (L,) each."""
-    place = _places(cells)
-    log_odds = _pooled_log_odds(cells, place)
-    rates = [sigmoid(each) for each in log_odds]
-    if len(cells.rows) > 1:
-        size = np.concatenate([row.count for row in cells.rows])
-        mean = float((size * np.concatenate(log_odds)).sum() / max(cells.total, 1))
-        rates = [
-            _isotonic(_by_bin(each, row.count, row.positives, mean), row.count)
-            for each, row in zip(log_odds, cells.rows, strict=True)
-        ]
-    width = 0.2 * max(cells.total / len(cells.rows), 1.0) ** -0.2
-    return [_near(rate, row.count, row.positives, width) for rate, row in zip(rates, cells.rows, strict=True)]
-
-
-def _places(cells: Cells) -> list[Ints]:
-    """Pooled place of each cell, 0 to 199: its rank by lower edge, in rows of data, ties together.
-
-    It is the number of rows before the cell plus half its own, over all rows, in steps of a 200th.
+    Parameters
+    ----------
+    count, positives : int64, shape (draws, cells)
     """
-    lower = np.concatenate([row.lower for row in cells.rows])
-    count = np.concatenate([row.count for row in cells.rows])
-    _, tie = np.unique(lower, return_inverse=True)
-    own = np.bincount(tie, weights=count).astype(np.int64)
-    twice = 2 * (np.cumsum(own) - own) + own
-    return list(np.split(twice[tie], np.cumsum([len(row.count) for row in cells.rows])[:-1]))
+    rates = smoothed_rates(layout, count, positives)
+    for rate, n, p in zip(rates, count, positives, strict=True):
+        order = np.lexsort((layout.row, layout.from_top, -rate))
+        yield NestedBoundaries(
+            order=order,
+            row=layout.row[order],
+            true_positives=np.cumsum(p[order]),
+            selected=np.cumsum(n[order]),
+            rate=rate[order],
+        )
 
 
-def _pooled_log_odds(cells: Cells, twice: Sequence[Ints]) -> list[Floats]:
-    """Log-odds of a cell by its place alone: local-linear rates of 200 pooled bins, isotonic."""
-    total = max(cells.total, 1)
-    rows, hits = np.zeros(_PLACES), np.zeros(_PLACES)
-    for row, each in zip(cells.rows, twice, strict=True):
-        place = np.minimum(_PLACES * each // (2 * total), _PLACES - 1)
-        rows += np.bincount(place, weights=row.count, minlength=_PLACES)
-        hits += np.bincount(place, weights=row.positives, minlength=_PLACES)
+def smoothed_rates(layout: Layout, count: Ints, positives: Ints) -> Floats:
+    """Rates of cells, not falling with the score in any uncertainty bin.
+
+    Parameters
+    ----------
+    count, positives : int64, shape (draws, cells)
+        Of several tables, each smoothed by itself.
+
+    Returns
+    -------
+    float64, shape (draws, cells)
+    """
+    total = np.maximum(count.sum(axis=1, keepdims=True), 1)
+    log_odds = _pooled_log_odds(layout, count, positives, total)
+    rate = sigmoid(log_odds)
+    bins = len(layout.sizes)
+    if bins > 1:
+        mean = (count * log_odds).sum(axis=1, keepdims=True) / total
+        rate = _isotonic(_by_bin(layout, log_odds, count, positives, mean), count, layout.begins)
+    width = 0.2 * np.maximum(total / bins, 1.0) ** -0.2
+    rate = rate + _correction(layout, positives - count * rate, count, width)
+    return _isotonic(rate, count, layout.begins)
+
+
+def _pooled_log_odds(layout: Layout, count: Ints, positives: Ints, total: Ints) -> Floats:
+    """Log-odds of a cell by its place alone: local-linear rates of 200 pooled bins, isotonic.
+
+    The place is the cell's rank by lower edge, ties together: the rows before it plus half its own, over all.
+    """
+    ties = int(layout.tie.max(initial=-1)) + 1
+    own = _by_number(layout.tie[None].repeat(len(count), axis=0), count, ties).astype(np.int64)
+    twice = (2 * (np.cumsum(own, axis=1) - own) + own)[:, layout.tie]
+    place = np.minimum(_PLACES * twice // (2 * total), _PLACES - 1)
+    rows, hits = _by_number(place, count, _PLACES), _by_number(place, positives, _PLACES)
     centre = (np.arange(_PLACES) + 0.5) / _PLACES
-    width = max(0.2 * total**-0.2, 1 / _PLACES)
-    rate = np.clip(_local_linear(centre, rows, hits, width), 0.3 / total, 1 - 0.3 / total)
-    fitted = _isotonic(rate, rows)
+    width = np.maximum(0.2 * total**-0.2, 1 / _PLACES)
+    rate = np.clip(_local_linear(rows, hits, width), 0.3 / total, 1 - 0.3 / total)
+    fitted = _isotonic(rate, rows, np.arange(_PLACES) == 0)
     log_odds = np.log(fitted) - np.log1p(-fitted)
-    return [np.interp(each / (2 * total), centre, log_odds) for each in twice]
+    return np.stack([np.interp(r, centre, x) for r, x in zip(twice / (2 * total), log_odds, strict=True)])
 
 
-def _local_linear(centre: Floats, rows: Floats, hits: Floats, width: float) -> Floats:
-    """Rates at the centres by local-linear regression, Gaussian weights; local means where it is flat."""
-    distance = centre[None, :] - centre[:, None]
+def _by_number(number: Ints, amount: Ints, size: int) -> Floats:
+    """Sums of whole amounts by number, draw by draw; exact below 2**53, shape (draws, size)."""
+    draws = len(number)
+    shifted = (number + size * np.arange(draws)[:, None]).ravel()
+    return np.bincount(shifted, weights=amount.ravel(), minlength=draws * size).reshape(draws, size)
+
+
+def _local_linear(rows: Floats, hits: Floats, width: Floats) -> Floats:
+    """Rates by local-linear regression, Gaussian weights; local means where it is flat."""
+    distance = np.arange(1 - _PLACES, _PLACES) / _PLACES
     weight = np.exp(-0.5 * (distance / width) ** 2)
-    s0, s1, s2 = ((weight * rows * distance**power).sum(axis=1) for power in range(3))
-    t0, t1 = ((weight * hits * distance**power).sum(axis=1) for power in range(2))
+    s0, s1, s2 = (_spread(weight * distance**power, rows) for power in range(3))
+    t0, t1 = (_spread(weight * distance**power, hits) for power in range(2))
     determinant = s0 * s2 - s1**2
     flat = determinant <= 1e-9 * s0**2 * width**2
     with np.errstate(invalid="ignore", divide="ignore"):
@@ -140,41 +211,66 @@ def _local_linear(centre: Floats, rows: Floats, hits: Floats, width: float) -> F
     return rate
 
 
-def _by_bin(log_odds: Floats, count: Ints, positives: Ints, mean: float) -> Floats:
-    """Rates of one uncertainty bin: an intercept and a slope of its own, drawn towards none."""
+def _spread(weight: Floats, amount: Floats) -> Floats:
+    """Sums of each place's neighbours by their distance; float64, shape (draws, places).
+
+    Parameters
+    ----------
+    weight : float64, shape (draws, 2 places - 1)
+        Of distances from the farthest below to the farthest above.
+    amount : float64, shape (draws, places)
+    """
+    places = amount.shape[1]
+    spread = np.empty_like(amount)
+    for draw, (w, each) in enumerate(zip(weight, amount, strict=True)):
+        by_place = np.lib.stride_tricks.sliding_window_view(w, places)[::-1]
+        np.einsum("ij,j->i", by_place, each, out=spread[draw])  # in one order, unlike a product of matrices
+    return spread
+
+
+def _by_bin(layout: Layout, log_odds: Floats, count: Ints, positives: Ints, mean: Floats) -> Floats:
+    """Rates with an intercept and a slope for each uncertainty bin, both drawn towards none."""
     centred = log_odds - mean
-    design = np.stack([np.ones_like(centred), centred])
-    coefficients = np.zeros(2)
+    intercept, slope, penalty = np.zeros_like(centred), np.zeros_like(centred), 1 / _SPREAD**2
     for _ in range(_STEPS):
-        rate = sigmoid(log_odds + coefficients[0] + coefficients[1] * centred)
-        spread = count * rate * (1 - rate)
-        gradient = (design * (positives - count * rate)).sum(axis=1) - coefficients / _SPREAD**2
-        curvature = (design[:, None, :] * design[None, :, :] * spread).sum(axis=2)
-        coefficients = coefficients + solved(curvature + np.eye(2) / _SPREAD**2, gradient)
-    return sigmoid(log_odds + coefficients[0] + coefficients[1] * centred)
+        rate = sigmoid(log_odds + intercept + slope * centred)
+        beyond, spread = positives - count * rate, count * rate * (1 - rate)
+        by_level = layout.summed(beyond) - penalty * intercept
+        by_slope = layout.summed(beyond * centred) - penalty * slope
+        a = layout.summed(spread) + penalty
+        b = layout.summed(spread * centred)
+        c = layout.summed(spread * centred**2) + penalty
+        determinant = a * c - b**2
+        intercept = intercept + (c * by_level - b * by_slope) / determinant
+        slope = slope + (a * by_slope - b * by_level) / determinant
+    return sigmoid(log_odds + intercept + slope * centred)
 
 
-def _near(rate: Floats, count: Ints, positives: Ints, width: float) -> Floats:
-    """Rates corrected by what the cells nearby show beyond them, isotonic.
+def _correction(layout: Layout, beyond: Floats, count: Ints, width: Floats) -> Floats:
+    """What the cells nearby show beyond the rates.
 
     Neighbours of a very long row are taken together: it would be as many weights as cells squared.
     """
-    size = len(rate)
-    if size == 0:  # an uncertainty bin that no row is in
-        return rate
-    groups = min(size, _MOST_PLACES)
-    group = np.arange(size) * groups // size
-    beyond = np.bincount(group, weights=positives - count * rate, minlength=groups)
-    rows = np.bincount(group, weights=count, minlength=groups)
-    centre = (np.arange(groups) + 0.5) / groups
-    distance = centre[:, None] - centre[None, :]
-    weight = np.exp(-0.5 * (distance / max(width, 1 / size)) ** 2)
-    correction = (weight * beyond).sum(axis=1) / ((weight * rows).sum(axis=1) + _PRIOR_ROWS)
-    if groups < size:
-        correction = np.interp((np.arange(size) + 0.5) / size, centre, correction)
-    return _isotonic(rate + correction, count)
+    found = np.empty_like(beyond)
+    for first, size in zip(layout.filled.tolist(), filter(None, layout.sizes), strict=True):
+        here, groups = slice(first, first + size), min(size, _MOST_PLACES)
+        extra, rows = beyond[:, here], count[:, here].astype(np.float64)
+        if groups < size:
+            starts = -(-np.arange(groups) * size // groups)
+            extra, rows = (np.add.reduceat(each, starts, axis=1) for each in (extra, rows))
+        distance = np.arange(1 - groups, groups) / groups
+        weight = np.exp(-0.5 * (distance / np.maximum(width, 1 / size)) ** 2)
+        correction = _spread(weight, extra) / (_spread(weight, rows) + _PRIOR_ROWS)
+        if groups < size:
+            centre, at = (np.arange(groups) + 0.5) / groups, (np.arange(size) + 0.5) / size
+            correction = np.stack([np.interp(at, centre, each) for each in correction])
+        found[:, here] = correction
+    return found
 
 
-def _isotonic(rate: Floats, count: Ints | Floats) -> Floats:
+def _isotonic(rate: Floats, count: Ints | Floats, begins: Bools) -> Floats:
+    """Non-decreasing from where a row of cells begins to where the next does; shape (draws, cells)."""
     weight = np.maximum(count.astype(np.float64), _NEAREST)
-    return isotonic_means(np.clip(rate, _NEAREST, 1 - _NEAREST), weight)
+    value = np.clip(rate, _NEAREST, 1 - _NEAREST)
+    fitted = isotonic_means(value.ravel(), weight.ravel(), np.tile(begins, len(rate)))
+    return fitted.reshape(rate.shape)
