@@ -172,7 +172,7 @@ def isotonic_means(value: Floats, weight: Floats, begins: Bools) -> Floats:
     -------
     float64, shape (m,)
     """
-    first, sums, weight = np.arange(len(value)), value * weight, weight
+    first, sums = np.arange(len(value)), value * weight
     for _ in range(_ROUNDS):  # many blocks at once, each a run of falling means
         mean = sums / weight
         kept = np.flatnonzero(np.concatenate([[True], (mean[:-1] <= mean[1:])]) | begins[first])

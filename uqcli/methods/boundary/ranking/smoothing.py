@@ -194,7 +194,8 @@ def _by_number(number: Ints, amount: Ints, size: int) -> Floats:
     """Sums of whole amounts by number, draw by draw; exact below 2**53, shape (draws, size)."""
     draws = len(number)
     shifted = (number + size * np.arange(draws)[:, None]).ravel()
-    return np.bincount(shifted, weights=amount.ravel(), minlength=draws * size).reshape(draws, size)
+    sums = np.bincount(shifted, weights=amount.ravel(), minlength=draws * size).astype(np.float64)
+    return sums.reshape(draws, size)
 
 
 def _local_linear(rows: Floats, hits: Floats, width: Floats) -> Floats:
