@@ -36,6 +36,7 @@ class Binning(StrEnum):
         member.cuts_uncertainty = cuts_uncertainty
         return member
 
+    SHARED = "shared", True
     EQUI_WEIGHT = "equi-weight", True
     EQUI_SPAN = "equi-span", True
     PAVA_BC = "pava-bc"

@@ -166,6 +166,19 @@ class Cells:
     rows: tuple[CellRow, ...]
 
     @property
+    def flat(self) -> tuple[Ints, Ints]:
+        """Rows and positive rows of each cell, bin after bin, from the lowest up; int64, shape (cells,)."""
+        count = np.concatenate([row.count for row in self.rows])
+        return count, np.concatenate([row.positives for row in self.rows])
+
+    def holding(self, count: Ints, positives: Ints) -> Cells:
+        """The same cells with other rows in them, as in ``flat``."""
+        ends = np.cumsum([len(row.count) for row in self.rows])[:-1]
+        parts = zip(self.rows, np.split(count, ends), np.split(positives, ends), strict=True)
+        rows = tuple(CellRow(lower=row.lower, count=n, positives=p) for row, n, p in parts)
+        return Cells(uncertainty_edges=self.uncertainty_edges, rows=rows)
+
+    @property
     def total(self) -> int:
         """Rows of data in all cells, by weight."""
         return sum(int(row.count.sum()) for row in self.rows)

@@ -53,6 +53,9 @@ CONFUSION: Final = Confusion.HARD
 SEED: Final = 0
 
 UNCERTAINTY_BINS: Final = 3
+SHARED_UNCERTAINTY_BINS: Final = 8
+"""Of a shared grid, whose bins are added up to as many as pay."""
+
 SCORE_BINS: Final = 500
 SINGLE_SCORE_BINS: Final = 10
 MOST_ROWS: Final = 3_000_000_000

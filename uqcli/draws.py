@@ -32,6 +32,8 @@ class Purpose(IntEnum):
     LABELS = 7
     TARGET = 8
     PLACEBO = 9
+    EXPECT = 10
+    THIN = 11
 
 
 def blocks(rows: int, seed: int, purpose: Purpose) -> Iterator[tuple[int, np.random.Generator]]:

@@ -8,13 +8,13 @@ import numpy as np
 
 from uqcli.counts import Bools, Floats, RangeCounts
 from uqcli.engines.protocol import Partition, Table, Unsettled
-from uqcli.methods.bin.grid import GridSpec, unsettled_by_grid
+from uqcli.methods.bin.grid import GridSpec, uncertainty_rule, unsettled_by_grid
 from uqcli.methods.bin.registry import BinSizes, rule_of
 
 
 def uncertainty_edges(table: Table, spec: GridSpec) -> Floats:
     """Where the uncertainty is cut; float64 of shape (K-1,)."""
-    rule, bins = rule_of(spec.binning), spec.uncertainty_bins
+    rule, bins = uncertainty_rule(spec.binning), spec.uncertainty_bins
     if bins == 1:
         return np.empty(0)
     assert rule.ranks is not None  # rules that cut the uncertainty depend on ranks

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import numpy as np
 
-from uqcli.counts import Bools, Floats, Ints
+from uqcli.counts import Floats, Ints
 from uqcli.kernels.compile import kernel
 from uqcli.parts import PART, each_part, sums_from
 
 _FEW, _MUCH_LESS = 1024, 0.9
 """Elements that need no pooling beforehand, and what a round of it must leave to be worth another."""
 
-_ROUNDS = 64
-"""After so many the rest is pooled one by one: a slope of small steps could need as many as it has steps."""
+_LINES = 16
+"""Lines from which on all of them are pooled step by step at once."""
 
 
 def isotonic_blocks(positives: Ints, count: Ints) -> Ints:
@@ -158,55 +158,72 @@ def fill_bounded_starts(
     return blocks + 1
 
 
-def isotonic_means(value: Floats, weight: Floats, begins: Bools) -> Floats:
-    """Least-squares isotonic fits of rows of numbers that stand one after the other, each non-decreasing.
+def isotonic_means(value: Floats, weight: Floats) -> Floats:
+    """Least-squares isotonic fit of each of several lines of numbers, non-decreasing.
 
     Parameters
     ----------
-    value, weight : float64, shape (m,)
+    value, weight : float64, shape (lines, m)
         Weights above 0.
-    begins : bool, shape (m,)
-        Whether a number is the first of its row.
 
     Returns
     -------
-    float64, shape (m,)
+    float64, shape (lines, m)
     """
-    first, sums = np.arange(len(value)), value * weight
-    for _ in range(_ROUNDS):  # many blocks at once, each a run of falling means
-        mean = sums / weight
-        kept = np.flatnonzero(np.concatenate([[True], (mean[:-1] <= mean[1:])]) | begins[first])
-        if len(kept) == len(first):
-            break
-        first, sums, weight = first[kept], np.add.reduceat(sums, kept), np.add.reduceat(weight, kept)
-    else:
-        fitted = np.empty_like(sums)
-        stacks = np.empty_like(sums), np.empty_like(sums), np.empty(len(sums), dtype=np.int64)
-        fill_means.run(4 * len(sums), sums, weight, begins[first], fitted, *stacks)
-        mean = fitted
-    return np.repeat(mean, np.diff(first, append=len(value)))
+    if len(value) >= _LINES:
+        return _means_of_lines(value, weight)
+    fitted = np.empty_like(value)
+    for line, each, times in zip(fitted, value, weight, strict=True):
+        stacks = np.empty_like(each), np.empty_like(each), np.empty(len(each), dtype=np.int64)
+        fill_means.run(4 * len(each), each, times, line, *stacks)
+    return fitted
+
+
+def _means_of_lines(value: Floats, weight: Floats) -> Floats:
+    """The same as ``fill_means`` of each, one step of all lines at a time."""
+    lines, size = value.shape
+    base = np.arange(lines) * (size + 1)  # below the first block of a line stands one that nothing joins
+    sums, total, mean = (np.zeros(lines * (size + 1)) for _ in range(3))
+    start = np.zeros(lines * (size + 1), dtype=np.int64)
+    mean[base] = -np.inf
+    top = base.copy()
+    for at in range(size):
+        top += 1
+        start[top], total[top] = at, weight[:, at]
+        sums[top] = value[:, at] * weight[:, at]
+        mean[top] = sums[top] / total[top]
+        falls = np.flatnonzero(mean[top - 1] > mean[top])
+        while len(falls):
+            last = top[falls]
+            below = last - 1
+            sums[below] += sums[last]
+            total[below] += total[last]
+            mean[below] = sums[below] / total[below]
+            top[falls] = below
+            falls = falls[mean[below - 1] > mean[below]]
+    blocks = np.repeat(base + 1, top - base) + _numbers_from(top - base)
+    begins = start[blocks] + np.repeat(np.arange(lines) * size, top - base)
+    return np.repeat(mean[blocks], np.diff(begins, append=lines * size)).reshape(lines, size)
+
+
+def _numbers_from(sizes: Ints) -> Ints:
+    """0, 1, ... below each size, one after the other."""
+    return np.arange(int(sizes.sum())) - np.repeat(np.cumsum(sizes) - sizes, sizes)
 
 
 @kernel
 def fill_means(
-    sums: Floats,
-    weight: Floats,
-    begins: Bools,
-    fitted: Floats,
-    block_sum: Floats,
-    block_weight: Floats,
-    start: Ints,
+    value: Floats, weight: Floats, fitted: Floats, block_sum: Floats, block_weight: Floats, start: Ints
 ) -> None:
     """Fill in the mean of each element's block."""
     blocks = 0
-    for i in range(len(sums)):
+    for i in range(len(value)):
         start[blocks] = i
-        block_sum[blocks] = sums[i]
+        block_sum[blocks] = value[i] * weight[i]
         block_weight[blocks] = weight[i]
         blocks += 1
         while (
             blocks > 1
-            and not begins[start[blocks - 1]]
             and block_sum[blocks - 2] / block_weight[blocks - 2]
             > block_sum[blocks - 1] / block_weight[blocks - 1]
         ):
@@ -214,6 +231,6 @@ def fill_means(
             block_sum[blocks - 1] += block_sum[blocks]
             block_weight[blocks - 1] += block_weight[blocks]
     for block in range(blocks):
-        end = start[block + 1] if block + 1 < blocks else len(sums)
+        end = start[block + 1] if block + 1 < blocks else len(value)
         for i in range(start[block], end):
             fitted[i] = block_sum[block] / block_weight[block]

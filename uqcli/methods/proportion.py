@@ -1,6 +1,8 @@
-"""Exact intervals of proportions."""
+"""Intervals of proportions."""
 
 from __future__ import annotations
+
+import math
 
 
 def clopper_pearson(successes: int, trials: int, confidence: float) -> tuple[float, float]:
@@ -25,3 +27,27 @@ def clopper_pearson(successes: int, trials: int, confidence: float) -> tuple[flo
     low = float(betaincinv(successes, failures + 1, tail)) if successes else 0.0
     high = float(betaincinv(successes + 1, failures, 1 - tail)) if failures else 1.0
     return low, high
+
+
+def wilson(share: float, trials: int, z: float) -> tuple[float, float]:
+    """Score interval of a proportion (Wilson 1927).
+
+    Parameters
+    ----------
+    share
+        From 0 to 1.
+    trials
+        At least 1.
+    z
+        Half its width in standard errors.
+
+    Examples
+    --------
+    >>> low, high = wilson(0.5, 100, 1.645)
+    >>> round(low, 3), round(high, 3)
+    (0.419, 0.581)
+    """
+    shrunk = 1 + z * z / trials
+    centre = (share + z * z / (2 * trials)) / shrunk
+    half = z * math.sqrt(share * (1 - share) / trials + z * z / (4 * trials * trials)) / shrunk
+    return max(0.0, centre - half), min(1.0, centre + half)

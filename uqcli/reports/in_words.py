@@ -34,6 +34,7 @@ CALIBRATIONS: Final[Mapping[str, str]] = MappingProxyType(
 BINNINGS: Final[Mapping[str, str]] = MappingProxyType(
     {
         Binning.EQUI_WEIGHT: "bins of equally many rows",
+        Binning.SHARED: "score edges that all uncertainty bins share",
         Binning.EQUI_SPAN: "bins of equal width",
         Binning.PAVA_BC: "steps of an isotonic fit, sizes held within limits",
         Binning.PAVA: "steps of an isotonic fit",

@@ -10,6 +10,7 @@ import numpy as np
 from uqcli.choices import Binning
 from uqcli.counts import (
     Bools,
+    CellRow,
     Cells,
     Floats,
     RangeCounts,
@@ -24,7 +25,8 @@ from uqcli.defaults import MOST_CELLS, MOST_UNCERTAINTY_BINS
 from uqcli.errors import UsageError
 from uqcli.exact import check_size
 from uqcli.methods.bin.block_sizes import BlockSizes
-from uqcli.methods.bin.registry import BinSizes, rule_of
+from uqcli.methods.bin.registry import BinningRule, BinSizes, rule_of
+from uqcli.methods.bin.rules.shared import held_by_shared, shared_edges
 from uqcli.rows import Rows
 
 
@@ -67,6 +69,11 @@ class GridSpec:
             )
 
 
+def uncertainty_rule(binning: Binning) -> BinningRule:
+    """How a binning cuts the uncertainty."""
+    return rule_of(Binning.EQUI_WEIGHT if binning is Binning.SHARED else binning)
+
+
 def cells_from(uncertainty_edges: Floats, parts: Sequence[ValueCounts], spec: GridSpec) -> Cells:
     """Cells from the scores of each uncertainty bin.
 
@@ -95,6 +102,40 @@ def cells_from(uncertainty_edges: Floats, parts: Sequence[ValueCounts], spec: Gr
     return Cells(uncertainty_edges=uncertainty_edges, rows=tuple(cells))
 
 
+def joined_bins(edges: Floats, parts: Sequence[ValueCounts], bins: int) -> tuple[Floats, list[ValueCounts]]:
+    """Runs of neighbouring uncertainty bins added up, so that so many are left.
+
+    Parameters
+    ----------
+    edges : float64, shape (U-1,)
+    parts
+        Scores of each of the U bins, under ranges they share.
+    bins
+        A divisor of U.
+    """
+    run = len(parts) // bins
+    runs = [parts[first : first + run] for first in range(0, len(parts), run)]
+    return edges[run - 1 :: run], [merge(each) if run > 1 else each[0] for each in runs]
+
+
+def joined_rows(cells: Cells, bins: int) -> Cells:
+    """The same of cells under score edges that all bins share; where positives lie in a cell is lost."""
+    run = len(cells.rows) // bins
+    if run == 1:
+        return cells
+    count, positives = (
+        np.add.reduceat([getattr(row, name) for row in cells.rows], np.arange(0, len(cells.rows), run))
+        for name in ("count", "positives")
+    )
+    lower = cells.rows[0].lower
+    return Cells(
+        uncertainty_edges=cells.uncertainty_edges[run - 1 :: run],
+        rows=tuple(
+            CellRow(lower=lower, count=n, positives=p) for n, p in zip(count, positives, strict=True)
+        ),
+    )
+
+
 def cells_under(parts: Sequence[ValueCounts], old: Cells) -> Cells:
     """Cells under the edges of an old table, from the scores of each uncertainty bin."""
     cells = tuple(binned_cells(part, row.lower[1:]) for part, row in zip(parts, old.rows, strict=True))
@@ -111,6 +152,8 @@ def unsettled_by_grid(counts: Sequence[RangeCounts], spec: GridSpec) -> list[Boo
     spec
         With a number of score bins, under a rule that depends on ranks.
     """
+    if spec.binning is Binning.SHARED:
+        return _unsettled_by_shared(counts, spec)
     *parts, whole = counts
     rule = rule_of(spec.binning)
     assert rule.ranks is not None and spec.score_bins is not None  # noqa: PT018 - see above
@@ -129,6 +172,18 @@ def unsettled_by_grid(counts: Sequence[RangeCounts], spec: GridSpec) -> list[Boo
     if not any(part.rows == 0 for part in parts):  # such a bin takes the edges of all rows
         ends[:] = False
     return [mask & ~each.exact for mask, each in zip([*masks, ends], counts, strict=True)]
+
+
+def _unsettled_by_shared(counts: Sequence[RangeCounts], spec: GridSpec) -> list[Bools]:
+    """The same ranges in all bins, so that bins of which some are added up are as exact."""
+    assert spec.score_bins is not None  # else every score is pooled
+    *parts, whole = counts
+    edges = shared_edges(whole.counts, spec.score_bins)
+    named = held_by_shared(whole, spec.score_bins)
+    for part in parts:
+        inside = part.value[unsettled_by_edges(part, edges)]
+        named[np.searchsorted(whole.value, inside)] = True
+    return [*(np.zeros(len(part.value), dtype=np.bool_) for part in parts), named & ~whole.exact]
 
 
 def unsettled_by_edges(counts: RangeCounts, edges: Floats) -> Bools:
@@ -153,7 +208,7 @@ def uncertainty_edges_of(rows: Rows, spec: GridSpec) -> Floats:
     if spec.uncertainty_bins == 1:
         return np.empty(0)
     counts = rows.counts(rows.numbers["uncertainty"])
-    return rule_of(spec.binning).edges(counts, BinSizes(bins=spec.uncertainty_bins))
+    return uncertainty_rule(spec.binning).edges(counts, BinSizes(bins=spec.uncertainty_bins))
 
 
 def pool_by(rows: Rows, edges: Floats) -> tuple[ValueCounts, ...]:

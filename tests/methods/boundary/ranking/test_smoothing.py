@@ -12,7 +12,6 @@ from uqcli.methods.boundary.constraint import parse_constraint
 from uqcli.methods.boundary.optimum import optimise
 from uqcli.methods.boundary.ranking.smoothing import (
     Layout,
-    counts_of,
     nested_boundaries,
     nested_of_draws,
     smoothed_rates,
@@ -28,7 +27,7 @@ def from_the_top(cells):
 
 def rates_of(cells):
     layout = Layout.of(cells)
-    (rates,) = smoothed_rates(layout, *(each[None] for each in counts_of(cells)))
+    (rates,) = smoothed_rates(layout, *(each[None] for each in cells.flat))
     return np.split(rates, np.cumsum(layout.sizes)[:-1])
 
 
@@ -113,7 +112,7 @@ def test_equal_rates_are_taken_by_place_from_the_top_then_by_bin():
 @given(cell_rows(max_rows=3, max_cells=8, most=30))
 def test_several_tables_are_each_ranked_as_if_alone(rows):
     cells = as_cells(rows)
-    count, positives = counts_of(cells)
+    count, positives = cells.flat
     tables = [(count, positives), (count // 2, positives // 2), (count[::-1], positives[::-1])]
     layout = Layout.of(cells)
     together = nested_of_draws(layout, *(np.stack(each) for each in zip(*tables, strict=True)))

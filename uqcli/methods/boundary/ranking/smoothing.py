@@ -14,7 +14,7 @@ from functools import cached_property
 
 import numpy as np
 
-from uqcli.counts import Bools, Cells, Floats, Ints
+from uqcli.counts import Cells, Floats, Ints
 from uqcli.kernels.logistic import sigmoid
 from uqcli.kernels.pava import isotonic_means
 
@@ -55,7 +55,7 @@ class NestedBoundaries:
 
     def counts_of(self, cells: Cells) -> tuple[Ints, Ints]:
         """True positives and selected rows of each prefix among other rows under the same edges."""
-        count, positives = counts_of(cells)
+        count, positives = cells.flat
         return np.cumsum(positives[self.order]), np.cumsum(count[self.order])
 
     def tops(self, last: int, bins: int) -> tuple[int, ...]:
@@ -100,33 +100,18 @@ class Layout:
         return np.unique(self.lower, return_inverse=True)[1]
 
     @cached_property
-    def begins(self) -> Bools:
-        """Whether a cell is the lowest of its bin."""
-        return np.diff(self.row, prepend=-1) > 0
-
-    @cached_property
-    def filled(self) -> Ints:
-        """First cell of each bin that has any."""
-        return np.flatnonzero(self.begins)
-
-    def summed(self, values: Floats) -> Floats:
-        """Sums over each bin that has cells, repeated for its cells; shape (draws, cells)."""
-        sums = np.add.reduceat(values, self.filled, axis=1)
-        repeated: Floats = np.repeat(sums, [size for size in self.sizes if size], axis=1)
-        return repeated
+    def alike(self) -> list[Ints]:
+        """Places of the cells of all bins of one length; int64, shape (bins, length), for each length."""
+        first = np.cumsum([0, *self.sizes])
+        sizes = np.array(self.sizes)
+        lengths = sorted(set(self.sizes) - {0})
+        return [first[np.flatnonzero(sizes == length), None] + np.arange(length) for length in lengths]
 
 
 def nested_boundaries(cells: Cells) -> NestedBoundaries:
     """Rank the cells of a grid by their smoothed rates; ties by place from the top, then by bin."""
-    (nested,) = nested_of_draws(Layout.of(cells), *(each[None] for each in counts_of(cells)))
+    (nested,) = nested_of_draws(Layout.of(cells), *(each[None] for each in cells.flat))
     return nested
-
-
-def counts_of(cells: Cells) -> tuple[Ints, Ints]:
-    """Rows and positive rows of each cell, bin after bin; int64, shape (cells,)."""
-    return tuple(  # type: ignore[return-value]  # two of them
-        np.concatenate([getattr(row, name) for row in cells.rows]) for name in ("count", "positives")
-    )
 
 
 def nested_of_draws(layout: Layout, count: Ints, positives: Ints) -> Iterator[NestedBoundaries]:
@@ -162,14 +147,15 @@ def smoothed_rates(layout: Layout, count: Ints, positives: Ints) -> Floats:
     """
     total = np.maximum(count.sum(axis=1, keepdims=True), 1)
     log_odds = _pooled_log_odds(layout, count, positives, total)
-    rate = sigmoid(log_odds)
+    mean = ((count * log_odds).sum(axis=1, keepdims=True) / total)[..., None]
     bins = len(layout.sizes)
-    if bins > 1:
-        mean = (count * log_odds).sum(axis=1, keepdims=True) / total
-        rate = _isotonic(_by_bin(layout, log_odds, count, positives, mean), count, layout.begins)
-    width = 0.2 * np.maximum(total / bins, 1.0) ** -0.2
-    rate = rate + _correction(layout, positives - count * rate, count, width)
-    return _isotonic(rate, count, layout.begins)
+    width = (0.2 * np.maximum(total / bins, 1.0) ** -0.2)[..., None]
+    rates = np.empty_like(log_odds)
+    for places in layout.alike:
+        n, p, x = (np.take(each, places, axis=1) for each in (count, positives, log_odds))
+        rate = sigmoid(x) if bins == 1 else _isotonic(_by_bin(x, n, p, mean), n)
+        rates[:, places] = _isotonic(rate + _correction(p - n * rate, n, width), n)
+    return rates
 
 
 def _pooled_log_odds(layout: Layout, count: Ints, positives: Ints, total: Ints) -> Floats:
@@ -185,7 +171,7 @@ def _pooled_log_odds(layout: Layout, count: Ints, positives: Ints, total: Ints) 
     centre = (np.arange(_PLACES) + 0.5) / _PLACES
     width = np.maximum(0.2 * total**-0.2, 1 / _PLACES)
     rate = np.clip(_local_linear(rows, hits, width), 0.3 / total, 1 - 0.3 / total)
-    fitted = _isotonic(rate, rows, np.arange(_PLACES) == 0)
+    fitted = _isotonic(rate, rows)
     log_odds = np.log(fitted) - np.log1p(-fitted)
     return np.stack([np.interp(r, centre, x) for r, x in zip(twice / (2 * total), log_odds, strict=True)])
 
@@ -213,65 +199,80 @@ def _local_linear(rows: Floats, hits: Floats, width: Floats) -> Floats:
 
 
 def _spread(weight: Floats, amount: Floats) -> Floats:
-    """Sums of each place's neighbours by their distance; float64, shape (draws, places).
+    """Sums of each place's neighbours by their distance; shape of the amounts.
 
     Parameters
     ----------
     weight : float64, shape (draws, 2 places - 1)
         Of distances from the farthest below to the farthest above.
-    amount : float64, shape (draws, places)
+    amount : float64, shape (draws, ..., places)
     """
-    places = amount.shape[1]
+    places = amount.shape[-1]
     spread = np.empty_like(amount)
     for draw, (w, each) in enumerate(zip(weight, amount, strict=True)):
         by_place = np.lib.stride_tricks.sliding_window_view(w, places)[::-1]
-        np.einsum("ij,j->i", by_place, each, out=spread[draw])  # in one order, unlike a product of matrices
+        np.einsum("ij,...j->...i", by_place, each, out=spread[draw])  # in one order, unlike matmul
     return spread
 
 
-def _by_bin(layout: Layout, log_odds: Floats, count: Ints, positives: Ints, mean: Floats) -> Floats:
-    """Rates with an intercept and a slope for each uncertainty bin, both drawn towards none."""
+def _by_bin(log_odds: Floats, count: Ints, positives: Ints, mean: Floats) -> Floats:
+    """Rates with an intercept and a slope for each uncertainty bin, both drawn towards none.
+
+    Parameters
+    ----------
+    log_odds, count, positives : shape (draws, bins, length)
+    mean : float64, shape (draws, 1, 1)
+        Of the log-odds over all rows.
+    """
     centred = log_odds - mean
-    intercept, slope, penalty = np.zeros_like(centred), np.zeros_like(centred), 1 / _SPREAD**2
+    intercept = slope = np.zeros((*centred.shape[:2], 1))
+    penalty = 1 / _SPREAD**2
+
+    def summed(values: Floats) -> Floats:
+        total: Floats = values.sum(axis=-1, keepdims=True)
+        return total
+
     for _ in range(_STEPS):
         rate = sigmoid(log_odds + intercept + slope * centred)
         beyond, spread = positives - count * rate, count * rate * (1 - rate)
-        by_level = layout.summed(beyond) - penalty * intercept
-        by_slope = layout.summed(beyond * centred) - penalty * slope
-        a = layout.summed(spread) + penalty
-        b = layout.summed(spread * centred)
-        c = layout.summed(spread * centred**2) + penalty
+        by_level, by_slope = summed(beyond) - penalty * intercept, summed(beyond * centred) - penalty * slope
+        spread_centred = spread * centred
+        a, b = summed(spread) + penalty, summed(spread_centred)
+        c = summed(spread_centred * centred) + penalty
         determinant = a * c - b**2
         intercept = intercept + (c * by_level - b * by_slope) / determinant
         slope = slope + (a * by_slope - b * by_level) / determinant
     return sigmoid(log_odds + intercept + slope * centred)
 
 
-def _correction(layout: Layout, beyond: Floats, count: Ints, width: Floats) -> Floats:
+def _correction(beyond: Floats, count: Ints, width: Floats) -> Floats:
     """What the cells nearby show beyond the rates.
 
     Neighbours of a very long row are taken together: it would be as many weights as cells squared.
+
+    Parameters
+    ----------
+    beyond, count : shape (draws, bins, length)
+    width : float64, shape (draws, 1, 1)
     """
-    found = np.empty_like(beyond)
-    for first, size in zip(layout.filled.tolist(), filter(None, layout.sizes), strict=True):
-        here, groups = slice(first, first + size), min(size, _MOST_PLACES)
-        extra, rows = beyond[:, here], count[:, here].astype(np.float64)
-        if groups < size:
-            starts = -(-np.arange(groups) * size // groups)
-            extra, rows = (np.add.reduceat(each, starts, axis=1) for each in (extra, rows))
-        distance = np.arange(1 - groups, groups) / groups
-        weight = np.exp(-0.5 * (distance / np.maximum(width, 1 / size)) ** 2)
-        correction = _spread(weight, extra) / (_spread(weight, rows) + _PRIOR_ROWS)
-        if groups < size:
-            centre, at = (np.arange(groups) + 0.5) / groups, (np.arange(size) + 0.5) / size
-            correction = np.stack([np.interp(at, centre, each) for each in correction])
-        found[:, here] = correction
-    return found
+    size = beyond.shape[-1]
+    groups = min(size, _MOST_PLACES)
+    rows = count.astype(np.float64)
+    if groups < size:
+        starts = -(-np.arange(groups) * size // groups)
+        beyond, rows = (np.add.reduceat(each, starts, axis=-1) for each in (beyond, rows))
+    distance = np.arange(1 - groups, groups) / groups
+    weight = np.exp(-0.5 * (distance / np.maximum(width[:, 0], 1 / size)) ** 2)
+    correction: Floats = _spread(weight, beyond) / (_spread(weight, rows) + _PRIOR_ROWS)
+    if groups == size:
+        return correction
+    centre, at = (np.arange(groups) + 0.5) / groups, (np.arange(size) + 0.5) / size
+    return np.apply_along_axis(lambda each: np.interp(at, centre, each), -1, correction)
 
 
-def _isotonic(rate: Floats, count: Ints | Floats, begins: Bools) -> Floats:
-    """Non-decreasing from where a row of cells begins to where the next does; shape (draws, cells)."""
+def _isotonic(rate: Floats, count: Ints | Floats) -> Floats:
+    """Non-decreasing along the last axis."""
     weight = np.maximum(count.astype(np.float64), _NEAREST)
+    lines = (-1, rate.shape[-1])
     value = np.clip(rate, _NEAREST, 1 - _NEAREST)
-    fitted = isotonic_means(value.ravel(), weight.ravel(), np.tile(begins, len(rate)))
-    return fitted.reshape(rate.shape)
+    return isotonic_means(value.reshape(lines), weight.reshape(lines)).reshape(rate.shape)

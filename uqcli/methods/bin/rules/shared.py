@@ -1,0 +1,56 @@
+"""Score edges that all uncertainty bins share, half of them at ranks of positive rows.
+
+Bins next to each other in uncertainty then add up to one, cell by cell. With few positives, edges at ranks of
+all rows alone would leave most cells without one.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from uqcli.counts import Bools, Floats, Ints, RangeCounts, ValueCounts
+from uqcli.methods.bin.edges import equal_ranks
+from uqcli.methods.bin.registry import BinningRule
+
+
+def shared_edges(counts: ValueCounts, bins: int) -> Floats:
+    """Values of ranks ``r*N//h`` among all rows and ``r*P//h`` among positive ones, ``h = bins//2``.
+
+    Duplicates stay: their bins are empty.
+
+    Returns
+    -------
+    float64, ascending, shape (2h-2,), or (h-1,) without positive rows
+
+    Examples
+    --------
+    >>> from uqcli.counts import pool
+    >>> rows = pool(np.array([1.0, 2.0, 3.0, 4.0]), np.array([False, False, True, True]))
+    >>> shared_edges(rows, 4).tolist()
+    [3.0, 4.0]
+    """
+    return np.sort(np.concatenate([counts.value[_at_ranks(each, bins)] for each in _rows(counts)]))
+
+
+def held_by_shared(counts: RangeCounts, bins: int) -> Bools:
+    """The ranges that hold these ranks; bool of shape (m,)."""
+    held = np.zeros(len(counts.value), dtype=np.bool_)
+    for each in _rows(counts):
+        held[_at_ranks(each, bins)] = True
+    return held
+
+
+def _rows(counts: ValueCounts | RangeCounts) -> tuple[Ints, Ints]:
+    return counts.count, counts.positives
+
+
+def _at_ranks(rows: Ints, bins: int) -> Ints:
+    running = np.cumsum(rows)
+    total = int(running[-1]) if len(running) else 0
+    ranks = equal_ranks(total, bins // 2) if total else np.empty(0, dtype=np.int64)
+    return np.searchsorted(running, ranks, side="right")
+
+
+RULE = BinningRule(
+    edges=lambda counts, sizes: shared_edges(counts, sizes.bins), ranks=equal_ranks, global_score_range=True
+)

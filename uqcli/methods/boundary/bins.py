@@ -1,0 +1,115 @@
+"""How many uncertainty bins pay, by what boundaries gain on folds of the counts held out."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Final
+
+import numpy as np
+
+from uqcli.choices import ConstraintKind
+from uqcli.counts import Cells, Floats
+from uqcli.defaults import FOLDS
+from uqcli.methods.bin.grid import joined_rows
+from uqcli.methods.boundary.algorithms.st import single_threshold
+from uqcli.methods.boundary.constraint import Constraint
+from uqcli.methods.boundary.draws_of_cells import folds_of
+from uqcli.methods.boundary.runs import TopRuns, top_runs
+
+BINS: Final = (1, 2, 4, 8)
+_LEAST_ALERTS: Final = 100
+_OFFSETS: Final = (Fraction(-1, 10), Fraction(-1, 20), Fraction(0), Fraction(1, 20))
+_FACTORS: Final = (Fraction(9, 10), Fraction(1), Fraction(11, 10))
+"""Bounds beside the one that is asked for, so that the answer does not hang on one of them."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class BinsTried:
+    """A number of uncertainty bins that was tried on folds held out.
+
+    Attributes
+    ----------
+    gain
+        Recall less that of the score alone, at as many alerts; under a utility its share of the most there
+        could be.
+    behind, error
+        How far it is behind the best number, and the standard error of that.
+    """
+
+    bins: int
+    gain: float
+    behind: float
+    error: float
+
+
+def tried_bins(cells: Cells, constraint: Constraint, seed: int) -> tuple[BinsTried, ...]:
+    """What each number of uncertainty bins gains; empty where the score alone selects too few to tell.
+
+    Parameters
+    ----------
+    cells
+        Under score edges that all bins share; numbers of bins are those of ``BINS`` that divide theirs.
+    """
+    whole = joined_rows(cells, 1)
+    tops = single_threshold(whole, constraint.goal(whole))
+    if tops is None or int(top_runs(whole.rows[0]).selected[tops[0]]) < _LEAST_ALERTS:
+        return ()
+    numbers = [bins for bins in BINS if len(cells.rows) % bins == 0]
+    gains = np.zeros((len(numbers), FOLDS))
+    count, positives = folds_of(cells, seed)
+    for fold in range(FOLDS):
+        held = cells.holding(count[fold], positives[fold])
+        train = cells.holding(count.sum(axis=0) - count[fold], positives.sum(axis=0) - positives[fold])
+        if held.positives == 0:
+            continue
+        beside = _beside(constraint, train.total / cells.total)
+        by_score = top_runs(joined_rows(held, 1).rows[0])
+        for at, bins in enumerate(numbers[1:], start=1):
+            gains[at, fold] = _gain(joined_rows(train, bins), joined_rows(held, bins), beside, by_score)
+    best = int(np.argmax(gains.mean(axis=1)))
+    return tuple(
+        BinsTried(
+            bins=bins,
+            gain=float(gain.mean()),
+            behind=float((gains[best] - gain).mean()),
+            error=float((gains[best] - gain).std(ddof=1) / math.sqrt(FOLDS)),
+        )
+        for bins, gain in zip(numbers, gains, strict=True)
+    )
+
+
+def fewest_of(tried: Sequence[BinsTried]) -> int:
+    """The fewest bins that are within a standard error of the best; 1 where nothing was tried."""
+    return min((each.bins for each in tried if each.behind <= each.error), default=1)
+
+
+def _beside(constraint: Constraint, share: float) -> list[Constraint]:
+    """The bounds that are tried on a share of the rows."""
+    kind, amounts = constraint.kind, constraint.amounts
+    if kind is ConstraintKind.UTILITY:
+        return [constraint]
+    (bound,) = amounts
+    if kind is ConstraintKind.PRECISION:
+        bounds = [bound + offset for offset in _OFFSETS]
+    else:
+        rows = kind is ConstraintKind.MAX_SELECTED and not constraint.relative
+        bounds = [bound * factor * (Fraction(share) if rows else 1) for factor in _FACTORS]
+    most = None if kind is ConstraintKind.MAX_SELECTED and not constraint.relative else 1
+    kept = [each for each in bounds if each > 0 and (most is None or each <= most)]
+    return [replace(constraint, amounts=(each,)) for each in kept or [bound]]
+
+
+def _gain(train: Cells, held: Cells, constraints: Sequence[Constraint], by_score: TopRuns) -> float:
+    """Recall on the fold held out less that of as many alerts by score, averaged over the constraints."""
+    runs, fold = [top_runs(row) for row in train.rows], [top_runs(row) for row in held.rows]
+    alerts, hits = np.zeros(len(constraints)), np.zeros(len(constraints))
+    for at, constraint in enumerate(constraints):
+        tops = constraint.goal(train).optimum(runs)
+        for run, top in zip(fold, tops or (), strict=False):
+            alerts[at] += run.selected[top]
+            hits[at] += run.true_positives[top]
+    more: Floats = hits - np.interp(alerts, by_score.selected, by_score.true_positives)
+    return float(more.mean()) / int(by_score.true_positives[-1])

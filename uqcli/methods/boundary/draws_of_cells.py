@@ -1,0 +1,58 @@
+"""Draws over the counts of cells: folds by thinning and resamplings, with the law of drawing single rows."""
+
+from __future__ import annotations
+
+import math
+from typing import Final
+
+import numpy as np
+
+from uqcli.counts import Cells, Floats, Ints
+from uqcli.defaults import FOLDS
+from uqcli.draws import Purpose, digest, generator
+
+_MOST_COPIES: Final = 6
+"""A resampling takes a row 0 to 5 times, or this often for all beyond."""
+
+_COPIES: Final = np.array([math.exp(-1) / math.factorial(k) for k in range(_MOST_COPIES)])
+
+
+def digest_of(cells: Cells) -> int:
+    """A number that depends on the edges and on all counts."""
+    score_edges = np.concatenate([row.lower[1:] for row in cells.rows])
+    return digest([cells.uncertainty_edges, score_edges, *cells.flat])
+
+
+def folds_of(cells: Cells, seed: int) -> tuple[Ints, Ints]:
+    """Rows and positive rows of each cell, dealt to folds; int64, shape (FOLDS, cells) each."""
+    random = generator(seed, Purpose.THIN, digest_of(cells))
+    shares = np.full(FOLDS, 1 / FOLDS)
+    positives, negatives = (random.multinomial(each, shares) for each in _by_label(cells))
+    return (positives + negatives).T, positives.T
+
+
+def resampled(cells: Cells, seed: int, draws: int) -> tuple[Ints, Ints]:
+    """Rows of each cell in a resampling and left out of it, as many resamplings as asked.
+
+    Every row comes a number of times that follows the Poisson law of mean 1.
+
+    Returns
+    -------
+    int64, shape (2, draws, cells) each
+        Rows and positive rows: in the resampling, each as often as it was taken; and left out.
+    """
+    table, labels = digest_of(cells), _by_label(cells)
+    shares: Floats = np.append(_COPIES, 1 - _COPIES.sum())
+    taken, left = (np.empty((2, draws, len(labels[0])), dtype=np.int64) for _ in range(2))
+    for draw in range(draws):
+        random = generator(seed, Purpose.EXPECT, table, draw)
+        positives, negatives = (random.multinomial(each, shares) for each in labels)
+        for place, copies in ((0, positives + negatives), (1, positives)):
+            taken[place, draw] = copies @ np.arange(_MOST_COPIES + 1)
+            left[place, draw] = copies[:, 0]
+    return taken, left
+
+
+def _by_label(cells: Cells) -> tuple[Ints, Ints]:
+    count, positives = cells.flat
+    return positives, count - positives

@@ -1,0 +1,132 @@
+"""What a boundary can be expected to reach on new rows, from resampled counts of its own grid.
+
+The precision on the rows that chose a boundary flatters it. Resamplings tell by how much: where rates are
+smoothed and for one threshold, by how far a boundary does better on the resampling that chose it than on all
+rows (Harrell's optimism); where the optimum is exact, by what rows outside the resampling show (the .632
+estimate, Efron 1983).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+
+from uqcli.choices import Algorithm
+from uqcli.counts import Cells, Floats, Ints
+from uqcli.document import Estimate
+from uqcli.methods.boundary.algorithms.smooth import best_prefix
+from uqcli.methods.boundary.constraint import Constraint
+from uqcli.methods.boundary.draws_of_cells import resampled
+from uqcli.methods.boundary.goals import Tops
+from uqcli.methods.boundary.ranking.smoothing import Layout, nested_of_draws
+from uqcli.methods.boundary.registry import entry_of
+from uqcli.methods.proportion import wilson
+
+_DRAWS: Final = 50
+_MOST_INFEASIBLE: Final = 10
+_MOST_CELLS: Final = 100_000
+_Z: Final = 1.645
+"""Of ranges that hold 90 %."""
+
+_OUTSIDE: Final = 0.632
+_BY_OPTIMISM: Final = frozenset({Algorithm.SMOOTH, Algorithm.ST})
+
+
+@dataclass(frozen=True, kw_only=True)
+class Expected:
+    """Precision and recall to expect on new rows, with 90 % ranges."""
+
+    precision: Estimate
+    recall: Estimate
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Shares:
+    """What selections find: of each, true positives, selected rows and positive rows; int64, shape (m,)."""
+
+    true_positives: Ints
+    selected: Ints
+    positives: Ints
+
+    @property
+    def rates(self) -> Floats:
+        """Precision and recall; shape (2, m)."""
+        return np.stack([self.true_positives / self.selected, self.true_positives / self.positives])
+
+
+def expected(cells: Cells, algorithm: Algorithm, constraint: Constraint, seed: int) -> Expected | None:
+    """What to expect of the boundary that an algorithm finds on some cells.
+
+    Returns
+    -------
+    None where there is no boundary, too many resamplings have none, or the grid has above 100,000 cells.
+    """
+    count, positives = cells.flat
+    if len(count) > _MOST_CELLS:
+        return None
+    tops = entry_of(algorithm).method(cells, constraint.goal(cells))
+    if tops is None:
+        return None
+    taken, left = resampled(cells, seed, _DRAWS)
+    chosen = [each and _inside(cells, each) for each in _tops_of_draws(cells, algorithm, constraint, taken)]
+    held = [(draw, inside) for draw, inside in enumerate(chosen) if inside is not None]
+    if len(held) < _DRAWS - _MOST_INFEASIBLE:
+        return None
+    own = _inside(cells, tops)
+    apparent = _found([own], count[None], positives[None])
+    draws = [draw for draw, _ in held]
+    places = [inside for _, inside in held]
+    if algorithm in _BY_OPTIMISM:
+        in_draws = _found(places, *taken[:, draws])
+        on_all = _found(places, *(np.broadcast_to(each, (len(draws), len(each))) for each in cells.flat))
+        flattered = np.maximum(0.0, (in_draws.rates - on_all.rates).mean(axis=1))
+        rates = apparent.rates[:, 0] - flattered
+    else:
+        outside = _found(places, *left[:, draws])
+        pooled = [int(each.sum()) for each in (outside.true_positives, outside.selected, outside.positives)]
+        if not pooled[1] or not pooled[2]:
+            return None
+        out = np.array([pooled[0] / pooled[1], pooled[0] / pooled[2]])
+        rates = np.minimum(apparent.rates[:, 0], (1 - _OUTSIDE) * apparent.rates[:, 0] + _OUTSIDE * out)
+    trials = int(apparent.selected[0]), int(apparent.positives[0])
+    precision, recall = (_estimate(float(rate), n) for rate, n in zip(rates, trials, strict=True))
+    return Expected(precision=precision, recall=recall)
+
+
+def _tops_of_draws(
+    cells: Cells, algorithm: Algorithm, constraint: Constraint, taken: Ints
+) -> Iterator[Tops | None]:
+    """The boundary that the algorithm finds on each resampling."""
+    drawn = (cells.holding(*each) for each in taken.swapaxes(0, 1))
+    if algorithm is Algorithm.SMOOTH:
+        ranked = nested_of_draws(Layout.of(cells), *taken)
+        for nested, like in zip(ranked, drawn, strict=True):
+            yield best_prefix(nested, constraint.goal(like), len(cells.rows))
+        return
+    method: Callable[..., Tops | None] = entry_of(algorithm).method
+    for like in drawn:
+        yield method(like, constraint.goal(like)) if like.positives else None
+
+
+def _inside(cells: Cells, tops: Tops) -> Ints:
+    """Places of the cells that are taken, bin after bin."""
+    ends = np.cumsum([len(row.count) for row in cells.rows])
+    return np.concatenate([np.arange(end - top, end) for end, top in zip(ends, tops, strict=True)])
+
+
+def _found(places: list[Ints], count: Ints, positives: Ints) -> _Shares:
+    """What each selection finds in its own table."""
+    pairs = list(zip(places, positives, count, strict=True))
+    return _Shares(
+        true_positives=np.array([p[inside].sum() for inside, p, _ in pairs]),
+        selected=np.array([n[inside].sum() for inside, _, n in pairs]),
+        positives=positives.sum(axis=1),
+    )
+
+
+def _estimate(share: float, trials: int) -> Estimate:
+    low, high = wilson(share, trials, _Z)
+    return Estimate(value=share, low=low, high=high)
