@@ -67,7 +67,7 @@ if TYPE_CHECKING:
     class AlgorithmChoice(StrEnum):
         """The members that code names."""
 
-        VW_DPMT = "vw-dpmt"
+        SMOOTH = "smooth"
         ALL = "all"
 
     class CalibrationChoice(StrEnum):

@@ -178,6 +178,24 @@ class Cells:
         rows = tuple(CellRow(lower=row.lower, count=n, positives=p) for row, n, p in parts)
         return Cells(uncertainty_edges=self.uncertainty_edges, rows=rows)
 
+    def joined(self, bins: int) -> Cells:
+        """Runs of neighbouring uncertainty bins added up, so that so many are left.
+
+        Score edges must be those of all bins; where positives lie in a cell is lost.
+        """
+        run = len(self.rows) // bins
+        if run == 1:
+            return self
+        count, positives = (
+            np.add.reduceat([getattr(row, name) for row in self.rows], np.arange(0, len(self.rows), run))
+            for name in ("count", "positives")
+        )
+        lower, pairs = self.rows[0].lower, zip(count, positives, strict=True)
+        return Cells(
+            uncertainty_edges=self.uncertainty_edges[run - 1 :: run],
+            rows=tuple(CellRow(lower=lower, count=n, positives=p) for n, p in pairs),
+        )
+
     @property
     def total(self) -> int:
         """Rows of data in all cells, by weight."""

@@ -24,8 +24,9 @@ from uqcli.engines.request import DataRequest, Roles
 from uqcli.errors import DataError
 from uqcli.jobs.bin.run import bin_rows
 from uqcli.jobs.boundary.hold_out import HoldOutRows
+from uqcli.jobs.boundary.request import GridRequest
 from uqcli.jobs.grids import grid_parts, uncertainty_edges
-from uqcli.methods.bin.grid import GridSpec, cells_from, pool_by
+from uqcli.methods.bin.grid import GridSpec, cells_from, joined_bins, pool_by
 from uqcli.methods.bin.isotonic_error import isotonic_errors
 from uqcli.methods.boundary.constraint import parse_constraint
 
@@ -149,6 +150,8 @@ SPECS = [
         (Binning.EQUI_WEIGHT, 3, 4),
         (Binning.EQUI_WEIGHT, 2, None),
         (Binning.EQUI_SPAN, 2, 3),
+        (Binning.SHARED, 4, 7),
+        (Binning.SHARED, 2, None),
         (Binning.QUANTILE, 1, 5),
         (Binning.PAVA, 1, None),
     ]
@@ -203,26 +206,48 @@ def test_values_crowded_anywhere_are_counted_as_by_hand(engine, room, tmp_path, 
             assert row.positives.tolist() == other.positives.tolist()
 
 
-def hold_out(table, constraint, spec, *, uncertain, gridded):
+@EXAMPLES
+@given(data=DATA)
+def test_joined_bins_are_those_of_all_scores_pooled(engine, source, tmp_path_factory, data):
+    inputs = written(frame(data), tmp_path_factory.mktemp("rows"), ending=source)
+    table = table_with(engine, inputs, data)
+    spec = GridSpec(binning=Binning.SHARED, uncertainty_bins=4, score_bins=7)
+    edges = uncertainty_edges(table, spec)
+    parts = [each.counts for each in grid_parts(table, edges, spec)[:-1]]
+    for bins in (1, 2):
+        found = cells_from(*joined_bins(edges, parts, bins), spec)
+        whole = build_cells(as_hold_out(data), replace(spec, uncertainty_bins=bins))
+        assert found.uncertainty_edges.tolist() == whole.uncertainty_edges.tolist()
+        added = cells_from(edges, parts, spec).joined(bins)
+        for row, other, sums in zip(found.rows, whole.rows, added.rows, strict=True):
+            held = other.positives > 0
+            for name in ("lower", "count", "positives"):
+                assert getattr(row, name).tolist() == getattr(other, name).tolist()
+                assert getattr(sums, name).tolist() == getattr(other, name).tolist()
+            assert row.lowest_positive[held].tolist() == other.lowest_positive[held].tolist()
+            assert row.below_positive[held].tolist() == other.below_positive[held].tolist()
+
+
+def hold_out(table, constraint, grid):
     """Rows of a table to find boundaries on; nothing of them is saved."""
-    return HoldOutRows(
-        constraint=constraint, source=None, parameters=None, table=table,
-        uncertain=uncertain, gridded=gridded, spec=spec,
-    )  # fmt: skip
+    return HoldOutRows(constraint=constraint, source=None, table=table, uncertain=True, grid=grid)
 
 
 @EXAMPLES
 @given(data=DATA)
 def test_boundaries_are_those_of_all_scores_pooled(engine, room, source, tmp_path_factory, data):
     inputs = written(frame(data), tmp_path_factory.mktemp("rows"), ending=source)
-    spec = GridSpec(binning=Binning.EQUI_WEIGHT, uncertainty_bins=2, score_bins=3)
     tables = table_with(engine, inputs, data), ArrayTable(as_hold_out(data))
-    ways = ((True, Algorithm.VW_DPMT), (True, Algorithm.ST), (False, Algorithm.ST))
+    ways = (
+        (GridRequest(uncertainty_bins=2, score_bins=3), Algorithm.VW_DPMT),
+        (GridRequest(uncertainty_bins=2, score_bins=3), Algorithm.ST),
+        (GridRequest(score_bins=7), Algorithm.SMOOTH),
+    )
     constraints = CONSTRAINTS[::2] if room in (*ON_SPARK, AGAIN) else CONSTRAINTS
-    for (kind, text), (gridded, first) in itertools.product(constraints, ways):
+    for (kind, text), (grid, first) in itertools.product(constraints, ways):
         constraint, found = parse_constraint(kind, text), []
         for table in tables:
-            rows = hold_out(table, constraint, spec, uncertain=True, gridded=gridded)
+            rows = hold_out(table, constraint, grid)
             optima = [
                 rows.optimum(each)
                 for each in dict.fromkeys([first, *Algorithm])
@@ -306,7 +331,7 @@ def test_the_best_threshold_is_found_among_many_scores(engine, room, source, tmp
         tables = table_with(engine, inputs, data), ArrayTable(as_hold_out(data))
         for kind, text in [*CONSTRAINTS, (ConstraintKind.PRECISION, "0.9")]:
             found = [
-                hold_out(table, parse_constraint(kind, text), SPECS[0], uncertain=False, gridded=False)
+                hold_out(table, parse_constraint(kind, text), GridRequest(uncertainty_bins=1))
                 .optimum(Algorithm.ST)
                 .found
                 for table in tables

@@ -75,6 +75,21 @@ class SavedTarget(msgspec.Struct, frozen=True, kw_only=True):
     precision: float
 
 
+class SavedRange(msgspec.Struct, frozen=True, kw_only=True):
+    """A share with the range that holds nine of ten; null where no range would."""
+
+    value: Annotated[float, Meta(ge=0, le=1)]
+    low: float | None
+    high: float | None
+
+
+class SavedExpected(msgspec.Struct, frozen=True, kw_only=True):
+    """What to expect on new rows."""
+
+    precision: SavedRange
+    recall: SavedRange
+
+
 class TestedOn(msgspec.Struct, frozen=True, kw_only=True):
     """The rows that a certificate rests on, and what the boundary selects of them, by weight."""
 
@@ -106,6 +121,8 @@ class BoundaryArtifact(Saved, frozen=True, kw_only=True):
     thresholds: Annotated[list[float | None], Meta(min_length=1)]
     recalibration: SavedRecalibration | msgspec.UnsetType = msgspec.UNSET
     fit: Fit
+    expected: SavedExpected | msgspec.UnsetType | None = msgspec.UNSET
+    margin: Annotated[float, Meta(ge=0)] | msgspec.UnsetType = msgspec.UNSET
     target: SavedTarget | msgspec.UnsetType = msgspec.UNSET
     certificate: SavedCertificate | msgspec.UnsetType = msgspec.UNSET
 

@@ -16,10 +16,9 @@ from uqcli.api.shift.weights import Shift, shift_artifact
 from uqcli.artifacts.boundary import BoundaryArtifact, Fit
 from uqcli.choices import Algorithm, AlgorithmChoice, Binning
 from uqcli.counts import Bools, Floats
-from uqcli.jobs.boundary.request import BoundaryRequest
+from uqcli.jobs.boundary.request import BoundaryRequest, GridRequest
 from uqcli.jobs.boundary.run import run
-from uqcli.methods.bin.grid import GridSpec
-from uqcli.methods.boundary.constraint import the_constraint
+from uqcli.methods.boundary.constraint import the_constraint, with_margin
 from uqcli.reports.boundary.compared import Compared
 
 
@@ -127,11 +126,12 @@ def find_boundary(
     gain: Decimal | None = None,
     cost: Decimal | None = None,
     algorithm: AlgorithmChoice | str | None = None,
-    binning: Binning | str = defaults.GRID_BINNING,
-    uncertainty_bins: int | Literal["auto"] = defaults.UNCERTAINTY_BINS,
+    binning: Binning | str | None = None,
+    uncertainty_bins: int | Literal["auto"] | None = None,
     score_bins: int | Literal["all"] = defaults.SCORE_BINS,
     shift: Shift | None = None,
     certify: Decimal | None = None,
+    margin: Decimal | None = None,
     compare: bool = False,
     seed: int = defaults.SEED,
 ) -> Boundary:
@@ -152,7 +152,11 @@ def find_boundary(
     shift
         Class weights of a target in which the constraint is to hold.
     algorithm
-        By default the optimum on the grid, or one threshold where a comparison or these rows advise it.
+        By default the best by smoothed rates, or one threshold where a comparison advises it.
+    uncertainty_bins
+        By default as many as pay for the smoothed algorithm, else 3.
+    margin
+        Standard errors that the precision must lie above its bound.
     certify
         Risk over hold-outs that the precision of new rows is below the bound; by algorithm smooth.
     compare
@@ -181,20 +185,24 @@ def find_boundary(
         "gain": gain,
         "cost": cost,
     }
+    bins = None if uncertainty_bins == "auto" else uncertainty_bins
     result = run(
         BoundaryRequest(
             data=Labelled(score=score, label=label, uncertainty=uncertainty, weight=weight).request(),
-            constraint=the_constraint(
-                **{name: decimal_text(name, value) for name, value in bounds.items() if value is not None}
+            constraint=with_margin(
+                the_constraint(
+                    **{name: decimal_text(name, value) for name, value in bounds.items() if value is not None}
+                ),
+                None if margin is None else decimal_text("margin", margin),
             ),
             algorithm=None if algorithm is None else choice("algorithm", AlgorithmChoice, algorithm),
-            grid=GridSpec(
-                binning=choice("binning", Binning, binning),
-                uncertainty_bins=_bins(uncertainty_bins, uncertainty),
+            grid=GridRequest(
+                binning=None if binning is None else choice("binning", Binning, binning),
+                uncertainty_bins=1 if uncertainty is None else bins,
+                auto=uncertainty is not None and uncertainty_bins == "auto",
                 score_bins=None if score_bins == "all" else score_bins,
             ),
             shift=None if shift is None else shift_artifact(shift),
-            auto_bins=uncertainty is not None and uncertainty_bins == "auto",
             certify=None if certify is None else decimal_text("certify", certify),
             compare=("uncertainty",) if compare else (),
             seed=seed,
@@ -204,9 +212,3 @@ def find_boundary(
         raise result.failure or AssertionError("no boundary and no reason")
     notes, compared = tuple(result.report.payload()["notes"]), result.report.compared
     return Boundary(artifact=result.artifact, notes=notes, compared=compared[0] if compared else None)
-
-
-def _bins(asked: int | Literal["auto"], uncertainty: Column | None) -> int:
-    if uncertainty is None:
-        return 1
-    return defaults.UNCERTAINTY_BINS if asked == "auto" else asked

@@ -28,7 +28,7 @@ from uqcli.exact import size
 from uqcli.files import Held, is_stdout
 
 if TYPE_CHECKING:
-    from uqcli.methods.bin.grid import GridSpec
+    from uqcli.jobs.boundary.request import GridRequest
     from uqcli.methods.boundary.constraint import Constraint
 
 AUTO = "auto"
@@ -59,19 +59,20 @@ class FindingOptions:
     panel: ClassVar = "Boundary"
 
     algorithm: AlgorithmChoice | None = choice(
-        "vw-dpmt: the optimum on the grid; ew-dpmt: the optimum for equal cells; mist: isotonic "
-        "regression in each uncertainty bin; gmt: each uncertainty bin by itself; hr: score raised "
-        "with the uncertainty; st: one score threshold; smooth: the best by smoothed rates, which holds "
-        "up better on new rows; all: side by side, the best is written. "
-        f"(default: {defaults.ALGORITHM}, or st where --compare or these rows advise it)"
+        "smooth: the best by smoothed rates, which holds up on new rows; vw-dpmt: the optimum on the grid; "
+        "ew-dpmt: the optimum for equal cells; mist: isotonic regression in each uncertainty bin; gmt: each "
+        "uncertainty bin by itself; hr: score raised with the uncertainty; st: one score threshold; all: "
+        f"side by side, the best is written. (default: {defaults.ALGORITHM})"
     )
     binning: GridBinning | None = choice(
-        f"Bins of equal weight or of equal width. (default: {defaults.GRID_BINNING})"
+        "shared: score edges for all uncertainty bins, half of them at ranks of positive rows; equi-weight, "
+        "equi-span: bins of equal weight or width. "
+        f"(default: shared for smooth, else {defaults.GRID_BINNING})"
     )
     uncertainty_bins: str | None = option(
         "K|auto",
-        "Uncertainty bins; auto takes as many as pay on rows held out. "
-        f"(default: {defaults.UNCERTAINTY_BINS})",
+        "Uncertainty bins; auto takes 1, 2, 4 or 8, as many as pay. "
+        f"(default: auto for smooth, else {defaults.UNCERTAINTY_BINS})",
     )
     score_bins: str | None = option(
         "L|all",
@@ -85,6 +86,11 @@ class FindingOptions:
         "DELTA",
         "Certify the precision: below the bound on new rows for at most DELTA of hold-outs (implies "
         "--algorithm smooth).",
+    )
+    margin: str | None = option(
+        "Z",
+        "Keep --precision with Z standard errors to spare: new rows break it in about half of hold-outs "
+        "at 0, one in six at 1.",
     )
     compare: bool = flag(
         "Test on rows held out whether the uncertainty finds more than the score alone; of several "
@@ -121,9 +127,9 @@ def boundary(
     running: RunOptions,
 ) -> None:
     """Find the decision boundary on score x uncertainty that flags the most positives at a precision."""
-    from uqcli.methods.boundary.constraint import the_constraints
+    from uqcli.methods.boundary.constraint import the_constraints, with_margin
 
-    asked = the_constraints(**asdict(constraint))
+    asked = tuple(with_margin(each, method.margin) for each in the_constraints(**asdict(constraint)))
     reads = Reads.of(inputs, models=[method.grid, method.shift], reading=reading)
     places = _places(written.output, asked)
     table = _table(method.frontier)
@@ -140,7 +146,6 @@ def boundary(
         grid=_grid(method),
         saved_grid=method.grid,
         shift=method.shift,
-        auto_bins=method.uncertainty_bins == AUTO,
         certify=method.certify,
         compare=names_of("--uncertainty", columns.uncertainty) if method.compare else (),
         seed=method.seed,
@@ -202,16 +207,17 @@ def _refuse_options_of_rows(inputs: list[str] | None, method: FindingOptions) ->
     refuse_typed(OF_ROWS, "beside --grid", "options of the boundary: the grid has its own rows")
 
 
-def _grid(method: FindingOptions) -> GridSpec:
-    from uqcli.methods.bin.grid import GridSpec
+def _grid(method: FindingOptions) -> GridRequest:
+    from uqcli.jobs.boundary.request import GridRequest
 
     score_bins: int | None = defaults.SCORE_BINS
     if method.score_bins is not None:
         score_bins = None if method.score_bins == "all" else size("--score-bins", method.score_bins)
-    asked = None if method.uncertainty_bins == AUTO else method.uncertainty_bins
-    uncertainty_bins = asked or str(defaults.UNCERTAINTY_BINS)
-    return GridSpec(
-        binning=Binning(method.binning or defaults.GRID_BINNING),
-        uncertainty_bins=size("--uncertainty-bins", uncertainty_bins),
+    auto = method.uncertainty_bins == AUTO
+    bins = None if auto else method.uncertainty_bins
+    return GridRequest(
+        binning=None if method.binning is None else Binning(method.binning),
+        uncertainty_bins=None if bins is None else size("--uncertainty-bins", bins),
+        auto=auto,
         score_bins=score_bins,
     )

@@ -5,16 +5,22 @@ from __future__ import annotations
 from collections.abc import Sequence
 from fractions import Fraction
 from time import perf_counter
+from typing import Final
 
 from uqcli import defaults
-from uqcli.choices import Algorithm, AlgorithmChoice
+from uqcli.choices import Algorithm, AlgorithmChoice, ConstraintKind
 from uqcli.errors import DataError, UsageError
 from uqcli.jobs.boundary.hold_out import HoldOut, algorithms_of
 from uqcli.methods.boundary.constraint import Constraint
+from uqcli.methods.boundary.expected import Expected, expected
 from uqcli.methods.boundary.optimum import Optimum, optimise
 from uqcli.methods.boundary.registry import entry_of
+from uqcli.methods.boundary.result import FitCounts
 from uqcli.reports.boundary.compared import Compared
 from uqcli.reports.boundary.report import Candidate
+
+_NEAR: Final = 0.005
+"""How far below a bound an expected rate may be and still count as keeping it."""
 
 
 def candidates_of(hold_out: HoldOut, asked: AlgorithmChoice) -> tuple[Candidate, ...]:
@@ -30,42 +36,83 @@ def candidates_of(hold_out: HoldOut, asked: AlgorithmChoice) -> tuple[Candidate,
     return tuple(_try(hold_out, algorithm) for algorithm in algorithms_of(asked))
 
 
-def best_of(candidates: Sequence[Candidate], hold_out: HoldOut) -> Candidate:
-    """By the goal, then recall, then fewest selected; the first named wins ties."""
+def best_of(candidates: Sequence[Candidate], constraint: Constraint) -> Candidate:
+    """By what is expected on new rows, then the goal, recall and fewest selected; the first wins ties."""
 
-    def rank(candidate: Candidate) -> tuple[Fraction | int, ...]:
-        if candidate.found is None:
-            return (1,)
-        fit = candidate.found.fit
-        objective = hold_out.constraint.objective(fit.true_positives, fit.selected)
-        return (0, -objective, -fit.true_positives, fit.selected)
+    def rank(candidate: Candidate) -> tuple[float | Fraction, ...]:
+        found = candidate.found
+        if found is None:
+            return (True,)
+        fit, more = found.fit, candidate.expected
+        objective = constraint.objective(fit.true_positives, fit.selected)
+        told = (more is None, more is not None and not _keeps(more, constraint))
+        by_fit = (-objective, -fit.true_positives, fit.selected)
+        return (False, *told, -_objective(more, fit, constraint), *by_fit)
 
     return min((each for each in candidates if each.optimum is not None), key=rank)
 
 
+def _keeps(found: Expected, constraint: Constraint) -> bool:
+    """Whether a bound on precision or recall is expected to be kept, to half a point."""
+    of = {ConstraintKind.PRECISION: found.precision, ConstraintKind.RECALL: found.recall}.get(constraint.kind)
+    return of is None or (of.value or 0.0) >= float(constraint.amounts[0]) - _NEAR
+
+
+def _objective(found: Expected | None, fit: FitCounts, constraint: Constraint) -> float:
+    """What is expected of what is maximised."""
+    if found is None:
+        return 0.0
+    precision, recall = found.precision.value or 0.0, found.recall.value or 0.0
+    if constraint.kind is ConstraintKind.RECALL:
+        return precision
+    if constraint.kind is not ConstraintKind.UTILITY:
+        return recall
+    gain, cost = map(float, constraint.amounts)
+    return fit.selected * (gain * precision - cost * (1 - precision))
+
+
+def one_threshold(hold_out: HoldOut) -> Candidate | None:
+    """The usual rule without uncertainty, or where that is infeasible the best threshold, if any."""
+    cells = hold_out.one_row
+    if cells is None:
+        return None
+    optimum = optimise(cells, Algorithm.SMOOTH, hold_out.constraint)
+    if optimum.found is not None:
+        more = expected(cells, Algorithm.SMOOTH, hold_out.constraint, hold_out.seed)
+        return Candidate(algorithm=Algorithm.SMOOTH, optimum=optimum, expected=more)
+    if hold_out.constraint.margin or hold_out.obstacle(Algorithm.ST) is not None:
+        return None
+    optimum = hold_out.optimum(Algorithm.ST)
+    if optimum.found is None:
+        return None
+    return Candidate(algorithm=Algorithm.ST, optimum=optimum)
+
+
 def is_set_aside(
-    boundary: Optimum | None, alone: Optimum | None, constraint: Constraint, compared: Sequence[Compared]
+    chosen: Candidate, alone: Candidate | None, constraint: Constraint, compared: Sequence[Compared]
 ) -> bool:
     """Whether one score threshold is to be used in the place of a boundary.
 
-    A test on rows held out decides, where there was one; else what each reaches on these rows.
+    A test on rows held out decides, where there was one. Under a budget it is the better one, by what is
+    expected.
     """
     if alone is None or alone.found is None:
         return False
-    if boundary is None or boundary.found is None:
+    if chosen.found is None:
         return True
+    if len(chosen.found.thresholds) == 1:
+        return False
     if compared:
         return compared[0].verdict != "helps"
-    ours, other = (
-        constraint.objective(each.fit.true_positives, each.fit.selected)
-        for each in (boundary.found, alone.found)
-    )
-    return other > ours
+    if constraint.kind not in (ConstraintKind.MAX_SELECTED, ConstraintKind.MAX_FPR):
+        return False
+    return best_of([alone, chosen], constraint) is alone
 
 
 def single_threshold_beside(best: Candidate, hold_out: HoldOut) -> Optimum | None:
-    """What one score threshold reaches on the same rows; None if that is the best, or cannot be told."""
-    if best.algorithm is Algorithm.ST or hold_out.obstacle(Algorithm.ST) is not None:
+    """What one score threshold reaches on the same rows; None if that is the rule, or cannot be told."""
+    alone = best.found is not None and len(best.found.thresholds) == 1 and best.algorithm is not Algorithm.HR
+    if alone or best.algorithm is Algorithm.ST or hold_out.obstacle(Algorithm.ST) is not None:
         return None
     return optimise(hold_out.cells(Algorithm.ST), Algorithm.ST, hold_out.constraint)
 
@@ -73,11 +120,17 @@ def single_threshold_beside(best: Candidate, hold_out: HoldOut) -> Optimum | Non
 def _try(hold_out: HoldOut, algorithm: Algorithm) -> Candidate:
     obstacle = hold_out.obstacle(algorithm) or _oversize(hold_out, algorithm)
     if obstacle is not None:
-        return Candidate(algorithm=algorithm, optimum=None, obstacle=obstacle, seconds=0.0)
+        return Candidate(algorithm=algorithm, optimum=None, obstacle=obstacle)
     hold_out.cells(algorithm)  # counted once, for all algorithms
     start = perf_counter()
     optimum = hold_out.optimum(algorithm)
-    return Candidate(algorithm=algorithm, optimum=optimum, obstacle=None, seconds=perf_counter() - start)
+    seconds = perf_counter() - start
+    return Candidate(
+        algorithm=algorithm,
+        optimum=optimum,
+        seconds=seconds,
+        expected=hold_out.expected(algorithm) if optimum.found is not None else None,
+    )
 
 
 def _require_applicable(hold_out: HoldOut, algorithm: Algorithm) -> None:
@@ -105,8 +158,8 @@ def _require_applicable(hold_out: HoldOut, algorithm: Algorithm) -> None:
 def _oversize(hold_out: HoldOut, algorithm: Algorithm) -> str | None:
     """What an algorithm would need beyond all reason; None where it fits."""
     needs = entry_of(algorithm).table_bytes
-    size = 0 if needs is None else needs(*hold_out.shape)
+    size = 0 if needs is None else needs(*hold_out.shape(algorithm))
     if size <= defaults.MOST_TABLE_BYTES:
         return None
-    bins = " x ".join(map(str, hold_out.shape))
+    bins = " x ".join(map(str, hold_out.shape(algorithm)))
     return f"needs a table of {size / 1e9:,.1f} GB for {bins} bins"

@@ -6,21 +6,21 @@ from dataclasses import dataclass, replace
 
 from uqcli.artifacts.boundary import BoundaryParameters, SavedCertificate, TestedOn
 from uqcli.artifacts.saved import Source
-from uqcli.choices import Algorithm, AlgorithmChoice, ConstraintKind
+from uqcli.choices import Algorithm, AlgorithmChoice, Binning, ConstraintKind
 from uqcli.counts import Cells
+from uqcli.defaults import SCORE_BINS
 from uqcli.draws import check_seed
 from uqcli.errors import UsageError
 from uqcli.exact import decimal
-from uqcli.jobs.boundary.auto_bins import fewest_of, tried_bins
 from uqcli.jobs.boundary.keyed import dealt
 from uqcli.jobs.boundary.request import BoundaryRequest
 from uqcli.jobs.labelled import open_table, source_of
 from uqcli.methods.bin.grid import GridSpec, cells_from, cells_under, pool_by, uncertainty_edges_of
+from uqcli.methods.boundary.bins import BinsTried, fewest_of, tried_bins
 from uqcli.methods.boundary.decide import decide
 from uqcli.methods.boundary.optimum import Optimum, optimise
 from uqcli.methods.boundary.ranking.certificate import PILOT_PARTS, Certified, NotCertified, certify
 from uqcli.methods.boundary.result import FitCounts, FittedBoundary
-from uqcli.reports.boundary.bins_tried import BinsTried
 from uqcli.rows import Rows
 
 
@@ -45,7 +45,7 @@ class CertifiedBoundary:
     failed: NotCertified | None
     uncertified: Optimum
     cells: Cells
-    tried: tuple[BinsTried, ...] = ()
+    tried: tuple[BinsTried, ...] | None = None
 
 
 def certified(request: BoundaryRequest) -> CertifiedBoundary:
@@ -57,13 +57,14 @@ def certified(request: BoundaryRequest) -> CertifiedBoundary:
         An option does not go with a certificate, or the rows cannot be read.
     """
     delta = checked_delta(request)
-    spec, constraint = request.grid, request.constraint
-    table = open_table(request.data, looks_at_uncertainty=request.auto_bins or spec.uncertainty_bins > 1)
+    constraint, spec = request.constraint, request.grid.spec(Algorithm.SMOOTH)
+    auto = request.grid.is_auto(Algorithm.SMOOTH)
+    table = open_table(request.data, looks_at_uncertainty=spec.uncertainty_bins > 1)
     rows = table.rows().pooled()
     pilot, test = _split(rows, request.seed)
-    tried: tuple[BinsTried, ...] = ()
-    if request.auto_bins and pilot.size:  # on the pilot, so that the test stays one
-        tried = tried_bins(pilot, spec, constraint, request.seed)
+    tried: tuple[BinsTried, ...] | None = None
+    if auto and pilot.size:  # on the pilot, so that the test stays one
+        tried = tried_bins(_cells(pilot, _for_bins(spec)), constraint, request.seed)
         spec = replace(spec, uncertainty_bins=fewest_of(tried))
     (bound,) = constraint.amounts
     outcome: Certified | NotCertified = NotCertified(p_value=None, rows_needed=None)
@@ -97,9 +98,11 @@ def checked_delta(request: BoundaryRequest) -> float:
     """
     delta = decimal("certify", request.certify or "", above=0, below=1)
     check_seed(request.seed)
-    request.grid.check()
+    request.grid.spec(Algorithm.SMOOTH).check()
     if request.searched is not AlgorithmChoice(Algorithm.SMOOTH):
         raise UsageError(f"--certify with --algorithm {request.searched}", expected="--algorithm smooth")
+    if request.constraint.margin:
+        raise UsageError("--margin beside --certify", expected="one of them")
     if len(request.compare) > 1:  # the best is chosen on all rows, those of the test among them
         raise UsageError(
             f"--certify with {len(request.compare)} columns in --uncertainty",
@@ -119,6 +122,11 @@ def _split(rows: Rows, seed: int) -> tuple[Rows, Rows]:
     """A pilot of a fifth of the rows, and the others."""
     pilot, others = dealt(rows, seed, [rows.size // PILOT_PARTS])
     return rows.weighing(pilot), rows.weighing(others)
+
+
+def _for_bins(spec: GridSpec) -> GridSpec:
+    """The grid whose bins add up, on which their number is chosen."""
+    return replace(spec, binning=Binning.SHARED, score_bins=spec.score_bins or SCORE_BINS)
 
 
 def _cells(rows: Rows, spec: GridSpec) -> Cells:

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import polars as pl
 
+from uqcli.choices import Algorithm
 from uqcli.engines.open import write_frames
 from uqcli.engines.protocol import Destination
 from uqcli.errors import UsageError
 from uqcli.jobs.boundary.hold_out import HoldOut
+from uqcli.methods.boundary.registry import WorksOn, entry_of
 from uqcli.methods.boundary.trade_off import trade_off
 from uqcli.reports.boundary.trade_off import TradeOff, columns_of
 
 
-def written_frontier(hold_out: HoldOut, output: Destination) -> TradeOff:
+def written_frontier(hold_out: HoldOut, algorithm: Algorithm, output: Destination) -> TradeOff:
     """Find and write it.
 
     Raises
@@ -22,11 +24,11 @@ def written_frontier(hold_out: HoldOut, output: Destination) -> TradeOff:
     DataError
         The place cannot be written.
     """
-    cells = hold_out.grid
-    if cells is None:
+    if entry_of(algorithm).works_on is not WorksOn.GRID:
         raise UsageError(
             "--frontier without a grid", expected="--algorithm vw-dpmt, smooth or another that works on one"
         )
+    cells = hold_out.cells(algorithm)
     found = trade_off(cells, hold_out.every_score)
     bins = len(cells.rows)
     kinds = {"algorithm": pl.String, "selected": pl.Int64, "true_positives": pl.Int64}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import msgspec
@@ -12,45 +12,66 @@ import numpy as np
 from uqcli.artifacts.boundary import BoundaryParameters
 from uqcli.artifacts.grid import GridArtifact
 from uqcli.artifacts.saved import Source
-from uqcli.choices import Algorithm, AlgorithmChoice
+from uqcli.choices import Algorithm, AlgorithmChoice, Binning
 from uqcli.counts import Bools, Cells, Floats, RangeCounts, ValueCounts, distinct_cells
+from uqcli.defaults import SCORE_BINS, SHARED_UNCERTAINTY_BINS
 from uqcli.engines.protocol import WHOLE, Table
-from uqcli.jobs.boundary.auto_bins import fewest_of, tried_bins
-from uqcli.jobs.boundary.request import BoundaryRequest
+from uqcli.jobs.boundary.request import BoundaryRequest, GridRequest
 from uqcli.jobs.grids import grid_parts, uncertainty_edges
 from uqcli.jobs.labelled import open_table, source_of
-from uqcli.methods.bin.grid import GridSpec, cells_from
+from uqcli.methods.bin.grid import GridSpec, cells_from, joined_bins
 from uqcli.methods.boundary.algorithms.st import unsettled_by_threshold
+from uqcli.methods.boundary.bins import BINS, BinsTried, fewest_of, tried_bins
 from uqcli.methods.boundary.constraint import Constraint
+from uqcli.methods.boundary.expected import Expected, expected
 from uqcli.methods.boundary.optimum import Optimum, optimise, optimise_recalibrated
 from uqcli.methods.boundary.registry import WorksOn, entry_of
-from uqcli.reports.boundary.bins_tried import BinsTried
+
+
+@dataclass(frozen=True, kw_only=True)
+class CountedGrid:
+    """Scores counted by uncertainty bin, exactly enough for a grid and for one threshold.
+
+    Attributes
+    ----------
+    parts
+        Of each uncertainty bin, and last of all rows.
+    """
+
+    spec: GridSpec
+    edges: Floats
+    parts: tuple[RangeCounts, ...]
+
+    def cells(self, bins: int, score_bins: int | None) -> Cells:
+        """The grid, of a shared one with so many uncertainty bins."""
+        scores = [each.counts for each in self.parts[:-1]]
+        edges, scores = joined_bins(self.edges, scores, bins)
+        return cells_from(edges, scores, replace(self.spec, score_bins=score_bins))
 
 
 @dataclass(frozen=True, kw_only=True)
 class HoldOutRows:
-    """Labelled rows to be counted, and the grid to cut them into.
+    """Labelled rows to be counted.
 
     Attributes
     ----------
     constraint
         What boundaries have to keep on these rows.
-    parameters
-        Options that are saved with the result.
     uncertain
         Whether there is an uncertainty.
-    gridded
-        Whether the grid is looked at, too: the scores are then counted with it.
+    grid
+        How rows are cut.
+    seed
+        Of the folds that the number of uncertainty bins rests on.
     """
 
     constraint: Constraint
     source: Source
-    parameters: BoundaryParameters
     table: Table
     uncertain: bool
-    gridded: bool
-    spec: GridSpec
-    tried: tuple[BinsTried, ...] = ()
+    grid: GridRequest
+    seed: int = 0
+    _counted: dict[GridSpec, CountedGrid] = field(default_factory=dict)
 
     @classmethod
     def of(cls, request: BoundaryRequest, constraint: Constraint) -> HoldOutRows:
@@ -61,41 +82,38 @@ class HoldOutRows:
         UsageError, DataError
             A number of bins is out of range, or the rows cannot be read.
         """
-        data, spec = request.data, request.grid
-        spec.check()
-        works_on = {entry_of(algorithm).works_on for algorithm in algorithms_of(request.searched)}
-        gridded, every = WorksOn.GRID in works_on, request.searched is AlgorithmChoice.ALL
+        algorithms = algorithms_of(request.searched)
+        for algorithm in algorithms:
+            request.grid.spec(algorithm).check()
+        every = request.searched is AlgorithmChoice.ALL
         # of all algorithms, hr alone does not make the uncertainty be read
-        raised = WorksOn.RAISED_SCORES in works_on and not every
-        auto = request.auto_bins and gridded
-        uncertain = raised or (gridded and (auto or spec.uncertainty_bins > 1))
-        table = open_table(data, looks_at_uncertainty=uncertain)
-        tried: tuple[BinsTried, ...] = ()
-        if auto:
-            tried = tried_bins(table.rows().pooled(), spec, constraint, request.seed)
-            spec = replace(spec, uncertainty_bins=fewest_of(tried))
+        raised = not every and entry_of(algorithms[0]).works_on is WorksOn.RAISED_SCORES
+        uncertain = raised or any(request.grid.spec(each).uncertainty_bins > 1 for each in algorithms)
+        table = open_table(request.data, looks_at_uncertainty=uncertain)
         return cls(
             constraint=constraint,
             source=source_of(table.facts),
-            parameters=request.parameters(spec),
             table=table,
             uncertain=uncertain,
-            gridded=gridded,
-            spec=spec,
-            tried=tried,
+            grid=request.grid,
+            seed=request.seed,
         )
 
-    @property
-    def shape(self) -> tuple[int, int]:
+    def parameters(self, request: BoundaryRequest, algorithm: Algorithm, bins: int) -> BoundaryParameters:
+        """Options that are saved with a boundary of so many uncertainty bins."""
+        return request.parameters(replace(self.grid.spec(algorithm), uncertainty_bins=bins))
+
+    def shape(self, algorithm: Algorithm) -> tuple[int, int]:
         """Uncertainty bins and score bins; 0 score bins for every distinct score."""
-        return self.spec.uncertainty_bins, self.spec.score_bins or 0
+        spec = self.grid.spec(algorithm)
+        return spec.uncertainty_bins, spec.score_bins or 0
 
     def obstacle(self, algorithm: Algorithm) -> str | None:
         """Why an algorithm does not apply; None if it does."""
         entry = entry_of(algorithm)
         if self.constraint.kind not in entry.kinds:
             return f"works for {' and '.join(sorted(entry.kinds))} only"
-        if entry.equal_rows and self.spec.score_bins is None:
+        if entry.equal_rows and self.grid.score_bins is None:
             return "needs a number of score bins, not all"
         if entry.works_on is WorksOn.RAISED_SCORES and not self.uncertain:
             return "needs the uncertainty"
@@ -110,44 +128,63 @@ class HoldOutRows:
             return optimise(self.every_score, algorithm, self.constraint)  # the closest may be anywhere
         return found
 
-    def is_grid(self, algorithm: Algorithm) -> bool:
-        """Whether an algorithm works on the grid."""
-        return entry_of(algorithm).works_on is WorksOn.GRID
+    def expected(self, algorithm: Algorithm) -> Expected | None:
+        """What to expect of it on new rows; None where that cannot be told."""
+        entry = entry_of(algorithm)
+        if entry.works_on is WorksOn.RAISED_SCORES:
+            return None
+        cells = self.cells(algorithm) if entry.works_on is WorksOn.GRID else self.one_row
+        return expected(cells, algorithm, self.constraint, self.seed)
 
     def cells(self, algorithm: Algorithm) -> Cells:
         """The cells an algorithm works on."""
-        return self._grid if self.is_grid(algorithm) else self._scores
+        if entry_of(algorithm).works_on is not WorksOn.GRID:
+            return self._scores
+        spec = self.grid.spec(algorithm)
+        if self.grid.is_auto(algorithm):
+            bins = fewest_of(self.tried)
+            if spec.binning is Binning.SHARED:
+                return self._count(spec).cells(bins, spec.score_bins)
+            spec = replace(spec, uncertainty_bins=bins)
+        return self._count(spec).cells(spec.uncertainty_bins, spec.score_bins)
 
     @cached_property
-    def _edges(self) -> Floats:
-        return uncertainty_edges(self.table, self.spec)
+    def tried(self) -> tuple[BinsTried, ...]:
+        """What numbers of uncertainty bins gain; empty where there are too few alerts to tell."""
+        score_bins = self.grid.score_bins or SCORE_BINS
+        bins = SHARED_UNCERTAINTY_BINS
+        counted = self._count(
+            GridSpec(binning=Binning.SHARED, uncertainty_bins=bins, score_bins=self.grid.score_bins)
+        )
+        return tried_bins(counted.cells(bins, score_bins), self.constraint, self.seed)
 
     @cached_property
-    def _parts(self) -> tuple[RangeCounts, ...]:
-        """Scores of each uncertainty bin for the grid, and last of all rows for the single threshold."""
-        return grid_parts(self.table, self._edges, self.spec, self._unsettled)
-
-    @cached_property
-    def _grid(self) -> Cells:
-        return cells_from(self._edges, [each.counts for each in self._parts[:-1]], self.spec)
+    def one_row(self) -> Cells:
+        """The default's grid without uncertainty, for one threshold."""
+        shared = [each for each in self._counted.values() if each.spec.binning is Binning.SHARED]
+        spec = GridSpec(binning=Binning.SHARED, uncertainty_bins=1, score_bins=self.grid.score_bins)
+        counted = shared[0] if shared else self._count(spec)
+        return counted.cells(1, self.grid.score_bins or SCORE_BINS)
 
     @cached_property
     def _scores(self) -> Cells:
         """All scores among which the best single threshold is."""
-        if self.gridded:
-            return single_row(self._parts[-1].counts)
-        whole = self.table.counted(WHOLE, self._unsettled)[-1]
-        return single_row(whole.counts)
-
-    @property
-    def grid(self) -> Cells | None:
-        """The grid, where one is looked at."""
-        return self._grid if self.gridded else None
+        if not self._counted:
+            self.one_row  # noqa: B018 - counts them
+        return single_row(next(iter(self._counted.values())).parts[-1].counts)
 
     @cached_property
     def every_score(self) -> Cells:
         """All distinct scores."""
         return single_row(self.table.pooled(WHOLE)[0])
+
+    def _count(self, spec: GridSpec) -> CountedGrid:
+        """Count the rows, once for each grid; the scores as exactly as one threshold needs them, too."""
+        if spec not in self._counted:
+            edges = uncertainty_edges(self.table, spec)
+            parts = grid_parts(self.table, edges, spec, self._unsettled)
+            self._counted[spec] = CountedGrid(spec=spec, edges=edges, parts=parts)
+        return self._counted[spec]
 
     def _unsettled(self, counts: Sequence[RangeCounts]) -> list[Bools]:
         *parts, whole = counts
@@ -166,36 +203,46 @@ class HoldOutGrid:
 
     constraint: Constraint
     source: Source
-    parameters: BoundaryParameters
     saved: Cells
-    tried: tuple[BinsTried, ...] = ()
+    artifact: GridArtifact
+    auto: bool
+    seed: int = 0
 
     @classmethod
     def of(cls, request: BoundaryRequest, grid: GridArtifact, constraint: Constraint) -> HoldOutGrid:
-        """A grid in the place of rows."""
+        """A grid in the place of rows; of a shared one bins are added up to as many as pay."""
         cells = grid.cells()
-        spec = GridSpec(
-            binning=grid.binning, uncertainty_bins=len(cells.rows), score_bins=len(cells.rows[0].count)
+        auto = request.grid.is_auto(Algorithm.SMOOTH) and request.searched is not AlgorithmChoice.ALL
+        return cls(
+            constraint=constraint,
+            source=grid.source,
+            saved=cells,
+            artifact=grid,
+            auto=auto and grid.binning is Binning.SHARED and len(cells.rows) in BINS,
+            seed=request.seed,
         )
-        read = grid.parameters
-        parameters = msgspec.structs.replace(
-            request.parameters(spec), on_invalid=read.on_invalid, positive=read.positive
-        )
-        return cls(constraint=constraint, source=grid.source, parameters=parameters, saved=cells)
 
-    @property
-    def grid(self) -> Cells | None:
-        """The saved cells."""
-        return self.saved
+    def parameters(self, request: BoundaryRequest, algorithm: Algorithm, bins: int) -> BoundaryParameters:
+        """Options that are saved with a boundary of so many uncertainty bins."""
+        del algorithm
+        made = self.artifact.parameters
+        spec = GridSpec(
+            binning=self.artifact.binning,
+            uncertainty_bins=bins,
+            score_bins=len(self.saved.rows[0].count) if made.score_bins is None else made.score_bins,
+        )
+        return msgspec.structs.replace(
+            request.parameters(spec), on_invalid=made.on_invalid, positive=made.positive
+        )
 
     @property
     def every_score(self) -> Cells | None:
         """All cells, where no uncertainty divides them."""
         return self.saved if len(self.saved.rows) == 1 else None
 
-    @property
-    def shape(self) -> tuple[int, int]:
+    def shape(self, algorithm: Algorithm) -> tuple[int, int]:
         """Uncertainty bins and score bins."""
+        del algorithm
         return len(self.saved.rows), len(self.saved.rows[0].count)
 
     def obstacle(self, algorithm: Algorithm) -> str | None:
@@ -211,17 +258,28 @@ class HoldOutGrid:
 
     def optimum(self, algorithm: Algorithm) -> Optimum:
         """The best boundary of an algorithm that applies."""
-        return optimise(self.saved, algorithm, self.constraint)
+        return optimise(self.cells(algorithm), algorithm, self.constraint)
 
-    def is_grid(self, algorithm: Algorithm) -> bool:
-        """All work on the grid."""
-        del algorithm
-        return True
+    def expected(self, algorithm: Algorithm) -> Expected | None:
+        """What to expect of it on new rows; None where that cannot be told."""
+        return expected(self.cells(algorithm), algorithm, self.constraint, self.seed)
 
     def cells(self, algorithm: Algorithm) -> Cells:
         """The cells an algorithm works on."""
-        del algorithm
+        if self.auto and algorithm is Algorithm.SMOOTH:
+            return self.saved.joined(fewest_of(self.tried))
         return self.saved
+
+    @cached_property
+    def tried(self) -> tuple[BinsTried, ...]:
+        """What numbers of uncertainty bins gain; empty where there are too few alerts to tell."""
+        return tried_bins(self.saved, self.constraint, self.seed)
+
+    @property
+    def one_row(self) -> Cells | None:
+        """The grid without uncertainty; None where its bins do not add up."""
+        shared = self.artifact.binning is Binning.SHARED or len(self.saved.rows) == 1
+        return self.saved.joined(1) if shared else None
 
 
 HoldOut = HoldOutRows | HoldOutGrid

@@ -2,21 +2,55 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Self
 
 from uqcli import defaults
 from uqcli.artifacts.boundary import BoundaryParameters, SavedConstraint
-from uqcli.choices import Algorithm, AlgorithmChoice
+from uqcli.choices import Algorithm, AlgorithmChoice, Binning
 from uqcli.engines.protocol import Destination
 from uqcli.engines.request import DataRequest
 from uqcli.jobs.class_mix import SavedShift
 from uqcli.methods.bin.grid import GridSpec
 from uqcli.methods.boundary.constraint import Constraint
 
-_GRID = GridSpec(
-    binning=defaults.GRID_BINNING, uncertainty_bins=defaults.UNCERTAINTY_BINS, score_bins=defaults.SCORE_BINS
-)
+_SMOOTHED = frozenset({Algorithm.SMOOTH, Algorithm.ST})
+
+
+@dataclass(frozen=True, kw_only=True)
+class GridRequest:
+    """How rows are cut, as far as somebody says.
+
+    Attributes
+    ----------
+    binning
+        None for the usual one: shared where rates are smoothed, else that of the paper.
+    uncertainty_bins
+        None for the usual number: as many as pay where rates are smoothed, else 3.
+    auto
+        Whether as many are asked for as pay; ``uncertainty_bins`` is then not looked at.
+    score_bins
+        None for one at each distinct score.
+    """
+
+    binning: Binning | None = None
+    uncertainty_bins: int | None = None
+    auto: bool = False
+    score_bins: int | None = defaults.SCORE_BINS
+
+    def is_auto(self, algorithm: Algorithm) -> bool:
+        """Whether the number of uncertainty bins is chosen by what pays."""
+        return self.auto or (self.uncertainty_bins is None and algorithm is Algorithm.SMOOTH)
+
+    def spec(self, algorithm: Algorithm) -> GridSpec:
+        """The grid that is counted for an algorithm; of a shared one bins may be added up afterwards."""
+        usual = Binning.SHARED if algorithm in _SMOOTHED else defaults.GRID_BINNING
+        bins = self.uncertainty_bins or defaults.UNCERTAINTY_BINS
+        if self.is_auto(algorithm):
+            bins = defaults.SHARED_UNCERTAINTY_BINS
+        if algorithm is Algorithm.ST:
+            bins = 1
+        return GridSpec(binning=self.binning or usual, uncertainty_bins=bins, score_bins=self.score_bins)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -33,9 +67,6 @@ class BoundaryRequest:
         Path of a grid artifact to work on instead of rows, or None.
     shift
         Class weights of a target in which the constraint is to hold; None for the rows themselves.
-    auto_bins
-        Whether the number of uncertainty bins is chosen by what pays on rows held out; the grid's is then not
-        looked at.
     certify
         Risk that the precision of new rows is below the bound, a decimal in (0, 1) as typed; None for no
         certificate.
@@ -51,10 +82,9 @@ class BoundaryRequest:
     data: DataRequest
     constraint: Constraint
     algorithm: AlgorithmChoice | None = None
-    grid: GridSpec = _GRID
+    grid: GridRequest = field(default_factory=GridRequest)
     saved_grid: str | None = None
     shift: SavedShift | None = None
-    auto_bins: bool = False
     certify: str | None = None
     compare: tuple[str, ...] = ()
     frontier: Destination | None = None
@@ -63,9 +93,13 @@ class BoundaryRequest:
     @property
     def searched(self) -> AlgorithmChoice:
         """What is asked for, or usual."""
-        if self.algorithm is not None:
-            return self.algorithm
-        return defaults.ALGORITHM if self.certify is None else AlgorithmChoice(Algorithm.SMOOTH)
+        return self.algorithm or defaults.ALGORITHM
+
+    @property
+    def leaves_the_rule(self) -> bool:
+        """Whether neither an algorithm nor bins were asked for, so that what is advised is saved."""
+        bins = self.saved_grid is None and (self.grid.auto or self.grid.uncertainty_bins is not None)
+        return self.algorithm is None and self.certify is None and not bins
 
     def parameters(self, grid: GridSpec) -> BoundaryParameters:
         """What is saved of it with the result, which was found on such a grid."""

@@ -4,23 +4,35 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from fractions import Fraction
 
 import msgspec
+import numpy as np
 
 from uqcli.artifacts.boundary import (
     BoundaryArtifact,
     BoundaryParameters,
     Fit,
+    SavedExpected,
+    SavedRange,
     SavedRecalibration,
     SavedTarget,
 )
 from uqcli.artifacts.codec import load_kind
 from uqcli.artifacts.grid import GridArtifact
-from uqcli.choices import Algorithm, AlgorithmChoice, ArtifactKind
+from uqcli.choices import Algorithm, AlgorithmChoice, ArtifactKind, ConstraintKind
+from uqcli.counts import Cells
+from uqcli.document import Estimate
 from uqcli.engines.columns import MissingColumnError
 from uqcli.engines.open import streams_kept
-from uqcli.errors import DataError, InfeasibleError
-from uqcli.jobs.boundary.candidates import best_of, candidates_of, is_set_aside, single_threshold_beside
+from uqcli.errors import DataError, InfeasibleError, UsageError
+from uqcli.jobs.boundary.candidates import (
+    best_of,
+    candidates_of,
+    is_set_aside,
+    one_threshold,
+    single_threshold_beside,
+)
 from uqcli.jobs.boundary.certified import CertifiedBoundary, certified, checked_delta
 from uqcli.jobs.boundary.compared import compared
 from uqcli.jobs.boundary.frontier import written_frontier
@@ -31,13 +43,14 @@ from uqcli.jobs.memory import EVERY_SCORE, RANKED, require_memory
 from uqcli.jobs.result import Result
 from uqcli.methods.boundary.algorithms.hr import Recalibration
 from uqcli.methods.boundary.constraint import Constraint
-from uqcli.methods.boundary.optimum import Optimum
+from uqcli.methods.boundary.optimum import Optimum, optimise
+from uqcli.methods.boundary.precision import Margin
 from uqcli.methods.boundary.registry import WorksOn, entry_of
 from uqcli.methods.boundary.result import FittedBoundary
 from uqcli.methods.boundary.target import ClassMix
 from uqcli.reports.boundary.certification import Certification
 from uqcli.reports.boundary.compared import Compared
-from uqcli.reports.boundary.report import BoundaryReport, Candidate
+from uqcli.reports.boundary.report import BoundaryReport, Candidate, expected_metrics
 from uqcli.reports.boundary.several import SeveralBoundariesReport
 
 
@@ -61,6 +74,8 @@ def run(request: BoundaryRequest) -> Result[BoundaryReport, BoundaryArtifact | N
 def _run(request: BoundaryRequest) -> Result[BoundaryReport, BoundaryArtifact | None]:
     if request.certify is not None:
         checked_delta(request)
+    elif request.constraint.margin and request.searched is not AlgorithmChoice(Algorithm.SMOOTH):
+        raise UsageError(f"--margin with --algorithm {request.searched}", expected="--algorithm smooth")
     _require_memory(request)
     mix = None
     if request.shift is not None and request.certify is None:  # which refuses it
@@ -76,7 +91,7 @@ def _run(request: BoundaryRequest) -> Result[BoundaryReport, BoundaryArtifact | 
 def _require_memory(request: BoundaryRequest) -> None:
     if request.saved_grid is not None:
         return
-    if request.certify is not None or request.compare or request.auto_bins:
+    if request.certify is not None or request.compare:
         require_memory(request.data, RANKED)
     elif request.grid.score_bins is None:
         require_memory(request.data, EVERY_SCORE)
@@ -92,29 +107,34 @@ def _found(
         return _with_certificate(certified(request), request, gains)
     hold_out = _hold_out(request, constraint)
     candidates = candidates_of(hold_out, request.searched)
-    best = best_of(candidates, hold_out)
-    cells, is_grid = hold_out.cells(best.algorithm), hold_out.is_grid(best.algorithm)
-    alone, aside = single_threshold_beside(best, hold_out), None
-    if request.algorithm is None and is_set_aside(best.optimum, alone, constraint, gains):
-        aside, best = best, Candidate(algorithm=Algorithm.ST, optimum=alone, obstacle=None, seconds=0.0)
-        candidates, alone = (best,), None
+    best, aside = best_of(candidates, constraint), None
+    if request.leaves_the_rule:
+        alone = one_threshold(hold_out)
+        if alone is not None and is_set_aside(best, alone, constraint, gains):
+            aside, best = best, alone
+            candidates = (best,)
+    cells = _cells(hold_out, best, aside)
     report = BoundaryReport(
         source=hold_out.source,
-        parameters=_as_used(hold_out.parameters, best.algorithm),
-        constraint=hold_out.constraint,
+        parameters=_as_used(request, hold_out, best, cells),
+        constraint=constraint,
         chosen=best,
         candidates=candidates,
-        score_only=alone,
+        score_only=None if aside else single_threshold_beside(best, hold_out),
         aside=aside,
         empty_bins=tuple(number for number, row in enumerate(cells.rows) if not row.count.any()),
         rows=cells.total,
         positives=cells.positives,
         mix=mix,
         seed=request.seed,
-        tried=hold_out.tried,
+        tried=hold_out.tried if _is_auto(request, hold_out, aside or best) else None,
         compared=gains,
-        cells=cells if is_grid else None,
-        trade_off=None if request.frontier is None else written_frontier(hold_out, request.frontier),
+        cells=cells if entry_of((aside or best).algorithm).works_on is WorksOn.GRID else None,
+        cautious=_cautious(hold_out, best, constraint),
+        without_margin=_without_margin(hold_out, best, constraint),
+        trade_off=None
+        if request.frontier is None
+        else written_frontier(hold_out, best.algorithm, request.frontier),
     )
     if best.optimum is None or best.optimum.found is None:
         return Result(report=report, artifact=None, failure=InfeasibleError(report.shortfall()))
@@ -180,11 +200,54 @@ def _hold_out(request: BoundaryRequest, constraint: Constraint) -> HoldOut:
     return HoldOutGrid.of(request, load_kind(request.saved_grid, GridArtifact), constraint)
 
 
-def _as_used(parameters: BoundaryParameters, algorithm: Algorithm) -> BoundaryParameters:
-    """As if the algorithm had been asked for, without the grid where it does not use it."""
-    if entry_of(algorithm).works_on is WorksOn.GRID or parameters.algorithm is AlgorithmChoice.ALL:
+def _cells(hold_out: HoldOut, best: Candidate, aside: Candidate | None) -> Cells:
+    """The cells that are shown: those of the boundary, saved or not."""
+    return hold_out.cells((aside or best).algorithm)
+
+
+def _cautious(hold_out: HoldOut, best: Candidate, constraint: Constraint) -> Optimum | None:
+    """The same rule with a margin of one standard error; None where the bound is met with as much."""
+    one = replace(constraint, margin=Fraction(1))
+    if best.algorithm is not Algorithm.SMOOTH or best.found is None:
+        return None
+    if constraint.kind is not ConstraintKind.PRECISION:
+        return None
+    fit = best.found.fit
+    met = Margin(target=constraint.amounts[0], errors=one.margin).kept(
+        np.array([fit.true_positives]), np.array([fit.selected])
+    )
+    if met[0]:
+        return None
+    cells = hold_out.cells(best.algorithm)
+    if len(best.found.thresholds) < len(cells.rows):
+        cells = hold_out.one_row or cells
+    return optimise(cells, best.algorithm, one)
+
+
+def _without_margin(hold_out: HoldOut, best: Candidate, constraint: Constraint) -> FittedBoundary | None:
+    """What is found without the margin that makes it infeasible."""
+    if not constraint.margin or best.found is not None:
+        return None
+    without = replace(constraint, margin=Fraction(0))
+    return optimise(hold_out.cells(best.algorithm), best.algorithm, without).found
+
+
+def _is_auto(request: BoundaryRequest, hold_out: HoldOut, best: Candidate) -> bool:
+    """Whether the number of uncertainty bins was chosen by what pays."""
+    if isinstance(hold_out, HoldOutGrid):
+        return hold_out.auto and best.algorithm is Algorithm.SMOOTH
+    return request.grid.is_auto(best.algorithm) and entry_of(best.algorithm).works_on is WorksOn.GRID
+
+
+def _as_used(
+    request: BoundaryRequest, hold_out: HoldOut, best: Candidate, cells: Cells
+) -> BoundaryParameters:
+    """The options of the rule that is saved; without a grid where its algorithm does not use one."""
+    bins = len(best.found.thresholds) if best.found is not None else len(cells.rows)
+    parameters = hold_out.parameters(request, best.algorithm, bins)
+    if entry_of(best.algorithm).works_on is WorksOn.GRID or parameters.algorithm is AlgorithmChoice.ALL:
         return parameters
-    asked = AlgorithmChoice(algorithm)
+    asked = AlgorithmChoice(best.algorithm)
     return msgspec.structs.replace(
         parameters, algorithm=asked, binning=None, uncertainty_bins=1, score_bins="all"
     )
@@ -211,9 +274,26 @@ def _artifact(report: BoundaryReport, found: FittedBoundary, by: Recalibration |
             precision=fit.true_positives / fit.selected,
             recall=fit.true_positives / fit.positives,
         ),
+        expected=_saved_expected(report),
+        margin=float(report.constraint.margin) if report.constraint.margin else msgspec.UNSET,
         target=msgspec.UNSET if report.mix is None else _target(report.mix, fit.precision),
         certificate=(report.certification and report.certification.certificate) or msgspec.UNSET,
     )
+
+
+def _saved_expected(report: BoundaryReport) -> SavedExpected | msgspec.UnsetType | None:
+    """What is expected on new rows; null where it is not estimated, nothing beside a certificate."""
+    if report.certification is not None:
+        return msgspec.UNSET
+    parts = expected_metrics(report.chosen.expected, report.mix)
+    precision, recall = parts["precision"], parts["recall"]
+    if precision is None or recall is None:
+        return None
+    return SavedExpected(precision=_saved(precision), recall=_saved(recall))
+
+
+def _saved(estimate: Estimate) -> SavedRange:
+    return SavedRange(value=estimate.value or 0.0, low=estimate.low, high=estimate.high)
 
 
 def _target(mix: ClassMix, precision: float | None) -> SavedTarget:

@@ -10,7 +10,6 @@ import numpy as np
 from uqcli.choices import Binning
 from uqcli.counts import (
     Bools,
-    CellRow,
     Cells,
     Floats,
     RangeCounts,
@@ -118,24 +117,6 @@ def joined_bins(edges: Floats, parts: Sequence[ValueCounts], bins: int) -> tuple
     return edges[run - 1 :: run], [merge(each) if run > 1 else each[0] for each in runs]
 
 
-def joined_rows(cells: Cells, bins: int) -> Cells:
-    """The same of cells under score edges that all bins share; where positives lie in a cell is lost."""
-    run = len(cells.rows) // bins
-    if run == 1:
-        return cells
-    count, positives = (
-        np.add.reduceat([getattr(row, name) for row in cells.rows], np.arange(0, len(cells.rows), run))
-        for name in ("count", "positives")
-    )
-    lower = cells.rows[0].lower
-    return Cells(
-        uncertainty_edges=cells.uncertainty_edges[run - 1 :: run],
-        rows=tuple(
-            CellRow(lower=lower, count=n, positives=p) for n, p in zip(count, positives, strict=True)
-        ),
-    )
-
-
 def cells_under(parts: Sequence[ValueCounts], old: Cells) -> Cells:
     """Cells under the edges of an old table, from the scores of each uncertainty bin."""
     cells = tuple(binned_cells(part, row.lower[1:]) for part, row in zip(parts, old.rows, strict=True))
@@ -181,8 +162,8 @@ def _unsettled_by_shared(counts: Sequence[RangeCounts], spec: GridSpec) -> list[
     edges = shared_edges(whole.counts, spec.score_bins)
     named = held_by_shared(whole, spec.score_bins)
     for part in parts:
-        inside = part.value[unsettled_by_edges(part, edges)]
-        named[np.searchsorted(whole.value, inside)] = True
+        inside = part.value[_asked_by_edges(part, edges)]
+        named[np.searchsorted(whole.value, inside, side="right") - 1] = True
     return [*(np.zeros(len(part.value), dtype=np.bool_) for part in parts), named & ~whole.exact]
 
 
@@ -191,6 +172,11 @@ def unsettled_by_edges(counts: RangeCounts, edges: Floats) -> Bools:
 
     These are the ranges that an edge may fall into, and in each cell the first one with a positive row.
     """
+    return _asked_by_edges(counts, edges) & ~counts.exact
+
+
+def _asked_by_edges(counts: RangeCounts, edges: Floats) -> Bools:
+    """The same with those that are exact already."""
     named = np.zeros(len(counts.value), dtype=np.bool_)
     if len(named) == 0:
         return named
@@ -200,7 +186,7 @@ def unsettled_by_edges(counts: RangeCounts, edges: Floats) -> Bools:
     begins = np.concatenate([[0], cut, cut + 1])  # of an opened range the rows above the edge may be negative
     first = np.searchsorted(held, begins)
     named[held[first[first < len(held)]]] = True
-    return named & ~counts.exact
+    return named
 
 
 def uncertainty_edges_of(rows: Rows, spec: GridSpec) -> Floats:

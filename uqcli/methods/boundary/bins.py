@@ -13,7 +13,6 @@ import numpy as np
 from uqcli.choices import ConstraintKind
 from uqcli.counts import Cells, Floats
 from uqcli.defaults import FOLDS
-from uqcli.methods.bin.grid import joined_rows
 from uqcli.methods.boundary.algorithms.st import single_threshold
 from uqcli.methods.boundary.constraint import Constraint
 from uqcli.methods.boundary.draws_of_cells import folds_of
@@ -53,7 +52,7 @@ def tried_bins(cells: Cells, constraint: Constraint, seed: int) -> tuple[BinsTri
     cells
         Under score edges that all bins share; numbers of bins are those of ``BINS`` that divide theirs.
     """
-    whole = joined_rows(cells, 1)
+    whole = cells.joined(1)
     tops = single_threshold(whole, constraint.goal(whole))
     if tops is None or int(top_runs(whole.rows[0]).selected[tops[0]]) < _LEAST_ALERTS:
         return ()
@@ -66,9 +65,9 @@ def tried_bins(cells: Cells, constraint: Constraint, seed: int) -> tuple[BinsTri
         if held.positives == 0:
             continue
         beside = _beside(constraint, train.total / cells.total)
-        by_score = top_runs(joined_rows(held, 1).rows[0])
+        by_score = top_runs(held.joined(1).rows[0])
         for at, bins in enumerate(numbers[1:], start=1):
-            gains[at, fold] = _gain(joined_rows(train, bins), joined_rows(held, bins), beside, by_score)
+            gains[at, fold] = _gain(train.joined(bins), held.joined(bins), beside, by_score)
     best = int(np.argmax(gains.mean(axis=1)))
     return tuple(
         BinsTried(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from types import MappingProxyType
 from typing import Final
@@ -14,7 +14,7 @@ from uqcli.counts import Cells
 from uqcli.errors import UsageError
 from uqcli.exact import decimal
 from uqcli.methods.boundary.goals import Goal, KeepBudget, KeepPrecision, KeepRecall, MaximiseUtility
-from uqcli.methods.boundary.precision import precision_bound
+from uqcli.methods.boundary.precision import Margin, precision_bound
 
 _MOST_UTILITY: Final = 2**31
 
@@ -33,12 +33,15 @@ class Constraint:
         The numbers in it, exact.
     relative
         Whether the number is a share of the rows (max-selected).
+    margin
+        Standard errors that a precision must lie above its bound, of nested boundaries.
     """
 
     kind: ConstraintKind
     value: str
     amounts: tuple[Fraction, ...]
     relative: bool = False
+    margin: Fraction = Fraction(0)
 
     def goal(self, cells: Cells) -> Goal:
         """The constraint on these cells."""
@@ -157,6 +160,21 @@ def the_constraint(
     return utility(gain, cost)
 
 
+def with_margin(constraint: Constraint, errors: str | None) -> Constraint:
+    """The constraint with a margin of so many standard errors; None for none.
+
+    Raises
+    ------
+    UsageError
+        It is no number of at least 0, or the constraint is not a precision.
+    """
+    if errors is None:
+        return constraint
+    if constraint.kind is not ConstraintKind.PRECISION:
+        raise UsageError(f"--margin with --{constraint.kind}", expected="--precision")
+    return replace(constraint, margin=decimal("margin", errors))
+
+
 def utility(gain: str, cost: str) -> Constraint:
     """Read the utility of a true positive and the cost of a false one.
 
@@ -200,7 +218,9 @@ def _read_utility(text: str) -> Constraint:
 
 
 def _keep_precision(asked: Constraint, cells: Cells) -> Goal:
-    return KeepPrecision(bound=precision_bound(asked.amounts[0], cells.total))
+    (target,) = asked.amounts
+    margin = Margin(target=target, errors=asked.margin) if asked.margin else None
+    return KeepPrecision(bound=precision_bound(target, cells.total), margin=margin)
 
 
 def _keep_recall(asked: Constraint, cells: Cells) -> Goal:

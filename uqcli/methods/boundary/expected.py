@@ -71,8 +71,8 @@ def expected(cells: Cells, algorithm: Algorithm, constraint: Constraint, seed: i
     if tops is None:
         return None
     taken, left = resampled(cells, seed, _DRAWS)
-    chosen = [each and _inside(cells, each) for each in _tops_of_draws(cells, algorithm, constraint, taken)]
-    held = [(draw, inside) for draw, inside in enumerate(chosen) if inside is not None]
+    drawn = enumerate(_tops_of_draws(cells, algorithm, constraint, taken))
+    held = [(draw, _inside(cells, each)) for draw, each in drawn if each is not None]
     if len(held) < _DRAWS - _MOST_INFEASIBLE:
         return None
     own = _inside(cells, tops)

@@ -17,7 +17,7 @@ import numpy as np
 
 from uqcli.counts import Bools, Ints
 from uqcli.methods.boundary.knapsack import Options, solve
-from uqcli.methods.boundary.precision import PrecisionBound, next_fraction, precision_bound
+from uqcli.methods.boundary.precision import Margin, PrecisionBound, next_fraction, precision_bound
 from uqcli.methods.boundary.runs import TopRuns, best_precision_tops, highest_ratio
 
 Tops = tuple[int, ...]
@@ -52,13 +52,17 @@ class Goal(Protocol):
 
 @dataclass(frozen=True, kw_only=True)
 class KeepPrecision:
-    """Highest recall at a precision."""
+    """Highest recall at a precision, of single candidates with a margin above it."""
 
     bound: PrecisionBound
+    margin: Margin | None = None
 
     def best_of(self, true_positives: Ints, selected: Ints) -> int | None:
         """See Goal."""
-        return most_positives(self.bound.surplus(true_positives, selected) >= 0, true_positives, selected)
+        kept = self.bound.surplus(true_positives, selected) >= 0
+        if self.margin is not None:
+            kept &= self.margin.kept(true_positives, selected)
+        return most_positives(kept, true_positives, selected)
 
     def within_reach(self, start: tuple[Ints, Ints], positives: Ints, best: tuple[int, int] | None) -> Bools:
         """See Goal."""

@@ -4,8 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Final
 
-from uqcli.counts import Ints
+import numpy as np
+
+from uqcli.counts import Bools, Ints
+
+_ROUNDING: Final = 1e-6
+"""Relative distance from equality below which doubles do not decide."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -22,6 +28,41 @@ class PrecisionBound:
     def surplus(self, true_positives: Ints, selected: Ints) -> Ints:
         """Surplus of each selection, in int64."""
         return self.denominator * true_positives - self.numerator * selected
+
+
+@dataclass(frozen=True, kw_only=True)
+class Margin:
+    """Standard errors that the true positives must lie above those at the bound.
+
+    Attributes
+    ----------
+    target
+        The precision, in (0, 1].
+    errors
+        How many.
+    """
+
+    target: Fraction
+    errors: Fraction
+
+    def kept(self, true_positives: Ints, selected: Ints) -> Bools:
+        """Whether each selection keeps it; exact.
+
+        With precision ``a/b``, ``Z^2 = c/d`` and surplus ``w = b TP - a n`` it does if ``w >= 0`` and
+        ``d w^2 >= c a (b - a) n``.
+        """
+        a, b, square = self.target.numerator, self.target.denominator, self.errors**2
+        times = Fraction(square.numerator * a * (b - a), square.denominator)
+        surplus = float(b) * true_positives - float(a) * selected
+        left, right = surplus**2, float(times) * selected
+        kept: Bools = (surplus >= 0) & (left >= right)
+        near = np.abs(left - right) <= _ROUNDING * (left + right)
+        near |= np.abs(surplus) <= _ROUNDING * float(a) * selected
+        for place in np.flatnonzero(near).tolist():
+            hits, rows = int(true_positives[place]), int(selected[place])
+            exact = b * hits - a * rows
+            kept[place] = exact >= 0 and exact**2 >= times * rows
+        return kept
 
 
 def precision_bound(target: Fraction, rows: int) -> PrecisionBound:

@@ -3,27 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from uqcli.document import Table
-
-
-@dataclass(frozen=True, kw_only=True)
-class BinsTried:
-    """A number of uncertainty bins that was tried on rows held out.
-
-    Attributes
-    ----------
-    gain
-        Recall less that of the score alone, at as many alerts.
-    behind, error
-        How far it is behind the best number, and the standard error of that.
-    """
-
-    bins: int
-    gain: float
-    behind: float
-    error: float
+from uqcli.methods.boundary.bins import BinsTried
 
 
 def tried_table(tried: Sequence[BinsTried], chosen: int) -> Table:

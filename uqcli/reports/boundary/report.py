@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
@@ -16,12 +17,26 @@ from uqcli.artifacts.boundary import (
 from uqcli.artifacts.saved import Source
 from uqcli.choices import Algorithm, AlgorithmChoice, ConstraintKind
 from uqcli.counts import Cells
-from uqcli.document import Document, Figure, Metrics, OneResult, Promise, Table, count, head_of, plain, share
+from uqcli.document import (
+    Document,
+    Estimate,
+    Figure,
+    Metrics,
+    OneResult,
+    Promise,
+    Table,
+    count,
+    head_of,
+    plain,
+    share,
+)
+from uqcli.methods.boundary.bins import BinsTried
 from uqcli.methods.boundary.constraint import Constraint
+from uqcli.methods.boundary.expected import Expected
 from uqcli.methods.boundary.optimum import Optimum
 from uqcli.methods.boundary.result import FitCounts, FittedBoundary
 from uqcli.methods.boundary.target import ClassMix
-from uqcli.reports.boundary.bins_tried import BinsTried, tried_table
+from uqcli.reports.boundary.bins_tried import tried_table
 from uqcli.reports.boundary.certification import Certification
 from uqcli.reports.boundary.compared import Compared, gains_table
 from uqcli.reports.boundary.trade_off import TradeOff, trade_off_figure
@@ -32,10 +47,10 @@ UNTESTED = (
     "Whether the uncertainty finds more than the score alone, and by more than chance, was not tested: "
     "--compare tests it."
 )
-TOGETHER = (
-    "The bound is kept by all lines of the boundary together, not by each, and on these rows: for new ones "
-    "nothing is certain."
-)
+TOGETHER = "The thresholds meet the bound together, not each by itself."
+TOO_FEW = "One threshold: too few alerts to choose bins."
+EXPECTED = "expected on new rows (90 % ranges)"
+NO_GAIN = "One threshold: no clear gain from uncertainty bins."
 _OTHERS = (
     "Whether the uncertainty finds more than the score alone was not tested: --compare does, on other rows."
 )
@@ -54,12 +69,15 @@ class Candidate:
     ----------
     seconds
         How long the search took; for people only, it changes from run to run.
+    expected
+        What to expect on new rows; None where that is not estimated.
     """
 
     algorithm: Algorithm
     optimum: Optimum | None
-    obstacle: str | None
-    seconds: float
+    obstacle: str | None = None
+    seconds: float = 0.0
+    expected: Expected | None = None
 
     @property
     def found(self) -> FittedBoundary | None:
@@ -92,6 +110,12 @@ class BoundaryReport(OneResult):
         The grid, for the figure; None where the boundary was not found on one.
     seed
         Of what was drawn; None where nothing was.
+    tried
+        Numbers of uncertainty bins that were tried, none with too few alerts; None where nobody chose.
+    cautious
+        The same with a margin of one standard error; None where the bound is met with as much.
+    without_margin
+        What is found without one, where a margin makes it infeasible.
     trade_off
         Boundaries for other numbers of alerts, where that was asked for.
     """
@@ -108,7 +132,9 @@ class BoundaryReport(OneResult):
     aside: Candidate | None = None
     mix: ClassMix | None = None
     certification: Certification | None = None
-    tried: tuple[BinsTried, ...] = ()
+    tried: tuple[BinsTried, ...] | None = None
+    cautious: Optimum | None = None
+    without_margin: FittedBoundary | None = None
     compared: tuple[Compared, ...] = ()
     cells: Cells | None = None
     trade_off: TradeOff | None = None
@@ -129,6 +155,7 @@ class BoundaryReport(OneResult):
             "true_positives": fit.true_positives if fit else 0,
             "rows": self.rows,
             "positives": self.positives,
+            "expected": expected_metrics(self.chosen.expected, self.mix),
             "score_only_recall": single.fit.recall if single else None,
             "best_precision": closest.precision if closest else None,
             "recall_at_best_precision": closest.recall if closest else None,
@@ -152,7 +179,7 @@ class BoundaryReport(OneResult):
         if self.compared:
             content["verdict"] = self.compared[0].verdict
             content["compared"] = [each.payload() for each in self.compared]
-        if self.tried:
+        if self.tried is not None:
             content["bins_tried"] = [asdict(each) for each in self.tried]
         if self.parameters.algorithm is AlgorithmChoice.ALL:
             content["algorithms"] = [_as_json(candidate) for candidate in self.candidates]
@@ -247,7 +274,14 @@ class BoundaryReport(OneResult):
 
     def _lead(self) -> list[str]:
         """What to know before anything else."""
-        return self.sentence() or self._better_alone()
+        return [*self._why_one(), *(self.sentence() or self._better_alone())]
+
+    def _why_one(self) -> list[str]:
+        """Why the usual rule is one threshold here."""
+        found = self.chosen.found
+        if self.tried is None or self.aside or found is None or len(found.thresholds) > 1:
+            return []
+        return [NO_GAIN if self.tried else TOO_FEW]
 
     def _better_alone(self) -> list[str]:
         """That one score threshold does better."""
@@ -272,9 +306,16 @@ class BoundaryReport(OneResult):
         where = "on the rows it was chosen on" if self.certification is None else "on all these rows"
         header = [where, "recall", "precision", "selected", "true positives"]
         if len(self.candidates) > 1:
-            every = [(named(each.algorithm, ALGORITHMS), *_cells(each)) for each in self.candidates]
-            return Table(title="", header=header, rows=every)
+            more = ["expected recall", "expected precision"]
+            every = [
+                (named(each.algorithm, ALGORITHMS), *_cells(each), *_expected_cells(each.expected))
+                for each in self.candidates
+            ]
+            return Table(title="", header=[*header, *more], rows=every)
         rows: list[tuple[str, ...]] = [(named(self.chosen.algorithm, ALGORITHMS), *_cells(self.chosen))]
+        if self.chosen.expected is not None:
+            in_target = expected_metrics(self.chosen.expected, self.mix)
+            rows.append((EXPECTED, ranged(in_target["recall"]), ranged(in_target["precision"]), "", ""))
         if self.aside is not None:
             rows.append((f"not saved: {named(self.aside.algorithm, ALGORITHMS)}", *_cells(self.aside)))
         if self.score_only and self.score_only.found:
@@ -293,7 +334,7 @@ class BoundaryReport(OneResult):
     def is_untested(self) -> bool:
         """Whether recalls stand side by side of which nobody asked whether chance explains the difference."""
         beside = len(self.candidates) > 1 or self._single is not None
-        return beside and not self.compared
+        return beside and not self.compared and self.tried is None
 
     @property
     def has_lines(self) -> bool:
@@ -347,11 +388,13 @@ class BoundaryReport(OneResult):
     def _what_to_expect(self) -> list[str]:
         """Which numbers are of the rows that the boundary was chosen on, and what draws decide."""
         said = [TOGETHER] if self.has_lines else []
-        held_out = f" {_HELD_OUT}" if self.compared or self.tried else ""
-        said.append(
-            "Recall and precision are measured on the rows the boundary was chosen on: expect less on new "
-            f"rows; check with uqcli evaluate on labelled data not used here.{held_out}"
-        )
+        if self.chosen.expected is None:
+            said.append(
+                "Recall and precision are measured on the rows the boundary was chosen on: expect less on "
+                "new rows; check with uqcli evaluate on labelled data not used here."
+            )
+        said += [_HELD_OUT] if self.compared else []
+        said += self._with_margin()
         drawn = [
             *(["the gains"] if self.compared else []),
             *(["which uncertainty is used"] if len(self.compared) > 1 else []),
@@ -361,12 +404,32 @@ class BoundaryReport(OneResult):
             said.append(f"Drawn with seed {self.seed}: {', '.join(drawn)}.")
         return said
 
+    def _with_margin(self) -> list[str]:
+        """What a margin and a certificate would change, where the bound is met with less."""
+        if self.cautious is None or self.chosen.found is None:
+            return []
+        odds = "about one in six" if self.constraint.margin == 0 else "fewer"
+        found = self.cautious.found
+        if found is None:
+            margin = "--margin 1 finds no boundary on these rows"
+        else:
+            margin = f"--margin 1 makes it {odds} at recall {share(found.fit.recall)} on these rows"
+        often = "in about half" if self.constraint.margin == 0 else "in some"
+        return [f"New rows break the bound {often} of hold-outs: {margin}; --certify 0.1 guarantees it."]
+
     def shortfall(self) -> str:
         """Say how close the best boundary comes."""
         if self.positives == 0:
             return "no row is positive"
         if self.certification is not None:
             return self.certification.shortfall(self.constraint.value)
+        if self.constraint.margin and self.without_margin is not None:
+            fit = self.without_margin.fit
+            return (
+                f"no boundary reaches precision {self.constraint.value} with a margin of "
+                f"{float(self.constraint.margin):g} standard errors; without one recall is "
+                f"{share(fit.recall)}"
+            )
         if self._closest is None:
             return f"no boundary gives {self.constraint.promise()} with a positive result"
         if self.constraint.kind is ConstraintKind.PRECISION:
@@ -383,13 +446,43 @@ class BoundaryReport(OneResult):
 
 def _as_json(candidate: Candidate) -> dict[str, Any]:
     fit = candidate.found.fit if candidate.found else None
-    metrics = fit and {
-        "recall": fit.recall,
-        "precision": fit.precision,
-        "selected": fit.selected,
-        "true_positives": fit.true_positives,
-    }
+    metrics = None
+    if fit is not None:
+        metrics = {
+            "recall": fit.recall,
+            "precision": fit.precision,
+            "selected": fit.selected,
+            "true_positives": fit.true_positives,
+            "expected": plain(expected_metrics(candidate.expected)),
+        }
     return {"algorithm": str(candidate.algorithm), "metrics": metrics, "obstacle": candidate.obstacle}
+
+
+def expected_metrics(found: Expected | None, mix: ClassMix | None = None) -> Mapping[str, Estimate | None]:
+    """Precision and recall to expect, in a target's class mix if given; None where not estimated."""
+    if found is None:
+        return {"precision": None, "recall": None}
+    precision = found.precision
+    if mix is not None:
+        ends = (precision.value, precision.low, precision.high)
+        value, low, high = (mix.precision(each) for each in ends)
+        precision = Estimate(value=value, low=low, high=high)
+    return {"precision": precision, "recall": found.recall}
+
+
+def ranged(estimate: Estimate | None) -> str:
+    """An estimate with its range, for tables."""
+    if estimate is None:
+        return "-"
+    if estimate.low is None:
+        return share(estimate.value)
+    return f"{share(estimate.value)} ({share(estimate.low)} to {share(estimate.high)})"
+
+
+def _expected_cells(found: Expected | None) -> tuple[str, str]:
+    if found is None:
+        return "", ""
+    return share(found.recall.value), share(found.precision.value)
 
 
 def _cells(candidate: Candidate) -> tuple[str, str, str, str]:

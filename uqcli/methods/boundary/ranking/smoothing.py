@@ -152,7 +152,8 @@ def smoothed_rates(layout: Layout, count: Ints, positives: Ints) -> Floats:
     width = (0.2 * np.maximum(total / bins, 1.0) ** -0.2)[..., None]
     rates = np.empty_like(log_odds)
     for places in layout.alike:
-        n, p, x = (np.take(each, places, axis=1) for each in (count, positives, log_odds))
+        n, p = np.take(count, places, axis=1), np.take(positives, places, axis=1)
+        x = np.take(log_odds, places, axis=1)
         rate = sigmoid(x) if bins == 1 else _isotonic(_by_bin(x, n, p, mean), n)
         rates[:, places] = _isotonic(rate + _correction(p - n * rate, n, width), n)
     return rates
