@@ -18,7 +18,7 @@ def grid_of(uqcli, *arguments):
     return outcome.json
 
 
-@pytest.mark.parametrize("binning", ["equi-weight", "equi-span"])
+@pytest.mark.parametrize("binning", ["shared", "equi-weight", "equi-span"])
 def test_counts_are_those_of_the_oracle(uqcli, data, frame, binning):
     grid = grid_of(uqcli, data, "--binning", binning, "--score-bins", 7, "--uncertainty-bins", 4)
     rows = frame.select("score", "uncertainty", "label").rows()
@@ -34,8 +34,9 @@ def test_counts_are_those_of_the_oracle(uqcli, data, frame, binning):
 )
 def test_a_boundary_on_the_grid_finds_the_same_positives_as_on_the_rows(uqcli, data, frame, constraint):
     """Where rows are at hand thresholds are raised to the lowest score of a positive row."""
-    shape = ["--score-bins", "30", "--uncertainty-bins", "2"]
+    shape = ["--score-bins", "30", "--uncertainty-bins", "2", "--binning", "equi-weight"]
     assert uqcli("bin", data, *shape, "-q", "-o", "g.json").code == 0
+    constraint = [*constraint, "--algorithm", "smooth"]
     rows = uqcli("boundary", data, *constraint, *shape, "-q", "-o", "-").json
     grid = uqcli("boundary", "--grid", "g.json", *constraint, "-q", "-o", "-").json
     assert rows["fit"]["true_positives"] == grid["fit"]["true_positives"]
@@ -99,7 +100,7 @@ def test_apply_adds_the_bins_of_the_grid(uqcli, data, frame, tmp_path):
     assert result.drop("uncertainty_bin", "score_bin").equals(frame)
 
 
-@pytest.mark.parametrize("binning", [b for b in Binning if b not in ("equi-weight", "equi-span")])
+@pytest.mark.parametrize("binning", [b for b in Binning if not b.cuts_uncertainty])
 def test_binnings_of_the_score_alone(uqcli, data, frame, binning):
     grid = grid_of(uqcli, data, "--binning", binning)
     edges = grid["score_edges"][0]
@@ -211,7 +212,17 @@ def test_a_perfect_score_with_a_budget_is_quick(uqcli, tmp_path):
     pl.DataFrame({"score": score, "uncertainty": uncertainty, "label": score > 0.7}).write_parquet(
         "p.parquet"
     )
-    report = uqcli("boundary", "p.parquet", "--max-selected", "10%", "--score-bins", "all", "--json").json
+    report = uqcli(
+        "boundary",
+        "p.parquet",
+        "--max-selected",
+        "10%",
+        "--algorithm",
+        "vw-dpmt",
+        "--score-bins",
+        "all",
+        "--json",
+    ).json
     assert report["metrics"]["true_positives"] == report["metrics"]["selected"] == 3000
     assert report["thresholds"][0] is None
 

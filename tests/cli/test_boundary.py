@@ -185,7 +185,7 @@ def test_all_negative_is_infeasible(uqcli, tmp_path):
 
 def test_an_empty_uncertainty_bin_is_reported(uqcli, tmp_path):
     pl.DataFrame(CORNERS["constant uncertainty"]).write_csv(tmp_path / "d.csv")
-    report = uqcli("boundary", "d.csv", "--precision", "0.5", "--json").json
+    report = uqcli("boundary", "d.csv", "--precision", "0.5", "--uncertainty-bins", "3", "--json").json
     assert report["thresholds"][:2] == [None, None]
     assert any("without any row" in note for note in report["notes"])
 
@@ -220,7 +220,7 @@ def coarse(tmp_path):
 
 @pytest.mark.parametrize("most", ["40", "60"])
 def test_of_a_boundary_and_one_threshold_the_worse_is_never_saved(uqcli, coarse, most, tmp_path):
-    """The grid has no boundary of 40 rows, and a worse one of 60."""
+    """The grid has no boundary of 40 or of 60 rows."""
     asked = ("boundary", *coarse, most)
     report = uqcli(*asked, "-o", "b.json", "--json")
     assert report.code == 0
@@ -229,13 +229,12 @@ def test_of_a_boundary_and_one_threshold_the_worse_is_never_saved(uqcli, coarse,
     saved, single = (json.loads((tmp_path / name).read_bytes()) for name in ("b.json", "st.json"))
     for key in ("algorithm", "thresholds", "uncertainty_edges", "fit", "parameters"):
         assert saved[key] == single[key]
-    assert report.json["metrics"] == {**alone["metrics"], "score_only_recall": alone["metrics"]["recall"]}
-    assert "it is saved; --algorithm vw-dpmt saves the boundary" in report.json["notes"][0]
+    for name in ("recall", "precision", "selected"):
+        assert report.json["metrics"][name] == alone["metrics"][name]
+    assert "it is saved" in report.json["notes"][0]
     shown = uqcli(*asked).out.decode()
-    assert "not saved: vw-dpmt" in shown
-    explicit = uqcli(*asked, "--algorithm", "vw-dpmt", "--json")
-    assert explicit.code == (4 if most == "40" else 0)
-    assert explicit.json["algorithm"] == "vw-dpmt"
+    assert "not saved: smooth" in shown
+    assert uqcli(*asked, "--algorithm", "smooth", "--json").code == 4
 
 
 def test_a_boundary_worse_than_one_threshold_says_so_first(uqcli, coarse):
@@ -413,7 +412,7 @@ def test_compare_has_no_answer_where_the_score_alone_will_not_do(compared_rows, 
 
 
 def test_the_frontier_holds_the_optimum_of_every_number_of_alerts(compared_rows, tmp_path, uqcli):
-    asked = ("boundary", compared_rows, "--uncertainty", "useful", "-q")
+    asked = ("boundary", compared_rows, "--uncertainty", "useful", "-q", "--uncertainty-bins", "3")
     for name in ("f.csv", "f.parquet"):
         assert uqcli(*asked, "--precision", "0.6", "--frontier", name, "--report", "f.html").code == 0
     found, table = pl.read_csv(tmp_path / "f.csv"), pl.read_parquet(tmp_path / "f.parquet")
@@ -423,6 +422,7 @@ def test_the_frontier_holds_the_optimum_of_every_number_of_alerts(compared_rows,
     for algorithm in ("vw-dpmt", "smooth", "st"):
         line = found.filter(pl.col("algorithm") == algorithm).row(-20, named=True)
         limit = ("--max-selected", str(line["selected"]), "--algorithm", algorithm, "--json")
+        limit = (*limit, "--binning", "shared", "--uncertainty-bins", "3")
         again = uqcli("boundary", compared_rows, "--uncertainty", "useful", *limit).json
         assert again["metrics"]["true_positives"] <= line["true_positives"]  # before thresholds are raised
         assert again["metrics"]["true_positives"] >= line["true_positives"] - 2

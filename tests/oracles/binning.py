@@ -23,7 +23,7 @@ def expand(data):
 def grid(data, binning, uncertainty_bins, score_bins):
     """Uncertainty edges, and for each uncertainty bin its score edges and (n, p) cells."""
     rows = expand(data)
-    edges_of = {"equi-weight": equi_weight_edges, "equi-span": equi_span_edges}[binning]
+    edges_of = equi_span_edges if binning == "equi-span" else equi_weight_edges
     all_scores = [s for s, _, _ in rows]
     u_edges = edges_of([u for _, u, _ in rows], uncertainty_bins) if uncertainty_bins > 1 else []
     result = []
@@ -35,8 +35,13 @@ def grid(data, binning, uncertainty_bins, score_bins):
             result.append((distinct, cells))
             continue
         pooled = binning == "equi-span" or not inside
-        s_edges = edges_of(all_scores if pooled else [s for s, _ in inside], score_bins)
-        cells = [[0, 0] for _ in range(score_bins)]
+        if binning == "shared":
+            half = score_bins // 2
+            of_positives = [s for s, _, y in rows if y]
+            s_edges = sorted(equi_weight_edges(all_scores, half) + equi_weight_edges(of_positives, half))
+        else:
+            s_edges = edges_of(all_scores if pooled else [s for s, _ in inside], score_bins)
+        cells = [[0, 0] for _ in range(len(s_edges) + 1)]
         for s, y in inside:
             cells[bin_of(s, s_edges)][0] += 1
             cells[bin_of(s, s_edges)][1] += y

@@ -265,16 +265,19 @@ class BoundaryReport(OneResult):
         """Which rule to use after a comparison, and which is saved."""
         if self.certification is not None:
             return "The certified boundary keeps its promise either way, and is the one that is saved."
-        if compared.verdict == "helps" or self._single is None:
+        alone = self._single
+        if alone is None and self.chosen.found and len(self.chosen.found.thresholds) == 1:
+            return f"Use one threshold ({rule(self.chosen.found.thresholds[0])}): it is saved."
+        if compared.verdict == "helps" or alone is None:
             return "Use the boundary."
-        one = f"Use one threshold ({rule(self._single.thresholds[0])})"
+        one = f"Use one threshold ({rule(alone.thresholds[0])})"
         if self.aside is None:
-            return f"{one}: --algorithm st saves it, here the algorithm that was asked for is saved."
-        return f"{one}: it is saved; --algorithm {self.aside.algorithm} saves the boundary."
+            return f"{one}: --uncertainty-bins 1 saves it, here what was asked for is saved."
+        return f"{one}: it is saved; --uncertainty-bins auto saves the boundary."
 
     def _lead(self) -> list[str]:
         """What to know before anything else."""
-        return [*self._why_one(), *(self.sentence() or self._better_alone())]
+        return self.sentence() or [*self._why_one(), *self._better_alone()]
 
     def _why_one(self) -> list[str]:
         """Why the usual rule is one threshold here."""
@@ -292,13 +295,15 @@ class BoundaryReport(OneResult):
         said += f"{share(single.fit.precision)} on these rows ({rule(single.thresholds[0])})"
         way = "use --algorithm st, or more score bins"
         if self.aside is not None:
-            way = f"it is saved; --algorithm {self.aside.algorithm} saves the boundary"
+            way = (
+                "it is saved" if found is None else "it is saved; --uncertainty-bins auto saves the boundary"
+            )
         if found is None:
             return [f"{said}, where no boundary on this grid will do: {way}."]
         ours, other = (
             self.constraint.objective(f.true_positives, f.selected) for f in (found.fit, single.fit)
         )
-        if other <= ours:
+        if other <= ours or (self.aside is None and self.chosen.algorithm is Algorithm.SMOOTH):
             return []
         return [f"{said}, which is better than the boundary below: {way}."]
 
