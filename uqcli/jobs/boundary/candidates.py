@@ -71,7 +71,26 @@ def _objective(found: Expected | None, fit: FitCounts, constraint: Constraint) -
     return fit.selected * (gain * precision - cost * (1 - precision))
 
 
-def one_threshold(hold_out: HoldOut) -> Candidate | None:
+def threshold_instead(chosen: Candidate, hold_out: HoldOut, compared: Sequence[Compared]) -> Candidate | None:
+    """One score threshold where it is to be used in the place of a boundary; None where it is not.
+
+    A test on rows held out decides, where there was one. Under a budget it is the better of the two, by what
+    is expected.
+    """
+    constraint = hold_out.constraint
+    if chosen.found is None:
+        return _one_threshold(hold_out)
+    if len(chosen.found.thresholds) == 1:
+        return None
+    if compared:
+        return None if compared[0].verdict == "helps" else _one_threshold(hold_out)
+    if constraint.kind not in (ConstraintKind.MAX_SELECTED, ConstraintKind.MAX_FPR):
+        return None
+    alone = _one_threshold(hold_out)
+    return alone if alone is not None and best_of([alone, chosen], constraint) is alone else None
+
+
+def _one_threshold(hold_out: HoldOut) -> Candidate | None:
     """The usual rule without uncertainty, or where that is infeasible the best threshold, if any."""
     cells = hold_out.one_row
     if cells is None:
@@ -83,30 +102,7 @@ def one_threshold(hold_out: HoldOut) -> Candidate | None:
     if hold_out.constraint.margin or hold_out.obstacle(Algorithm.ST) is not None:
         return None
     optimum = hold_out.optimum(Algorithm.ST)
-    if optimum.found is None:
-        return None
-    return Candidate(algorithm=Algorithm.ST, optimum=optimum)
-
-
-def is_set_aside(
-    chosen: Candidate, alone: Candidate | None, constraint: Constraint, compared: Sequence[Compared]
-) -> bool:
-    """Whether one score threshold is to be used in the place of a boundary.
-
-    A test on rows held out decides, where there was one. Under a budget it is the better one, by what is
-    expected.
-    """
-    if alone is None or alone.found is None:
-        return False
-    if chosen.found is None:
-        return True
-    if len(chosen.found.thresholds) == 1:
-        return False
-    if compared:
-        return compared[0].verdict != "helps"
-    if constraint.kind not in (ConstraintKind.MAX_SELECTED, ConstraintKind.MAX_FPR):
-        return False
-    return best_of([alone, chosen], constraint) is alone
+    return None if optimum.found is None else Candidate(algorithm=Algorithm.ST, optimum=optimum)
 
 
 def single_threshold_beside(best: Candidate, hold_out: HoldOut) -> Optimum | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cache, cached_property
 
 import msgspec
 import numpy as np
@@ -28,7 +28,7 @@ from uqcli.methods.boundary.optimum import Optimum, optimise, optimise_recalibra
 from uqcli.methods.boundary.registry import WorksOn, entry_of
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class CountedGrid:
     """Scores counted by uncertainty bin, exactly enough for a grid and for one threshold.
 
@@ -42,10 +42,14 @@ class CountedGrid:
     edges: Floats
     parts: tuple[RangeCounts, ...]
 
+    @cache  # noqa: B019 - a grid lives as long as its run
     def cells(self, bins: int, score_bins: int | None) -> Cells:
         """The grid, of a shared one with so many uncertainty bins."""
-        scores = [each.counts for each in self.parts[:-1]]
-        edges, scores = joined_bins(self.edges, scores, bins)
+        edges, scores = self.edges, [each.counts for each in self.parts[:-1]]
+        if bins == 1 < len(scores):
+            edges, scores = edges[:0], [self.parts[-1].counts]
+        else:
+            edges, scores = joined_bins(edges, scores, bins)
         return cells_from(edges, scores, replace(self.spec, score_bins=score_bins))
 
 

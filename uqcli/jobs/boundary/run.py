@@ -29,9 +29,8 @@ from uqcli.errors import DataError, InfeasibleError, UsageError
 from uqcli.jobs.boundary.candidates import (
     best_of,
     candidates_of,
-    is_set_aside,
-    one_threshold,
     single_threshold_beside,
+    threshold_instead,
 )
 from uqcli.jobs.boundary.certified import CertifiedBoundary, certified, checked_delta
 from uqcli.jobs.boundary.compared import compared
@@ -109,8 +108,8 @@ def _found(
     candidates = candidates_of(hold_out, request.searched)
     best, aside = best_of(candidates, constraint), None
     if request.leaves_the_rule:
-        alone = one_threshold(hold_out)
-        if alone is not None and is_set_aside(best, alone, constraint, gains):
+        alone = threshold_instead(best, hold_out, gains)
+        if alone is not None:
             aside, best = best, alone
             candidates = (best,)
     cells = _cells(hold_out, best, aside)

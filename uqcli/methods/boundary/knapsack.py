@@ -112,10 +112,10 @@ def solve(classes: Sequence[Options]) -> tuple[int, ...]:
     ]
     relaxation = _relax(reduced)
     ceiling = relaxation.bound // relaxation.scale
-    gap = 0
+    gap, step = 0, _shared_step(reduced)
     while True:
         target = max(ceiling - gap, 0)
-        chosen = _best_reaching(reduced, relaxation, target)
+        chosen = _best_reaching(reduced, relaxation, target, step)
         if chosen is not None:
             return tuple(int(keep[option]) for keep, option in zip(kept, chosen, strict=True))
         gap = 2 * gap + 1
@@ -189,7 +189,7 @@ def _total(value: list[Floats], surplus: list[Floats], at: list[int]) -> tuple[f
 
 
 def _best_reaching(
-    classes: Sequence[Options], relaxation: _Relaxation, target: int
+    classes: Sequence[Options], relaxation: _Relaxation, target: int, step: tuple[int, int]
 ) -> tuple[int, ...] | None:
     """Best choice whose value is at least the target, or None if there is none."""
     target_weight = target * relaxation.scale
@@ -197,7 +197,6 @@ def _best_reaching(
     partial = _Partial(
         value=zero, surplus=zero, rank=zero, lowerable=zero.astype(np.bool_), parent=zero, option=zero
     )
-    step = _shared_step(classes)
     levels: list[_Partial] = []
     to_come = relaxation.bound
     surplus_to_come = sum(int(options.surplus[0]) for options in classes)
