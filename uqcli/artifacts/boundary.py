@@ -82,6 +82,12 @@ class SavedRange(msgspec.Struct, frozen=True, kw_only=True):
     low: float | None
     high: float | None
 
+    def in_words(self) -> str:
+        """The share and its range."""
+        if self.low is None:
+            return share(self.value)
+        return f"{share(self.value)} ({share(self.low)} to {share(self.high)})"
+
 
 class SavedExpected(msgspec.Struct, frozen=True, kw_only=True):
     """What to expect on new rows."""
@@ -199,17 +205,20 @@ class BoundaryArtifact(Saved, frozen=True, kw_only=True):
         fit, source = self.fit, self.source
         columns = ", ".join(f"{role} '{name}'" for role, name in source.columns.items())
         cells = (share(fit.recall), share(fit.precision), count(fit.selected), count(fit.true_positives))
-        header = ("recall", "precision", "selected", "true positives")
-        certified, where = "", "On the rows it was found on"
+        certified, where = "", "on the rows it was found on"
         if self.certified is not None:
             tested = self.certified.tested_on.rows
             certified = ", certified"
-            where = f"On all its rows: {count(fit.rows - tested)} chose it, {count(tested)} tested it"
+            where = f"on all its rows: {count(fit.rows - tested)} chose it, {count(tested)} tested it"
         return Document(
             title=f"Boundary ({self.algorithm}) for {self._promise()}{certified}",
             tables=[
                 threshold_table(self.uncertainty_edges, self.thresholds),
-                Table(title=where, header=header, rows=[cells], left=0),
+                Table(
+                    title="",
+                    header=("", "recall", "precision", "selected", "true positives"),
+                    rows=[(where, *cells), *self._expected_rows()],
+                ),
             ],
             notes=[
                 *self._scores_in_words(),
@@ -218,6 +227,12 @@ class BoundaryArtifact(Saved, frozen=True, kw_only=True):
                 f"{self.made_from()}, {count(source.positives)} positive, {count(source.dropped)} dropped.",
             ],
         )
+
+    def _expected_rows(self) -> list[tuple[str, ...]]:
+        if isinstance(self.expected, msgspec.UnsetType) or self.expected is None:
+            return []
+        recall, precision = self.expected.recall, self.expected.precision
+        return [("expected on new rows (90 % ranges)", recall.in_words(), precision.in_words(), "", "")]
 
     def in_a_sentence(self) -> str:
         """See Saved: with what it reaches on its own rows."""

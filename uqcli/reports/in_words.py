@@ -16,7 +16,7 @@ ALGORITHMS: Final[Mapping[str, str]] = MappingProxyType(
         Algorithm.GMT: "each uncertainty bin by itself",
         Algorithm.HR: "one threshold on a score that the uncertainty raises",
         Algorithm.ST: "one score threshold",
-        Algorithm.SMOOTH: "the best by rates that neighbouring scores share",
+        Algorithm.SMOOTH: "the best by smoothed rates",
     }
 )
 CALIBRATIONS: Final[Mapping[str, str]] = MappingProxyType(

@@ -67,6 +67,8 @@ class HoldOutRows:
         How rows are cut.
     seed
         Of the folds that the number of uncertainty bins rests on.
+    least_bins
+        Uncertainty bins that are taken at least where their number is chosen.
     """
 
     constraint: Constraint
@@ -75,11 +77,17 @@ class HoldOutRows:
     uncertain: bool
     grid: GridRequest
     seed: int = 0
+    least_bins: int = 1
     _counted: dict[GridSpec, CountedGrid] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, request: BoundaryRequest, constraint: Constraint) -> HoldOutRows:
+    def of(cls, request: BoundaryRequest, constraint: Constraint, *, uncertain: bool = False) -> HoldOutRows:
         """The rows of a request.
+
+        Parameters
+        ----------
+        uncertain
+            Whether the uncertainty is read whatever the algorithm.
 
         Raises
         ------
@@ -92,7 +100,9 @@ class HoldOutRows:
         every = request.searched is AlgorithmChoice.ALL
         # of all algorithms, hr alone does not make the uncertainty be read
         raised = not every and entry_of(algorithms[0]).works_on is WorksOn.RAISED_SCORES
-        uncertain = raised or any(request.grid.spec(each).uncertainty_bins > 1 for each in algorithms)
+        uncertain = (
+            uncertain or raised or any(request.grid.spec(each).uncertainty_bins > 1 for each in algorithms)
+        )
         table = open_table(request.data, looks_at_uncertainty=uncertain)
         return cls(
             constraint=constraint,
@@ -146,11 +156,25 @@ class HoldOutRows:
             return self._scores
         spec = self.grid.spec(algorithm)
         if self.grid.is_auto(algorithm):
-            bins = fewest_of(self.tried)
+            bins = self.bins
             if spec.binning is Binning.SHARED:
                 return self._count(spec).cells(bins, spec.score_bins)
             spec = replace(spec, uncertainty_bins=bins)
         return self._count(spec).cells(spec.uncertainty_bins, spec.score_bins)
+
+    @property
+    def bins(self) -> int:
+        """Uncertainty bins that pay."""
+        return max(fewest_of(self.tried), self.least_bins)
+
+    @cached_property
+    def compared_cells(self) -> Cells:
+        """A shared grid of at least two uncertainty bins, for comparing them with the score alone."""
+        spec = replace(self.grid.spec(Algorithm.SMOOTH), binning=Binning.SHARED)
+        auto = self.grid.is_auto(Algorithm.SMOOTH)
+        bins = max(self.bins if auto else spec.uncertainty_bins, 2)
+        counted = self._count(spec if auto else replace(spec, uncertainty_bins=bins))
+        return counted.cells(bins, self.grid.score_bins or SCORE_BINS)
 
     @cached_property
     def tried(self) -> tuple[BinsTried, ...]:

@@ -83,14 +83,16 @@ def _run(request: BoundaryRequest) -> Result[BoundaryReport, BoundaryArtifact | 
     if not request.compare:
         return _found(request, constraint, mix)
     with streams_kept():  # the rows are read again
-        gains = compared(request, constraint)
-        return _found(request.looking_at(gains[0].uncertainty), constraint, mix, gains)
+        gains, hold_out = compared(request, constraint)
+        if gains[0].verdict == "helps":
+            hold_out = replace(hold_out, least_bins=2)
+        return _found(request.looking_at(gains[0].uncertainty), constraint, mix, gains, hold_out)
 
 
 def _require_memory(request: BoundaryRequest) -> None:
     if request.saved_grid is not None:
         return
-    if request.certify is not None or request.compare:
+    if request.certify is not None:
         require_memory(request.data, RANKED)
     elif request.grid.score_bins is None:
         require_memory(request.data, EVERY_SCORE)
@@ -101,10 +103,11 @@ def _found(
     constraint: Constraint,
     mix: ClassMix | None,
     gains: tuple[Compared, ...] = (),
+    hold_out: HoldOut | None = None,
 ) -> Result[BoundaryReport, BoundaryArtifact | None]:
     if request.certify is not None:
         return _with_certificate(certified(request), request, gains)
-    hold_out = _hold_out(request, constraint)
+    hold_out = hold_out or _hold_out(request, constraint)
     candidates = candidates_of(hold_out, request.searched)
     best, aside = best_of(candidates, constraint), None
     if request.leaves_the_rule:

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from uqcli.document import Table
-from uqcli.methods.boundary.bins import BinsTried
+from uqcli.methods.boundary.bins import BinsTried, fewest_of
 
 
-def tried_table(tried: Sequence[BinsTried], chosen: int) -> Table:
+def tried_table(tried: Sequence[BinsTried]) -> Table:
     """What each number gains."""
+    chosen = fewest_of(tried)
     rows = [
         (
             str(each.bins),

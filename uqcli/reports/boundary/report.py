@@ -192,7 +192,7 @@ class BoundaryReport(OneResult):
         if self.compared:
             tables.append(gains_table(self.compared))
         if self.tried:
-            tables.append(tried_table(self.tried, self.parameters.uncertainty_bins))
+            tables.append(tried_table(self.tried))
         if found:
             tables.append(self._decision(found))
         return Document(

@@ -1,13 +1,13 @@
-"""Whether the uncertainty finds positives that the score alone does not, on rows held out.
+"""Whether the uncertainty finds positives that the score alone does not, on folds of the counts held out.
 
-Each row is ranked by smoothed rates of score x uncertainty cells that the other folds gave. Its gain over the
-score at as many alerts is held against placebos: the same rows with uncertainties exchanged among neighbours
-in score, which keeps all that the uncertainty has from following the score.
+Each cell is ranked by smoothed rates that the other folds gave. Its gain over the score at as many alerts is
+compared with that of placebos: uncertainties exchanged among rows of like score, which keeps all that the
+uncertainty has from following the score.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
@@ -16,24 +16,27 @@ from typing import Final
 import numpy as np
 
 from uqcli.choices import ConstraintKind
-from uqcli.counts import LOWEST_EDGE, Bools, CellRow, Cells, Floats, Ints, run_starts
+from uqcli.counts import LOWEST_EDGE, CellRow, Cells, Floats, Ints, run_starts
 from uqcli.defaults import FOLDS
 from uqcli.document import Estimate
 from uqcli.draws import Purpose, generator
 from uqcli.methods.boundary.constraint import Constraint
-from uqcli.methods.boundary.ranking.smoothing import nested_boundaries
+from uqcli.methods.boundary.draws_of_cells import digest_of, folds_of
+from uqcli.methods.boundary.ranking.smoothing import Layout, nested_of_draws
 from uqcli.methods.resampling import resample
 from uqcli.running.progress import followed
-
-LEVELS: Final = 3
-"""Uncertainty bins, or fewer where ties leave some of them empty."""
 
 PLACEBOS: Final = 100
 """For each of several uncertainties, one of which is the rows themselves."""
 
-_SCORE_CELLS: Final = 100
-_NEIGHBOURS: Final = 20
-"""Rows next to each other in score among which placebos exchange uncertainties."""
+_LIKE: Final = 20
+"""Rows of neighbouring score cells among which placebos exchange uncertainties, or one cell of more."""
+
+_AT_ONCE: Final = 25
+"""Placebos that are ranked together."""
+
+_MOST_DRAWN_FROM: Final = 10**9 - 1
+"""Rows that numpy draws from without replacement at most."""
 
 _FACTORS: Final = np.array([0.5, 0.7, 0.85, 1.0, 1.2, 1.4])
 """Numbers of alerts at which the gain is averaged, over those of the score at the bound."""
@@ -72,100 +75,140 @@ class Gain:
 
 
 @dataclass(frozen=True, kw_only=True)
-class OrderedRows:
-    """Single rows in ascending order of score, ties in an order that says nothing.
+class HeldOut:
+    """The rows of a grid, dealt to folds and ranked by the rates of the others.
 
     Attributes
     ----------
-    first : int64, shape (n,)
-        Place of the first row with the same score.
-    positive : bool, shape (n,)
-    fold : int64, shape (n,)
-        0 to FOLDS - 1.
-    level : int64, shape (n,)
-        Uncertainty bin, 0 to LEVELS - 1 at most; there are rows in each up to the last.
+    cells
+        Under score edges that all uncertainty bins share.
+    count, positives : int64, shape (FOLDS, cells)
+        Rows of each fold, bin after bin.
     """
 
-    first: Ints
-    positive: Bools
-    fold: Ints
-    level: Ints
+    cells: Cells
+    count: Ints
+    positives: Ints
 
-    @cached_property
-    def ones(self) -> Ints:
-        """How often each row counts; int64, shape (n,)."""
-        return np.ones(len(self.first), dtype=np.int64)
+    @classmethod
+    def of(cls, cells: Cells, seed: int) -> HeldOut:
+        """Deal the rows of a grid."""
+        count, positives = folds_of(cells, seed)
+        return cls(cells=cells, count=count, positives=positives)
+
+    @property
+    def length(self) -> int:
+        """Score cells."""
+        return len(self.cells.rows[0].count)
 
     @cached_property
     def by_score(self) -> Curve:
         """Alerts by the score alone."""
-        return Curve.of(-self.first, self.positive.astype(np.int64), self.ones)
+        (row,) = self.cells.joined(1).rows
+        return Curve.summed(row.count[::-1], row.positives[::-1])
+
+    @cached_property
+    def shares(self) -> Floats:
+        """Share of the other folds' rows ranked up to and with each cell; float64, shape (FOLDS, cells)."""
+        shares: Floats = self._shares(self.count[None], self.positives[None])[0]
+        return shares
 
     @cached_property
     def by_rank(self) -> Curve:
         """Alerts by score and uncertainty."""
-        return Curve.of(self.ranks, self.positive.astype(np.int64), self.ones)
+        return Curve.of(self.shares.ravel(), self.positives.ravel(), self.count.ravel())
 
-    @cached_property
-    def rankings(self) -> tuple[Floats, list[Floats]]:
-        """Of each fold, shares of the other folds' rows up to and with each cell, and where cells begin.
+    def gained(self, count: Ints, positives: Ints, alerts: int) -> list[float]:
+        """Mean gain in recall around a number of alerts, of placebos; shape (draws, FOLDS, cells)."""
+        return [
+            gain(Curve.of(shares.ravel(), p.ravel(), n.ravel()), self.by_score, alerts)
+            for shares, n, p in zip(self._shares(count, positives), count, positives, strict=True)
+        ]
+
+    def _shares(self, count: Ints, positives: Ints) -> Floats:
+        """The shares of several tables; shape (draws, FOLDS, cells)."""
+        train = [
+            (each.sum(axis=1, keepdims=True) - each).reshape(-1, each.shape[-1])
+            for each in (count, positives)
+        ]
+        shares = np.ones(train[0].shape)
+        ranked = nested_of_draws(Layout.of(self.cells), *train)
+        for share, nested in zip(shares, ranked, strict=True):
+            if nested.selected[-1]:
+                share[nested.order] = nested.selected / nested.selected[-1]
+        return shares.reshape(count.shape)
+
+    def placebos(self, draws: int, random: np.random.Generator) -> tuple[Ints, Ints]:
+        """Tables in which the rows of a block have exchanged their uncertainties.
+
+        Blocks are runs of score cells of at least ``_LIKE`` rows. Every row keeps its fold, cell and label.
 
         Returns
         -------
-        float64, shape (FOLDS, cells), and of each bin float64, shape (L,): places in the order of the scores.
+        int64, shape (draws, FOLDS, cells) each
+            Rows and positive rows.
         """
-        cell, lower = self._cells(self.level)
-        return _shares(*self._counts(cell, len(lower)), lower), lower
-
-    @cached_property
-    def ranks(self) -> Floats:
-        """Share of the other folds' rows that are ranked no lower than a row; float64, shape (n,)."""
-        return self.rankings[0][self.fold, self._cells(self.level)[0]]
-
-    def gained(self, level: Ints, alerts: int) -> float:
-        """The mean gain in recall around a number of alerts.
-
-        Parameters
-        ----------
-        level : int64, shape (n,)
-            Uncertainty bin of each row, its own or a placebo's.
-        """
-        cell, lower = self._cells(level)
-        count, positives = self._counts(cell, len(lower))
-        shares = _shares(count, positives, lower)
-        return gain(Curve.of(shares.ravel(), positives.ravel(), count.ravel()), self.by_score, alerts)
-
-    def _cells(self, level: Ints) -> tuple[Ints, list[Floats]]:
-        """Cell of each row, and where the cells of each bin begin in the order of the scores."""
-        cell, lower = np.empty(len(level), dtype=np.int64), []
-        for number in range(int(level.max()) + 1):
-            places = np.flatnonzero(level == number)
-            edges = self.first[places[np.arange(1, _SCORE_CELLS) * len(places) // _SCORE_CELLS]]
-            sizes = np.diff(np.searchsorted(places, edges), prepend=0, append=len(places))
-            cell[places] = number * _SCORE_CELLS + np.repeat(np.arange(_SCORE_CELLS), sizes)
-            lower.append(np.concatenate([LOWEST_EDGE, edges]))
-        return cell, lower
-
-    def _counts(self, cell: Ints, levels: int) -> tuple[Ints, Ints]:
-        """Rows and positive rows of each fold's cells; int64, shape (FOLDS, cells)."""
-        shape = FOLDS, levels * _SCORE_CELLS
-        number = self.fold * shape[1] + cell
-        count = np.bincount(number, minlength=shape[0] * shape[1])
-        positives = np.bincount(number[self.positive], minlength=shape[0] * shape[1])
-        return count.reshape(shape), positives.reshape(shape)
+        shape = FOLDS, len(self.cells.rows), self.length
+        own = np.stack([self.positives, self.count - self.positives]).reshape(2, *shape)
+        block = _blocks(own.sum(axis=(0, 1, 2)))
+        kinds = own.sum(axis=2).transpose(2, 0, 1).reshape(self.length, -1)  # cell, label and fold
+        given = np.zeros((shape[1], draws, kinds.size), dtype=np.int64)
+        left = _sums_by(block, own.sum(axis=(0, 1)))[:, None].repeat(draws, axis=1)
+        for places, blocks in _in_turn(kinds, block):
+            wanted = np.broadcast_to(kinds.ravel()[places], (draws, len(places))).copy()
+            there = left[:, :, blocks]
+            for bin_number in range(shape[1] - 1):
+                others = there[bin_number + 1 :].sum(axis=0)
+                taken = _drawn(there[bin_number], others, wanted, random)
+                given[bin_number][:, places] = taken
+                wanted -= taken
+            given[-1][:, places] = wanted
+            left[:, :, blocks] = there - given[:, :, places]
+        by_kind = given.reshape(shape[1], draws, self.length, 2, FOLDS).transpose(3, 1, 4, 0, 2)
+        positives, negatives = by_kind.reshape(2, draws, FOLDS, -1)
+        return positives + negatives, positives
 
 
-def _shares(count: Ints, positives: Ints, lower: Sequence[Floats]) -> Floats:
-    """Share of the other folds' rows up to and with each cell in their ranking; shape (FOLDS, cells)."""
-    shares = np.ones(count.shape)
-    for fold in range(FOLDS):
-        others = [(each.sum(axis=0) - each[fold]).reshape(len(lower), -1) for each in (count, positives)]
-        rows = [CellRow(lower=low, count=n, positives=p) for low, n, p in zip(lower, *others, strict=True)]
-        cells = Cells(uncertainty_edges=np.arange(1.0, len(rows)), rows=tuple(rows))
-        if cells.total:
-            nested = nested_boundaries(cells)
-            shares[fold, nested.order] = nested.selected / cells.total
-    return shares
+def _blocks(rows: Ints) -> Ints:
+    """Block of each score cell: runs of cells that end with enough rows; what is left joins the last."""
+    block, number, held = np.zeros(len(rows), dtype=np.int64), 0, 0
+    for cell, count in enumerate(rows.tolist()):
+        block[cell] = number
+        held += count
+        if held >= _LIKE:
+            number, held = number + 1, 0
+    return np.minimum(block, max(number - 1, 0))
+
+
+def _sums_by(block: Ints, rows: Ints) -> Ints:
+    """Rows of each uncertainty bin in each block; int64, shape (bins, blocks)."""
+    starts = np.flatnonzero(np.diff(block, prepend=-1))
+    sums: Ints = np.add.reduceat(rows, starts, axis=1)
+    return sums
+
+
+def _in_turn(kinds: Ints, block: Ints) -> Iterator[tuple[Ints, Ints]]:
+    """Kinds of rows that are not empty, one of each block at a time: their places, and their blocks."""
+    places = np.flatnonzero(kinds)
+    of_block = block[places // kinds.shape[1]]
+    turn = np.arange(len(places)) - np.searchsorted(of_block, of_block)
+    for number in range(int(turn.max(initial=-1)) + 1):
+        here = turn == number
+        yield places[here], of_block[here]
+
+
+def _drawn(good: Ints, bad: Ints, sample: Ints, random: np.random.Generator) -> Ints:
+    """How many of a sample without replacement are good; by the normal law where there are a billion."""
+    large = np.maximum(good, bad) > _MOST_DRAWN_FROM
+    if not large.any():
+        return random.hypergeometric(good, bad, sample)
+    few = [np.where(large, 1, each) for each in (good, bad, sample)]
+    drawn = random.hypergeometric(*few)
+    total = np.maximum(good + bad, 2)
+    share = good / total
+    error = np.sqrt(sample * share * (1 - share) * (total - sample) / (total - 1))
+    near = np.rint(sample * share + error * random.standard_normal(good.shape)).astype(np.int64)
+    return np.where(large, np.clip(near, np.maximum(sample - bad, 0), np.minimum(sample, good)), drawn)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -227,42 +270,32 @@ def gain(ours: Curve, other: Curve, alerts: int) -> float:
     return float(more.mean()) / int(other.hits[-1])
 
 
-def exchanged(level: Ints, random: np.random.Generator) -> Ints:
-    """Levels exchanged among neighbours; the last, incomplete group of rows by itself."""
-    whole = len(level) // _NEIGHBOURS * _NEIGHBOURS
-    blocks = random.permuted(level[:whole].reshape(-1, _NEIGHBOURS), axis=1).ravel()
-    return np.concatenate([blocks, random.permutation(level[whole:])])
-
-
-def gain_of(
-    rows: OrderedRows, constraint: Constraint, key: tuple[int, int], placebos: int = PLACEBOS - 1
-) -> Gain | None:
-    """Hold the uncertainty against placebos; None where no threshold on the score meets the constraint.
+def gain_of(cells: Cells, constraint: Constraint, seed: int, placebos: int = PLACEBOS - 1) -> Gain | None:
+    """Compare the uncertainty with placebos; None where no threshold on the score meets the constraint.
 
     Parameters
     ----------
-    key
-        Of the draws: a seed, and a number that depends on all rows.
+    cells
+        At least two uncertainty bins, under score edges they share.
     """
+    rows, table = HeldOut.of(cells, seed), digest_of(cells)
     at = rows.by_score.alerts_at(constraint)
     if at is None:
         return None
     alerts = int(rows.by_score.alerts[at])
     observed = gain(rows.by_rank, rows.by_score, alerts)
-    seed, table = key
-    drawn = np.array(
-        [
-            rows.gained(exchanged(rows.level, generator(seed, Purpose.PLACEBO, table, number)), alerts)
-            for number in followed(range(placebos), "placebos", placebos)
-        ]
-    )
-    at_alerts, at_bound, *in_value = _resampled(rows, constraint, alerts, key)
+    drawn: list[float] = []
+    for first in followed(range(0, placebos, _AT_ONCE), "placebos", -(-placebos // _AT_ONCE)):
+        random = generator(seed, Purpose.PLACEBO, table, first)
+        drawn += rows.gained(*rows.placebos(min(_AT_ONCE, placebos - first), random), alerts)
+    gains = np.array(drawn)
+    at_alerts, at_bound, *in_value = _resampled(rows, constraint, alerts, (seed, table))
     found = Gain(
         equal_alerts=_estimate(observed, at_alerts, _AT_ALERTS),
         at_bound=_estimate(_more_recall(rows.by_rank, rows.by_score, constraint), at_bound, _AT_BOUND),
-        placebo=float(drawn.mean()),
-        p_value=(1 + int((drawn >= observed).sum())) / (placebos + 1),
-        p_hurts=(1 + int((drawn <= observed).sum())) / (placebos + 1),
+        placebo=float(gains.mean()),
+        p_value=(1 + int((gains >= observed).sum())) / (placebos + 1),
+        p_hurts=(1 + int((gains <= observed).sum())) / (placebos + 1),
     )
     if not in_value:
         return found
@@ -288,17 +321,21 @@ def _times(estimate: Estimate, factor: float) -> Estimate:
     return Estimate(value=value, low=low, high=high)
 
 
-def _resampled(rows: OrderedRows, constraint: Constraint, alerts: int, key: tuple[int, int]) -> list[Floats]:
+def _resampled(rows: HeldOut, constraint: Constraint, alerts: int, key: tuple[int, int]) -> list[Floats]:
     """Gains at as many alerts, at the bound and, under a utility, in that, among rows drawn again by rank."""
-    orders = [np.unique(each, return_inverse=True)[1] for each in (rows.ranks, -rows.first)]
+    there = np.flatnonzero(rows.count)
+    from_top = np.tile(np.arange(rows.length)[::-1], FOLDS * len(rows.cells.rows))
+    keys = rows.shares.ravel()[there], from_top[there]
+    orders = [np.unique(each, return_inverse=True)[1] for each in keys]
+    positives = rows.positives.ravel()[there]
+    labelled = np.concatenate([positives, rows.count.ravel()[there] - positives])
     seed, table = key
     measures = [_more_recall, *([_more_value] if constraint.kind is ConstraintKind.UTILITY else [])]
     gains: list[list[float]] = []
     for number in followed(range(RESAMPLINGS), "resampling", RESAMPLINGS):
-        weight = resample(rows.ones, generator(seed, Purpose.BOOTSTRAP, table, number))
-        hits = weight * rows.positive
+        hits, misses = np.split(resample(labelled, generator(seed, Purpose.BOOTSTRAP, table, number)), 2)
         if hits.any():
-            ours, other = (Curve.summed(_sums(order, weight), _sums(order, hits)) for order in orders)
+            ours, other = (Curve.summed(_sums(order, hits + misses), _sums(order, hits)) for order in orders)
             gains.append([gain(ours, other, alerts), *(each(ours, other, constraint) for each in measures)])
     return list(np.array(gains).T)
 
