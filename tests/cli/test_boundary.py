@@ -325,7 +325,7 @@ def test_compare_says_first_what_to_do(compared_rows, uqcli):
     tested = uqcli(*asked, "--compare").out.decode()
     assert "No evidence that uncertainty 'noise' helps" in tested
     assert "was not tested" not in tested
-    assert "was not tested" in uqcli(*asked).out.decode()
+    assert "was not tested" in uqcli(*asked, "--algorithm", "vw-dpmt").out.decode()
     assert uqcli(*asked, "--compare", "--fail-if", "gain.equal_alerts < 0.5").code == 6
 
 
@@ -333,29 +333,92 @@ def test_compare_says_first_what_to_do(compared_rows, uqcli):
 def test_what_compare_says_to_use_stands_in_the_decision(compared_rows, tmp_path, uqcli):
     asked = ("boundary", compared_rows, "--precision", "0.6", "--compare", "--report", "r.md")
     said = uqcli(*asked, "--uncertainty", "noise", "--json").json["notes"][0]
-    (threshold,) = re.findall(
-        r"Use one threshold \((score >= [\d.]+)\): it is saved; --algorithm vw-dpmt", said
-    )
-    assert f"| saved: the score alone | {threshold} |" in (tmp_path / "r.md").read_text()
-    alone = uqcli("boundary", compared_rows, "--precision", "0.6", "--algorithm", "st", "--json").json
+    (threshold,) = re.findall(r"Use one threshold \((score >= [\d.]+)\): it is saved", said)
+    assert f"| {threshold} |" in (tmp_path / "r.md").read_text()
+    alone = uqcli("boundary", compared_rows, "--precision", "0.6", "--uncertainty-bins", "1", "--json").json
     assert threshold == f"score >= {alone['thresholds'][0]:.6g}"
     report = uqcli(*asked, "--uncertainty", "useful", "--json").json
     gained = report["metrics"]["gain"]["recall"]
     own = f"by {100 * gained['value']:+.2f} ({100 * gained['low']:+.2f} to "
     assert f"With precision >= 0.6 kept by both there, {own}" in report["notes"][0]
     assert report["notes"][0].endswith("Use the boundary.")
-    assert "Drawn with seed 0: the gains." in report["notes"]
-    assert "The bound is kept by all lines of the boundary together" in str(report["notes"])
+    assert "Drawn with seed 0: the gains, the number of uncertainty bins." in report["notes"]
+    assert "The thresholds meet the bound together" in str(report["notes"])
 
 
 def test_the_rule_saved_is_the_rule_advised(compared_rows, tmp_path, uqcli):
     asked = ("boundary", compared_rows, "--precision", "0.6", "--compare", "-q", "-o", "b.json")
-    for column, algorithm, rows in (("noise", "st", 1), ("useful", "vw-dpmt", 3)):
-        assert uqcli(*asked, "--uncertainty", column).code == 0
+    for column, more in (("noise", ()), ("useful", ()), ("noise", ("--uncertainty-bins", "2"))):
+        assert uqcli(*asked, "--uncertainty", column, *more).code == 0
         saved = json.loads((tmp_path / "b.json").read_bytes())
-        assert (saved["algorithm"], len(saved["thresholds"])) == (algorithm, rows)
+        assert saved["algorithm"] == "smooth"
+        assert (len(saved["thresholds"]) > 1) == (column == "useful" or bool(more))
+        assert saved["parameters"]["uncertainty_bins"] == len(saved["thresholds"])
     assert uqcli(*asked, "--uncertainty", "noise", "--algorithm", "vw-dpmt").code == 0
-    assert json.loads((tmp_path / "b.json").read_bytes())["algorithm"] == "vw-dpmt"
+    saved = json.loads((tmp_path / "b.json").read_bytes())
+    assert (saved["algorithm"], len(saved["thresholds"])) == ("vw-dpmt", 3)
+
+
+@pytest.mark.usefixtures("undrawn")
+def test_the_default_takes_as_many_bins_as_pay_and_says_what_to_expect(compared_rows, tmp_path, uqcli):
+    asked = ("boundary", compared_rows, "--precision", "0.6", "-o", "b.json", "--uncertainty")
+    for column, bins in (("noise", {1}), ("useful", {2, 4, 8})):
+        shown = uqcli(*asked, column, "--report", "r.md").out.decode()
+        report = uqcli(*asked, column, "--json").json
+        assert report["algorithm"] == "smooth"
+        assert report["parameters"]["binning"] == "shared"
+        assert len(report["thresholds"]) == report["parameters"]["uncertainty_bins"]
+        assert len(report["thresholds"]) in bins
+        assert ("One threshold: no clear gain from uncertainty bins." in shown) == (bins == {1})
+        expected = report["metrics"]["expected"]
+        saved = json.loads((tmp_path / "b.json").read_bytes())
+        assert saved["expected"] == expected
+        assert expected["precision"]["value"] <= report["metrics"]["precision"]
+        line = f"{expected['recall']['value']:.4f} ({expected['recall']['low']:.4f} to "
+        for text in (shown, (tmp_path / "r.md").read_text(), uqcli("show", "b.json").out.decode()):
+            assert "expected on new rows (90 % ranges)" in text
+            assert line in text
+    assert uqcli(*asked, "useful", "-q", "--fail-if", "expected.precision.low < 0.99").code == 6
+
+
+def test_one_threshold_says_that_alerts_are_too_few(compared_rows, uqcli):
+    asked = ("boundary", compared_rows, "--max-selected", "50", "--uncertainty", "useful", "--json")
+    report = uqcli(*asked).json
+    assert report["notes"][0] == "One threshold: too few alerts to choose bins."
+    assert report["bins_tried"] == []
+
+
+def test_a_margin_is_kept_and_said(compared_rows, tmp_path, uqcli):
+    asked = ("boundary", compared_rows, "--precision", "0.6", "--uncertainty", "useful", "-o", "b.json")
+    plain, wide = uqcli(*asked, "--json").json, uqcli(*asked, "--margin", "1", "--json").json
+    found = wide["metrics"]
+    surplus = found["true_positives"] - 0.6 * found["selected"]
+    assert surplus >= (0.24 * found["selected"]) ** 0.5
+    assert found["recall"] < plain["metrics"]["recall"]
+    said = f"--margin 1 makes it about one in six at recall {found['recall']:.4f} on these rows"
+    assert said in " ".join(plain["notes"])
+    assert "--margin" not in " ".join(wide["notes"])
+    assert json.loads((tmp_path / "b.json").read_bytes())["margin"] == 1.0
+    refused = uqcli(*asked, "--margin", "1", "--algorithm", "vw-dpmt")
+    assert (refused.code, "--margin with --algorithm vw-dpmt" in refused.err) == (2, True)
+    other = uqcli("boundary", compared_rows, "--recall", "0.6", "--uncertainty", "useful", "--margin", "1")
+    assert (other.code, "--margin with --recall" in other.err) == (2, True)
+    too_wide = uqcli(*asked, "--margin", "40")
+    assert too_wide.code == 4
+    assert f"without one recall is {plain['metrics']['recall']:.4f}" in too_wide.err
+
+
+def test_bins_of_a_shared_grid_are_chosen_as_those_of_its_rows(compared_rows, tmp_path, uqcli):
+    rows = ("--uncertainty", "useful", "-q")
+    assert uqcli("bin", compared_rows, *rows, "--binning", "shared", "-o", "g.json").code == 0
+    grid = json.loads((tmp_path / "g.json").read_bytes())
+    assert len(grid["count"]) == 8
+    bound = ("--precision", "0.6", "--json")
+    found = [uqcli("boundary", *each, *bound).json for each in (("--grid", "g.json"), (compared_rows, *rows))]
+    assert found[0]["bins_tried"] == found[1]["bins_tried"]
+    assert found[0]["uncertainty_edges"] == found[1]["uncertainty_edges"]
+    for name in ("true_positives", "expected"):
+        assert found[0]["metrics"][name] == found[1]["metrics"][name]
 
 
 def test_a_certificate_is_of_the_rule_whose_precision_is_shown(compared_rows, uqcli):

@@ -37,7 +37,7 @@ class Law:
         """Precision and recall of a boundary, and its recall less the score's at as many alerts."""
         score, uncertainty, rate = self.population
         chosen = model.decide(score, uncertainty)
-        alone = np.sort(rate[np.argsort(-score, kind="stable")][: int(chosen.sum())]).sum()
+        alone = rate[np.argsort(-score, kind="stable")][: int(chosen.sum())].sum()
         hits = rate[chosen].sum()
         return float(rate[chosen].mean()), float(hits / rate.sum()), float((hits - alone) / rate.sum())
 
@@ -71,10 +71,12 @@ LAWS = {
 
 
 def measured(law, size, seed, **options):
-    """Of one hold-out: precision less bound, recall, gap to the score, and what was expected; None if infeasible."""
+    """Of one hold-out: precision less bound, recall, gap to the score, what was expected; or None."""
     score, uncertainty, label = law.sample(size, seed)
     try:
-        model = uqcli.find_boundary(score, label, uncertainty=uncertainty, precision=law.bound, seed=seed, **options)
+        model = uqcli.find_boundary(
+            score, label, uncertainty=uncertainty, precision=law.bound, seed=seed, **options
+        )
     except uqcli.InfeasibleError:
         return None
     precision, recall, gap = law.truth(model)

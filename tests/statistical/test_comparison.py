@@ -6,13 +6,19 @@ import numpy as np
 import pytest
 
 import uqcli
+from uqcli.choices import Binning
+from uqcli.counts import bin_of
+from uqcli.defaults import FOLDS
+from uqcli.methods.bin.grid import GridSpec, cells_from, pool_by, uncertainty_edges_of
 from uqcli.methods.boundary.constraint import the_constraint
-from uqcli.methods.boundary.ranking.placebo import Curve, OrderedRows, gain, gain_of
+from uqcli.methods.boundary.ranking.placebo import Curve, HeldOut, gain, gain_of
+from uqcli.rows import Rows
 
 REPETITIONS = int(os.environ.get("STATISTICAL_REPETITIONS", "12"))
 TRUE_ROWS = 40_000
 BOUND = the_constraint(precision="0.6")
 WORTH = the_constraint(gain="3", cost="2")
+SPEC = GridSpec(binning=Binning.SHARED, uncertainty_bins=2, score_bins=500)
 
 
 def useless(score, uncertainty):
@@ -33,18 +39,34 @@ def drawn(rate, size, random):
     return score, uncertainty, random.random(size) < rate(score, uncertainty)
 
 
+USELESS = {
+    "follows the score": lambda score, random: np.clip(
+        0.5 * (1 - score) + 0.5 * random.random(len(score)), 0, 1
+    ),
+    "the score": lambda score, random: score,
+    "a wave of the score": lambda score, random: np.sin(20 * score),
+    "levels of the score": lambda score, random: np.floor(3 * score),
+    "noise": lambda score, random: random.random(len(score)),
+    "noise, mostly one value": lambda score, random: np.maximum(random.random(len(score)), 0.9),
+}
+"""Uncertainties that tell nothing that the score does not."""
+
+
 def slack(share):
     """Three standard errors of a share of the repetitions."""
     return 3 * np.sqrt(share * (1 - share) / REPETITIONS)
 
 
+@pytest.mark.parametrize("name", USELESS)
 @pytest.mark.parametrize("size", [500, 3000])
-def test_an_uncertainty_that_only_follows_the_score_is_seldom_said_to_help_or_to_hurt(size):
+def test_a_useless_uncertainty_is_seldom_said_to_help_or_to_hurt(size, name):
     p_values, opposite, helps, hurts = [], [], 0, 0
     for seed in range(REPETITIONS):
-        score, uncertainty, label = drawn(useless, size, np.random.default_rng(seed))
-        given = {"uncertainty": uncertainty, "precision": "0.6", "compare": True, "seed": seed}
-        found = uqcli.find_boundary(score, label, **given).compared
+        random = np.random.default_rng(seed)
+        score = random.beta(1, 2, size)
+        label = random.random(size) < score
+        given = {"precision": "0.6", "compare": True, "seed": seed}
+        found = uqcli.find_boundary(score, label, uncertainty=USELESS[name](score, random), **given).compared
         helps += found.verdict == "helps"
         hurts += found.verdict == "hurts"
         p_values.append(1 if found.p_value is None else found.p_value)
@@ -62,38 +84,36 @@ def test_gains_of_the_ranking_on_new_rows_lie_in_their_intervals(rate, size, bou
     for seed in range(REPETITIONS):
         random = np.random.default_rng(seed)
         score, uncertainty, label = drawn(rate, size, random)
-        cuts = np.sort(uncertainty)[[size // 3, 2 * size // 3]]
-        rows = OrderedRows(
-            first=np.arange(size),
-            positive=label,
-            fold=random.permutation(np.arange(size) * 5 // size),
-            level=np.searchsorted(cuts, uncertainty, side="right"),
-        )
-        found = gain_of(rows, bound, (seed, 0), placebos=1)
+        numbers = {"score": score, "uncertainty": uncertainty}
+        rows = Rows(numbers=numbers, positive=label)
+        edges = uncertainty_edges_of(rows, SPEC)
+        cells = cells_from(edges, pool_by(rows, edges), SPEC)
+        found = gain_of(cells, bound, seed, placebos=1)
         if found is None:
             covered += 1
             continue
-        alerts = int(rows.by_score.alerts[rows.by_score.alerts_at(bound)])
+        held_out = HeldOut.of(cells, seed)
+        alerts = int(held_out.by_score.alerts[held_out.by_score.alerts_at(bound)])
         new = drawn(rate, TRUE_ROWS, random)
-        truth = true_gains(rows, score, cuts, new, alerts / size, bound)
+        truth = true_gains(held_out, new, alerts / size, bound)
         estimates = (found.equal_alerts, found.at_bound, found.value)[: len(covered)]
         for at, estimate in enumerate(estimates):
             covered[at] += estimate.low - 1e-12 <= truth[at] <= estimate.high + 1e-12
     assert (covered / REPETITIONS >= 0.95 - slack(0.95)).all(), covered / REPETITIONS
 
 
-def true_gains(rows, score, cuts, new, share, bound):
+def true_gains(rows, new, share, bound):
     """Of the folds' rankings of new rows: at a share of alerts, at the bound, in what is maximised."""
-    new_score, new_uncertainty, label = new
-    shares, lower = rows.rankings
-    level = np.searchsorted(cuts, new_uncertainty, side="right")
-    ranks = np.empty((len(shares), len(label)))
-    for number, starts in enumerate(lower):
-        there = level == number
-        cell = np.searchsorted(score[starts[1:].astype(int)], new_score[there], side="right")
-        ranks[:, there] = shares[:, number * len(starts) + cell]
-    ones, hits = np.ones(ranks.size, dtype=np.int64), np.tile(label, len(ranks)).astype(np.int64)
-    ours = Curve.of(ranks.ravel(), hits, ones)
-    other = Curve.of(-np.tile(np.arange(len(label)), len(ranks)), hits, ones)
-    value = float(ours.value(bound) - other.value(bound)) * len(rows.first) / ranks.size
-    return gain(ours, other, share * ranks.size), ours.recall(bound) - other.recall(bound), value
+    score, uncertainty, label = new
+    level = bin_of(uncertainty, rows.cells.uncertainty_edges)
+    place = bin_of(score, rows.cells.rows[0].lower[1:])
+    cell = level * rows.length + place
+    count, hits = (
+        np.tile(np.bincount(each, minlength=rows.count.shape[1]), FOLDS) for each in (cell, cell[label])
+    )
+    ours = Curve.of(rows.shares.ravel(), hits, count)
+    from_top = np.tile(np.arange(rows.length)[::-1], FOLDS * len(rows.cells.rows))
+    other = Curve.of(from_top, hits, count)
+    new_rows = FOLDS * len(label)
+    value = float(ours.value(bound) - other.value(bound)) * rows.cells.total / new_rows
+    return gain(ours, other, round(share * new_rows)), ours.recall(bound) - other.recall(bound), value

@@ -4,45 +4,34 @@ import numpy as np
 import polars as pl
 import pytest
 
+import uqcli
 from uqcli.document import Estimate
-from uqcli.jobs.boundary.compared import ordered_rows, ranked
+from uqcli.jobs.boundary.compared import ranked
 from uqcli.methods.boundary.ranking.placebo import Gain
-from uqcli.rows import Rows
 
 
-def rows_of(frame):
-    numbers = {name: frame[name].to_numpy() for name in ("score", "uncertainty")}
-    weight = frame["w"].to_numpy() if "w" in frame.columns else None
-    return Rows(numbers=numbers, positive=frame["label"].to_numpy(), weight=weight).pooled()
-
-
-def frame_of(size=500):
+@pytest.fixture
+def frame():
     random = np.random.default_rng(4)
-    score = random.random(size).round(2)
+    score = random.random(800).round(2)
     return pl.DataFrame(
         {
             "score": score,
-            "uncertainty": random.integers(0, 9, size).astype(float),
-            "label": random.random(size) < score,
-            "w": random.integers(1, 4, size),
+            "uncertainty": random.integers(0, 9, 800).astype(float),
+            "label": random.random(800) < score,
+            "w": random.integers(1, 4, 800),
         }
     )
 
 
-def test_rows_are_the_same_in_any_order_and_written_out():
-    frame = frame_of()
+def test_rows_are_compared_alike_in_any_order_and_written_out(frame):
     out = frame.select(pl.exclude("w").repeat_by("w").explode())
-    found = [
-        ordered_rows(rows_of(each), 0)
-        for each in (frame, frame.sample(fraction=1, shuffle=True, seed=1), out)
-    ]
-    for rows, table in found[1:]:
-        assert table == found[0][1]
-        for name in ("first", "positive", "fold", "level"):
-            assert (getattr(rows, name) == getattr(found[0][0], name)).all()
-    other, _ = ordered_rows(rows_of(frame), 1)
-    assert (other.fold != found[0][0].fold).any()
-    assert np.bincount(other.fold).max() - np.bincount(other.fold).min() <= 1
+    found = []
+    for each in (frame, frame.sample(fraction=1, shuffle=True, seed=1), out):
+        columns = {"weight": each["w"]} if "w" in each.columns else {}
+        given = {"uncertainty": each["uncertainty"], "precision": "0.6", "compare": True, **columns}
+        found.append(uqcli.find_boundary(each["score"], each["label"], **given).compared)
+    assert found[0] == found[1] == found[2]
 
 
 def gain(value, p_value, half=0.01):

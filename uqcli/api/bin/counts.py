@@ -16,7 +16,7 @@ from uqcli.choices import Binning
 from uqcli.counts import Floats, Ints
 from uqcli.jobs.bin.run import BinRequest, run
 from uqcli.methods.bin.block_sizes import BlockSizes
-from uqcli.methods.bin.grid import GridSpec
+from uqcli.methods.bin.grid import GridSpec, usual_uncertainty_bins
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -96,7 +96,7 @@ def bin_counts(
     rule = choice("binning", Binning, binning)
     both = rule.cuts_uncertainty
     if uncertainty_bins is None:
-        uncertainty_bins = defaults.UNCERTAINTY_BINS if both and uncertainty is not None else 1
+        uncertainty_bins = 1 if uncertainty is None else usual_uncertainty_bins(rule)
     if score_bins is None:
         score_bins = defaults.SCORE_BINS if both else defaults.SINGLE_SCORE_BINS
     spec = GridSpec(

@@ -106,7 +106,7 @@ def _refuse_shape(given: dict[str, str | Binning | None]) -> None:
 
 def _spec(binning: Binning, given: dict[str, str]) -> GridSpec:
     from uqcli.methods.bin.block_sizes import BlockSizes
-    from uqcli.methods.bin.grid import GridSpec
+    from uqcli.methods.bin.grid import GridSpec, usual_uncertainty_bins
 
     both = binning.cuts_uncertainty
     if binning is not Binning.PAVA_BC and ("--n-min" in given or "--n-max" in given):
@@ -114,7 +114,7 @@ def _spec(binning: Binning, given: dict[str, str]) -> GridSpec:
     numbers = {name: size(name, value) for name, value in given.items() if name != "--binning"}
     return GridSpec(
         binning=binning,
-        uncertainty_bins=numbers.get("--uncertainty-bins", defaults.UNCERTAINTY_BINS if both else 1),
+        uncertainty_bins=numbers.get("--uncertainty-bins", usual_uncertainty_bins(binning)),
         score_bins=numbers.get("--score-bins", defaults.SCORE_BINS if both else defaults.SINGLE_SCORE_BINS),
         blocks=BlockSizes(n_min=numbers.get("--n-min"), n_max=numbers.get("--n-max")),
     )

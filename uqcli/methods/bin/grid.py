@@ -20,7 +20,7 @@ from uqcli.counts import (
     narrow_bins,
     places_by_bin,
 )
-from uqcli.defaults import MOST_CELLS, MOST_UNCERTAINTY_BINS
+from uqcli.defaults import MOST_CELLS, MOST_UNCERTAINTY_BINS, SHARED_UNCERTAINTY_BINS, UNCERTAINTY_BINS
 from uqcli.errors import UsageError
 from uqcli.exact import check_size
 from uqcli.methods.bin.block_sizes import BlockSizes
@@ -66,6 +66,13 @@ class GridSpec:
                 f"{self.uncertainty_bins} uncertainty bins x {self.score_bins} score bins",
                 expected=f"at most {MOST_CELLS} cells",
             )
+
+
+def usual_uncertainty_bins(binning: Binning) -> int:
+    """Uncertainty bins where nobody says how many."""
+    if binning is Binning.SHARED:
+        return SHARED_UNCERTAINTY_BINS
+    return UNCERTAINTY_BINS if binning.cuts_uncertainty else 1
 
 
 def uncertainty_rule(binning: Binning) -> BinningRule:

@@ -52,6 +52,7 @@ def tried_bins(cells: Cells, constraint: Constraint, seed: int) -> tuple[BinsTri
     cells
         Under score edges that all bins share; numbers of bins are those of ``BINS`` that divide theirs.
     """
+    constraint = replace(constraint, margin=Fraction(0))  # what pays at the bound itself
     whole = cells.joined(1)
     tops = single_threshold(whole, constraint.goal(whole))
     if tops is None or int(top_runs(whole.rows[0]).selected[tops[0]]) < _LEAST_ALERTS:

@@ -92,7 +92,8 @@ def expected(cells: Cells, algorithm: Algorithm, constraint: Constraint, seed: i
         out = np.array([pooled[0] / pooled[1], pooled[0] / pooled[2]])
         rates = np.minimum(apparent.rates[:, 0], (1 - _OUTSIDE) * apparent.rates[:, 0] + _OUTSIDE * out)
     trials = int(apparent.selected[0]), int(apparent.positives[0])
-    precision, recall = (_estimate(float(rate), n) for rate, n in zip(rates, trials, strict=True))
+    shares = np.clip(rates, 0.0, 1.0).tolist()  # few rows can be flattered by more than there is
+    precision, recall = (_estimate(share, n) for share, n in zip(shares, trials, strict=True))
     return Expected(precision=precision, recall=recall)
 
 
