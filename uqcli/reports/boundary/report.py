@@ -313,7 +313,7 @@ class BoundaryReport(OneResult):
         if len(self.candidates) > 1:
             more = ["expected recall", "expected precision"]
             every = [
-                (named(each.algorithm, ALGORITHMS), *_cells(each), *_expected_cells(each.expected))
+                (named(each.algorithm, ALGORITHMS), *_cells(each), *expected_cells(each.expected))
                 for each in self.candidates
             ]
             return Table(title="", header=[*header, *more], rows=every)
@@ -484,7 +484,8 @@ def ranged(estimate: Estimate | None) -> str:
     return f"{share(estimate.value)} ({share(estimate.low)} to {share(estimate.high)})"
 
 
-def _expected_cells(found: Expected | None) -> tuple[str, str]:
+def expected_cells(found: Expected | None) -> tuple[str, str]:
+    """What to expect on new rows, for tables: recall, precision."""
     if found is None:
         return "", ""
     return share(found.recall.value), share(found.precision.value)

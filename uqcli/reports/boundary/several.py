@@ -9,7 +9,7 @@ from typing import Any
 from uqcli.artifacts.boundary import rule
 from uqcli.defaults import VERSION
 from uqcli.document import Document, Metrics, Table, count, ranges
-from uqcli.reports.boundary.report import TOGETHER, UNTESTED, BoundaryReport, fit_cells
+from uqcli.reports.boundary.report import TOGETHER, UNTESTED, BoundaryReport, expected_cells, fit_cells
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -35,7 +35,11 @@ class SeveralBoundariesReport:
     def document(self) -> Document:
         """The readable form: one line for each bound."""
         algorithms = ", ".join(dict.fromkeys(str(each.chosen.algorithm) for each in self.reports))
-        header = ("on the rows they were chosen on", "recall", "precision", "selected", "true positives")
+        header = (
+            "on the rows they were chosen on",
+            *("recall", "precision", "selected", "true positives"),
+            *("expected recall", "expected precision"),
+        )
         found = Table(title="", header=header, rows=[_line(each) for each in self.reports])
         return Document(
             title=f"Boundaries ({algorithms}) for several bounds",
@@ -77,15 +81,15 @@ class SeveralBoundariesReport:
             notes += [
                 *([UNTESTED] if any(each.is_untested for each in self.reports) else []),
                 *([TOGETHER] if any(each.has_lines for each in self.reports) else []),
-                "Measured on the rows they were chosen on: expect less on new rows; check with uqcli "
-                "evaluate on labelled data not used here.",
             ]
         return notes
 
 
 def _line(report: BoundaryReport) -> tuple[str, ...]:
     found, bound = report.chosen.found, report.constraint.promise()
-    return (bound, "infeasible", "", "", "") if found is None else (bound, *fit_cells(found.fit))
+    if found is None:
+        return (bound, "infeasible", *[""] * 5)
+    return (bound, *fit_cells(found.fit), *expected_cells(report.chosen.expected))
 
 
 def _decision(edges: Sequence[float], reports: Sequence[BoundaryReport]) -> Table:
