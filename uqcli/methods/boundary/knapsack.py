@@ -112,7 +112,7 @@ def solve(classes: Sequence[Options]) -> tuple[int, ...]:
     ]
     relaxation = _relax(reduced)
     ceiling = relaxation.bound // relaxation.scale
-    gap, step = 0, _shared_step(reduced)
+    gap, step = ceiling >> 14, _shared_step(reduced)  # about what cells leave between the two
     while True:
         target = max(ceiling - gap, 0)
         chosen = _best_reaching(reduced, relaxation, target, step)

@@ -84,10 +84,12 @@ class Ranges:
     @cached_property
     def starts(self) -> Keys:
         """Least key of each range."""
-        starts = [self.least, *(self.low + (each << self.shift) for each in range(1, self.size - 1))]
+        keys: Keys = self.low + (np.arange(self.size, dtype=np.int64) << self.shift)
+        keys = keys.astype(self.width)  # the last may be beyond it
         greatest = np.finfo(np.float32 if self.width == np.int32 else np.float64).max
         last = min(self.low + ((self.size - 1) << self.shift), int(keys_of(np.array([greatest]))[0]))
-        return np.array([*starts, last], dtype=self.width)
+        keys[0], keys[-1] = self.least, last
+        return keys
 
 
 @dataclass(frozen=True, kw_only=True)
