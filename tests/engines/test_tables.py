@@ -5,6 +5,7 @@ import itertools
 import os
 import threading
 from dataclasses import replace
+from functools import cache
 
 import numpy as np
 import polars as pl
@@ -12,13 +13,14 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from tests.engines.conftest import AGAIN, FRAME, ON_SPARK
+from tests.engines.conftest import AGAIN, FRAME, ON_SPARK, TIGHT
 from tests.oracles import counting
 from tests.oracles.isotonic_blocks import isotonic_counts
 from tests.properties.array_table import ArrayTable
 from tests.properties.strategies import as_hold_out, build_cells, data_sets
-from uqcli.choices import Algorithm, Binning, ConstraintKind, OnInvalid
+from uqcli.choices import Algorithm, Binning, ConstraintKind, EngineName, OnInvalid
 from uqcli.counts import merge
+from uqcli.engines.local.count import kept
 from uqcli.engines.protocol import WHOLE, Partition
 from uqcli.engines.request import DataRequest, Roles
 from uqcli.errors import DataError
@@ -53,7 +55,7 @@ def frame(data, dtype=pl.Float64):
     )
 
 
-def written(rows, folder, cuts=(), ending="parquet"):
+def written(rows, folder, cuts=(), ending="parquet", group=2):
     """The rows in several files of a format, cut anywhere, or in a frame cut alike."""
     bounds = [0, *sorted(cuts), rows.height]
     if ending == FRAME:
@@ -64,7 +66,7 @@ def written(rows, folder, cuts=(), ending="parquet"):
         path = folder / f"{number}.{ending}"
         part = rows[start:stop]
         if ending == "parquet":
-            part.write_parquet(path, row_group_size=2)
+            part.write_parquet(path, row_group_size=group)
         elif ending == "jsonl":
             part.write_ndjson(path)
         elif ending == "arrow":
@@ -191,13 +193,23 @@ CROWDED = {
 }
 
 
+@pytest.fixture
+def larger_parts(engine, room, monkeypatch):
+    """Parts of 20 rows where they are of a few: all are gone through for every range that is opened."""
+    if room in (TIGHT, AGAIN):
+        monkeypatch.setattr(kept, "ROWS_PER_PART", 20)
+    if room == AGAIN:
+        monkeypatch.setattr(kept, "KEPT_BYTES", 400)
+
+
+@pytest.mark.usefixtures("larger_parts")
 @pytest.mark.parametrize("name", CROWDED)
 def test_values_crowded_anywhere_are_counted_as_by_hand(engine, room, tmp_path, name):
     random = np.random.default_rng(7)
-    size = 60 if room in (*ON_SPARK, AGAIN) else 300
+    size = {**dict.fromkeys((*ON_SPARK, AGAIN), 60), TIGHT: 120}.get(room, 300)
     score = CROWDED[name](random.random(size))
     data = [(float(s), float(random.random()), bool(random.random() < 0.4), 1) for s in score]
-    table = table_with(engine, written(frame(data), tmp_path, ending="parquet"), data)
+    table = table_with(engine, written(frame(data), tmp_path, group=20), data)
     for spec in SPECS:
         found, whole = grid_cells(table, spec), build_cells(as_hold_out(data), spec)
         for row, other in zip(found.rows, whole.rows, strict=True):
@@ -233,36 +245,41 @@ def hold_out(table, constraint, grid):
     return HoldOutRows(constraint=constraint, source=None, table=table, uncertain=True, grid=grid)
 
 
+WAYS = (
+    (GridRequest(uncertainty_bins=2, score_bins=3), Algorithm.VW_DPMT),
+    (GridRequest(uncertainty_bins=2, score_bins=3), Algorithm.ST),
+    (GridRequest(score_bins=7), Algorithm.SMOOTH),
+)
+"""How rows are cut, and the algorithm that asks first."""
+
+
+def optima(table, kind, text, way):
+    """What every algorithm finds in a table."""
+    grid, first = way
+    rows = hold_out(table, parse_constraint(kind, text), grid)
+    found = [rows.optimum(each) for each in dict.fromkeys([first, *Algorithm]) if rows.obstacle(each) is None]
+    return [
+        (each.found and (each.found.thresholds, each.found.fit), each.closest and each.closest.fit)
+        for each in found
+    ]
+
+
+@cache
+def optima_of_all_pooled(data, kind, text, way):
+    """The same in all rows at once; every engine is held against it."""
+    return optima(ArrayTable(as_hold_out(list(data))), kind, text, way)
+
+
 @EXAMPLES
-@given(data=DATA)
-def test_boundaries_are_those_of_all_scores_pooled(engine, room, source, tmp_path_factory, data):
+@given(data=DATA, turn=st.integers(0, len(WAYS) - 1))
+def test_boundaries_are_those_of_all_scores_pooled(engine, room, source, tmp_path_factory, data, turn):
+    """Each constraint is asked for in one or two of the ways, and in the others in other examples."""
     inputs = written(frame(data), tmp_path_factory.mktemp("rows"), ending=source)
-    tables = table_with(engine, inputs, data), ArrayTable(as_hold_out(data))
-    ways = (
-        (GridRequest(uncertainty_bins=2, score_bins=3), Algorithm.VW_DPMT),
-        (GridRequest(uncertainty_bins=2, score_bins=3), Algorithm.ST),
-        (GridRequest(score_bins=7), Algorithm.SMOOTH),
-    )
-    constraints = CONSTRAINTS[::2] if room in (*ON_SPARK, AGAIN) else CONSTRAINTS
-    for (kind, text), (grid, first) in itertools.product(constraints, ways):
-        constraint, found = parse_constraint(kind, text), []
-        for table in tables:
-            rows = hold_out(table, constraint, grid)
-            optima = [
-                rows.optimum(each)
-                for each in dict.fromkeys([first, *Algorithm])
-                if rows.obstacle(each) is None
-            ]
-            found.append(
-                [
-                    (
-                        each.found and (each.found.thresholds, each.found.fit),
-                        each.closest and each.closest.fit,
-                    )
-                    for each in optima
-                ]
-            )
-        assert found[0] == found[1]
+    table = table_with(engine, inputs, data)
+    for number, (kind, text) in enumerate(CONSTRAINTS):
+        for other in range(1 if room == EngineName.POLARS else 2):  # the one with more examples
+            way = WAYS[(turn + number + other) % len(WAYS)]
+            assert optima(table, kind, text, way) == optima_of_all_pooled(tuple(data), kind, text, way)
 
 
 def test_columns_of_either_width_are_one_table(engine, tmp_path):
@@ -319,15 +336,16 @@ def test_no_weight_is_no_row(engine, source, tmp_path):
         table_of(engine, inputs).pooled(WHOLE)
 
 
+@pytest.mark.usefixtures("larger_parts")
 def test_the_best_threshold_is_found_among_many_scores(engine, room, source, tmp_path):
     random = np.random.default_rng(3)
-    for seed in range({**dict.fromkeys(ON_SPARK, 1), AGAIN: 2}.get(room, 8)):
+    for seed in range({**dict.fromkeys(ON_SPARK, 1), AGAIN: 2, TIGHT: 3}.get(room, 8)):
         score = random.random(150)
         label = random.random(150) < score ** (seed % 3 + 1)
         data = [(*row, 1) for row in zip(score.tolist(), score.tolist(), label.tolist(), strict=True)]
         folder = tmp_path / str(seed)
         folder.mkdir()
-        inputs = written(frame(data), folder, ending=source)
+        inputs = written(frame(data), folder, ending=source, group=20)
         tables = table_with(engine, inputs, data), ArrayTable(as_hold_out(data))
         for kind, text in [*CONSTRAINTS, (ConstraintKind.PRECISION, "0.9")]:
             found = [
