@@ -1,12 +1,18 @@
 """Fixtures and the hypothesis profile shared by all tests."""
 
+import gc
 import os
 import signal
+import sys
 
-import pytest
-from hypothesis import HealthCheck, settings
+# programs that tests start would compile the same modules hundreds of times, and workers rewrite all tests
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+sys.dont_write_bytecode = False
 
-from uqcli.cli.process.surroundings import compute_alike
+import pytest  # noqa: E402
+from hypothesis import HealthCheck, settings  # noqa: E402
+
+from uqcli.cli.process.surroundings import compute_alike  # noqa: E402
 
 compute_alike()  # as programs that tests start do
 import numpy  # noqa: E402, F401  before warnings are errors
@@ -20,6 +26,15 @@ signal.signal(signal.SIGHUP, signal.SIG_DFL)
 # tests that limit a program before it starts must fork, which gRPC's own threads do not survive
 os.environ["GRPC_ENABLE_FORK_SUPPORT"] = "0"
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "uqcli"))
+
+
+gc.disable()  # what is collected and imported stays
+
+
+def pytest_collection_finish():
+    """Let the collector of garbage begin with what tests leave."""
+    gc.freeze()
+    gc.enable()
 
 
 @pytest.fixture(autouse=True)
