@@ -78,7 +78,7 @@ def artifact_of(folder, command, name):
     return output.read_bytes().replace(name.encode(), b"") if code == 0 else code
 
 
-@settings(max_examples=15)
+@settings(max_examples=8)
 @pytest.mark.parametrize("command", COMMANDS)
 @given(data_sets(), st.randoms(use_true_random=False))
 def test_rows_grouped_with_their_number_are_the_rows(tmp_path_factory, command, data, random):

@@ -87,7 +87,7 @@ def by_python(content, delimiter):
 @pytest.mark.parametrize("seed", range(8))
 def test_well_formed_files_say_what_python_reads(seed, monkeypatch):
     source = random.Random(seed)
-    for _ in range(120):
+    for _ in range(60):
         delimiter = source.choice([",", ",", "\t", "|", " "])
         content = file_of(source, delimiter).encode()
         found = read(content, source.choice([1, 2, 3, 7, 20, 100, 1000]), monkeypatch, delimiter)
@@ -121,7 +121,7 @@ def test_any_bytes_mean_the_same_wherever_blocks_begin(seed, monkeypatch):
         b"\0",
         b"\xef\xbb\xbf",
     ]
-    for _ in range(100):
+    for _ in range(60):
         body = b"".join(source.choices(pieces[: source.choice([9, 12, 15])], k=source.randrange(40)))
         content = source.choice([b"a,b\n", b"a\n", b"a,b,c\r\n", b"", b"\xef\xbb\xbf"]) + body
         whole = read(content, 1 << 20, monkeypatch)

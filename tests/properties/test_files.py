@@ -48,7 +48,7 @@ def artifact_of(folder, options, *inputs):
     return output.read_bytes() if code == 0 else code
 
 
-@settings(max_examples=60)
+@settings(max_examples=40)
 @given(data_sets(), OPTIONS, st.randoms(use_true_random=False), st.integers(0, 24))
 def test_format_order_and_split_change_no_byte_and_apply_agrees(tmp_path_factory, data, options, random, cut):
     folder = tmp_path_factory.mktemp("files")

@@ -48,7 +48,8 @@ def test_log_odds_of_a_network_are_those_of_its_probabilities(few, monkeypatch):
     assert np.allclose(1 / (1 + np.exp(-log_odds)), model.predict_proba(features)[:, 1], atol=1e-12)
 
 
-def test_models_are_seeded(few):
+def test_models_are_seeded(few, monkeypatch):
+    monkeypatch.setattr(learned, "EPOCHS", 3)
     for train in (lambda: learned.boosted(few, 3), lambda: learned.network(few, 1, True, 3)):
         assert np.array_equal(train()(few.features), train()(few.features))
 

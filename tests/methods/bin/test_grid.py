@@ -36,7 +36,7 @@ def equal(one, other):
     )
 
 
-@settings(max_examples=400)
+@settings(max_examples=200)
 @given(data_sets(), SPECS)
 def test_grid_equals_counting_row_by_row(data, spec):
     cells = build_cells(as_hold_out(data), spec)
@@ -63,7 +63,7 @@ def test_weight_two_is_two_rows(data, spec):
     )
 
 
-@settings(max_examples=300)
+@settings(max_examples=150)
 @given(data_sets(), SPECS, PRECISIONS, st.sampled_from(ON_CELLS))
 def test_applying_a_boundary_to_its_own_rows_gives_its_own_counts(data, spec, precision, algorithm):
     hold_out = as_hold_out(data)

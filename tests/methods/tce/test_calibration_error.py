@@ -24,7 +24,7 @@ def in_one_bin(test, score, positives, rows, alpha):
 ALPHAS = st.sampled_from([0.05, 0.01, 0.1, 0.5, 1.0, 0.001])
 
 
-@settings(max_examples=300)
+@settings(max_examples=150)
 @given(st.integers(1, 250), st.floats(0, 1), ALPHAS, st.lists(FAR, min_size=1, max_size=12))
 def test_binomial_decisions_are_scipys(rows, share, alpha, far):
     positives = round(share * rows)
@@ -37,7 +37,10 @@ def test_binomial_decisions_are_scipys(rows, share, alpha, far):
 
 @pytest.mark.parametrize(("positives", "rows"), [(1, 30), (29, 30), (36, 300), (264, 300)])
 def test_acceptance_regions_may_have_gaps(positives, rows):
-    score = np.linspace(0, 1, 4001 if rows == 300 else 1001)  # gaps of many rows are narrow
+    score = np.linspace(0, 1, 1001 if rows == 30 else 251)
+    if rows == 300:  # gaps are near the ends of the region, and narrow
+        near = positives / rows + 0.08 * np.array([-1, 1])
+        score = np.unique(np.concatenate([score, np.linspace(*near, 601)]))
     got = in_one_bin(binomial_test, score, positives, rows, 0.05)
     assert got.tolist() == [stats.binomtest(positives, rows, q).pvalue <= 0.05 for q in score]
     assert np.count_nonzero(np.diff(got.astype(int))) > 2
@@ -63,7 +66,7 @@ ROWS = st.lists(
 )
 
 
-@settings(max_examples=150)
+@settings(max_examples=100)
 @given(ROWS, st.sampled_from(ScoreBinning), st.sampled_from(CalibrationTest), ALPHAS, st.integers(1, 12))
 def test_metrics_are_those_of_the_samples(rows, binning, test, alpha, n_bins):
     data = [(score + 0.0, int(label)) for score, label in rows]
@@ -123,7 +126,7 @@ def test_sizes_of_bounded_bins(rows, data):
     assert (bins.count <= max(n_max, 2 * (n_min - 1) + largest, n_min - 1 + n_max)).all()
 
 
-@settings(max_examples=200)
+@settings(max_examples=60)
 @given(ROWS)
 def test_parts_of_the_brier_score_and_the_cumulative_error_are_those_of_the_samples(rows):
     data = [(score + 0.0, int(label)) for score, label in rows]

@@ -53,7 +53,7 @@ def folds_by_hand(rows, count, positives):
     ]
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(few_rows(), st.integers(1, 50))
 def test_gains_are_those_by_hand(cells, alerts):
     rows = HeldOut.of(cells, 0)
