@@ -8,13 +8,19 @@ import subprocess
 import sys
 import tempfile
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 import numpy as np
 import polars as pl
 import pytest
+import typer.main
 
 from uqcli.cli.app import run
+
+typer.main.get_command = cache(
+    typer.main.get_command
+)  # made once of each command, not for every line that is run
 
 PROGRAM = [sys.executable, "-m", "uqcli"]
 
