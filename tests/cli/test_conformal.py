@@ -216,10 +216,10 @@ def test_known_priors_and_classes_of_weight_zero(uqcli, trees):
 
 def test_float32_ties_and_many_classes(uqcli, tmp_path):
     random = np.random.default_rng(6)
-    joint = random.integers(0, 3, (300, 1000)) + (np.arange(1000) == 0)
+    joint = random.integers(0, 3, (200, 400)) + (np.arange(400) == 0)
     probability = (joint / joint.sum(axis=1, keepdims=True)).astype(np.float32)
-    label = [random.choice(1000, p=row.astype(float) / row.astype(float).sum()) for row in probability]
-    columns = {f"p_{each}": probability[:, each] for each in range(1000)}
+    label = [random.choice(400, p=row.astype(float) / row.astype(float).sum()) for row in probability]
+    columns = {f"p_{each}": probability[:, each] for each in range(400)}
     pl.DataFrame({**columns, "label": label}).write_parquet(tmp_path / "many.parquet")
     for method in ("aps", "lac"):
         assert uqcli("conformal", "many.parquet", *PROBA, "--method", method, "-q", "-o", "c.json").code == 0

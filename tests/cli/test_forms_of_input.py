@@ -439,7 +439,7 @@ def test_names_that_look_like_patterns_are_names(uqcli, rows, tmp_path, ending, 
     for line in (
         ("boundary", "--precision", "0.6"),
         ("tce", "--by", "group"),
-        ("calibrate", "--method", "heterogeneous", "--partition", "group"),
+        ("calibrate", "--method", "heterogeneous", "--partition", "group", "--bootstrap", "2"),
     ):
         words = [names.get(word, word) for word in line]
         options = [f"--{role}={names[role]}" for role in ("score", "label") if role in names]

@@ -7,6 +7,7 @@ import subprocess
 import sys
 import time
 
+import numpy as np
 import polars as pl
 import pytest
 
@@ -105,11 +106,13 @@ def test_a_signal_ends_the_run_and_leaves_nothing(single, large, tmp_path, numbe
     assert output.read_text() == "old"
 
 
-def test_an_ignored_signal_stays_ignored(single, large, tmp_path):
+def test_an_ignored_signal_stays_ignored(single, tmp_path):
     def ignore():
         signal.signal(signal.SIGINT, signal.SIG_IGN)
 
-    process = start("apply", single, large, "-q", "-o", tmp_path / "o.parquet", preexec_fn=ignore)
+    rows = tmp_path / "rows.csv"  # read to their end
+    pl.DataFrame({"score": np.random.default_rng(1).random(400_000)}).write_csv(rows)
+    process = start("apply", single, rows, "-q", "-o", tmp_path / "o.parquet", preexec_fn=ignore)
     while process.poll() is None:  # whatever is at work when it comes
         process.send_signal(signal.SIGINT)
         time.sleep(0.02)
