@@ -13,10 +13,12 @@ from typing import get_args
 import pytest
 
 import uqcli
+from tests.cli.conftest import in_one_process
 from uqcli import choices, errors
 from uqcli.artifacts.registry import model_of
 from uqcli.artifacts.saved import Saved
 from uqcli.choices import Algorithm, ArtifactKind, Binning
+from uqcli.cli.config import COMMANDS
 from uqcli.engines.open import ENGINES
 from uqcli.jobs.calibrate.fit import ROW_FITS, SCORE_FITS
 from uqcli.methods.bin.registry import BinningRule, rule_of
@@ -126,11 +128,11 @@ OFFERED = [
 
 
 @functools.cache
-def help_of(command):
-    """What ``uqcli <command> --help`` prints, on lines so wide that none is broken."""
-    arguments = [sys.executable, "-m", "uqcli", command, "--help"]
-    environment = {**os.environ, "COLUMNS": "1000"}
-    return subprocess.run(arguments, env=environment, capture_output=True, text=True, check=True).stdout
+def helps():
+    """What ``uqcli <command> --help`` prints of each command, on lines so wide that none is broken."""
+    found = in_one_process([(command, "--help") for command in COMMANDS], environment={"COLUMNS": "1000"})
+    assert [(each.code, each.err) for each in found] == [(0, "")] * len(COMMANDS)
+    return {command: each.out.decode() for command, each in zip(COMMANDS, found, strict=True)}
 
 
 @functools.cache
@@ -144,7 +146,7 @@ def reference_of(command):
 
 @pytest.mark.parametrize(("command", "option", "offered"), OFFERED)
 def test_help_and_reference_list_every_choice(command, option, offered):
-    (found,) = re.findall(rf"^\W*{option}\b.*?<([^>]+)>", help_of(command), flags=re.MULTILINE)
+    (found,) = re.findall(rf"^\W*{option}\b.*?<([^>]+)>", helps()[command], flags=re.MULTILINE)
     assert found.split("|") == [str(each) for each in offered]
     if option.startswith("--"):
         row = rf"^\| `{option}`(?:, `--[\w-]+`)* ((?:[\w-]+ \\\| )*[\w-]+) \|"
@@ -155,7 +157,7 @@ def test_help_and_reference_list_every_choice(command, option, offered):
 def test_help_and_readme_name_every_constraint():
     for kind in choices.ConstraintKind:
         option = "--gain" if kind is choices.ConstraintKind.UTILITY else f"--{kind}"
-        assert option in help_of("boundary")
+        assert option in helps()["boundary"]
         assert f"`{option}`" in reference_of("boundary")
 
 

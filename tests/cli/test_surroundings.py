@@ -164,10 +164,10 @@ def test_every_kind_of_cpu_gives_the_same_bytes(data, classes):
     lines = [
         [*line.format(data=data).split(), "--json"]
         for line in (
-            "calibrate {data} --method all",
+            "calibrate {data} --method all --bootstrap 20",
             "tce {data} --bootstrap 20",
-            "shift source.csv --target target.csv --proba p_*",
-            "shift source.csv --target target.csv --proba p_* --estimator em",
+            "shift source.csv --target target.csv --proba p_* --bootstrap 20",
+            "shift source.csv --target target.csv --proba p_* --estimator em --bootstrap 20",
         )
     ]
     plain = in_one_process(lines, cwd=classes)

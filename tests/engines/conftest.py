@@ -66,7 +66,9 @@ def here():
 @pytest.fixture
 def engine(room, monkeypatch):
     """An engine under the one contract."""
-    if room in ON_SPARK:  # where in the source a column was named, found anew for each, is a fifth of the work
+    if (
+        room in ON_SPARK
+    ):  # where in the source a column was named, found anew for each, is a fifth of the work
         monkeypatch.setattr("pyspark.errors.utils._enable_debugging_cache", False, raising=False)
     if room in (TIGHT, AGAIN):
         for module in (kept, ranges):
