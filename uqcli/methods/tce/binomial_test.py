@@ -14,6 +14,9 @@ from uqcli.parts import PART
 _RELATIVE = 1 + 1e-7
 """Outcomes count as extreme up to this factor above the observed one's probability, as in scipy."""
 
+_TIED = 1 + 1e-12
+"""A p-value up to this factor above the level is the level: tails are rounded in their last digits."""
+
 _FEW, _FEW_IN_ALL, _PIECES = 16, 1024, 4
 """Scores of a stretch that are evaluated one by one, and of such in all bins; pieces of other stretches."""
 
@@ -137,7 +140,8 @@ def _one_by_one(
         place = np.repeat(first[a:b] - (upto[a:b] - times), times)
         place += np.arange(upto[a] - times[0], upto[b - 1])
         bins = np.repeat(of_bin[a:b], times)
-        runs.append(changes(p_values(score[place], positives[bins], rows[bins]) <= alpha, place))
+        found = p_values(score[place], positives[bins], rows[bins])
+        runs.append(changes(found <= alpha * _TIED, place))
     return runs
 
 
