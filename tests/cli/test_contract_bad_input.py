@@ -209,7 +209,10 @@ BAD_ARTIFACTS = {
     "missing key": (lambda good: changed(good, thresholds=...), "thresholds"),
     "wrong type": (lambda good: changed(good, thresholds=["a"]), "thresholds"),
     "too few thresholds": (lambda good: changed(good, thresholds=[0.5]), "inconsistent"),
-    "falling edges": (lambda good: changed(good, uncertainty_edges=[2.0, 1.0]), "ascending"),
+    "falling edges": (
+        lambda good: changed(good, uncertainty_edges=[2.0, 1.0], thresholds=[0.5] * 3),
+        "ascending",
+    ),
     "number out of range": (
         lambda good: good.read_text().replace('"thresholds": [', '"thresholds": [1e999, '),
         "out of range",

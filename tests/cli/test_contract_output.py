@@ -173,7 +173,7 @@ def test_boundary_to_stdout_is_the_artifact_and_the_report_goes_to_stderr(uqcli,
     outcome = uqcli("boundary", data, "--precision", "0.7", "-o", "-")
     assert outcome.code == 0
     assert outcome.json["kind"] == "boundary"
-    assert "Boundary (vw-dpmt)" in outcome.err
+    assert "Boundary (smooth)" in outcome.err
 
 
 def test_infeasible_is_exit_four_with_a_report_and_the_old_output(uqcli, tmp_path):

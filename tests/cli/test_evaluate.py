@@ -171,14 +171,15 @@ def test_rows_are_physical_rows_and_dropped_ones_are_counted_beside_them(uqcli, 
     (tmp_path / "d.csv").write_text("score,uncertainty,label,w\n" + "\n".join(lines) + "\n")
     reading = ("--weight", "w", "--on-invalid", "drop", "--json")
     expected = {"rows": 40, "positives": 20, "dropped": 2}
-    for command in (("boundary", "--precision", "0.3"), ("bin",), ("boundary", "--recall", "0.5")):
+    boundary = ("boundary", "--uncertainty-bins", "3")
+    for command in ((*boundary, "--precision", "0.3"), ("bin",), (*boundary, "--recall", "0.5")):
         source = uqcli(*command, "d.csv", *reading).json["source"]
         assert {name: source[name] for name in expected} == expected, command
     alone = {"rows": 41, "dropped": 1}  # a missing uncertainty is no reason to leave a row out
     for command in (("tce",), ("calibrate",), ("conformal",)):
         source = uqcli(*command, "d.csv", *reading).json["source"]
         assert {name: source[name] for name in alone} == alone, command
-    assert uqcli("boundary", "d.csv", "--precision", "0.3", *reading[:-1], "-q", "-o", "b.json").code == 0
+    assert uqcli(*boundary, "d.csv", "--precision", "0.3", *reading[:-1], "-q", "-o", "b.json").code == 0
     evaluated = uqcli("evaluate", "b.json", "d.csv", *reading).json["source"]
     assert {name: evaluated[name] for name in expected} == expected
     applied = uqcli("apply", "b.json", "d.csv", "--on-invalid", "drop", "-o", "out.csv", "--json").json

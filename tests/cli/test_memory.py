@@ -18,7 +18,6 @@ KEEPING = {
         "--score-bins 500",
     ),
     "boundary certify": (("boundary", "{}", "--precision", "0.6", "--certify", "0.1"), "--certify"),
-    "boundary compare": (("boundary", "{}", "--precision", "0.6", "--compare"), "--compare"),
     "calibrate mist": (("calibrate", "{}", "--method", "mist"), "--method isotonic"),
     "calibrate tree": (
         ("calibrate", "{}", "--method", "heterogeneous", "--features", "f", "--partitioner", "tree"),

@@ -158,7 +158,8 @@ def test_positivity_of_small_and_strange_files_can_be_drawn(uqcli, tmp_path, row
 def test_what_a_boundary_is_drawn_with(uqcli, data, tmp_path):
     asked = ("boundary", data, "--precision", "0.5", "-q", "--report", "r.html")
     shown = {
-        (): "with boundary, with score alone",
+        ("--uncertainty-bins", "3"): "with boundary, with score alone",
+        (): 'with boundary"',
         ("--certify", "0.4"): 'with certified boundary"',  # alone: the bands are of its own edges
     }
     for options, title in shown.items():

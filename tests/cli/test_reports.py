@@ -261,12 +261,14 @@ def test_apply_says_by_what_rows_were_decided(uqcli, data, tmp_path):
     fit = json.loads((tmp_path / "b.json").read_text())["fit"]
     assert uqcli("apply", "b.json", data, "-q", "-o", "a.csv", "--report", "a.md").code == 0
     text = (tmp_path / "a.md").read_text()
-    share = (
-        f"{100 * fit['selected'] / fit['rows']:.2f} % were selected at a precision of {fit['precision']:.4f}"
+    told = json.loads((tmp_path / "b.json").read_text())["expected"]
+    share = f"{100 * fit['selected'] / fit['rows']:.2f} % were selected"
+    expected = (
+        f"precision {told['precision']['value']:.4f} and recall {told['recall']['value']:.4f} are expected"
     )
     assert (
-        f"By: Boundary (vw-dpmt) for precision >= 0.7; of the {fit['rows']} rows it was chosen on {share}"
-        in text
+        f"By: Boundary (smooth) for precision >= 0.7; of the {fit['rows']} rows it was chosen on {share}; "
+        f"{expected}" in text
     )
 
 
@@ -314,14 +316,14 @@ def test_a_boundary_that_is_not_shown_to_beat_the_score_says_so_everywhere(uqcli
     pl.DataFrame(frame).write_csv(tmp_path / "useless.csv")
     line = ("boundary", "useless.csv", "--precision", "0.7", "--compare", "-q", "-o", "b.json")
     for algorithm, title in (
-        ((), "st) for precision >= 0.7: the score alone"),
+        ((), "smooth) for precision >= 0.7: the score alone"),
         (("--algorithm", "vw-dpmt"), "vw-dpmt) for precision >= 0.7: not shown to beat the score alone"),
     ):
         assert uqcli(*line, *algorithm, "--report", "r.md").code == 0
         page = (tmp_path / "r.md").read_text()
         assert page.startswith(f"# Boundary ({title}\n")
         assert "On rows held out it is not shown to find more than the score alone." in page
-    assert "--algorithm st saves it, here the algorithm that was asked for is saved." in page
+    assert "--uncertainty-bins 1 saves it, here what was asked for is saved." in page
 
 
 def test_a_certificate_says_which_rows_chose_and_which_tested(uqcli, data, tmp_path):

@@ -38,7 +38,8 @@ def grid(data, binning, uncertainty_bins, score_bins):
         if binning == "shared":
             half = score_bins // 2
             of_positives = [s for s, _, y in rows if y]
-            s_edges = sorted(equi_weight_edges(all_scores, half) + equi_weight_edges(of_positives, half))
+            s_edges = equi_weight_edges(all_scores, half)
+            s_edges = sorted(s_edges + (equi_weight_edges(of_positives, half) if of_positives else []))
         else:
             s_edges = edges_of(all_scores if pooled else [s for s, _ in inside], score_bins)
         cells = [[0, 0] for _ in range(len(s_edges) + 1)]

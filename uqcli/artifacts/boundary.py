@@ -240,11 +240,14 @@ class BoundaryArtifact(Saved, frozen=True, kw_only=True):
         promise = self._promise()
         if self.certified is not None:
             promise = f"{promise}, certified at a risk of {100 * self.certified.delta:g} %"
-        return (
+        said = (
             f"Boundary ({self.algorithm}) for {promise}; of the {count(fit.rows)} rows it was chosen on "
-            f"{100 * fit.selected / fit.rows:.2f} % were selected at a precision of {share(fit.precision)}, "
-            "which is a little flattered"
+            f"{100 * fit.selected / fit.rows:.2f} % were selected"
         )
+        if isinstance(self.expected, msgspec.UnsetType) or self.expected is None:
+            return f"{said} at a precision of {share(fit.precision)}, which is a little flattered"
+        precision, recall = self.expected.precision.value, self.expected.recall.value
+        return f"{said}; precision {share(precision)} and recall {share(recall)} are expected on new rows"
 
     def _promise(self) -> str:
         return parse_constraint(self.constraint.kind, self.constraint.value).promise()

@@ -54,7 +54,10 @@ def test_scores_packed_round_every_change(rows, share):
     around = [np.linspace(each - 1 / 2000, each, 4000) for each in changes]
     score = np.sort(np.concatenate([coarse, *around]))
     found = binomial_test.rejected(score, np.array([0, len(score)]), positives, n, 0.05).each()
-    expected = binomial_test.p_values(score, np.full(len(score), k), np.full(len(score), rows)) <= 0.05 * binomial_test._TIED
+    expected = (
+        binomial_test.p_values(score, np.full(len(score), k), np.full(len(score), rows))
+        <= 0.05 * binomial_test._TIED
+    )
     assert found.tolist() == expected.tolist()
 
 

@@ -31,6 +31,9 @@ _MOST_CELLS: Final = 100_000
 _Z: Final = 1.645
 """Of ranges that hold 90 %."""
 
+_LEAST_ALERTS: Final = 30
+"""Selected rows below which ranges held less than 85 % in simulations, where positives are rare."""
+
 _OUTSIDE: Final = 0.632
 _BY_OPTIMISM: Final = frozenset({Algorithm.SMOOTH, Algorithm.ST})
 
@@ -93,7 +96,10 @@ def expected(cells: Cells, algorithm: Algorithm, constraint: Constraint, seed: i
         rates = np.minimum(apparent.rates[:, 0], (1 - _OUTSIDE) * apparent.rates[:, 0] + _OUTSIDE * out)
     trials = int(apparent.selected[0]), int(apparent.positives[0])
     shares = np.clip(rates, 0.0, 1.0).tolist()  # few rows can be flattered by more than there is
-    precision, recall = (_estimate(share, n) for share, n in zip(shares, trials, strict=True))
+    if trials[0] < _LEAST_ALERTS:
+        precision, recall = (Estimate(value=share, low=None, high=None) for share in shares)
+    else:
+        precision, recall = (_estimate(share, n) for share, n in zip(shares, trials, strict=True))
     return Expected(precision=precision, recall=recall)
 
 

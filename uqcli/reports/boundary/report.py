@@ -207,7 +207,7 @@ class BoundaryReport(OneResult):
 
     def _title(self) -> str:
         title = f"Boundary ({self.chosen.algorithm}) for {self.constraint.promise()}"
-        if self.aside is not None:
+        if self.aside is not None or (self.compared and self._is_one):
             return f"{title}: the score alone"
         if self._in_vain:
             return f"{title}: not shown to beat the score alone"
@@ -266,7 +266,7 @@ class BoundaryReport(OneResult):
         if self.certification is not None:
             return "The certified boundary keeps its promise either way, and is the one that is saved."
         alone = self._single
-        if alone is None and self.chosen.found and len(self.chosen.found.thresholds) == 1:
+        if alone is None and self.chosen.found and self._is_one:
             return f"Use one threshold ({rule(self.chosen.found.thresholds[0])}): it is saved."
         if compared.verdict == "helps" or alone is None:
             return "Use the boundary."
@@ -279,10 +279,14 @@ class BoundaryReport(OneResult):
         """What to know before anything else."""
         return self.sentence() or [*self._why_one(), *self._better_alone()]
 
+    @property
+    def _is_one(self) -> bool:
+        """Whether the rule is one score threshold."""
+        return self.chosen.found is not None and len(self.chosen.found.thresholds) == 1
+
     def _why_one(self) -> list[str]:
         """Why the usual rule is one threshold here."""
-        found = self.chosen.found
-        if self.tried is None or self.aside or found is None or len(found.thresholds) > 1:
+        if self.tried is None or self.aside or not self._is_one:
             return []
         return [NO_GAIN if self.tried else TOO_FEW]
 
