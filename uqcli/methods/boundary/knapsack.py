@@ -31,6 +31,8 @@ from uqcli.counts import Bools, Floats, Ints
 _SAFE_BITS = 61
 _BLOCK = 1 << 20
 _SAMPLE = 20_000
+_MIXED = 0x9E3779B97F4A7C15 - (1 << 64)
+"""An odd number; products wrap."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -220,15 +222,14 @@ def _best_reaching(
 
 def _shared_step(classes: Sequence[Options]) -> tuple[int, int]:
     """The most common step between neighbouring options, as value and surplus."""
-    steps = [
-        np.stack([np.diff(options.value[:_SAMPLE]), np.diff(options.surplus[:_SAMPLE])], axis=1)
-        for options in classes
-    ]
-    found, counts = np.unique(np.concatenate(steps), axis=0, return_counts=True)
-    if len(found) == 0:
+    value = np.concatenate([np.diff(options.value[:_SAMPLE]) for options in classes])
+    surplus = np.concatenate([np.diff(options.surplus[:_SAMPLE]) for options in classes])
+    if len(value) == 0:
         return 0, 0
-    value, surplus = found[np.argmax(counts)]
-    return int(value), int(surplus)
+    mixed = value * _MIXED + surplus  # two steps of one number do no harm: any step will do
+    _, first, counts = np.unique(mixed, return_index=True, return_counts=True)
+    at = int(first[np.argmax(counts)])
+    return int(value[at]), int(surplus[at])
 
 
 @dataclass(frozen=True, kw_only=True)
