@@ -31,6 +31,7 @@ from uqcli.jobs.grids import grid_parts, uncertainty_edges
 from uqcli.methods.bin.grid import GridSpec, cells_from, joined_bins, pool_by
 from uqcli.methods.bin.isotonic_error import isotonic_errors
 from uqcli.methods.boundary.constraint import parse_constraint
+from uqcli.methods.boundary.optimum import optimise
 
 ROLES = Roles(numbers={"score": "score", "uncertainty": "uncertainty"}, label="label", weight="weight")
 EXAMPLES = settings(
@@ -240,9 +241,27 @@ def test_joined_bins_are_those_of_all_scores_pooled(engine, source, tmp_path_fac
             assert row.below_positive[held].tolist() == other.below_positive[held].tolist()
 
 
-def hold_out(table, constraint, grid):
+def hold_out(table, constraint, grid, **more):
     """Rows of a table to find boundaries on; nothing of them is saved."""
-    return HoldOutRows(constraint=constraint, source=None, table=table, uncertain=True, grid=grid)
+    return HoldOutRows(constraint=constraint, source=None, table=table, uncertain=True, grid=grid, **more)
+
+
+@EXAMPLES
+@given(data=DATA, turn=st.integers(0, len(CONSTRAINTS) - 1))
+def test_smoothed_boundaries_need_no_more_than_their_thresholds(engine, source, tmp_path_factory, data, turn):
+    inputs = written(frame(data), tmp_path_factory.mktemp("rows"), ending=source)
+    kind, text = CONSTRAINTS[turn]
+    for grid in (GridRequest(score_bins=7), GridRequest(uncertainty_bins=4, score_bins=7)):
+        found = []
+        for table, lean in ((table_with(engine, inputs, data), True), (ArrayTable(as_hold_out(data)), False)):
+            rows = hold_out(table, parse_constraint(kind, text), grid, smoothed_only=lean)
+            optima = [
+                rows.optimum(Algorithm.SMOOTH),
+                optimise(rows.one_row, Algorithm.SMOOTH, rows.constraint),
+            ]
+            optima.append(replace(rows, least_bins=2).optimum(Algorithm.SMOOTH))
+            found.append([each.found and (each.found.thresholds, each.found.fit) for each in optima])
+        assert found[0] == found[1]
 
 
 WAYS = (

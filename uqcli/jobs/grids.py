@@ -24,7 +24,11 @@ def uncertainty_edges(table: Table, spec: GridSpec) -> Floats:
 
 
 def grid_parts(
-    table: Table, edges: Floats, spec: GridSpec, also: Unsettled | None = None
+    table: Table,
+    edges: Floats,
+    spec: GridSpec,
+    also: Unsettled | None = None,
+    thresholds: Unsettled | None = None,
 ) -> tuple[RangeCounts, ...]:
     """Scores of each uncertainty bin, and last of all rows, as exactly as the grid needs them.
 
@@ -32,13 +36,18 @@ def grid_parts(
     ----------
     also
         Names ranges that must be opened besides.
+    thresholds
+        Names the ranges of a shared grid that thresholds lie in, once its cells are exact; without it, where
+        positives lie is told of all cells.
     """
     by = Partition(edges=edges)
     if spec.score_bins is None or rule_of(spec.binning).ranks is None:
         return RangeCounts.of_parts(table.pooled(by))
 
     def unsettled(counts: Sequence[RangeCounts]) -> list[Bools]:
-        masks = unsettled_by_grid(counts, spec)
+        masks = unsettled_by_grid(counts, spec, counts_only=thresholds is not None)
+        if thresholds is not None and not any(mask.any() for mask in masks):
+            masks = list(thresholds(counts))
         if also is None:
             return masks
         return [mask | other for mask, other in zip(masks, also(counts), strict=True)]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from functools import cache, cached_property
+from functools import cache, cached_property, partial
 
 import msgspec
 import numpy as np
@@ -69,6 +69,9 @@ class HoldOutRows:
         Of the folds that the number of uncertainty bins rests on.
     least_bins
         Uncertainty bins that are taken at least where their number is chosen.
+    smoothed_only
+        Whether nothing but smoothed boundaries under the constraint are found on shared grids, so that only
+        where their thresholds lie has to be looked at closely.
     """
 
     constraint: Constraint
@@ -78,7 +81,9 @@ class HoldOutRows:
     grid: GridRequest
     seed: int = 0
     least_bins: int = 1
+    smoothed_only: bool = False
     _counted: dict[GridSpec, CountedGrid] = field(default_factory=dict)
+    _tried: dict[str, tuple[BinsTried, ...]] = field(default_factory=dict)
 
     @classmethod
     def of(cls, request: BoundaryRequest, constraint: Constraint, *, uncertain: bool = False) -> HoldOutRows:
@@ -111,6 +116,7 @@ class HoldOutRows:
             uncertain=uncertain,
             grid=request.grid,
             seed=request.seed,
+            smoothed_only=algorithms == (Algorithm.SMOOTH,) and request.frontier is None,
         )
 
     def parameters(self, request: BoundaryRequest, algorithm: Algorithm, bins: int) -> BoundaryParameters:
@@ -184,7 +190,13 @@ class HoldOutRows:
         counted = self._count(
             GridSpec(binning=Binning.SHARED, uncertainty_bins=bins, score_bins=self.grid.score_bins)
         )
-        return tried_bins(counted.cells(bins, score_bins), self.constraint, self.seed)
+        return self._tried_on(counted.cells(bins, score_bins))
+
+    def _tried_on(self, cells: Cells) -> tuple[BinsTried, ...]:
+        """The same on these cells, of which there is one table."""
+        if "" not in self._tried:
+            self._tried[""] = tried_bins(cells, self.constraint, self.seed)
+        return self._tried[""]
 
     @cached_property
     def one_row(self) -> Cells:
@@ -210,9 +222,27 @@ class HoldOutRows:
         """Count the rows, once for each grid; the scores as exactly as one threshold needs them, too."""
         if spec not in self._counted:
             edges = uncertainty_edges(self.table, spec)
-            parts = grid_parts(self.table, edges, spec, self._unsettled)
+            lean = self.smoothed_only and spec.binning is Binning.SHARED
+            thresholds = partial(self._at_thresholds, spec=spec, edges=edges) if lean else None
+            parts = grid_parts(self.table, edges, spec, self._unsettled, thresholds)
             self._counted[spec] = CountedGrid(spec=spec, edges=edges, parts=parts)
         return self._counted[spec]
+
+    def _at_thresholds(self, counts: Sequence[RangeCounts], spec: GridSpec, edges: Floats) -> list[Bools]:
+        """The ranges that hold the lowest positive row of the lowest cells that boundaries take."""
+        counted = CountedGrid(spec=spec, edges=edges, parts=tuple(counts))
+        numbers = {spec.uncertainty_bins}
+        if self.grid.is_auto(Algorithm.SMOOTH):
+            numbers = {1, 2, fewest_of(self._tried_on(counted.cells(spec.uncertainty_bins, spec.score_bins)))}
+        *parts, whole = counts
+        named = np.zeros(len(whole.value), dtype=np.bool_)
+        for bins in numbers | {1}:
+            cells = counted.cells(bins, spec.score_bins)
+            found = optimise(cells, Algorithm.SMOOTH, self.constraint).found
+            if found is not None:
+                thresholds = [each for each in found.thresholds if each is not None]
+                named[np.searchsorted(whole.value, thresholds, side="right") - 1] = True
+        return [*(np.zeros(len(part.value), dtype=np.bool_) for part in parts), named & ~whole.exact]
 
     def _unsettled(self, counts: Sequence[RangeCounts]) -> list[Bools]:
         *parts, whole = counts

@@ -130,7 +130,9 @@ def cells_under(parts: Sequence[ValueCounts], old: Cells) -> Cells:
     return Cells(uncertainty_edges=old.uncertainty_edges, rows=cells)
 
 
-def unsettled_by_grid(counts: Sequence[RangeCounts], spec: GridSpec) -> list[Bools]:
+def unsettled_by_grid(
+    counts: Sequence[RangeCounts], spec: GridSpec, *, counts_only: bool = False
+) -> list[Bools]:
     """Which ranges must be opened before ``cells_from`` them is as if every score had been pooled.
 
     Parameters
@@ -139,9 +141,11 @@ def unsettled_by_grid(counts: Sequence[RangeCounts], spec: GridSpec) -> list[Boo
         Of each uncertainty bin, and last of all rows together.
     spec
         With a number of score bins, under a rule that depends on ranks.
+    counts_only
+        Whether where positives lie in a cell is not asked, of a shared grid.
     """
     if spec.binning is Binning.SHARED:
-        return _unsettled_by_shared(counts, spec)
+        return _unsettled_by_shared(counts, spec, counts_only=counts_only)
     *parts, whole = counts
     rule = rule_of(spec.binning)
     assert rule.ranks is not None and spec.score_bins is not None  # noqa: PT018 - see above
@@ -162,13 +166,13 @@ def unsettled_by_grid(counts: Sequence[RangeCounts], spec: GridSpec) -> list[Boo
     return [mask & ~each.exact for mask, each in zip([*masks, ends], counts, strict=True)]
 
 
-def _unsettled_by_shared(counts: Sequence[RangeCounts], spec: GridSpec) -> list[Bools]:
+def _unsettled_by_shared(counts: Sequence[RangeCounts], spec: GridSpec, *, counts_only: bool) -> list[Bools]:
     """The same ranges in all bins, so that bins of which some are added up are as exact."""
     assert spec.score_bins is not None  # else every score is pooled
     *parts, whole = counts
     edges = shared_edges(whole.counts, spec.score_bins)
-    named = held_by_shared(whole, spec.score_bins)
-    for part in parts:
+    named = held_by_shared(whole, spec.score_bins) | whole.around(edges)
+    for part in () if counts_only else parts:
         inside = part.value[_asked_by_edges(part, edges)]
         named[np.searchsorted(whole.value, inside, side="right") - 1] = True
     return [*(np.zeros(len(part.value), dtype=np.bool_) for part in parts), named & ~whole.exact]
