@@ -107,12 +107,14 @@ def _points(bins: list[dict[str, Any]]) -> tuple[list[float], list[float]]:
 def _map(program: Program, scale: Scale) -> Sheet:
     """The picture of the program for the same question, with a boundary on it."""
     program.run("simulate", "posterior", "--gamma", MAPPED, "--rows", scale.rows, "-o", "map.parquet")
-    asked = ("boundary", "map.parquet", "--precision", BOUND, "--uncertainty-bins", 5)
+    bins = ("--algorithm", "vw-dpmt", "--uncertainty-bins", 5)
+    asked = ("boundary", "map.parquet", "--precision", BOUND, *bins)
     report = program.run(*asked, "-o", "boundary.json", "--plot", MAP)
     assert report is not None
     both, alone = (_percent(report["metrics"][name]) for name in ("recall", "score_only_recall"))
     caption = (
-        f"Drawn by `uqcli boundary --precision {BOUND} --uncertainty-bins 5 --plot`: {scale.rows:,} "
+        f"Drawn by `uqcli boundary --precision {BOUND} --algorithm vw-dpmt --uncertainty-bins 5 "
+        f"--plot`: {scale.rows:,} "
         "simulated rows, tau 3, six levels of evidence. Rows right of a line are called positive. At this "
         f"precision the boundary finds {both} of the positives of these rows, the single threshold {alone}. "
         "The lower the uncertainty, the surer the score."
