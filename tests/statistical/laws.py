@@ -92,5 +92,6 @@ def measured(law, size, seed, **options):
         for name, value in (("precision", precision), ("recall", recall)):
             told = getattr(found, name)
             line[f"{name}_bias"] = told.value - value
-            line[f"{name}_covered"] = told.low is None or told.low <= value <= told.high
+            if told.low is not None:
+                line[f"{name}_covered"] = told.low <= value <= told.high
     return line

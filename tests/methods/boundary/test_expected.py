@@ -83,15 +83,16 @@ def test_the_optimum_is_judged_by_rows_outside_the_draws(rows, seed):
         assert not sum(n for _, n in outside)
         return
     by_hand = oracle.outside(rows, tops, tables(cells, left), chosen)
-    close(found, by_hand, oracle.found(rows, tops)[1], cells.positives)
+    close(found, by_hand, oracle.found(rows, tops)[1], None)
 
 
 def close(found, by_hand, selected, positives):
+    """The same values, with ranges where there are alerts enough and a number of positives."""
     for estimate, value, trials in zip(
         (found.precision, found.recall), by_hand, (selected, positives), strict=True
     ):
         assert estimate.value == pytest.approx(min(max(value, 0), 1))
-        if selected < 30:
+        if selected < 30 or trials is None:
             assert estimate.low is estimate.high is None
             continue
         assert [estimate.low, estimate.high] == pytest.approx(oracle.wilson(value, trials), abs=1e-9)

@@ -96,11 +96,11 @@ def expected(cells: Cells, algorithm: Algorithm, constraint: Constraint, seed: i
         rates = np.minimum(apparent.rates[:, 0], (1 - _OUTSIDE) * apparent.rates[:, 0] + _OUTSIDE * out)
     trials = int(apparent.selected[0]), int(apparent.positives[0])
     shares = np.clip(rates, 0.0, 1.0).tolist()  # few rows can be flattered by more than there is
-    if trials[0] < _LEAST_ALERTS:
-        precision, recall = (Estimate(value=share, low=None, high=None) for share in shares)
-    else:
-        precision, recall = (_estimate(share, n) for share, n in zip(shares, trials, strict=True))
-    return Expected(precision=precision, recall=recall)
+    enough = trials[0] >= _LEAST_ALERTS
+    return Expected(
+        precision=_estimate(shares[0], trials[0], ranged=enough),
+        recall=_estimate(shares[1], trials[1], ranged=enough and algorithm in _BY_OPTIMISM),
+    )
 
 
 def _tops_of_draws(
@@ -134,6 +134,9 @@ def _found(places: list[Ints], count: Ints, positives: Ints) -> _Shares:
     )
 
 
-def _estimate(share: float, trials: int) -> Estimate:
+def _estimate(share: float, trials: int, *, ranged: bool) -> Estimate:
+    """With a range where it holds; that of an optimum's recall held 67 to 95 %, whatever the rows."""
+    if not ranged:
+        return Estimate(value=share, low=None, high=None)
     low, high = wilson(share, trials, _Z)
     return Estimate(value=share, low=low, high=high)
