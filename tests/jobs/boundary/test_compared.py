@@ -1,5 +1,7 @@
 """Whether columns of uncertainty pay: neither order nor writing out of rows has a say, several are ranked."""
 
+from dataclasses import replace
+
 import numpy as np
 import polars as pl
 import pytest
@@ -65,6 +67,14 @@ def test_a_verdict_needs_an_interval_without_0(value):
         (only,) = ranked({"u": gain(value, 0.01 if value > 0 else 1.0, half)})
         assert only.verdict == verdict
     assert "the interval of the gain holds 0" in only.sentence("the bound", "")
+
+
+def test_a_verdict_in_money_needs_an_interval_of_money_without_0():
+    found = gain(0.02, 0.01, 0.01)
+    for low, verdict in ((5.0, "helps"), (-5.0, "no evidence")):
+        value = Estimate(value=20.0, low=low, high=45.0)
+        (only,) = ranked({"u": replace(found, value=value, value_equal_alerts=value)})
+        assert only.verdict == verdict
 
 
 def test_placebos_that_tie_with_the_rows_count_on_both_sides():

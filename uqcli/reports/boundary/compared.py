@@ -54,11 +54,16 @@ class Compared:
 
     @property
     def _ends(self) -> tuple[float, float]:
-        """Of the gain at as many alerts; anything may be true where nothing was tested."""
-        at_alerts = _NOT_TESTED if self.gain is None else self.gain.equal_alerts
-        if at_alerts.low is None or at_alerts.high is None:
-            return -1.0, 1.0
-        return at_alerts.low, at_alerts.high
+        """Of the gain at as many alerts, and where money was asked for, in money; only signs matter.
+
+        Anything may be true where nothing was tested.
+        """
+        gains = [_NOT_TESTED] if self.gain is None else [self.gain.equal_alerts]
+        if self.gain is not None and self.gain.value is not None:
+            gains.append(self.gain.value)
+        lows = [-1.0 if each.low is None else each.low for each in gains]
+        highs = [1.0 if each.high is None else each.high for each in gains]
+        return min(lows), max(highs)
 
     @property
     def _short(self) -> str:
