@@ -20,6 +20,7 @@ from uqcli.jobs.boundary.request import BoundaryRequest, GridRequest
 from uqcli.jobs.grids import grid_parts, uncertainty_edges
 from uqcli.jobs.labelled import open_table, source_of
 from uqcli.methods.bin.grid import GridSpec, cells_from, joined_bins
+from uqcli.methods.boundary.algorithms.smooth import smoothed_boundary
 from uqcli.methods.boundary.algorithms.st import unsettled_by_threshold
 from uqcli.methods.boundary.bins import BINS, BinsTried, fewest_of, tried_bins
 from uqcli.methods.boundary.constraint import Constraint
@@ -84,6 +85,7 @@ class HoldOutRows:
     smoothed_only: bool = False
     _counted: dict[GridSpec, CountedGrid] = field(default_factory=dict)
     _tried: dict[str, tuple[BinsTried, ...]] = field(default_factory=dict)
+    _taken: dict[GridSpec, list[list[float]]] = field(default_factory=dict)
 
     @classmethod
     def of(cls, request: BoundaryRequest, constraint: Constraint, *, uncertain: bool = False) -> HoldOutRows:
@@ -229,25 +231,47 @@ class HoldOutRows:
         return self._counted[spec]
 
     def _at_thresholds(self, counts: Sequence[RangeCounts], spec: GridSpec, edges: Floats) -> list[Bools]:
-        """The ranges that hold the lowest positive row of the lowest cells that boundaries take."""
-        counted = CountedGrid(spec=spec, edges=edges, parts=tuple(counts))
-        numbers = {spec.uncertainty_bins}
-        if self.grid.is_auto(Algorithm.SMOOTH):
-            numbers = {1, 2, fewest_of(self._tried_on(counted.cells(spec.uncertainty_bins, spec.score_bins)))}
+        """The ranges that hold the lowest positive row of what smoothed boundaries take."""
         *parts, whole = counts
+        if spec not in self._taken:  # asked again once these are opened
+            self._taken[spec] = self._lowest_taken(CountedGrid(spec=spec, edges=edges, parts=tuple(counts)))
         named = np.zeros(len(whole.value), dtype=np.bool_)
-        for bins in numbers | {1}:
-            cells = counted.cells(bins, spec.score_bins)
-            found = optimise(cells, Algorithm.SMOOTH, self.constraint).found
-            if found is not None:
-                thresholds = [each for each in found.thresholds if each is not None]
-                named[np.searchsorted(whole.value, thresholds, side="right") - 1] = True
+        for of_bins in self._taken[spec]:
+            run = len(parts) // len(of_bins)
+            for number, lowest in enumerate(of_bins):
+                firsts = [_first_positive(part, lowest) for part in parts[number * run : (number + 1) * run]]
+                first = min(firsts, default=np.inf)
+                if np.isfinite(first):
+                    named[np.searchsorted(whole.value, first, side="right") - 1] = True
         return [*(np.zeros(len(part.value), dtype=np.bool_) for part in parts), named & ~whole.exact]
+
+    def _lowest_taken(self, counted: CountedGrid) -> list[list[float]]:
+        """Lower edges of the lowest cells taken in each uncertainty bin, infinite where none is.
+
+        Of one threshold, and of as many bins as may be used.
+        """
+        every = counted.cells(counted.spec.uncertainty_bins, counted.spec.score_bins)
+        numbers = {1, len(every.rows)}
+        if self.grid.is_auto(Algorithm.SMOOTH):
+            numbers = {1, 2, fewest_of(self._tried_on(every))}
+        found = []
+        for cells in map(every.joined, sorted(numbers)):
+            tops = smoothed_boundary(cells, self.constraint.goal(cells))
+            pairs = zip(cells.rows, tops or [0] * len(cells.rows), strict=True)
+            found.append([float(row.lower[len(row.lower) - top]) if top else np.inf for row, top in pairs])
+        return found
 
     def _unsettled(self, counts: Sequence[RangeCounts]) -> list[Bools]:
         *parts, whole = counts
         named = unsettled_by_threshold(whole, self.constraint.goal(single_row(whole.counts)))
         return [*(np.zeros(len(part.value), dtype=np.bool_) for part in parts), named]
+
+
+def _first_positive(counts: RangeCounts, lowest: float) -> float:
+    """Where the first range with a positive row begins from a score on; infinite where there is none."""
+    start = int(np.searchsorted(counts.value, lowest))
+    held = counts.positives[start:] > 0
+    return float(counts.value[start + int(np.argmax(held))]) if held.any() else np.inf
 
 
 def single_row(counts: ValueCounts) -> Cells:
