@@ -192,7 +192,7 @@ class HoldOutRows:
         counted = self._count(
             GridSpec(binning=Binning.SHARED, uncertainty_bins=bins, score_bins=self.grid.score_bins)
         )
-        return self._tried_on(counted.cells(bins, score_bins))
+        return self._tried.get("") or self._tried_on(counted.cells(bins, score_bins))
 
     def _tried_on(self, cells: Cells) -> tuple[BinsTried, ...]:
         """The same on these cells, of which there is one table."""
