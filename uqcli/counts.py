@@ -119,6 +119,11 @@ class RangeCounts:
         return held
 
 
+def of_all_rows(counts: Sequence[RangeCounts], named: Bools) -> list[Bools]:
+    """Masks over counts of parts, and last of all rows, that name ranges of the last alone."""
+    return [*(np.zeros(len(part.value), dtype=np.bool_) for part in counts[:-1]), named]
+
+
 def holding_of_parts(counts: Sequence[RangeCounts], ranks: Callable[[int], Ints]) -> list[Bools]:
     """Masks over counts of parts: the ranges that hold some ranks of each; none of the last, all rows."""
     *parts, whole = counts

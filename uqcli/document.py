@@ -218,6 +218,17 @@ def printable(text: str, most: int = 60) -> str:
     return shown if len(shown) <= most else f"{shown[: most - 3]}..."
 
 
+def share_in_range(value: float | None, low: float | None, high: float | None) -> str:
+    """A share with its range, for tables; without one where there is none.
+
+    Examples
+    --------
+    >>> share_in_range(0.5, 0.4, 0.6), share_in_range(0.5, None, None)
+    ('0.5000 (0.4000 to 0.6000)', '0.5000')
+    """
+    return share(value) if low is None else f"{share(value)} ({share(low)} to {share(high)})"
+
+
 def share(value: float | None) -> str:
     """Format a proportion with four decimals; an undefined one is a dash.
 

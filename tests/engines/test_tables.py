@@ -285,7 +285,7 @@ def optima(table, kind, text, way):
 
 @cache
 def optima_of_all_pooled(data, kind, text, way):
-    """The same in all rows at once; every engine is held against it."""
+    """The same on all rows pooled: what every engine must find."""
     return optima(ArrayTable(as_hold_out(list(data))), kind, text, way)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Annotated, ClassVar, Literal
+from typing import Annotated, ClassVar, Final, Literal
 
 import msgspec
 from msgspec import Meta
@@ -14,7 +14,7 @@ from uqcli.artifacts.saved import Bins, Count, Saved
 from uqcli.choices import Algorithm, AlgorithmChoice, Binning, ConstraintKind, OnInvalid
 from uqcli.counts import Bools
 from uqcli.defaults import LOWEST
-from uqcli.document import Document, Metrics, Table, count, number, p_text, ranges, share
+from uqcli.document import Document, Metrics, Table, count, number, p_text, ranges, share, share_in_range
 from uqcli.engines.protocol import AddedColumns
 from uqcli.engines.request import Roles
 from uqcli.errors import DataError, UsageError
@@ -22,6 +22,8 @@ from uqcli.methods.boundary.algorithms.hr import Recalibration, recalibrated
 from uqcli.methods.boundary.constraint import parse_constraint
 from uqcli.methods.boundary.decide import decide
 from uqcli.rows import Rows
+
+EXPECTED: Final = "expected on new rows (90 % ranges)"
 
 
 class SavedConstraint(msgspec.Struct, frozen=True, kw_only=True):
@@ -81,12 +83,6 @@ class SavedRange(msgspec.Struct, frozen=True, kw_only=True):
     value: Annotated[float, Meta(ge=0, le=1)]
     low: float | None
     high: float | None
-
-    def in_words(self) -> str:
-        """The share and its range."""
-        if self.low is None:
-            return share(self.value)
-        return f"{share(self.value)} ({share(self.low)} to {share(self.high)})"
 
 
 class SavedExpected(msgspec.Struct, frozen=True, kw_only=True):
@@ -231,8 +227,8 @@ class BoundaryArtifact(Saved, frozen=True, kw_only=True):
     def _expected_rows(self) -> list[tuple[str, ...]]:
         if isinstance(self.expected, msgspec.UnsetType) or self.expected is None:
             return []
-        recall, precision = self.expected.recall, self.expected.precision
-        return [("expected on new rows (90 % ranges)", recall.in_words(), precision.in_words(), "", "")]
+        both = (self.expected.recall, self.expected.precision)
+        return [(EXPECTED, *(share_in_range(each.value, each.low, each.high) for each in both), "", "")]
 
     def in_a_sentence(self) -> str:
         """See Saved: with what it reaches on its own rows."""

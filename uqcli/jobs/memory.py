@@ -53,7 +53,7 @@ EVERY_SCORE: Final = Need(
 RANKED: Final = Need(
     what="every row with its rank",
     bytes_per_row=200,
-    instead="draw some millions of rows, or leave out --certify, --compare and --uncertainty-bins auto",
+    instead="draw some millions of rows, or leave out --certify",
 )
 ISOTONIC_PAIRS: Final = Need(
     what="every row of the isotonic maps",

@@ -79,7 +79,7 @@ def bin_counts(
     label : 0 and 1, or bool, shape (n,)
     weight : non-negative integers, shape (n,), optional
     uncertainty_bins, score_bins
-        None means the default: 3 and 500, or 1 and 10 for the score alone.
+        None means the default: 3 (8 of shared) and 500, or 1 and 10 for the score alone.
     n_min, n_max
         Rows in a bin of pava-bc.
 

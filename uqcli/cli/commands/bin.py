@@ -38,11 +38,13 @@ class GridOptions:
     panel: ClassVar = "Bins"
 
     binning: Binning | None = choice(
-        "equi-weight and equi-span cut score and uncertainty; quantile, pava, pava-bc and "
+        "shared, equi-weight and equi-span cut score and uncertainty; quantile, pava, pava-bc and "
         f"equispaced cut the score alone. (default: {defaults.GRID_BINNING})"
     )
     uncertainty_bins: str | None = option(
-        "K", f"Uncertainty bins. (default: {defaults.UNCERTAINTY_BINS}, or 1 for the score alone)"
+        "K",
+        f"Uncertainty bins. (default: {defaults.UNCERTAINTY_BINS}, "
+        f"{defaults.SHARED_UNCERTAINTY_BINS} of shared, or 1 for the score alone)",
     )
     score_bins: str | None = option(
         "L",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from functools import cache, cached_property, partial
+from functools import cached_property, partial
 
 import msgspec
 import numpy as np
@@ -13,7 +13,7 @@ from uqcli.artifacts.boundary import BoundaryParameters
 from uqcli.artifacts.grid import GridArtifact
 from uqcli.artifacts.saved import Source
 from uqcli.choices import Algorithm, AlgorithmChoice, Binning
-from uqcli.counts import Bools, Cells, Floats, RangeCounts, ValueCounts, distinct_cells
+from uqcli.counts import Bools, Cells, Floats, RangeCounts, ValueCounts, distinct_cells, of_all_rows
 from uqcli.defaults import SCORE_BINS, SHARED_UNCERTAINTY_BINS
 from uqcli.engines.protocol import WHOLE, Table
 from uqcli.jobs.boundary.request import BoundaryRequest, GridRequest
@@ -42,10 +42,16 @@ class CountedGrid:
     spec: GridSpec
     edges: Floats
     parts: tuple[RangeCounts, ...]
+    _made: dict[tuple[int, int | None], Cells] = field(default_factory=dict)
 
-    @cache  # noqa: B019 - a grid lives as long as its run
     def cells(self, bins: int, score_bins: int | None) -> Cells:
         """The grid, of a shared one with so many uncertainty bins."""
+        shape = bins, score_bins
+        if shape not in self._made:
+            self._made[shape] = self._cells(bins, score_bins)
+        return self._made[shape]
+
+    def _cells(self, bins: int, score_bins: int | None) -> Cells:
         edges, scores = self.edges, [each.counts for each in self.parts[:-1]]
         if bins == 1 < len(scores):
             edges, scores = edges[:0], [self.parts[-1].counts]
@@ -84,7 +90,7 @@ class HoldOutRows:
     least_bins: int = 1
     smoothed_only: bool = False
     _counted: dict[GridSpec, CountedGrid] = field(default_factory=dict)
-    _tried: dict[str, tuple[BinsTried, ...]] = field(default_factory=dict)
+    _tried: dict[GridSpec, tuple[BinsTried, ...]] = field(default_factory=dict)
     _taken: dict[GridSpec, list[list[float]]] = field(default_factory=dict)
 
     @classmethod
@@ -158,6 +164,10 @@ class HoldOutRows:
         cells = self.cells(algorithm) if entry.works_on is WorksOn.GRID else self.one_row
         return expected(cells, algorithm, self.constraint, self.seed)
 
+    def is_auto(self, algorithm: Algorithm) -> bool:
+        """Whether the number of uncertainty bins is chosen by what pays."""
+        return entry_of(algorithm).works_on is WorksOn.GRID and self.grid.is_auto(algorithm)
+
     def cells(self, algorithm: Algorithm) -> Cells:
         """The cells an algorithm works on."""
         if entry_of(algorithm).works_on is not WorksOn.GRID:
@@ -184,28 +194,27 @@ class HoldOutRows:
         counted = self._count(spec if auto else replace(spec, uncertainty_bins=bins))
         return counted.cells(bins, self.grid.score_bins or SCORE_BINS)
 
-    @cached_property
+    @property
     def tried(self) -> tuple[BinsTried, ...]:
         """What numbers of uncertainty bins gain; empty where there are too few alerts to tell."""
-        score_bins = self.grid.score_bins or SCORE_BINS
-        bins = SHARED_UNCERTAINTY_BINS
-        counted = self._count(
-            GridSpec(binning=Binning.SHARED, uncertainty_bins=bins, score_bins=self.grid.score_bins)
-        )
-        return self._tried.get("") or self._tried_on(counted.cells(bins, score_bins))
+        return self._tried_on(self._count(self._shared(SHARED_UNCERTAINTY_BINS)))
 
-    def _tried_on(self, cells: Cells) -> tuple[BinsTried, ...]:
-        """The same on these cells, of which there is one table."""
-        if "" not in self._tried:
-            self._tried[""] = tried_bins(cells, self.constraint, self.seed)
-        return self._tried[""]
+    def _tried_on(self, counted: CountedGrid) -> tuple[BinsTried, ...]:
+        """The same on a grid that may still be counted more closely."""
+        if counted.spec not in self._tried:
+            cells = counted.cells(counted.spec.uncertainty_bins, self.grid.score_bins or SCORE_BINS)
+            self._tried[counted.spec] = tried_bins(cells, self.constraint, self.seed)
+        return self._tried[counted.spec]
+
+    def _shared(self, bins: int) -> GridSpec:
+        """The default's grid."""
+        return GridSpec(binning=Binning.SHARED, uncertainty_bins=bins, score_bins=self.grid.score_bins)
 
     @cached_property
     def one_row(self) -> Cells:
         """The default's grid without uncertainty, for one threshold."""
         shared = [each for each in self._counted.values() if each.spec.binning is Binning.SHARED]
-        spec = GridSpec(binning=Binning.SHARED, uncertainty_bins=1, score_bins=self.grid.score_bins)
-        counted = shared[0] if shared else self._count(spec)
+        counted = shared[0] if shared else self._count(self._shared(1))
         return counted.cells(1, self.grid.score_bins or SCORE_BINS)
 
     @cached_property
@@ -243,7 +252,7 @@ class HoldOutRows:
                 first = min(firsts, default=np.inf)
                 if np.isfinite(first):
                     named[np.searchsorted(whole.value, first, side="right") - 1] = True
-        return [*(np.zeros(len(part.value), dtype=np.bool_) for part in parts), named & ~whole.exact]
+        return of_all_rows(counts, named & ~whole.exact)
 
     def _lowest_taken(self, counted: CountedGrid) -> list[list[float]]:
         """Lower edges of the lowest cells taken in each uncertainty bin, infinite where none is.
@@ -253,7 +262,7 @@ class HoldOutRows:
         every = counted.cells(counted.spec.uncertainty_bins, counted.spec.score_bins)
         numbers = {1, len(every.rows)}
         if self.grid.is_auto(Algorithm.SMOOTH):
-            numbers = {1, 2, fewest_of(self._tried_on(every))}
+            numbers = {1, 2, fewest_of(self._tried_on(counted))}
         found = []
         for cells in map(every.joined, sorted(numbers)):
             tops = smoothed_boundary(cells, self.constraint.goal(cells))
@@ -262,9 +271,9 @@ class HoldOutRows:
         return found
 
     def _unsettled(self, counts: Sequence[RangeCounts]) -> list[Bools]:
-        *parts, whole = counts
-        named = unsettled_by_threshold(whole, self.constraint.goal(single_row(whole.counts)))
-        return [*(np.zeros(len(part.value), dtype=np.bool_) for part in parts), named]
+        whole = counts[-1]
+        goal = self.constraint.goal(single_row(whole.counts))
+        return of_all_rows(counts, unsettled_by_threshold(whole, goal))
 
 
 def _first_positive(counts: RangeCounts, lowest: float) -> float:
@@ -346,9 +355,13 @@ class HoldOutGrid:
         """What to expect of it on new rows; None where that cannot be told."""
         return expected(self.cells(algorithm), algorithm, self.constraint, self.seed)
 
+    def is_auto(self, algorithm: Algorithm) -> bool:
+        """Whether the number of uncertainty bins is chosen by what pays."""
+        return self.auto and algorithm is Algorithm.SMOOTH
+
     def cells(self, algorithm: Algorithm) -> Cells:
         """The cells an algorithm works on."""
-        if self.auto and algorithm is Algorithm.SMOOTH:
+        if self.is_auto(algorithm):
             return self.saved.joined(fewest_of(self.tried))
         return self.saved
 

@@ -115,7 +115,8 @@ def _found(
         if alone is not None:
             aside, best = best, alone
             candidates = (best,)
-    cells = _cells(hold_out, best, aside)
+    shown = (aside or best).algorithm
+    cells = hold_out.cells(shown)
     report = BoundaryReport(
         source=hold_out.source,
         parameters=_as_used(request, hold_out, best, cells),
@@ -129,9 +130,9 @@ def _found(
         positives=cells.positives,
         mix=mix,
         seed=request.seed,
-        tried=hold_out.tried if _is_auto(request, hold_out, aside or best) else None,
+        tried=hold_out.tried if hold_out.is_auto(shown) else None,
         compared=gains,
-        cells=cells if entry_of((aside or best).algorithm).works_on is WorksOn.GRID else None,
+        cells=cells if entry_of(shown).works_on is WorksOn.GRID else None,
         cautious=_cautious(hold_out, best, constraint),
         without_margin=_without_margin(hold_out, best, constraint),
         trade_off=None
@@ -169,7 +170,7 @@ def _with_certificate(
     made: CertifiedBoundary, request: BoundaryRequest, gains: tuple[Compared, ...]
 ) -> Result[BoundaryReport, BoundaryArtifact | None]:
     optimum = Optimum(found=made.found, closest=made.found or made.uncertified.found)
-    chosen = Candidate(algorithm=Algorithm.SMOOTH, optimum=optimum, obstacle=None, seconds=0.0)
+    chosen = Candidate(algorithm=Algorithm.SMOOTH, optimum=optimum)
     report = BoundaryReport(
         source=made.source,
         parameters=made.parameters,
@@ -202,11 +203,6 @@ def _hold_out(request: BoundaryRequest, constraint: Constraint) -> HoldOut:
     return HoldOutGrid.of(request, load_kind(request.saved_grid, GridArtifact), constraint)
 
 
-def _cells(hold_out: HoldOut, best: Candidate, aside: Candidate | None) -> Cells:
-    """The cells that are shown: those of the boundary, saved or not."""
-    return hold_out.cells((aside or best).algorithm)
-
-
 def _cautious(hold_out: HoldOut, best: Candidate, constraint: Constraint) -> Optimum | None:
     """The same rule with a margin of one standard error; None where the bound is met with as much."""
     one = replace(constraint, margin=Fraction(1))
@@ -232,13 +228,6 @@ def _without_margin(hold_out: HoldOut, best: Candidate, constraint: Constraint) 
         return None
     without = replace(constraint, margin=Fraction(0))
     return optimise(hold_out.cells(best.algorithm), best.algorithm, without).found
-
-
-def _is_auto(request: BoundaryRequest, hold_out: HoldOut, best: Candidate) -> bool:
-    """Whether the number of uncertainty bins was chosen by what pays."""
-    if isinstance(hold_out, HoldOutGrid):
-        return hold_out.auto and best.algorithm is Algorithm.SMOOTH
-    return request.grid.is_auto(best.algorithm) and entry_of(best.algorithm).works_on is WorksOn.GRID
 
 
 def _as_used(

@@ -18,6 +18,7 @@ from uqcli.counts import (
     distinct_cells,
     merge,
     narrow_bins,
+    of_all_rows,
     places_by_bin,
 )
 from uqcli.defaults import MOST_CELLS, MOST_UNCERTAINTY_BINS, SHARED_UNCERTAINTY_BINS, UNCERTAINTY_BINS
@@ -152,7 +153,7 @@ def unsettled_by_grid(
     sizes = BinSizes(bins=spec.score_bins, blocks=spec.blocks)
     ends = whole.holding(rule.ranks(whole.rows, sizes.bins))
     if rule.global_score_range and not whole.exact[ends].all():  # the range is said where it is refused
-        return [*(np.zeros(len(part.value), dtype=np.bool_) for part in parts), ends & ~whole.exact]
+        return of_all_rows(counts, ends & ~whole.exact)
     masks = []
     for part in parts:
         if part.rows == 0:
@@ -175,7 +176,7 @@ def _unsettled_by_shared(counts: Sequence[RangeCounts], spec: GridSpec, *, count
     for part in () if counts_only else parts:
         inside = part.value[_asked_by_edges(part, edges)]
         named[np.searchsorted(whole.value, inside, side="right") - 1] = True
-    return [*(np.zeros(len(part.value), dtype=np.bool_) for part in parts), named & ~whole.exact]
+    return of_all_rows(counts, named & ~whole.exact)
 
 
 def unsettled_by_edges(counts: RangeCounts, edges: Floats) -> Bools:

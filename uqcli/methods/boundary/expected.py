@@ -84,7 +84,9 @@ def expected(cells: Cells, algorithm: Algorithm, constraint: Constraint, seed: i
     places = [inside for _, inside in held]
     if algorithm in _BY_OPTIMISM:
         in_draws = _found(places, *taken[:, draws])
-        on_all = _found(places, *(np.broadcast_to(each, (len(draws), len(each))) for each in cells.flat))
+        on_all = _found(
+            places, *(np.broadcast_to(each, (len(draws), len(each))) for each in (count, positives))
+        )
         flattered = np.maximum(0.0, (in_draws.rates - on_all.rates).mean(axis=1))
         rates = apparent.rates[:, 0] - flattered
     else:

@@ -9,6 +9,7 @@ from typing import Any
 import msgspec
 
 from uqcli.artifacts.boundary import (
+    EXPECTED,
     BoundaryParameters,
     recalibration_in_words,
     rule,
@@ -29,6 +30,7 @@ from uqcli.document import (
     head_of,
     plain,
     share,
+    share_in_range,
 )
 from uqcli.methods.boundary.bins import BinsTried
 from uqcli.methods.boundary.constraint import Constraint
@@ -49,7 +51,6 @@ UNTESTED = (
 )
 TOGETHER = "The thresholds meet the bound together, not each by itself."
 TOO_FEW = "One threshold: too few alerts to choose bins."
-EXPECTED = "expected on new rows (90 % ranges)"
 NO_GAIN = "One threshold: no clear gain from uncertainty bins."
 _OTHERS = (
     "Whether the uncertainty finds more than the score alone was not tested: --compare does, on other rows."
@@ -323,8 +324,10 @@ class BoundaryReport(OneResult):
             return Table(title="", header=[*header, *more], rows=every)
         rows: list[tuple[str, ...]] = [(named(self.chosen.algorithm, ALGORITHMS), *_cells(self.chosen))]
         if self.chosen.expected is not None:
-            in_target = expected_metrics(self.chosen.expected, self.mix)
-            rows.append((EXPECTED, ranged(in_target["recall"]), ranged(in_target["precision"]), "", ""))
+            told = expected_metrics(self.chosen.expected, self.mix)
+            both = (told["recall"], told["precision"])
+            shown = (share_in_range(each.value, each.low, each.high) for each in both if each)
+            rows.append((EXPECTED, *shown, "", ""))
         if self.aside is not None:
             rows.append((f"not saved: {named(self.aside.algorithm, ALGORITHMS)}", *_cells(self.aside)))
         if self.score_only and self.score_only.found:
@@ -477,15 +480,6 @@ def expected_metrics(found: Expected | None, mix: ClassMix | None = None) -> Map
         value, low, high = (mix.precision(each) for each in ends)
         precision = Estimate(value=value, low=low, high=high)
     return {"precision": precision, "recall": found.recall}
-
-
-def ranged(estimate: Estimate | None) -> str:
-    """An estimate with its range, for tables."""
-    if estimate is None:
-        return "-"
-    if estimate.low is None:
-        return share(estimate.value)
-    return f"{share(estimate.value)} ({share(estimate.low)} to {share(estimate.high)})"
 
 
 def expected_cells(found: Expected | None) -> tuple[str, str]:
