@@ -117,7 +117,7 @@ ROWS_PER_PART: Final = 1 << 19
 SORTED_ROWS: Final = 14_000_000
 """Rows sorted at once where a fit can take them slice by slice."""
 
-COLLECTED_ROWS: Final = 1 << 20
+COLLECTED_ROWS: Final = 3 << 19
 """Rows collected at once where ranges of values are opened."""
 
 KEPT_BYTES: Final = 832_000_000

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import count
 from typing import Any, TypeVar
 
 import numpy as np
@@ -51,6 +52,10 @@ class ColumnFacts:
         """Numbers from all over the rows."""
         return np.concatenate(self._samples)
 
+    def keys_of(self, value: Floats) -> Keys:
+        """Keys of the column's numbers, as wide as all of them."""
+        return keys_of(value.astype(np.float32) if self.width == np.int32 else value)
+
     def note(self, keys: Keys) -> None:
         """Look at another part."""
         low, high = values_of(np.array([keys.min(), keys.max()], dtype=keys.dtype)).tolist()
@@ -63,17 +68,18 @@ class _Store:
     """Memory for columns that stay, in large pieces, apart from the memory of what comes and goes."""
 
     def __init__(self) -> None:
-        self._free: dict[np.dtype[Any], np.ndarray[Any, Any]] = {}
+        self._free: dict[int, np.ndarray[Any, Any]] = {}
 
     def part(self, part: Part) -> Part:
-        """The same rows in this memory."""
-        return part.with_columns(self._array, part.cuts)
+        """The same rows in this memory; each column has its own pieces, so that one can be freed."""
+        column = count()
+        return part.with_columns(lambda values: self._array(next(column), values), part.cuts)
 
-    def _array(self, values: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
-        free = self._free.get(values.dtype)
-        if free is None or len(free) < len(values):
+    def _array(self, column: int, values: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+        free = self._free.get(column)
+        if free is None or free.dtype != values.dtype or len(free) < len(values):
             free = np.empty(max(_PIECE, len(values)), dtype=values.dtype)
-        taken, self._free[values.dtype] = free[: len(values)], free[len(values) :]
+        taken, self._free[column] = free[: len(values)], free[len(values) :]
         taken[:] = values
         return taken
 

@@ -11,7 +11,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from threading import Lock
 from typing import Any
 
 import numpy as np
@@ -33,13 +32,18 @@ LEAST_RANGES = 256
 LEAST_PARTS = 16
 """Ranges that one is split in, however many are split."""
 
+_PARTS = 32
+"""Parts for each of the equally wide ranges, on average."""
+
 _OUTER = 1e-4
 """Share of the rows at either end that has one range."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Ranges:
-    """Equally wide ranges of keys; the outermost ones reach to the ends.
+    """Equally wide ranges of keys, each cut in parts that hold about equally many rows.
+
+    The outermost ones reach to the ends.
 
     Attributes
     ----------
@@ -47,6 +51,8 @@ class Ranges:
         Where the first range would begin if it were as wide as the others.
     shift
         Binary logarithm of the width.
+    first, fine : int64, shape (ranges,)
+        Number of the first part of each range, and binary logarithm of the width of its parts.
     least
         Least key of all.
     width
@@ -55,41 +61,78 @@ class Ranges:
 
     low: int
     shift: int
-    size: int
+    first: Ints
+    fine: Ints
     least: int
     width: np.dtype[np.signedinteger]
 
     @classmethod
     def over(cls, column: ColumnFacts, most: int) -> Ranges:
-        """At most so many ranges, narrow where most of a column's values are."""
+        """At most so many parts, narrow where most of a column's values are."""
         inner = np.quantile(column.sample, [_OUTER, 1 - _OUTER], method="nearest")
-        narrow = np.float32 if column.width == np.int32 else np.float64
-        keys = keys_of(np.array([column.low, *inner], dtype=narrow)).tolist()
-        least, low, high = keys
+        least, low, high = column.keys_of(np.array([column.low, *inner])).tolist()
         shift = 0
-        while ((high - low) >> shift) + 2 > most:
+        while ((high - low) >> shift) + 2 > max(2, most // _PARTS):
             shift += 1
-        return cls(low=low, shift=shift, size=((high - low) >> shift) + 2, least=least, width=column.width)
+        size = ((high - low) >> shift) + 2
+        coarse = np.minimum(
+            _offsets(column.keys_of(column.sample), low).astype(np.uint64) >> np.uint64(shift), size - 1
+        )
+        held = np.bincount(coarse.astype(np.int64), minlength=size)
+        held[-1] = 0  # whatever lies beyond
+        share = 2 * most * held / max(1, held.sum())  # twice as many, as powers of 2 fall short
+        parts = np.full(size, most)
+        while parts.sum() > most:
+            share *= 0.9
+            bits = np.minimum(np.log2(1 + share).astype(np.int64), shift)
+            parts = 1 << bits
+        return cls(
+            low=low,
+            shift=shift,
+            first=np.cumsum(parts) - parts,
+            fine=shift - bits,
+            least=least,
+            width=column.width,
+        )
+
+    @cached_property
+    def size(self) -> int:
+        """How many parts there are."""
+        return int(self.first[-1]) + 1
 
     def numbers(self, keys: Keys) -> Ints:
-        """Range of each key; int64."""
-        unsigned = np.uint32 if self.width == np.int32 else np.uint64
-        inside = np.maximum(keys, self.width.type(self.low)) if self.least < self.low else keys
-        offset = inside.view(unsigned) - np.array(self.low, dtype=self.width).view(unsigned)
-        offset >>= unsigned(self.shift)
-        np.minimum(offset, unsigned(self.size - 1), out=offset)
-        numbers: Ints = offset.astype(np.int64)
+        """Part of each key; int64."""
+        offset = _offsets(keys, self.low)
+        unsigned = offset.dtype.type
+        coarse = np.minimum(offset >> unsigned(self.shift), unsigned(len(self.first) - 1)).astype(np.int64)
+        offset &= unsigned((1 << self.shift) - 1)
+        offset >>= self.fine.astype(unsigned).take(coarse, mode="clip")
+        numbers = self.first.take(coarse, mode="clip")
+        numbers += offset.astype(np.int64)
         return numbers
 
     @cached_property
     def starts(self) -> Keys:
-        """Least key of each range."""
-        keys: Keys = self.low + (np.arange(self.size, dtype=np.int64) << self.shift)
-        keys = keys.astype(self.width)  # the last may be beyond it
-        greatest = np.finfo(np.float32 if self.width == np.int32 else np.float64).max
-        last = min(self.low + ((self.size - 1) << self.shift), int(keys_of(np.array([greatest]))[0]))
-        keys[0], keys[-1] = self.least, last
+        """Least key of each part."""
+        parts = np.diff(self.first, append=self.size)
+        number = np.arange(self.size) - np.repeat(self.first, parts)
+        narrow = np.float32 if self.width == np.int32 else np.float64
+        beyond = int(keys_of(np.array([np.inf], dtype=narrow))[0])  # where ranges without numbers begin
+        begin = [min(each << self.shift, beyond - self.low) for each in range(len(self.first))]
+        offset = np.repeat(np.array(begin, dtype=np.uint64), parts)
+        offset += (number << np.repeat(self.fine, parts)).astype(np.uint64)
+        offset = np.minimum(offset, np.uint64(beyond - self.low))
+        keys: Keys = (offset + np.array(self.low).view(np.uint64)).view(np.int64).astype(self.width)
+        keys[0] = self.least
         return keys
+
+
+def _offsets(keys: Keys, low: int) -> np.ndarray[Any, np.dtype[np.unsignedinteger[Any]]]:
+    """Distance of each key from the lowest one that matters; 0 of those below."""
+    inside = np.maximum(keys, keys.dtype.type(low))
+    offset = inside.view(_unsigned(keys))
+    offset -= np.array(low, dtype=keys.dtype).view(_unsigned(keys))
+    return offset
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -303,52 +346,54 @@ class _Counter:
     parts: int
     ranges: _Cut
 
-    def numbers(self, part: Part) -> Ints:
-        """``part * ranges + range`` of each row."""
+    def add(self, totals: Ints, part: Part) -> None:
+        """Add a piece of the rows to totals.
+
+        Parameters
+        ----------
+        totals : int64, shape (1 + amounts, 2, parts, ranges)
+            Of rows and of each amount; of negative and of positive rows.
+        """
         numbers = self.ranges.numbers(part.keys[self.role])
         for number, sides in enumerate(part.sides()):
-            for rows in sides if number else ():
-                numbers[rows] += number * self.ranges.size
-        return numbers
-
-    def histogram(self, part: Part) -> list[Ints]:
-        """Rows and positive rows by number; then sums of each amount, over all and over positive rows."""
-        numbers, size, weight = self.numbers(part), self.parts * self.ranges.size, part.weight
-        positive = numbers[part.negatives :]
-        if weight is None:
-            found = [np.bincount(numbers, minlength=size), np.bincount(positive, minlength=size)]
-        else:
-            of_positive = np.bincount(positive, weights=weight[part.negatives :], minlength=size)
-            count = np.bincount(numbers, weights=weight, minlength=size)
-            found = [count.astype(np.int64), of_positive.astype(np.int64)]  # exact: below 2**53
-        for where, first in ((numbers, 0), (positive, part.negatives)) if part.amounts else ():
-            for amount in part.amounts.values():
-                sums = np.zeros(size, dtype=np.int64)
-                np.add.at(sums, where, amount[first:])
-                found.append(sums)
-        return found
+            for label, rows in enumerate(sides):
+                for total, amount in zip(totals, (part.weight, *part.amounts.values()), strict=True):
+                    cells = total[label, number]
+                    if amount is None:
+                        cells += np.bincount(numbers[rows], minlength=len(cells))
+                    else:
+                        np.add.at(cells, numbers[rows], amount[rows])
 
     def inside(self, part: Part, flags: Bools) -> list[KeyRows]:
         """Keys of the rows in flagged ranges, by part of the partition."""
-        places = np.flatnonzero(flags.ravel()[self.numbers(part)])
-        return keys_by_part(part.only(places), self.role)
+        numbers = self.ranges.numbers(part.keys[self.role])
+        found = np.empty(part.rows, dtype=np.bool_)
+        for flagged, sides in zip(flags, part.sides(), strict=True):
+            for rows in sides:
+                found[rows] = flagged[numbers[rows]]
+        return keys_by_part(part.only(np.flatnonzero(found)), self.role)
 
 
 def _first(rows: KeptRows, counter: _Counter) -> list[_Table]:
     """Nothing opened."""
     amounts = len(rows.request.roles.amounts)
-    totals = np.zeros((2 + 2 * amounts, counter.parts * counter.ranges.size), dtype=np.int64)
-    alone = Lock()
+    shape = 1 + amounts, 2, counter.parts, counter.ranges.size
+    idle: list[Ints] = []  # one of totals for each thread
 
     def add(part: Part) -> None:
-        found = counter.histogram(part)
-        with alone:
-            for total, more in zip(totals, found, strict=True):
-                np.add(total, more, out=total)
+        try:
+            totals = idle.pop()
+        except IndexError:
+            totals = np.zeros(shape, dtype=np.int64)
+        counter.add(totals, part)
+        idle.append(totals)
 
     for _ in rows.each(add, (counter.role,), counter.by):
         pass
-    tables = totals.reshape(len(totals), counter.parts, counter.ranges.size)
+    tables = idle.pop()
+    for totals in idle:
+        tables += totals
+    tables[:, 0] += tables[:, 1]  # of all rows, and of positive ones
     none = np.empty(0, dtype=np.int64)
     inside = KeyCounts(
         key=none.astype(counter.ranges.starts.dtype),
@@ -359,13 +404,13 @@ def _first(rows: KeptRows, counter: _Counter) -> list[_Table]:
     return [
         _Table(
             ranges=counter.ranges,
-            count=of_part[0],
-            positives=of_part[1],
-            sums=of_part[2:].reshape(2, amounts, -1) if amounts else None,
+            count=of_part[0, 0],
+            positives=of_part[0, 1],
+            sums=of_part[1:].swapaxes(0, 1) if amounts else None,
             opened=np.zeros(counter.ranges.size, dtype=np.bool_),
             inside=inside,
         )
-        for of_part in (*tables.swapaxes(0, 1), tables.sum(axis=1))
+        for of_part in (*np.moveaxis(tables, 2, 0), tables.sum(axis=2))
     ]
 
 
@@ -421,18 +466,17 @@ def _single_keys(rows: KeptRows, counter: _Counter) -> tuple[Bools, Keys]:
     if ranges.splits:  # narrow enough by and by
         return ranges.starts == ranges.ends, ranges.starts
     key = np.zeros(ranges.size, dtype=ranges.starts.dtype)
-    single = np.ones(ranges.size, dtype=np.bool_)
-
-    def take(part: Part) -> None:
-        keys = part.keys[counter.role]
-        key[ranges.numbers(keys)] = keys  # any row's will do
+    single = np.zeros(ranges.size, dtype=np.bool_)
+    column = rows.column(counter.role)
+    sample = column.keys_of(column.sample)
+    number = ranges.numbers(sample)
+    key[number], single[number] = sample, True  # any row's will do; few rows are where none was drawn
 
     def compare(part: Part) -> None:
         keys = part.keys[counter.role]
         number = ranges.numbers(keys)
         single[number[keys != key[number]]] = False
 
-    for work in (take, compare):
-        for _ in rows.each(work, (counter.role,), counter.by):
-            pass
+    for _ in rows.each(compare, (counter.role,), counter.by):
+        pass
     return single, key
