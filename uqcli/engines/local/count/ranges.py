@@ -35,6 +35,9 @@ LEAST_PARTS = 16
 _PARTS = 32
 """Parts for each of the equally wide ranges, on average."""
 
+_FEW = 8
+"""Runs of ranges up to which comparing keys takes less than numbering them."""
+
 _OUTER = 1e-4
 """Share of the rows at either end that has one range."""
 
@@ -366,12 +369,22 @@ class _Counter:
 
     def inside(self, part: Part, flags: Bools) -> list[KeyRows]:
         """Keys of the rows in flagged ranges, by part of the partition."""
+        edges = np.flatnonzero(np.diff(flags.any(axis=0), prepend=False, append=False)).reshape(-1, 2)
+        if len(edges) <= _FEW:
+            part = part.only(np.flatnonzero(self._between(part.keys[self.role], edges)))
         numbers = self.ranges.numbers(part.keys[self.role])
         found = np.empty(part.rows, dtype=np.bool_)
         for flagged, sides in zip(flags, part.sides(), strict=True):
             for rows in sides:
                 found[rows] = flagged[numbers[rows]]
         return keys_by_part(part.only(np.flatnonzero(found)), self.role)
+
+    def _between(self, keys: Keys, edges: Ints) -> Bools:
+        """Whether each key lies in one of few runs of ranges; edges of shape (runs, 2)."""
+        found = np.zeros(len(keys), dtype=np.bool_)
+        for first, end in edges.tolist():
+            found |= (keys >= self.ranges.starts[first]) & (keys <= self.ranges.ends[end - 1])
+        return found
 
 
 def _first(rows: KeptRows, counter: _Counter) -> list[_Table]:
