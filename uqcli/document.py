@@ -51,7 +51,9 @@ class Table:
     left
         How many columns hold words, on the left; the others hold numbers and are aligned right.
     words_last
-        Whether the last column holds words, too.
+        Whether the last column also holds words.
+    detail
+        Whether a terminal shows it with ``--verbose`` only.
     """
 
     title: str
@@ -59,6 +61,7 @@ class Table:
     rows: Sequence[Sequence[str]]
     left: int = 1
     words_last: bool = False
+    detail: bool = False
 
     def holds_words(self, column: int) -> bool:
         """Whether a column is aligned left."""
@@ -136,10 +139,19 @@ class Promise:
 class Document:
     """A title, tables, and sentences for people.
 
+    A terminal shows the title, the lead, the tables, one caution and the next command; with ``--verbose``
+    all of it. Pages always show all of it.
+
     Attributes
     ----------
     lead
-        Sentences that come before everything else.
+        The answer, where the title is not enough.
+    cautions
+        What this result triggered, the most important first.
+    notes
+        Details.
+    next
+        The command to run next; {rule} stands for the rule file, {input} for the inputs.
     figures
         Pictures that belong to it: in HTML and Markdown, and for ``--plot``.
     promises
@@ -151,10 +163,16 @@ class Document:
     title: str
     tables: Sequence[Table]
     lead: Sequence[str] = ()
+    cautions: Sequence[str] = ()
     notes: Sequence[str] = ()
+    next: str = ""
     figures: Sequence[Figure] = ()
     promises: Sequence[Promise] = ()
     live: Sequence[str] = ()
+
+    def sentences(self) -> list[str]:
+        """All that is said beside tables and figures."""
+        return [*self.lead, *self.cautions, *self.notes]
 
 
 class Report(Protocol):
@@ -219,14 +237,17 @@ def printable(text: str, most: int = 60) -> str:
 
 
 def share_in_range(value: float | None, low: float | None, high: float | None) -> str:
-    """A share with its range, for tables; without one where there is none.
+    """A share with its range in three decimals, more near 0; without one where there is none.
 
     Examples
     --------
-    >>> share_in_range(0.5, 0.4, 0.6), share_in_range(0.5, None, None)
-    ('0.5000 (0.4000 to 0.6000)', '0.5000')
+    >>> share_in_range(0.5, 0.4, 0.6), share_in_range(0.5, None, None), share_in_range(0.0004, 0.0001, 0.001)
+    ('0.500 [0.400, 0.600]', '0.5000', '0.000400 [0.000100, 0.001000]')
     """
-    return share(value) if low is None else f"{share(value)} ({share(low)} to {share(high)})"
+    if value is None or low is None or high is None:
+        return share(value)
+    digits = 3 if value == 0 or value >= 0.001 else 6
+    return f"{value:.{digits}f} [{low:.{digits}f}, {high:.{digits}f}]"
 
 
 def share(value: float | None) -> str:
@@ -295,9 +316,9 @@ def interval(estimate: Estimate) -> str:
     Examples
     --------
     >>> interval(Estimate(value=0.5, low=0.25, high=0.75))
-    '0.5000 [0.2500, 0.7500]'
+    '0.500 [0.250, 0.750]'
     """
-    return f"{share(estimate.value)}{ends_of(estimate, '.4f')}"
+    return share_in_range(estimate.value, estimate.low, estimate.high)
 
 
 def ends_of(estimate: Estimate, form: str) -> str:

@@ -142,17 +142,17 @@ class WeightsSeen:
         if not copies:
             return ""
         return (
-            f"{said}: do they count rows? A weight of n stands for n independent rows. With amounts, "
-            "sampling weights or copies no interval, test or certificate holds."
+            f"{said}: a weight of n must stand for n independent rows. Otherwise no interval, test or "
+            "certificate is valid."
         )
 
     def _looks(self) -> str:
         """Which suspicion the weights themselves raise."""
         rows, total = (sum(each[at] for each in self.of_label.values()) for at in (0, 1))
         if total > _HEAVY * rows:
-            return f"Weights are {total / rows:.3g} on average"
+            return f"weights are {total / rows:.3g} on average"
         means = [total / rows for rows, total in self.of_label.values() if rows >= _LEAST_OF_A_LABEL]
         follows = len(means) > 1 and max(means) >= _FOLLOWS * min(means)
         if 1 < len(self.values) <= MOST_VALUES and follows:
-            return f"Weights take {len(self.values)} values and follow the label"
+            return f"weights take {len(self.values)} values and follow the label"
         return ""

@@ -23,7 +23,9 @@ from uqcli.methods.boundary.constraint import parse_constraint
 from uqcli.methods.boundary.decide import decide
 from uqcli.rows import Rows
 
-EXPECTED: Final = "expected on new rows (90 % ranges)"
+EXPECTED: Final = "expected on new data"
+RANGES: Final = "90 % ranges"
+"""Corner of a table with what is expected."""
 
 
 class SavedConstraint(msgspec.Struct, frozen=True, kw_only=True):
@@ -200,20 +202,20 @@ class BoundaryArtifact(Saved, frozen=True, kw_only=True):
         """See Saved."""
         fit, source = self.fit, self.source
         columns = ", ".join(f"{role} '{name}'" for role, name in source.columns.items())
-        cells = (share(fit.recall), share(fit.precision), count(fit.selected), count(fit.true_positives))
-        certified, where = "", "on the rows it was found on"
+        certified, where = "", "calibration set"
         if self.certified is not None:
             tested = self.certified.tested_on.rows
             certified = ", certified"
-            where = f"on all its rows: {count(fit.rows - tested)} chose it, {count(tested)} tested it"
+            where = f"calibration set ({count(fit.rows - tested)} chose, {count(tested)} tested)"
+        expected = self._expected_rows()
         return Document(
-            title=f"Boundary ({self.algorithm}) for {self._promise()}{certified}",
+            title=f"Boundary ({self.algorithm}) for {self._promise(certified)}",
             tables=[
                 threshold_table(self.uncertainty_edges, self.thresholds),
                 Table(
                     title="",
-                    header=("", "recall", "precision", "selected", "true positives"),
-                    rows=[(where, *cells), *self._expected_rows()],
+                    header=(RANGES if expected else "", "recall", "precision", "flagged"),
+                    rows=[(where, share(fit.recall), share(fit.precision), count(fit.selected)), *expected],
                 ),
             ],
             notes=[
@@ -228,25 +230,17 @@ class BoundaryArtifact(Saved, frozen=True, kw_only=True):
         if isinstance(self.expected, msgspec.UnsetType) or self.expected is None:
             return []
         both = (self.expected.recall, self.expected.precision)
-        return [(EXPECTED, *(share_in_range(each.value, each.low, each.high) for each in both), "", "")]
+        return [(EXPECTED, *(share_in_range(each.value, each.low, each.high) for each in both), "")]
 
     def in_a_sentence(self) -> str:
         """See Saved: with what it reaches on its own rows."""
-        fit = self.fit
-        promise = self._promise()
-        if self.certified is not None:
-            promise = f"{promise}, certified at a risk of {100 * self.certified.delta:g} %"
-        said = (
-            f"Boundary ({self.algorithm}) for {promise}; of the {count(fit.rows)} rows it was chosen on "
-            f"{100 * fit.selected / fit.rows:.2f} % were selected"
-        )
-        if isinstance(self.expected, msgspec.UnsetType) or self.expected is None:
-            return f"{said} at a precision of {share(fit.precision)}, which is a little flattered"
-        precision, recall = self.expected.precision.value, self.expected.recall.value
-        return f"{said}; precision {share(precision)} and recall {share(recall)} are expected on new rows"
+        promise = self._promise("" if self.certified is None else ", certified")
+        rate = f"{100 * self.fit.selected / self.fit.rows:.2f} %"
+        return f"Boundary ({self.algorithm}) for {promise}; alert rate {rate} on the calibration set"
 
-    def _promise(self) -> str:
-        return parse_constraint(self.constraint.kind, self.constraint.value).promise()
+    def _promise(self, certified: str = "") -> str:
+        constraint = parse_constraint(self.constraint.kind, self.constraint.value)
+        return f"{constraint.promise() if certified else constraint.target()}{certified}"
 
     def _scores_in_words(self) -> list[str]:
         """What is done to scores before they are compared, and for which class mix."""
@@ -256,62 +250,44 @@ class BoundaryArtifact(Saved, frozen=True, kw_only=True):
         if not isinstance(target, msgspec.UnsetType):
             negative, positive = target.weights
             said.append(
-                f"For a target in which negatives are {negative:.4g} and positives {positive:.4g} times as "
-                f"frequent; the precision there is {share(target.precision)}."
+                f"In the target, negatives are {negative:.4g} and positives {positive:.4g} times as "
+                f"frequent; precision there is {share(target.precision)}."
             )
         return said
 
 
-def threshold_table(
-    uncertainty_edges: Sequence[float],
-    thresholds: Sequence[float | None],
-    alone: float | None = None,
-    *,
-    saved: bool = False,
-) -> Table:
-    """Which scores are positive in each uncertainty bin.
-
-    Parameters
-    ----------
-    alone
-        The threshold of the score alone, which may be taken instead; None where none is known.
-    saved
-        Whether that is the one that is saved.
-    """
-    if len(thresholds) == 1 and alone is None:
-        return Table(title="Decision", header=("positive when",), rows=((rule(thresholds[0]),),))
-    whose = "boundary, not saved, " if saved and alone is not None else ""
-    names = ranges(uncertainty_edges)
-    rows = [(f"{whose}{name}", rule(threshold)) for name, threshold in zip(names, thresholds, strict=True)]
-    if alone is not None and saved:
-        rows.insert(0, ("saved: the score alone", rule(alone)))
-    elif alone is not None:
-        rows.append(("instead, by the score alone", rule(alone)))
-    return Table(title="Decision", header=("uncertainty", "positive when"), rows=rows, left=2)
+def threshold_table(uncertainty_edges: Sequence[float], thresholds: Sequence[float | None]) -> Table:
+    """The threshold per uncertainty bin."""
+    if len(thresholds) == 1:
+        return Table(title="", header=("flag when",), rows=((rule(thresholds[0]),),))
+    rows = [(name, rule(each)) for name, each in zip(ranges(uncertainty_edges), thresholds, strict=True)]
+    return Table(title="", header=("uncertainty", "flag when"), rows=rows, left=2)
 
 
-def certificate_in_words(certificate: SavedCertificate) -> tuple[str, str]:
-    """What is promised for new rows, what it rests on, and when it holds."""
+def certificate_in_words(certificate: SavedCertificate) -> tuple[str, ...]:
+    """What is guaranteed on new data, the test behind it, and when it holds."""
     tested = certificate.tested_on
+    rate = share(tested.true_positives / tested.selected)
     return (
-        f"Certified at a risk of {100 * certificate.delta:g} %: at least {100 * certificate.precision:g} % "
-        "of the new rows that it selects are positive. The risk is the share of all hold-outs that certify a "
-        "boundary below this; where few hold-outs certify any, more of the certified ones are below it. Of "
-        f"{count(tested.rows)} rows kept for the test {count(tested.selected)} are selected, "
-        f"{count(tested.true_positives)} of them positive: {share(tested.true_positives / tested.selected)} "
-        f"({p_text(certificate.p_value)}).",
-        "It holds if new rows come from the same source, rows are independent, and bound, risk, seed "
-        f"({certificate.seed}) and bins were fixed before looking; after a second try it holds no more.",
+        f"Certified: precision is at least {100 * certificate.precision:g} % on new data, at a risk of "
+        f"{100 * certificate.delta:g} %.",
+        f"The test: {count(tested.true_positives)} of {count(tested.selected)} flagged rows are positive "
+        f"({rate}, {p_text(certificate.p_value)}), among {count(tested.rows)} rows kept for it.",
+        "The risk is the share of calibration sets whose certificate is wrong. Where few sets certify any "
+        "rule, the share among the certified ones is higher.",
+        "It requires independent rows from the same source.",
+        f"Bound, risk, seed ({certificate.seed}) and bins must be fixed beforehand; a second try voids the "
+        "certificate.",
     )
 
 
 def recalibration_in_words(coefficient: float, low: float, high: float) -> str:
     """How scores are raised before they are compared with a threshold (hr)."""
-    return f"Scores are raised by {coefficient:g} x the uncertainty's place between {low:.6g} and {high:.6g}."
+    return f"Scores are raised by {coefficient:g} x the uncertainty, rescaled from {low:.6g} to {high:.6g}."
 
 
 def rule(threshold: float | None) -> str:
-    """Which scores are positive, in words."""
+    """Which scores are flagged, in words."""
     if threshold is None:
         return "never"
     return "always" if threshold == LOWEST else f"score >= {number(threshold)}"

@@ -194,8 +194,8 @@ class CalibratorArtifact(Saved, frozen=True, kw_only=True):
         elif self.weights is not None:
             negative, positive = self.weights
             notes.append(
-                f"Then corrected for a target in which negatives are {negative:.4g} and positives "
-                f"{positive:.4g} times as frequent: the odds are multiplied by {positive / negative:.4g}."
+                f"Negatives are {negative:.4g} and positives {positive:.4g} times as frequent in the target: "
+                f"the odds are then multiplied by {positive / negative:.4g}."
             )
         return Document(title=f"Calibrator ({self.method})", tables=self.tables(), notes=notes)
 

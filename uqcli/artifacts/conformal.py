@@ -1,4 +1,4 @@
-"""Kind ``conformal``: sets of classes that hold the true one as often as promised."""
+"""Kind ``conformal``: prediction sets with guaranteed coverage."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from uqcli.methods.conformal.scores import SCORES
 from uqcli.rows import Rows
 
 _MOST_ROWS = 60
-_ON_AVERAGE = "on average over hold-outs: after this one it may be a little less or more"
+_ON_AVERAGE = "on average over calibration sets"
 
 
 class ConformalParameters(msgspec.Struct, frozen=True, kw_only=True):
@@ -197,13 +197,14 @@ class ConformalArtifact(Saved, frozen=True, kw_only=True):
     def document(self) -> Document:
         """See Saved."""
         return Document(
-            title=f"Conformal sets ({self.in_short()})",
+            title=f"Prediction sets ({self.in_short()})",
             tables=self.tables(),
-            notes=[self.promise(), f"{self.made_from()}, {count(self.source.dropped)} dropped."],
+            lead=[self.promise()],
+            notes=[f"{self.made_from()}, {count(self.source.dropped)} dropped."],
         )
 
     def in_a_sentence(self) -> str:
-        """See Saved: with its promise."""
+        """See Saved: with its guarantee."""
         return f"{super().in_a_sentence()}. {self.promise().rstrip('.')}"
 
     def in_short(self) -> str:
@@ -211,22 +212,19 @@ class ConformalArtifact(Saved, frozen=True, kw_only=True):
         return f"{self.method}, {self.mode}, alpha {self.parameters.alpha}"
 
     def promise(self) -> str:
-        """What the sets promise, in words."""
+        """The guarantee, in words."""
         if self.unsealed:
-            return f"What it promised is not repeated: {self.unsealed}."
+            return f"No guarantee: {self.unsealed}."
         percent = f"{100 * (1 - self.alpha):g} %"
         if self.groups is not None:
-            return (
-                f"Sets hold the true class in at least {percent} of rows like these, in each group by "
-                f"itself, {_ON_AVERAGE}."
-            )
+            return f"Guaranteed coverage: {percent} in each group, {_ON_AVERAGE}."
         whom = {
-            "marginal": f"in at least {percent} of rows like these, all classes together, not in each",
-            "label-conditional": f"in at least {percent} of rows of each class"
+            "marginal": "over all classes together, not in each class",
+            "label-conditional": "of each class"
             + (" (or as its own alpha says)" if self.parameters.alpha_by_class else ""),
-            "label-shift": f"in at least {percent} of rows of the target, if the class weights are right",
+            "label-shift": "in the target, if the class weights are right",
         }[self.mode]
-        return f"Sets hold the true class {whom}, {_ON_AVERAGE}."
+        return f"Guaranteed coverage: {percent} {whom}, {_ON_AVERAGE}."
 
     def promised_to(self, name: str) -> float:
         """Coverage promised to the rows of a class."""
@@ -245,8 +243,7 @@ class ConformalArtifact(Saved, frozen=True, kw_only=True):
             lines = zip(self.groups.names, self.groups.thresholds, strict=True)
             groups = [(printable(name), f"{line[0]:.6f}") for name, line in lines][:_MOST_ROWS]
             other = ("(any other)", f"{self.thresholds[0]:.6f}")
-            title = f"Thresholds by {self.groups.column}"
-            return [Table(title=title, header=("group", "threshold"), rows=[*groups, other])]
+            return [Table(title="", header=(str(self.groups.column), "threshold"), rows=[*groups, other])]
         if self.mode is ConformalMode.MARGINAL:
             rows = None if rows_of_class is None else sum(rows_of_class)
             return [_one_threshold(len(self.classes), self.thresholds[0], rows)]
@@ -262,15 +259,15 @@ class ConformalArtifact(Saved, frozen=True, kw_only=True):
             header.append("weight")
             columns.append([f"{weight:.4f}" for weight in self.weights])
         if rows_of_class is not None:
-            header.append("rows of it")
+            header.append("rows")
             columns.append([count(rows) for rows in rows_of_class])
         rows = [tuple(cells) for cells in zip(*columns, strict=True)][:_MOST_ROWS]
-        return Table(title="Thresholds", header=header, rows=rows)
+        return Table(title="", header=header, rows=rows)
 
 
 def _one_threshold(classes: int, threshold: float, rows: int | None) -> Table:
     """What all classes share."""
-    header, cells = ["threshold of all classes", "classes"], [f"{threshold:.6f}", count(classes)]
+    header, cells = ["threshold", "classes"], [f"{threshold:.6f}", count(classes)]
     if rows is not None:
         header, cells = [*header, "rows"], [*cells, count(rows)]
     return Table(title="", header=header, rows=[cells], left=0)

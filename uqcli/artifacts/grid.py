@@ -16,7 +16,7 @@ from uqcli.artifacts.saved import Bins, Count, Saved, Source
 from uqcli.choices import ArtifactKind, Binning, OnInvalid
 from uqcli.counts import LOWEST_EDGE, CellRow, Cells, Ints, bin_of
 from uqcli.defaults import MOST_ROWS
-from uqcli.document import Document, Metrics, Table, count, head_of, number
+from uqcli.document import Document, Metrics, Table, count, head_of, number, share
 from uqcli.engines.protocol import AddedColumns
 from uqcli.engines.request import Roles
 from uqcli.rows import Rows
@@ -128,7 +128,7 @@ class GridArtifact(Saved, frozen=True, kw_only=True):
         columns = (
             "score bins",
             *(("score from",) if alike else ()),
-            *(names if len(names) > 1 else ["positivity"]),
+            *(names if len(names) > 1 else ["positive rate"]),
         )
         rows = [self._line(group, alike=alike) for group in groups]
         totals = self.facts()
@@ -136,15 +136,26 @@ class GridArtifact(Saved, frozen=True, kw_only=True):
         return Document(
             title=f"Grid ({self.binning}): {size}, {totals['rows']:,} rows, {totals['positives']:,} positive",
             tables=[
+                self._by_uncertainty(names),
                 Table(
-                    title=f"Positives by score bin and uncertainty{self._grouping(groups)}",
+                    title=f"Positive rates by score bin and uncertainty{self._grouping(groups)}",
                     header=columns,
                     rows=rows,
                     left=1,
-                )
+                    detail=True,
+                ),
             ],
             notes=self._edges_in_words(),
         )
+
+    def _by_uncertainty(self, names: Sequence[str]) -> Table:
+        """Rows and positive rate of each uncertainty bin."""
+        sums = [(sum(rows), sum(hits)) for rows, hits in zip(self.count, self.positives, strict=True)]
+        lines = [
+            (name, count(rows), share(hits / rows if rows else None))
+            for name, (rows, hits) in zip(names, sums, strict=True)
+        ]
+        return Table(title="", header=("uncertainty", "rows", "positive rate"), rows=lines)
 
     def in_a_sentence(self) -> str:
         """See Saved: its title names its rows."""
@@ -154,7 +165,7 @@ class GridArtifact(Saved, frozen=True, kw_only=True):
         """What stands in a line and in a cell."""
         together = " (several in a line)" if len(groups) < len(self.count[0]) else ""
         scores = "" if self._shares_edges() else "scores, "
-        return f"{together}: {scores}share of positives (rows)"
+        return f"{together}: {scores}positive rate (rows)"
 
     def shown_groups(self) -> Sequence[range]:
         """Numbers of the score bins that are shown in a line each."""

@@ -140,7 +140,7 @@ class Saved(msgspec.Struct, frozen=True, kw_only=True):
     def made_from(self) -> str:
         """Which version made it, and from how many rows."""
         rows = f"{self.source.rows:,} rows"
-        return f"Made by uqcli {self.uqcli_version} from {rows}"
+        return f"Calibration set: {rows} (uqcli {self.uqcli_version})"
 
 
 def roles_of(artifacts: Sequence[Saved], named: ColumnOverrides, *, labelled: bool) -> Roles:

@@ -150,5 +150,5 @@ class ShiftArtifact(Saved, frozen=True, kw_only=True):
         for source, target, (name, weight) in columns:
             shown = interval(weight) if isinstance(weight, Estimate) else f"{weight:.4f}"
             rows.append((printable(name), source, interval(target), shown))
-        header = ("class", "source share", "target share", "weight")
+        header = ("class", "source prior", "target prior", "weight")
         return Table(title="", header=header, rows=rows[:_MOST_ROWS])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -162,8 +163,10 @@ def deliver(
     reports = _report_files(report, options, RunFacts(origin=origin, gates=gates, failure=said), plot)
     _write({} if stopped else saved, reports, rows=None if stopped else held)
     printing()
+    written = [] if stopped else [*saved, *([origin.rows_to] if origin.rows_to else [])]
+    written += [name for name, _ in reports]
     try:
-        show(report, options, said, to_stderr=output == STDIO)
+        _show(report, options, said, origin, written=written, to_stderr=output == STDIO)
     except BrokenPipeError:
         if not stopped:  # nobody reads the report; the exit code still counts
             raise
@@ -259,7 +262,15 @@ def _plotted(report: Report, plot: str) -> bytes:
     return render(figures[0], check_plot_name(plot))
 
 
-def show(report: Report, options: ReportOptions, failure: Failure | None, *, to_stderr: bool = False) -> None:
+def _show(
+    report: Report,
+    options: ReportOptions,
+    failure: Failure | None,
+    origin: Origin,
+    *,
+    written: Sequence[str],
+    to_stderr: bool,
+) -> None:
     """Print the report as JSON or as tables."""
     from uqcli.reports.render import to_json, to_terminal
 
@@ -267,5 +278,20 @@ def show(report: Report, options: ReportOptions, failure: Failure | None, *, to_
     if options.json:
         stream.write(to_json(report, failure))
     elif not options.quiet:
-        to_terminal(report.document(), stream)
+        document = report.document()
+        end = _end(document.next, origin, [each for each in written if each != STDIO])
+        to_terminal(document, stream, end=end, verbose=options.verbose)
     stream.flush()
+
+
+def _end(then: str, origin: Origin, written: Sequence[str]) -> list[str]:
+    """What was written, and the command to run next."""
+    done = [f"Wrote {', '.join(written)}."] if written else []
+    if origin.unwritten:
+        advice = [] if "failed" in origin.unwritten else [f"Next: add -o {origin.command}.json to save it."]
+        return [" ".join([*done, *advice])] if done or advice else []
+    if then and (written or "{rule}" not in then):
+        files = " ".join(map(shlex.quote, origin.files[:2])) + (" ..." if len(origin.files) > 2 else "")
+        rule = shlex.quote(written[0]) if written else ""
+        done.append(f"Next: uqcli {then.replace('{rule}', rule).replace('{input}', files)}")
+    return [" ".join(done)] if done else []

@@ -222,6 +222,7 @@ class ReportOptions:
 
     json: bool = flag("Print the report as one JSON object.")
     quiet: bool = flag("Print no table and no message; errors stay.", also="-q")
+    verbose: bool = flag("Print details, every caution and whole tables.")
     report: list[str] | None = option(
         "FILE", "Also write the report: .html, .md, .json, .xml (JUnit) or .prom (Prometheus) (repeatable)."
     )

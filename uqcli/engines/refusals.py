@@ -15,7 +15,7 @@ def no_rows(dropped: int) -> DataError:
 def unlabelled(rows: int) -> str:
     """What to know where rows without a label were left out."""
     said = "1 row has" if rows == 1 else f"{rows:,} rows have"
-    return f"{said} no label: results are about rows like the labelled ones, however these were chosen."
+    return f"{said} no label; results describe labelled rows only."
 
 
 def no_weight() -> DataError:

@@ -68,7 +68,9 @@ def sum_notes(unnormalised: float) -> list[str]:
     """
     if unnormalised <= _NORMALISED:
         return []
-    return [f"Class probabilities add up to 1 only within {unnormalised:.1g}; they are used as given."]
+    return [
+        f"class probabilities of a row differ from 1 by up to {unnormalised:.1g}; they are used as given."
+    ]
 
 
 def refuse_weightless(weight: Ints | None) -> None:

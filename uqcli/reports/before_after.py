@@ -44,8 +44,7 @@ def before_and_after_figure(panels: Sequence[ReliabilityPanel]) -> Figure:
     titles = "; ".join(printable(panel.title) for panel in panels)
     return Figure(
         title=f"Reliability before and after calibration: {titles}",
-        caption="Dots on the dashed line: predictions that mean what they say. The larger, the more rows; "
-        "bars are 95 % intervals.",
+        caption="Dots on the dashed line are calibrated; larger dots have more rows. Bars: 95 % intervals.",
         width=3.5 * columns if columns == _COLUMNS else 4.0 * columns + (0.6 if columns == 1 else 0),
         height=(3.5 if columns == _COLUMNS else 3.9) * lines,
         narrow_height=3.7 * len(panels),
@@ -78,4 +77,4 @@ def _draw_panel(axes: Axes, panel: ReliabilityPanel, top: float) -> None:
         )
     axes.plot([0, top], [0, top], color="#8a9199", linewidth=1, linestyle=(0, (4, 3)), zorder=0)
     axes.set(xlim=(-0.02 * top, top), ylim=(-0.02 * top, top))
-    axes.set(xlabel="mean prediction", ylabel="share of positives")
+    axes.set(xlabel="mean prediction", ylabel="positive rate")

@@ -23,7 +23,7 @@ _MEANINGS: Final = {
     "calibration": {
         "ece": "mean |rate - mean score|, equispaced bins",
         "ace": "as ece, on quantile bins",
-        "tce": "predictions that their bin's labels speak against, %",
+        "tce": "predictions whose bin is rejected, %",
     },
 }
 
@@ -54,28 +54,32 @@ def comparison_table(title: str, compared: Comparison, sides: Sequence[str] = BE
     """
     rows = [
         (
-            kind,
             name,
             _shown(compared.before[name], name),
             _shown(compared.after[name], name),
             _shown(compared.difference[name], name, interval=True),
-            meaning,
         )
-        for kind, name, meaning in meant(_MEANINGS)
+        for _, name, _ in meant(_MEANINGS)
         if name in compared.before
     ]
-    return Table(title=title, header=("", "metric", *sides, "meaning"), rows=rows, left=2, words_last=True)
+    return Table(title=title, header=("metric", *sides), rows=rows)
+
+
+def meanings_table() -> Table:
+    """What each metric means."""
+    rows = list(meant(_MEANINGS))
+    return Table(title="", header=("", "metric", "meaning"), rows=rows, left=3, detail=True)
 
 
 _RANKED: Final = MappingProxyType(
     {
         "log_loss": "log loss",
-        "brier": "Brier score",
+        "brier": "Brier",
         "auc": "AUC",
-        "average_precision": "average precision",
+        "average_precision": "AP",
         "ece": "ECE",
         "ace": "ACE",
-        "tce": "TCE, %",
+        "tce": "TCE %",
     }
 )
 
@@ -99,7 +103,7 @@ def ranked_table(title: str, of: str, compared: Sequence[tuple[str, Comparison]]
     rows = [
         (
             name,
-            *(_shown(metrics[metric], metric, interval=metric == "log_loss", sign="") for metric in measured),
+            *(_shown(metrics[metric], metric, sign="") for metric in measured),
         )
         for name, metrics in by_log_loss(lines)
     ]
@@ -112,8 +116,7 @@ def decided_by_single_rows(compared: Sequence[tuple[str, Comparison]]) -> list[s
     if not bare or len(bare) == len(compared):
         return []
     return [
-        f"{', '.join(bare)}: the log loss has no interval that would hold its level, since single rows under "
-        "probabilities near 0 or 1 can decide it; the Brier score does not hang on them."
+        f"{', '.join(bare)}: single rows decide the log loss, so it has no interval; use the Brier score."
     ]
 
 
@@ -123,10 +126,7 @@ def first_by_brier(compared: Sequence[tuple[str, Comparison]], then: str) -> lis
     if by_loss is None or by_brier is None or by_loss == by_brier:
         return []
     after = {name: share(value_of(each.after["brier"])) for name, each in compared}
-    return [
-        f"By the Brier score {by_brier} comes first ({after[by_brier]}, {by_loss} {after[by_loss]}), by the "
-        f"log loss {by_loss}: {then}."
-    ]
+    return [f"{by_brier} has the lowest Brier score ({after[by_brier]}; {by_loss} {after[by_loss]}); {then}."]
 
 
 def _lowest(compared: Sequence[tuple[str, Comparison]], metric: str) -> str | None:
@@ -163,37 +163,35 @@ def _shown(metric: Metric, name: str, *, interval: bool = False, sign: str = "+"
     return text + (ends_of(metric, f"{sign}.{digits}f") if interval and isinstance(metric, Estimate) else "")
 
 
-def verdict(compared: Comparison, where: str) -> str:
+def verdict(compared: Comparison, where: str = "") -> str:
     """Say plainly whether calibration helped, by the log loss; by the Brier score where one row decides that.
 
     Without an interval it is only said what the log loss came to.
     """
+    where = f" {where}" if where else ""
     by = next((name for name in ("log_loss", "brier") if _has_ends(compared.difference[name])), "log_loss")
     gain, name = compared.difference[by], by.replace("_", " ").replace("brier", "Brier score")
     value = value_of(gain)
     if value is None:
-        return f"Whether calibration helped cannot be said {where}."
+        return f"Calibration cannot be judged {where}: the {name} is undefined."
+    changed = f"the {name} changes by {value:+.4f}{where}"
     if not isinstance(gain, Estimate):
-        return f"The {name} changes by {value:+.4f} {where}; --bootstrap tells whether chance explains it."
+        return f"Not tested: {changed}; --bootstrap tests it."
     if gain.low is None or gain.high is None:
-        return f"The {name} changes by {value:+.4f} {where}; a class has too few rows to test that."
+        return f"Not tested: {changed}; a class has too few rows."
     if gain.high < 0:
-        return f"Calibration helped: the {name} falls by {-value:.4f} {where}."
+        return f"Calibration helped: the {name} falls by {-value:.4f}{where}."
     if gain.low > 0:
-        return f"Calibration did not help: the {name} rises by {value:.4f} {where}."
-    return f"Calibration did not help visibly: the {name} changes by {value:+.4f} {where}, as chance does."
+        return f"Calibration hurt: the {name} rises by {value:.4f}{where}."
+    return f"No significant change: {changed}."
 
 
 def still_off(compared: Comparison, whose: str = "its") -> list[str]:
-    """That much deviates after the map, too, and by how much."""
-    deviating, off = value_of(compared.after["tce"]), value_of(compared.after["ece"])
+    """That many bins are still rejected, and by how much."""
+    deviating, off = (value_of(compared.after[name]) for name in ("tce", "ece"))
     if deviating is None or off is None or deviating <= 100 * MUCH:
         return []
-    return [
-        f"{deviating:.1f} % of {whose} predictions still deviate significantly from their labels (tce: how "
-        f"many, not how far), by {100 * off:.2g} points on average over all (ece), in places by more: read "
-        "them as rough."
-    ]
+    return [f"{deviating:.1f} % of {whose} predictions are still rejected; mean error {off:.2g} (ece)."]
 
 
 def _has_ends(metric: Metric) -> bool:

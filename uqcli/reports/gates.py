@@ -69,7 +69,7 @@ def _finite(text: str) -> float | None:
 
 @dataclass(frozen=True, kw_only=True)
 class JudgedGate:
-    """A gate held against metrics.
+    """A gate and the metric it tests.
 
     Attributes
     ----------
@@ -93,18 +93,16 @@ class JudgedGate:
         """What is said where it fails."""
         where = f" in {self.artifact}" if self.artifact else ""
         if self.actual is None:
-            return f"gate: {self.gate.text} cannot be judged{where} ({self.gate.path} is undefined)"
-        return f"gate: {self.gate.text} holds{where} ({self.gate.path} is {self.actual:.6g})"
+            return f"gate: check failed{where}: {self.gate.text} ({self.gate.path} is undefined)"
+        return f"gate: check failed{where}: {self.gate.text} ({self.gate.path} is {self.actual:.6g})"
 
     @property
     def in_words(self) -> str:
         """What is said of it on pages where it fails."""
         where = f" of {self.artifact}" if self.artifact else ""
-        must_not = f"which must not be {self.gate.operator} {self.gate.value:g}"
-        found = "undefined here" if self.actual is None else f"{self.actual:.6g}"
+        found = "undefined" if self.actual is None else f"{self.actual:.6g}"
         return (
-            f"Failed, and nothing but reports was written: {self.gate.path}{where} is {found}, {must_not}. "
-            "Use nothing of what follows: mend what failed, or the gate, and run again."
+            f"Check failed: {self.gate.text}{where} ({self.gate.path} is {found}). No rule file was written."
         )
 
     @property
@@ -122,12 +120,12 @@ def _shown(actual: float | None) -> str:
 def gates_table(judged: Sequence[JudgedGate]) -> Table:
     """What was demanded and what became of it."""
     rows = [(each.gate.text, each.artifact or "all", _shown(each.actual), each.result) for each in judged]
-    header = ("the run fails if", "of", "it is", "result")
-    return Table(title="Gates", header=header, rows=rows, left=2, words_last=True)
+    header = ("fail if", "of", "value", "result")
+    return Table(title="Checks", header=header, rows=rows, left=2, words_last=True)
 
 
 def judged_gates(gates: Sequence[Gate], by_artifact: Mapping[str, Metrics]) -> list[JudgedGate]:
-    """Hold every gate against the metrics of those it is about.
+    """Judge every gate by the metrics it is about.
 
     Metrics under '' beside those of artifacts are of all of them together.
 

@@ -10,33 +10,33 @@ from uqcli.choices import Algorithm, Binning, CalibrationMethod, ConformalMethod
 
 ALGORITHMS: Final[Mapping[str, str]] = MappingProxyType(
     {
-        Algorithm.VW_DPMT: "the optimum on the grid",
-        Algorithm.EW_DPMT: "the optimum for cells of equal size",
+        Algorithm.VW_DPMT: "the exact optimum on the grid",
+        Algorithm.EW_DPMT: "the exact optimum for cells of equal weight",
         Algorithm.MIST: "an isotonic fit in each uncertainty bin",
         Algorithm.GMT: "each uncertainty bin by itself",
-        Algorithm.HR: "one threshold on a score that the uncertainty raises",
-        Algorithm.ST: "one score threshold",
+        Algorithm.HR: "one threshold on a score raised with the uncertainty",
+        Algorithm.ST: "a single threshold",
         Algorithm.SMOOTH: "the best by smoothed rates",
     }
 )
 CALIBRATIONS: Final[Mapping[str, str]] = MappingProxyType(
     {
         CalibrationMethod.PLATT: "a logistic curve of the log-odds",
-        CalibrationMethod.TEMPERATURE: "log-odds divided by one number",
-        CalibrationMethod.BETA: "a rising curve of three numbers",
-        CalibrationMethod.ISOTONIC: "the best rising steps",
-        CalibrationMethod.HISTOGRAM: "the rate of each bin, with a bound",
-        CalibrationMethod.MIST: "the best rising steps of each uncertainty level",
+        CalibrationMethod.TEMPERATURE: "log-odds divided by a temperature",
+        CalibrationMethod.BETA: "a curve of three parameters",
+        CalibrationMethod.ISOTONIC: "an isotonic fit",
+        CalibrationMethod.HISTOGRAM: "the positive rate of each bin, with a bound",
+        CalibrationMethod.MIST: "an isotonic fit in each uncertainty bin",
         CalibrationMethod.HETEROGENEOUS: "one map for each part of the rows",
-        CalibrationMethod.PRIOR: "the correction of undersampling alone",
+        CalibrationMethod.PRIOR: "the correction for undersampling",
     }
 )
 BINNINGS: Final[Mapping[str, str]] = MappingProxyType(
     {
         Binning.EQUI_WEIGHT: "bins of equally many rows",
-        Binning.SHARED: "score edges that all uncertainty bins share",
+        Binning.SHARED: "score edges shared by all uncertainty bins",
         Binning.EQUI_SPAN: "bins of equal width",
-        Binning.PAVA_BC: "steps of an isotonic fit, sizes held within limits",
+        Binning.PAVA_BC: "steps of an isotonic fit, with bounded sizes",
         Binning.PAVA: "steps of an isotonic fit",
         Binning.QUANTILE: "equally many rows",
         Binning.EQUISPACED: "equal width",
@@ -44,7 +44,7 @@ BINNINGS: Final[Mapping[str, str]] = MappingProxyType(
 )
 CONFORMAL: Final[Mapping[str, str]] = MappingProxyType(
     {
-        ConformalMethod.APS: "the likeliest classes up to a sum of probabilities",
+        ConformalMethod.APS: "the likeliest classes up to a total probability",
         ConformalMethod.LAC: "every class above a probability",
     }
 )
@@ -63,6 +63,6 @@ def named(method: str, words: Mapping[str, str]) -> str:
     Examples
     --------
     >>> named(Algorithm.ST, ALGORITHMS)
-    'st: one score threshold'
+    'st: a single threshold'
     """
     return f"{method}: {words[method]}"

@@ -1,4 +1,4 @@
-"""Positivity over score x uncertainty [UB fig. 1]: as a map with thresholds on it, and against the score."""
+"""Positive rate over score x uncertainty [UB fig. 1]: a map with thresholds, and curves."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ class _Level:
 
     @property
     def rate(self) -> Floats:
-        """Share of positives of each range; NaN without rows."""
+        """Positive rate of each range; NaN without rows."""
         return np.where(self.count > 0, self.positives / np.maximum(self.count, 1), np.nan)
 
 
@@ -102,7 +102,7 @@ def positivity_figure(cells: Cells, boundaries: Sequence[Drawn]) -> Figure:
             axes.set_xlabel("score")
 
     shown = "".join(f", with {each.name}" for each in boundaries)
-    title = f"Share of positives over score and uncertainty{shown}"
+    title = f"Positive rate by score and uncertainty{shown}"
     return Figure(
         title=title,
         caption=_caption(boundaries),
@@ -115,11 +115,10 @@ def positivity_figure(cells: Cells, boundaries: Sequence[Drawn]) -> Figure:
 
 def _caption(boundaries: Sequence[Drawn]) -> str:
     """What to see in the map and in the curves."""
-    decided = f" Rows right of the {boundaries[0].name} are called positive." if boundaries else ""
+    decided = f" Rows right of the {boundaries[0].name} are flagged." if boundaries else ""
     return (
-        "The darker, the more of the rows there are positive; grey: no rows; those below a level's lowest "
-        f"edge are at the left end.{decided} Where curves lie apart by more than their bars, the same score "
-        "means another share at another uncertainty."
+        f"Darker: higher positive rate; grey: no rows.{decided} Curves apart by more than their bars: the "
+        "same score has another positive rate at another uncertainty."
     )
 
 
@@ -170,7 +169,7 @@ def _draw_map(
     where: dict[str, Any] = {"fraction": 0.06, "pad": 0.02}
     if narrow:
         where["location"] = "bottom"
-    bar: Any = axes.figure.colorbar(colours, ax=axes, label="share of positives", **where)
+    bar: Any = axes.figure.colorbar(colours, ax=axes, label="positive rate", **where)
     bar.outline.set_visible(False)
 
 
@@ -205,7 +204,7 @@ def _draw_curves(
         errors = np.nan_to_num(np.maximum([rate - bounds[:, 0], bounds[:, 1] - rate], 0))
         style = {"color": colour, "linewidth": 1.6, "marker": "o", "markersize": 3, "elinewidth": 0.7}
         axes.errorbar(level.place, rate, yerr=errors, label=names[number], **style)
-    axes.set(ylabel="share of positives (95 % interval)", xlim=span)
+    axes.set(ylabel="positive rate (95 % CI)", xlim=span)
     axes.set_ylim(0, min(1.02, 1.3 * _highest(levels)))
     title = "uncertainty" if len(levels) > 1 else None
     axes.legend(loc="upper left", title=title, alignment="left")

@@ -49,10 +49,23 @@ class RunFacts:
     failure: Failure | None = None
 
 
-def to_terminal(document: Document, stream: TextIO) -> None:
-    """Print a document; colours and width follow the terminal, if it is one.
+_SHOWN: Final = 8
+"""Lines of a table on a terminal, below its header."""
+
+
+def to_terminal(
+    document: Document, stream: TextIO, *, end: Sequence[str] = (), verbose: bool = False
+) -> None:
+    """Print a document on one screen; colours and width follow the terminal, if it is one.
 
     Everything is handed over as text, never as markup: names from data may look like it.
+
+    Parameters
+    ----------
+    end
+        Last lines: what was written, what to run next.
+    verbose
+        Whether to print details, all cautions and whole tables.
     """
     from rich.console import Console
     from rich.text import Text
@@ -66,27 +79,39 @@ def to_terminal(document: Document, stream: TextIO) -> None:
     )
     with console.capture() as capture:  # the console would exit by itself on a closed pipe
         console.print(Text(visible(document.title), style="bold"))
-        for sentence in (*document.lead, *cautions()):
+        for sentence in document.lead:
             console.print(Text(visible(sentence)))
         for table in document.tables:
-            console.print(_rich_table(table))
-        for note in (*document.notes, *remarks(), *document.live):
-            console.print(Text(visible(note)))
-    stream.write(capture.get())
+            if verbose or not table.detail:
+                console.print(_rich_table(table, len(table.rows) if verbose else _SHOWN))
+        warned = [*cautions(), *document.cautions]
+        for sentence in warned if verbose else warned[:1]:
+            more = f" (and {len(warned) - 1} more: --verbose)" if len(warned) > 1 and not verbose else ""
+            console.print(Text(visible(f"Caution: {sentence}{more}")))
+        for line in (*document.notes, *remarks(), *document.live) if verbose else ():
+            console.print(Text(visible(line)))
+        for line in end:
+            console.print(Text(visible(line)))
+    stream.write("".join(f"{line.rstrip()}\n" for line in capture.get().splitlines()))
 
 
-def _rich_table(table: Table) -> RichTable:
-    from rich import box
+def _rich_table(table: Table, most: int) -> RichTable:
     from rich.table import Table as RichTable
     from rich.text import Text
 
     title = Text(visible(table.title)) if table.title else None
-    shown = RichTable(title=title, title_justify="left", box=box.SIMPLE_HEAD)
+    head = any(table.header)
+    shown = RichTable(
+        title=title, title_justify="left", box=None, show_header=head, header_style="bold", pad_edge=False
+    )
     for at, name in enumerate(table.header):
         justify: JustifyMethod = "left" if table.holds_words(at) else "right"
         shown.add_column(Text(visible(name)), justify=justify, overflow="fold")
-    for row in table.rows:
+    rows = table.rows if len(table.rows) <= most else table.rows[: most - 1]
+    for row in rows:
         shown.add_row(*(Text(visible(cell)) for cell in row))
+    if len(rows) < len(table.rows):
+        shown.add_row(f"... {len(table.rows) - len(rows)} more")
     return shown
 
 
@@ -109,7 +134,7 @@ def to_markdown(document: Document, made_from: Table | None = None) -> str:
     """A Markdown page; what it was made from stands at its end."""
     out = io.StringIO()
     out.write(f"# {_plain(document.title)}\n")
-    for note in (*document.lead, *document.notes):
+    for note in document.sentences():
         out.write(f"\n{_paragraph(note)}\n")
     for table in document.tables:
         out.write(_markdown_table(table))
@@ -160,7 +185,7 @@ def to_html(document: Document, made_from: Table | None = None) -> str:
     """A self-contained HTML page; what it was made from stands at its end."""
     tables = document.tables if made_from is None else (*document.tables, made_from)
     body = "".join(map(_html_table, tables))
-    notes = "".join(f"<p>{_sentence(note)}</p>\n" for note in (*document.lead, *document.notes))
+    notes = "".join(f"<p>{_sentence(note)}</p>\n" for note in document.sentences())
     figures = "".join(map(_html_figure, document.figures))
     return html_page(document.title, _STYLE, f"{notes}{figures}{body}")
 
@@ -260,9 +285,9 @@ def _page(report: Report, suffix: str, facts: RunFacts) -> str:
         lead=(
             *failed,
             *(f"If it had passed: {each}" if failed else each for each in document.lead),
-            *cautions(),
             *_failed(document, facts.failure),
         ),
+        cautions=(*cautions(), *document.cautions),
         notes=(*document.notes, *unsaved, *remarks()),
         figures=figures,
         tables=tables,
@@ -272,7 +297,7 @@ def _page(report: Report, suffix: str, facts: RunFacts) -> str:
 
 def _failed(document: Document, failure: Failure | None) -> list[str]:
     """Why there is no result, unless the page says it anyway."""
-    said = " ".join([*document.lead, *document.notes])
+    said = " ".join(document.sentences())
     return [] if failure is None or failure.found in said else [f"Failed: {failure}."]
 
 

@@ -2,28 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from types import MappingProxyType
-from typing import Any, Final
+from typing import Any
 
 from uqcli.artifacts.codec import content_of
 from uqcli.artifacts.saved import Saved
-from uqcli.choices import ArtifactKind
 from uqcli.document import Document, Metrics, OneResult
-
-_ORIGIN: Final = "Which files these were, the page of its making tells (SHA-256 of the inputs)."
-_USE: Final = "uqcli apply puts it to use on new rows, uqcli evaluate holds it against labelled ones."
-_NEXT: Final[Mapping[ArtifactKind, str]] = MappingProxyType(
-    {
-        ArtifactKind.BOUNDARY: _USE,
-        ArtifactKind.CALIBRATOR: _USE,
-        ArtifactKind.CONFORMAL: _USE,
-        ArtifactKind.GRID: "uqcli boundary --grid finds boundaries on it, uqcli apply numbers bins of rows.",
-        ArtifactKind.SHIFT: "boundary, calibrate, conformal and evaluate take it by --shift.",
-    }
-)
-"""What to do with a model of each kind."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -47,5 +31,4 @@ class ShowReport(OneResult):
     def document(self) -> Document:
         """The readable form."""
         document = self.model.document()
-        lead = [f"Careful: {self.model.unsealed}."] if self.model.unsealed else []
-        return replace(document, lead=lead, notes=(*document.notes, _ORIGIN, _NEXT[self.model.kind]))
+        return replace(document, cautions=[f"{self.model.unsealed}."] if self.model.unsealed else [])

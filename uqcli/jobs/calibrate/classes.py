@@ -63,9 +63,9 @@ def run_classes(request: CalibrateRequest) -> Result[CalibrateReport, Calibrator
     )
     if request.test is not None:
         same = replace(data, roles=replace(data.roles, class_columns=None, classes=read.roles.classes))
-        pairs, where = _tested(same.on(request.test), found), "on the test rows"
+        pairs, where = _tested(same.on(request.test), found), "on the test set"
     else:
-        pairs, where = _cross_fitted(read, fit, how.seed), "under cross-fitting"
+        pairs, where = _cross_fitted(read, fit, how.seed), "(cross-validated)"
     plan = plan_of(request, None if pairs is None else int(pairs.count.sum()))
     report = CalibrateReport(
         artifact=artifact,

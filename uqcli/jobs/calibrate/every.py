@@ -93,7 +93,7 @@ def run_every(request: CalibrateRequest) -> Result[CalibrateReport, CalibratorAr
         resampling=(plan.replicates, plan.confidence),
         tested=request.test is not None,
         compared=best.compared,
-        where="on the test rows" if test is not None else "under cross-fitting",
+        where="on the test set" if test is not None else "(cross-validated)",
         panels=tuple(each.panel for each in tried if each.panel is not None),
         errors=None,
         notes=(

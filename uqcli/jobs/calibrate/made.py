@@ -257,15 +257,14 @@ def shift_notes(target: TargetMix | None, map_: CalibrationMap) -> list[str]:
     mix, shift = target.mix, target.shift
     ratio = f"{mix.positive / mix.negative:.4g}"
     notes = [
-        f"Afterwards the odds are multiplied by {ratio} for the target's class mix, which labelled rows of "
-        "the source cannot measure."
+        f"The odds are then multiplied by {ratio} for the target's class priors; metrics are of the source."
     ]
     if map_.largest_error is not None and shift.interval is not None:
         pairs = zip(shift.weights, shift.interval, strict=True)
         unsure = max(max(weight - low, high - weight) for weight, (low, high) in pairs)
         bound = target_bound([mix.negative, mix.positive], 2 * map_.largest_error, unsure)
         notes.append(
-            f"In the target every bin's probability is within {min(1.0, bound / 2):.3g} of the truth, if the "
-            f"weights are within their intervals (bound of Theorem 4)."
+            f"In the target, each bin's probability is within {min(1.0, bound / 2):.3g} of the truth if the "
+            "weights are within their intervals (Theorem 4)."
         )
     return notes

@@ -78,11 +78,11 @@ def run(request: CalibrateRequest) -> Result[CalibrateReport, CalibratorArtifact
 def _measured(made: MadeCalibrator, request: CalibrateRequest) -> _Measured | None:
     if request.test is not None:
         test = read_like(made.rows, made.data.on(request.test), request)
-        return _Measured(rows=test, after=made.fitted.predict(test).probability, where="on the test rows")
+        return _Measured(rows=test, after=made.fitted.predict(test).probability, where="on the test set")
     found = cross_fitted(made.rows, request.calibration, made.tree_rows)
     if found is None:
         return None
-    return _Measured(rows=found.rows, after=found.probability, where="under cross-fitting")
+    return _Measured(rows=found.rows, after=found.probability, where="(cross-validated)")
 
 
 def _drawn_note(made: MadeCalibrator, request: CalibrateRequest) -> list[str]:

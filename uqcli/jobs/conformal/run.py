@@ -247,12 +247,10 @@ def _notes(artifact: ConformalArtifact, calibration: _Calibration, counts: Seque
         if threshold >= EVERY_LABEL
     ]
     if len(every) == len(artifact.classes):
-        notes.append(
-            "Every set holds every class: alpha is too small for so few rows, or classes too unsure."
-        )
+        notes.append("every set holds every class; use more rows or a larger alpha.")
     elif every:
-        notes.append(f"In every set, for want of rows: {', '.join(every[:20])}.")
+        notes.append(f"too few rows, so these classes are in every set: {', '.join(every[:20])}.")
     unseen = [name for name, rows in zip(artifact.classes, counts, strict=True) if not rows]
     if unseen:
-        notes.append(f"Classes without a row: {', '.join(unseen[:20])}.")
+        notes.append(f"classes without rows: {', '.join(unseen[:20])}.")
     return [*notes, *sum_notes(calibration.unnormalised)]

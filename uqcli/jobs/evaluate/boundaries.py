@@ -180,11 +180,11 @@ def _in_target(target: TargetMix, true_positives: int, selected: int, request: E
 
 
 def _judged(name: str, artifact: BoundaryArtifact, found: MeasuredBoundary, confidence: float) -> Promise:
-    """Say whether the promise held, exactly, and whether chance can explain a miss."""
+    """Judge the target, exactly."""
     constraint = parse_constraint(artifact.constraint.kind, artifact.constraint.value)
     kept, said = _held(artifact, constraint, found, confidence)
     if artifact.unsealed:
-        kept, said = None, f"what it promised is not judged: {artifact.unsealed}."
+        kept, said = None, f"target not judged: {artifact.unsealed}."
     fixed = constraint.kind is ConstraintKind.UTILITY or (
         constraint.kind is ConstraintKind.MAX_SELECTED and not constraint.relative
     )
@@ -213,11 +213,13 @@ def _held(
             return _kept(constraint, share_of_rows, (found.selected, found.rows))
         case ConstraintKind.MAX_SELECTED:
             share = 100 * found.selected / found.rows
-            promised = f"promised where it was chosen: {constraint.promise()}"
-            return None, f"{found.selected} selected here, {share:.2f}% of the rows; {promised}."
+            return (
+                None,
+                f"{found.selected} flagged ({share:.2f} %); {constraint.promise()} when it was fitted.",
+            )
         case ConstraintKind.UTILITY:
             value = float(constraint.objective(found.true_positives, found.selected))
-            return None, f"utility {value:,.6g} here ({constraint.value})."
+            return None, f"utility {value:,.6g} ({constraint.value})."
 
 
 def _precision_kept(artifact: BoundaryArtifact, constraint: Constraint, found: MeasuredBoundary) -> _Held:
@@ -230,35 +232,31 @@ def _precision_kept(artifact: BoundaryArtifact, constraint: Constraint, found: M
 
 
 def _certified(constraint: Constraint, certificate: SavedCertificate, found: MeasuredBoundary) -> _Held:
-    """Hold a certificate against rows it has not seen, by the exact one-sided test."""
+    """Test a certificate on new data by the exact one-sided test."""
     from scipy.special import bdtr
 
     true_positives, selected = counts = found.true_positives, found.selected
     p_value = float(bdtr(float(true_positives), selected, float(constraint.amounts[0])))
-    risk = f"{100 * certificate.delta:g} %"
-    promised = f"{constraint.promise()}, certified at a risk of {risk},"
+    certified = f"certified {constraint.promise()}"
     if p_value > 1 - CONFIDENCE:
-        met, surely = _held_against(constraint, found.precision, counts)
-        return True, f"{promised} {_said(met=met, surely=surely)}."
+        met, surely = _compared(constraint, found.precision, counts)
+        return True, _said(certified, met=met, surely=surely)
     return False, (
-        f"{promised} is broken: it is {true_positives / selected:.4f} here (exact one-sided test, "
-        f"{p_text(p_value)}). Either these "
-        "rows come from elsewhere than those of the certificate, or it was one of the few that fail."
+        f"misses {certified} ({p_text(p_value)}, exact one-sided test). The data have changed, or the "
+        f"certificate is one of the {100 * certificate.delta:g} % that fail."
     )
 
 
 def _kept(constraint: Constraint, estimate: Estimate, counts: tuple[int, int]) -> _Held:
     if counts[1] == 0 or not isinstance(estimate, ExactEstimate):
-        why = "too few cleared rows have a label" if counts[1] else "there is nothing to judge it by"
-        return None, f"{constraint.promise()} cannot be judged here: {why}."
-    met, surely = _held_against(constraint, estimate, counts)
-    return met or not surely, f"{constraint.promise()} {_said(met=met, surely=surely)}."
+        why = "too few cleared rows have a label" if counts[1] else "no row to judge it by"
+        return None, f"{constraint.promise()} not judged: {why}."
+    met, surely = _compared(constraint, estimate, counts)
+    return met or not surely, _said(constraint.promise(), met=met, surely=surely)
 
 
-def _held_against(
-    constraint: Constraint, estimate: ExactEstimate, counts: tuple[int, int]
-) -> tuple[bool, bool]:
-    """Whether a share (of successes in trials) keeps its bound, and whether its interval leaves no doubt."""
+def _compared(constraint: Constraint, estimate: ExactEstimate, counts: tuple[int, int]) -> tuple[bool, bool]:
+    """Whether a share (of successes in trials) meets its bound, and whether significantly."""
     (bound, *_), (successes, trials) = constraint.amounts, counts
     value, low, high = Fraction(successes, trials), Fraction(estimate.low), Fraction(estimate.high)
     if constraint.kind in (ConstraintKind.MAX_FPR, ConstraintKind.MAX_SELECTED):
@@ -267,18 +265,18 @@ def _held_against(
 
 
 def _kept_in_target(constraint: Constraint, estimate: Estimate, bound: Fraction) -> _Held:
-    """The same in a target, where class weights are estimated, too."""
-    where = f"{constraint.promise()} in the target's class mix"
+    """The same under a target's class priors, which are estimated themselves."""
+    where = f"{constraint.promise()} under the target's class priors"
     if estimate.value is None:
-        return None, f"{where} cannot be judged here: nothing is selected."
+        return None, f"{where} not judged: no row is flagged."
     met = Fraction(estimate.value) >= bound
     if estimate.low is None or estimate.high is None:
-        word = "is met" if met else "is missed"
-        return None, f"{where} {word}; the class weights carry no draws to say whether chance explains it."
+        return None, f"{'above' if met else 'below'} {where}; not tested, as the class weights have no draws."
     surely = estimate.low >= bound or estimate.high < bound
-    return met or not surely, f"{where} {_said(met=met, surely=surely)}."
+    return met or not surely, _said(where, met=met, surely=surely)
 
 
-def _said(*, met: bool, surely: bool) -> str:
-    chance = "by more than chance explains" if surely else "within what chance explains"
-    return f"{'is met' if met else 'is missed'}, {chance}"
+def _said(target: str, *, met: bool, surely: bool) -> str:
+    if not surely:
+        return f"consistent with {target}."
+    return f"{'meets' if met else 'misses'} {target} (significant)."

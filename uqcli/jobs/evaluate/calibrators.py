@@ -100,19 +100,19 @@ def evaluate(
 
 
 def _judged(name: str, artifact: CalibratorArtifact, rows: Rows, level: float) -> Promise | None:
-    """Hold the stated errors of a histogram's bins against rows; None where none are stated.
+    """Test the stated errors of a histogram's bins; None where none are stated.
 
     Parameters
     ----------
     level
-        Share of promises that hold and may be called broken.
+        Level of the test.
     """
     map_ = artifact.calibration
     if not isinstance(map_, HistogramMap) or artifact.weights is not None:
         return None
     asked = f"{name}: every bin's rate within its error"
     if artifact.unsealed:
-        said = f"{name}: what it promised is not judged: {artifact.unsealed}."
+        said = f"{name}: errors not judged: {artifact.unsealed}."
         return Promise(name=asked, kept=None, said=said)
     at = bin_of(artifact.scale.corrected(rows.score), np.array(map_.edges, dtype=np.float64))
     weight, bins = rows.counted(), len(map_.rate)
@@ -121,16 +121,15 @@ def _judged(name: str, artifact: CalibratorArtifact, rows: Rows, level: float) -
     np.add.at(positives, at[rows.labels], weight[rows.labels])
     p_values = error_p_values(positives, count, map_.rate, map_.error)
     if not p_values:
-        return Promise(name=asked, kept=None, said=f"{asked}: no bin with rows tells.")
+        return Promise(name=asked, kept=None, said=f"{asked}: not judged, no bin has rows.")
     worst = min(p_values, key=lambda number: p_values[number])
     kept = p_values[worst] > level
-    word = "nothing here speaks against it" if kept else "it is broken"
+    found = f"{positives[worst] / count[worst]:.4f}, stated {map_.rate[worst]:.4f} +- {map_.error[worst]:.4f}"
     return Promise(
         name=asked,
         kept=kept,
-        said=f"{asked}: {word}. The worst bin, number {worst + 1}, has a rate of "
-        f"{positives[worst] / count[worst]:.4f} here; the model says {map_.rate[worst]:.4f} +- "
-        f"{map_.error[worst]:.4f} ({p_text(p_values[worst])} for all bins together).",
+        said=f"{asked}: {'consistent' if kept else 'rejected'}. Worst is bin {worst + 1}: rate {found} "
+        f"({p_text(p_values[worst])} for all bins together).",
     )
 
 

@@ -64,8 +64,8 @@ def size_notes(count: Ints, n_min: int, n_max: int) -> list[str]:
     """What to know about the sizes of pava-bc bins; count has shape (B,)."""
     notes = []
     if n_max < 2 * n_min:
-        notes.append(f"n_max {n_max} is below twice n_min {n_min}: blocks cannot always be split.")
+        notes.append(f"n_max {n_max} is below twice n_min {n_min}, so some bins cannot be split.")
     large = [str(number + 1) for number, size in enumerate(count.tolist()) if size > n_max]
     if large:
-        notes.append(f"Bins with more than {n_max} rows, by ties or forced merges: {', '.join(large)}.")
+        notes.append(f"bins with more than {n_max} rows, because of ties or merges: {', '.join(large)}.")
     return notes

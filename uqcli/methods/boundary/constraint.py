@@ -55,6 +55,11 @@ class Constraint:
         """The constraint in words."""
         return RULES[self.kind].promise.format(self.value)
 
+    def target(self) -> str:
+        """The same, called a target where it bounds a rate."""
+        rates = (ConstraintKind.PRECISION, ConstraintKind.RECALL, ConstraintKind.MAX_FPR)
+        return f"target {self.promise()}" if self.kind in rates else self.promise()
+
     def aim(self, bound: str = "") -> str:
         """What is sought under it, in words; ``bound`` in place of its own."""
         rule = RULES[self.kind]
@@ -266,7 +271,7 @@ RULES: Final[Mapping[ConstraintKind, ConstraintRule]] = MappingProxyType(
             most="precision",
         ),
         ConstraintKind.MAX_SELECTED: ConstraintRule(
-            read=_read_max_selected, goal=_keep_selected, promise="at most {} selected"
+            read=_read_max_selected, goal=_keep_selected, promise="at most {} flagged"
         ),
         ConstraintKind.MAX_FPR: ConstraintRule(
             read=_read_share(ConstraintKind.MAX_FPR),

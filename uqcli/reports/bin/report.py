@@ -1,4 +1,4 @@
-"""The report of ``uqcli bin``: positivity by score and uncertainty, and how well isotonic fits do."""
+"""The report of ``uqcli bin``: positive rates by score and uncertainty, and how well isotonic fits do."""
 
 from __future__ import annotations
 
@@ -14,16 +14,11 @@ from uqcli.methods.bin.isotonic_error import BinError, errors_by_chance
 from uqcli.reports.in_words import BINNINGS, named
 from uqcli.reports.positivity import positivity_figure
 
-_NEXT: Final = (
-    "A boundary can be found on these counts without the rows: uqcli boundary --grid. Whether the "
-    "uncertainty finds more than the score alone takes the rows: uqcli boundary --compare."
-)
 _ABOUT_ERRORS: Final = (
-    "The errors: IST is one isotonic fit on the score (rates that rise in steps), MIST one in each "
-    "uncertainty bin. They are of the rows that they were fitted on, and several fits follow chance more "
-    "closely than one: a lower error of MIST proves nothing by itself; uqcli calibrate --method mist "
-    "measures both on rows held out. By chance: about what right scores come to in cells of so few rows; "
-    "what is not well above it says nothing of calibration."
+    "IST is one isotonic fit on the score, MIST one in each uncertainty bin; both are measured on the rows "
+    "they were fitted on.",
+    "By chance: the error of calibrated scores in cells of these sizes.",
+    "uqcli calibrate --method mist cross-validates both.",
 )
 
 
@@ -71,16 +66,24 @@ class BinReport(OneResult):
     def document(self) -> Document:
         """The readable form: the grid's own, with the errors beside its lines."""
         grid = self.artifact.document()
-        (table,) = grid.tables
+        *_, lines = grid.tables
+        errors = []
         if self.errors is not None:
-            table_of_errors = [self._errors_table([row[0] for row in table.rows], self.errors)]
-        else:
-            table_of_errors = []
-        how = named(self.artifact.binning, BINNINGS)
-        counted = f"Rows and their positives, counted by score and uncertainty ({how})."
-        notes = (counted, *grid.notes, *self.warnings, *self._grid_notes())
-        figures = [positivity_figure(self.artifact.cells(), [])]
-        return replace(grid, tables=[table, *table_of_errors], notes=notes, figures=figures)
+            errors.append(self._errors_table([row[0] for row in lines.rows], self.errors))
+        several = len(self.artifact.count) > 1
+        notes = (
+            f"Binning: {named(self.artifact.binning, BINNINGS)}.",
+            *grid.notes,
+            *(_ABOUT_ERRORS if several and self.errors is not None else ()),
+        )
+        return replace(
+            grid,
+            tables=[*grid.tables, *errors],
+            cautions=self.warnings,
+            notes=notes,
+            next="boundary --grid {rule} --precision 0.9",
+            figures=[positivity_figure(self.artifact.cells(), [])],
+        )
 
     def _errors_table(self, names: Sequence[str], errors: tuple[BinError, BinError]) -> Table:
         groups = self.artifact.shown_groups()
@@ -90,12 +93,7 @@ class BinReport(OneResult):
             for name, group in zip(names, groups, strict=True)
         ]
         title = "Mean calibration error from these score bins up"
-        return Table(title=title, header=("score bins", "IST", "MIST", "by chance"), rows=rows)
-
-    def _grid_notes(self) -> list[str]:
-        if len(self.artifact.count) == 1:
-            return []
-        return [_NEXT] if self.errors is None else [_NEXT, _ABOUT_ERRORS]
+        return Table(title=title, header=("score bins", "IST", "MIST", "by chance"), rows=rows, detail=True)
 
 
 def _shown(error: BinError, first: int) -> str:

@@ -21,5 +21,5 @@ def tried_table(tried: Sequence[BinsTried]) -> Table:
         for each in tried
     ]
     header = ("uncertainty bins", "recall gained, points", "behind the best", "")
-    title = "Cross-fitted, at as many alerts (the fewest within an error of the best)"
-    return Table(title=title, header=header, rows=rows)
+    title = "Cross-validated gain at equal alerts; the fewest bins within one error of the best"
+    return Table(title=title, header=header, rows=rows, detail=True)

@@ -3,17 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Final
 
 from uqcli.artifacts.boundary import SavedCertificate, certificate_in_words
 from uqcli.document import count, share
 from uqcli.methods.boundary.ranking.certificate import NotCertified
 from uqcli.methods.boundary.result import FittedBoundary
-
-_NEXT: Final = (
-    "Decide new rows with uqcli apply; where their labels come in, hold the promise against them with uqcli "
-    "evaluate."
-)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -32,29 +26,28 @@ class Certification:
     uncertified: FittedBoundary | None
 
     def notes(self, found: FittedBoundary) -> list[str]:
-        """The promise, which rows chose and which tested, what it costs, and what to do with it."""
+        """The guarantee, which rows chose and which tested, and what it costs."""
         assert self.certificate is not None  # something was found
         tested = self.certificate.tested_on.rows
         said = [
-            f"{count(found.fit.rows - tested)} of these rows chose the boundary, the other {count(tested)} "
-            "tested it once.",
+            f"{count(found.fit.rows - tested)} rows chose the boundary, {count(tested)} tested it.",
             *certificate_in_words(self.certificate),
         ]
         if self.uncertified is not None:
             ours, other = found.fit.recall or 0.0, self.uncertified.fit.recall or 0.0
             said.append(
-                f"Without a certificate recall would be {share(other)} on these rows, which would all choose "
-                f"then: the promise costs at most about {100 * (other - ours):.1f} points."
+                f"Without a certificate recall is {share(other)} on the calibration set: the guarantee costs "
+                f"at most about {100 * (other - ours):.1f} points."
             )
-        return [*said, _NEXT]
+        return said
 
     def shortfall(self, bound: str) -> str:
         """Why there is none, and about what would be needed."""
         missed = self.failed
         at = f"no boundary can be certified for precision {bound} at a risk of {100 * self.delta:g} %"
         if missed is None or missed.p_value is None:
-            return f"{at}: the rows that would have to rank boundaries say too little"
-        tested = f"{at}: the safest one has p = {missed.p_value:.3g} on the rows kept for the test"
+            return f"{at}; too few rows to rank boundaries"
+        tested = f"{at}; the safest has p = {missed.p_value:.3g} on the rows kept for the test"
         if missed.rows_needed is None:
-            return f"{tested}, and these rows do not show that more would help"
-        return f"{tested}; about {count(missed.rows_needed)} labelled rows would be needed"
+            return f"{tested}; more rows may not help"
+        return f"{tested}; about {count(missed.rows_needed)} labelled rows are needed"

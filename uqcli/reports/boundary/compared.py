@@ -13,21 +13,21 @@ Verdict = Literal["helps", "no evidence", "hurts"]
 
 _LEVEL: Final = 0.05
 _LEAST: Final = 0.005
-"""Recall that a verdict needs beyond the placebos'."""
+"""Recall that a verdict needs beyond that of permuted uncertainties."""
 
 _NOT_TESTED: Final = Estimate(value=None, low=None, high=None)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Compared:
-    """What one column of uncertainty gains over the score alone.
+    """What one column of uncertainty gains over a single threshold.
 
     Attributes
     ----------
     gain
         None where no threshold on the score meets the constraint.
     p_value, p_hurts
-        How likely placebos gain as much, and as little, for all columns that were tried together (Holm).
+        Of permutation tests for a gain and for a loss, over all columns tried together (Holm).
     """
 
     uncertainty: str
@@ -37,7 +37,7 @@ class Compared:
 
     @property
     def beyond(self) -> float:
-        """Recall gained beyond what placebos gain; none where nothing was tested."""
+        """Recall gained beyond that of permuted uncertainties; 0 where nothing was tested."""
         if self.gain is None or self.gain.equal_alerts.value is None:
             return 0.0
         return self.gain.equal_alerts.value - self.gain.placebo
@@ -66,15 +66,6 @@ class Compared:
         return min(lows), max(highs)
 
     @property
-    def _short(self) -> str:
-        """Why a low p-value makes no verdict; empty where there is none."""
-        if not any(p is not None and p <= _LEVEL for p in (self.p_value, self.p_hurts)):
-            return ""
-        if abs(self.beyond) < _LEAST:
-            return f" Less than {100 * _LEAST:g} points beyond placebos count as none."
-        return " The placebos differ, but the interval of the gain holds 0."
-
-    @property
     def metrics(self) -> Metrics:
         """By their contract names."""
         found = self.gain
@@ -92,53 +83,49 @@ class Compared:
         """The JSON form."""
         return {"uncertainty": self.uncertainty, "verdict": self.verdict, "metrics": plain(self.metrics)}
 
-    def sentence(self, bound: str, advice: str) -> str:
-        """The verdict, what it rests on, and what to do.
-
-        Parameters
-        ----------
-        bound
-            What was asked for, in words.
-        advice
-            Which rule to use, and which is saved.
-        """
-        name = f"Uncertainty '{self.uncertainty}'"
+    def sentence(self) -> str:
+        """The verdict and the test behind it."""
+        name = f"'{self.uncertainty}'"
         if self.gain is None:
-            return f"{name}: no evidence, because no threshold on the score meets the constraint. {advice}"
-        said = (
-            f"on rows held out, at as many alerts, {self._change()} against the score alone; recall changes "
-            f"by {100 * self.gain.placebo:+.2f} points with placebos, uncertainties exchanged among rows of "
-            f"like score ({p_text(self.p_value)} that placebos gain as much)"
-        )
+            return f"No evidence that {name} helps: no single threshold meets the target."
+        tested = f"{self._change()} at equal alerts ({p_text(self.p_value)}, permutation test)"
         match self.verdict:
             case "helps":
-                own = _in_money(self.gain.value) if self.gain.value else _points(self.gain.at_bound)
-                where = "Each at its best" if self.gain.value else f"With {bound} kept by both there"
-                more = "" if own == "-" else f" {where}, by {own}."
-                return f"{name} helps: {said}.{more} {advice}"
+                return f"Uncertainty {name} helps: {tested}."
             case "hurts":
-                return f"{name} hurts: {said}. {advice}"
+                return f"Uncertainty {name} hurts: {tested}."
             case "no evidence":
-                return f"No evidence that {name.replace('U', 'u', 1)} helps: {said}.{self._short} {advice}"
+                return f"No evidence that {name} helps: {tested}.{self._short()}"
+
+    def _short(self) -> str:
+        """Why a low p-value makes no verdict; empty where there is none."""
+        if not any(p is not None and p <= _LEVEL for p in (self.p_value, self.p_hurts)):
+            return ""
+        if abs(self.beyond) < _LEAST:
+            return f" Less than {100 * _LEAST:g} points count as none."
+        return " The interval contains 0."
 
     def _change(self) -> str:
-        """What the uncertainty changes at as many alerts, in utility where this is what was asked for."""
+        """What the uncertainty changes at as many alerts, in utility where that was asked for."""
         assert self.gain is not None  # the sentence has said so
-        recall = f"recall changes by {_points(self.gain.equal_alerts)} points"
+        recall = f"{_points(self.gain.equal_alerts)} points of recall"
         if self.gain.value_equal_alerts is None:
             return recall
-        return f"utility changes by {_in_money(self.gain.value_equal_alerts)} and {recall}"
+        return f"utility {_in_money(self.gain.value_equal_alerts)}, {recall}"
 
 
 def gains_table(compared: Sequence[Compared]) -> Table:
     """What each column gains, the best first."""
-    header = ("uncertainty", "at as many alerts", "at the bound", "placebos at as many", "p", "verdict")
+    header = ("uncertainty", "at equal alerts", "at the target", "permuted", "p", "verdict")
     rows = [
         (each.uncertainty, *(_cells(each.gain) if each.gain else ("-", "-", "-")), _p(each), each.verdict)
         for each in compared
     ]
-    title = "Points of recall beyond the score alone, cross-fitted: on rows held out (95 % intervals)"
-    return Table(title=title, header=header, rows=rows)
+    title = (
+        "Points of recall gained over a single threshold, cross-validated (95 % intervals); a verdict needs "
+        f"p <= {_LEVEL:g}, {100 * _LEAST:g} points beyond the permuted gain and an interval without 0"
+    )
+    return Table(title=title, header=header, rows=rows, detail=len(rows) == 1)
 
 
 def _cells(found: Gain) -> tuple[str, str, str]:
@@ -151,10 +138,10 @@ def _p(compared: Compared) -> str:
 
 def _in_money(estimate: Estimate) -> str:
     value, low, high = (each or 0.0 for each in (estimate.value, estimate.low, estimate.high))
-    return f"{value:+,.6g} ({low:+,.6g} to {high:+,.6g})"
+    return f"{value:+,.6g} [{low:+,.6g}, {high:+,.6g}]"
 
 
 def _points(estimate: Estimate) -> str:
     if estimate.value is None or estimate.low is None or estimate.high is None:
         return "-"
-    return f"{100 * estimate.value:+.2f} ({100 * estimate.low:+.2f} to {100 * estimate.high:+.2f})"
+    return f"{100 * estimate.value:+.2f} [{100 * estimate.low:+.2f}, {100 * estimate.high:+.2f}]"

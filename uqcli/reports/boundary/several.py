@@ -29,27 +29,31 @@ class SeveralBoundariesReport:
             "command": "boundary",
             "uqcli_version": VERSION,
             "results": [each.payload() for each in self.reports],
-            "notes": self._notes(),
+            "notes": [*self._cautions(), *self._notes()],
         }
 
     def document(self) -> Document:
         """The readable form: one line for each bound."""
         algorithms = ", ".join(dict.fromkeys(str(each.chosen.algorithm) for each in self.reports))
-        header = (
-            "on the rows they were chosen on",
-            *("recall", "precision", "selected", "true positives"),
-            *("expected recall", "expected precision"),
-        )
+        header = ("target", "recall", "precision", "flagged", "expected recall", "expected precision")
         found = Table(title="", header=header, rows=[_line(each) for each in self.reports])
         return Document(
-            title=f"Boundaries ({algorithms}) for several bounds",
+            title=f"Boundaries ({algorithms}) for several targets",
             tables=[found, *self._decisions()],
+            cautions=self._cautions(),
             notes=self._notes(),
             promises=[each.promise for each in self.reports],
         )
 
+    def _cautions(self) -> list[str]:
+        first = self.reports[0].certification
+        if first is None:
+            return []
+        risk = f"{100 * first.delta:g} %"
+        return [f"each is certified at a risk of {risk}; picking the best afterwards runs a higher one."]
+
     def _decisions(self) -> list[Table]:
-        """Which scores are positive: bounds side by side where uncertainties are cut alike."""
+        """Which scores are flagged: bounds side by side where uncertainties are cut alike."""
         by_edges: dict[tuple[float, ...], list[BoundaryReport]] = {}
         for each in self.reports:
             if each.chosen.found is not None:
@@ -59,8 +63,8 @@ class SeveralBoundariesReport:
     def _notes(self) -> list[str]:
         first = self.reports[0]
         notes = [
-            f"Chosen on {count(first.source.rows)} rows, {count(first.source.positives)} positive, each for "
-            f"{first.constraint.aim('its bound kept')}.",
+            f"Calibration set: {count(first.source.rows)} rows, {count(first.source.positives)} positive.",
+            f"Goal: {first.constraint.aim('its target met')}.",
             *(
                 f"{each.constraint.promise()}: {each.shortfall()}."
                 for each in self.reports
@@ -72,12 +76,7 @@ class SeveralBoundariesReport:
                 for sentence in each.sentence()
             ),
         ]
-        if first.certification is not None:
-            notes.append(
-                f"Each is certified by itself at a risk of {100 * first.certification.delta:g} %: whoever "
-                "takes the best of them afterwards runs a higher one."
-            )
-        else:
+        if first.certification is None:
             notes += [
                 *([UNTESTED] if any(each.is_untested for each in self.reports) else []),
                 *([TOGETHER] if any(each.has_lines for each in self.reports) else []),
@@ -88,7 +87,7 @@ class SeveralBoundariesReport:
 def _line(report: BoundaryReport) -> tuple[str, ...]:
     found, bound = report.chosen.found, report.constraint.promise()
     if found is None:
-        return (bound, "infeasible", *[""] * 5)
+        return (bound, "infeasible", *[""] * 4)
     return (bound, *fit_cells(found.fit), *expected_cells(report.chosen.expected))
 
 
@@ -96,6 +95,4 @@ def _decision(edges: Sequence[float], reports: Sequence[BoundaryReport]) -> Tabl
     bounds = [each.constraint.promise() for each in reports]
     rules = [map(rule, each.chosen.found.thresholds) for each in reports if each.chosen.found]
     rows = list(zip(ranges(edges), *rules, strict=True))
-    return Table(
-        title="Decisions: positive when", header=("uncertainty", *bounds), rows=rows, left=1 + len(bounds)
-    )
+    return Table(title="", header=("flag when", *bounds), rows=rows, left=1 + len(bounds))

@@ -27,7 +27,7 @@ _SHOWN: Final[Mapping[Algorithm, tuple[str, Mapping[str, Any]]]] = MappingProxyT
 
 
 def columns_of(trade_off: TradeOff, bins: int) -> dict[str, list[Any]]:
-    """One line for each boundary; the score alone has its threshold in every uncertainty bin."""
+    """One line for each boundary; a single threshold is the same in every uncertainty bin."""
     every = [(algorithm, each) for algorithm, found in trade_off.items() for each in found]
     table: dict[str, list[Any]] = {
         "algorithm": [str(algorithm) for algorithm, _ in every],
@@ -44,7 +44,7 @@ def columns_of(trade_off: TradeOff, bins: int) -> dict[str, list[Any]]:
 
 
 def trade_off_figure(trade_off: TradeOff, chosen: FittedBoundary | None) -> Figure:
-    """Precision against recall on the hold-out, and where the boundary is."""
+    """Precision and recall on the calibration set, and where the boundary is."""
 
     def draw(canvas: Canvas) -> None:
         axes: Axes = canvas.subplots()
@@ -55,15 +55,15 @@ def trade_off_figure(trade_off: TradeOff, chosen: FittedBoundary | None) -> Figu
             axes.plot(
                 *_points([chosen]), color=RED, marker="o", markersize=7, linestyle="", label="the boundary"
             )
-        axes.set(xlabel="recall on the rows it was chosen on", ylabel="precision there", xlim=(0, 1.02))
+        axes.set(xlabel="recall on the calibration set", ylabel="precision", xlim=(0, 1.02))
         rule(axes)
         axes.legend()
 
     title = "Precision against recall on the rows that boundaries were chosen on"
     return Figure(
         title=title,
-        caption="The higher at the same recall, the fewer false alarms. All curves are of the rows that they "
-        "were found on: expect a little less of the first two on new rows.",
+        caption="Higher is better. All curves are measured on the calibration set; expect a little less on "
+        "new data.",
         width=7.0,
         height=4.2,
         narrow_height=3.8,

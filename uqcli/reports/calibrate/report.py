@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Any, Final
+from dataclasses import dataclass, field, replace
+from typing import Any
 
 import msgspec
 import numpy as np
@@ -20,20 +20,11 @@ from uqcli.reports.comparison import (
     comparison_table,
     decided_by_single_rows,
     first_by_brier,
+    meanings_table,
     ranked_table,
     still_off,
     value_of,
     verdict,
-)
-from uqcli.reports.in_words import CALIBRATIONS, named
-
-_OTHERS: Final = "Other maps may do better: --method all compares them."
-_NEXT: Final = (
-    "uqcli apply writes the probabilities; check them with uqcli evaluate on labelled rows not used here."
-)
-_BOTH: Final = (
-    "write each with --method and --output, and hold both against other labelled rows with uqcli evaluate "
-    "before you choose"
 )
 
 
@@ -102,7 +93,7 @@ class CalibrateReport(OneResult):
             **head_of("calibrate", self.artifact.source, parameters),
             "metrics": plain(self.metrics),
             "calibration": msgspec.to_builtins(self.artifact.calibration),
-            "notes": self._notes(),
+            "notes": [*self.document().lead, *self._cautions(), *self._notes()],
         }
         if self.every or self.obstacles:
             payload["results"] = [
@@ -119,50 +110,50 @@ class CalibrateReport(OneResult):
     def document(self) -> Document:
         """The readable form."""
         source = self.artifact.source
-        method = named(self.artifact.method, CALIBRATIONS)
         positives = "" if source.positives is None else f", {count(source.positives)} positive"
+        method = self.artifact.method
         made = f"Calibrated ({method})"
         if self.every:
-            made = (
-                f"{len(self.every)} calibration methods compared, {self.artifact.method} first by log loss,"
-            )
-        tables = self.artifact.tables()
-        if self.compared is not None:
-            where = "test rows" if self.tested else "cross-fitted: each row under a map fitted without it"
-            of = f"{self.artifact.method}, " if self.every else ""
-            tables.insert(0, comparison_table(f"Before and after ({of}{where})", self.compared))
+            made = f"{len(self.every)} calibration methods, {method} first by log loss,"
+        tables = [replace(each, detail=True) for each in self.artifact.tables()]
         if self.every:
             tables.insert(0, self._ranked())
+        if self.compared is not None:
+            table = comparison_table("" if not self.every else str(method), self.compared)
+            tables.insert(len(tables[:1]) if self.every else 0, replace(table, detail=bool(self.every)))
+            tables.append(meanings_table())
         if self.errors is not None:
             tables.append(_errors_table(self.errors, self.where or ""))
+        judged = self.compared is not None and self.where is not None
         return Document(
             title=f"{made} on {count(source.rows)} rows{positives}",
+            lead=[self._verdict(self.compared)] if judged and self.compared is not None else [],
             tables=tables,
+            cautions=self._cautions(),
             notes=self._notes(),
+            next="apply {rule} NEW.csv -o calibrated.csv",
             figures=[before_and_after_figure(self.panels)] if self.panels else [],
         )
 
+    def _cautions(self) -> list[str]:
+        """What this map triggered."""
+        off = [] if self.compared is None else still_off(self.compared, self._whose())
+        return [*off, *self._too_sure()]
+
     def _ranked(self) -> Table:
         named = [(str(each.method), each.compared) for each in self.every]
-        return ranked_table(f"Methods by log loss, {self.where}: the lowest first", "method", named)
+        return ranked_table("", "method", named)
 
     def _notes(self) -> list[str]:
-        said = [] if self.compared is None or self.where is None else [self._verdict(self.compared)]
+        how = "on the test set" if self.tested else "cross-validated"
+        measured = [] if self.compared is None else [f"Metrics are {how}."]
         not_tried = [f"{method} does not apply: it {why}." for method, why in self.obstacles.items()]
         drawn = self._drawn()
-        seed = [f"Drawn with seed {self.artifact.parameters.seed}: {', '.join(drawn)}."] if drawn else []
+        seed = [f"Seed {self.artifact.parameters.seed} decides: {', '.join(drawn)}."] if drawn else []
         every = [(str(each.method), each.compared) for each in self.every]
-        tried = [*first_by_brier(every, _BOTH), *decided_by_single_rows(every)]
-        return [
-            *said,
-            *([] if self.compared is None else still_off(self.compared, self._whose())),
-            *self._too_sure(),
-            *tried,
-            *not_tried,
-            *self.notes,
-            *([] if self.every else [_NEXT if self.artifact.of_classes else f"{_OTHERS} {_NEXT}"]),
-            *seed,
-        ]
+        tried = [*first_by_brier(every, "evaluate both on a test set"), *decided_by_single_rows(every)]
+        others = [] if self.every or self.artifact.of_classes else ["--method all compares other methods."]
+        return [*measured, *tried, *not_tried, *self.notes, *others, *seed]
 
     def _whose(self) -> str:
         return f"{self.artifact.method}'s" if self.every else "its"
@@ -172,24 +163,21 @@ class CalibrateReport(OneResult):
         replicates, _ = self.resampling
         measured = self.compared is not None
         return [
-            *(["the folds of cross-fitting"] if measured and not self.tested else []),
+            *(["the folds"] if measured and not self.tested else []),
             *(["the intervals"] if measured and replicates else []),
-            *(["the trees, and the rows they are learned from"] if self.artifact.parameters.features else []),
+            *(["the trees and their rows"] if self.artifact.parameters.features else []),
         ]
 
     def _verdict(self, compared: Comparison) -> str:
-        """Whether it helped; of the best of several no test is at hand that allows for the choice."""
+        """Whether it helped; the lead of the best of several is not tested."""
         if not self.every:
             return verdict(compared, self.where or "")
         after, before = value_of(compared.after["log_loss"]), value_of(compared.before["log_loss"])
         if after is None or before is None:
             return "The methods cannot be ranked: the log loss is undefined."
         return (
-            f"Of {len(self.every)} methods {self.artifact.method} has the lowest log loss {self.where}: "
-            f"{after:.4f}, {before:.4f} before; whether chance explains its lead is not tested, and the best "
-            "of several looks a little better than it is: check it with uqcli evaluate on labelled rows not "
-            "used here. True probabilities make log loss and Brier score lowest; the log loss punishes more "
-            "what was said with certainty and is wrong."
+            f"{self.artifact.method} has the lowest log loss: {after:.4f}, {before:.4f} before. Its lead is "
+            "not tested; check it on a test set."
         )
 
     def _too_sure(self) -> list[str]:
@@ -197,12 +185,7 @@ class CalibrateReport(OneResult):
         ends = [f"{end:g}" for end in (0, 1) if end in self.artifact.calibration.steps()]
         if not ends:
             return []
-        which = {"0": "no row", "1": "every row"}
-        of_rows = " or ".join(which[end] for end in ends)
-        return [
-            f"Its steps say exactly {' and '.join(ends)} where {of_rows} it was fitted on was positive: that "
-            "is no certainty for new ones."
-        ]
+        return [f"the map gives exact {' and '.join(ends)}, which is never certain on new data."]
 
 
 def _numbers(values: Floats) -> list[float | None]:
@@ -222,7 +205,7 @@ def _errors_table(errors: LevelErrors, where: str) -> Table:
     ]
     header = ("score bin", "IST", "MIST", "IST, from here up", "MIST, from here up")
     title = (
-        f"Error by score bin, mean over the uncertainty levels (ECE@j), {where}: one isotonic fit (IST) or "
-        "one for each level (MIST)"
+        f"Error by score bin, mean over uncertainty bins (ECE@j), {where}: one isotonic fit (IST) or one "
+        "for each bin (MIST)"
     )
-    return Table(title=title, header=header, rows=rows, left=0)
+    return Table(title=title, header=header, rows=rows, left=0, detail=True)

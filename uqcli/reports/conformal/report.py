@@ -4,18 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any
 
 import msgspec
 
 from uqcli.artifacts.conformal import ConformalArtifact
 from uqcli.document import Document, Metrics, OneResult, count, head_of
 from uqcli.reports.in_words import CONFORMAL, named
-
-_NEXT: Final = (
-    "How large the sets are, and how many are empty, is not known from this: hold the promise against "
-    "labelled rows not used here with uqcli evaluate, which tells it, too. uqcli apply gives rows their sets."
-)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -58,7 +53,10 @@ class ConformalReport(OneResult):
         """The readable form."""
         rows = count(self.artifact.source.rows)
         return Document(
-            title=f"Conformal sets ({self.artifact.in_short()}) from {rows} rows",
+            title=f"Prediction sets ({self.artifact.in_short()}) from {rows} rows",
+            lead=[self.artifact.promise()],
             tables=self.artifact.tables(self.rows_of_class),
-            notes=[self.artifact.promise(), f"{named(self.artifact.method, CONFORMAL)}.", *self.notes, _NEXT],
+            cautions=self.notes,
+            notes=[f"{named(self.artifact.method, CONFORMAL)}."],
+            next="evaluate {rule} TEST.csv",
         )

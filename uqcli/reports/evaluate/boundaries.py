@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import PurePath
 from types import MappingProxyType
 from typing import Any, Final, Protocol
 
@@ -83,16 +84,20 @@ class MeasuredBoundary:
         return found if target is None else {"target_precision": target, **found}
 
 
-UNSEEN = (
-    "An artifact does not name the rows it was made from, its page does (SHA-256 of inputs): on those rows a "
-    "model looks better than it is, on rows from elsewhere often worse."
-)
+UNSEEN = "A rule looks better on its own calibration set; pages list the digests of the inputs."
 """What no evaluation can see."""
 
 
 def intervals_in_words(parameters: EvaluateParameters) -> str:
-    """The level of intervals, for the corner of a table."""
-    return f"with {100 * parameters.confidence:g} % intervals"
+    """The level of intervals, for titles."""
+    return f"{100 * parameters.confidence:g} % CI"
+
+
+def short_names(results: Results) -> list[str]:
+    """File names without their folders, unless two are alike."""
+    names = [name for name, _, _ in results]
+    short = [PurePath(name).name or name for name in names]
+    return short if len(set(short)) == len(names) else names
 
 
 class HasMetrics(Protocol):
@@ -107,18 +112,20 @@ Results = Sequence[tuple[str, Any, HasMetrics]]
 
 
 def each_alone(results: Results) -> list[str]:
-    """That nothing corrects for the number of models, where there are three or more."""
+    """That nothing corrects for the number of rules, where there are three or more."""
     if len(results) < 3:
         return []
-    return [
-        f"Each of the {len(results)} models is judged at its own level: by chance one may look broken, and "
-        "the best of them looks better than it is."
-    ]
+    return [f"each of {len(results)} rules is tested at its own level; the best looks better than it is."]
 
 
-def number_of(results: Results, one: str, many: str) -> str:
-    """What was evaluated, for titles."""
-    return one if len(results) == 1 else f"{len(results)} {many}"
+def verdicts(results: Results, said: Sequence[str]) -> str:
+    """What was found of each rule, in one line where it is the same of both."""
+    if len(results) == 1:
+        return f"{said[0][:1].upper()}{said[0][1:]}"
+    if len(results) == 2 and said[0] == said[1] and said[0].startswith("consistent"):
+        return f"Both {said[0]}"
+    named = [f"{name} {each.rstrip('.')}" for name, each in zip(short_names(results), said, strict=True)]
+    return f"{'; '.join(named)}."
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -178,102 +185,107 @@ class EvaluateReport(Evaluated):
 
     def payload(self) -> dict[str, Any]:
         """See Evaluated."""
-        return self.in_json([*self._notes(), *self._which()])
+        document = self.document()
+        return self.in_json([*document.cautions, *document.notes, *document.lead])
 
     def document(self) -> Document:
         """The readable form."""
-        columns = [_column(artifact, found) for _, artifact, found in self.results]
+        columns = [_column(found) for _, _, found in self.results]
         rows = [(name, *cells) for name, *cells in zip(_ROWS, *columns, strict=True)]
         targets = [found.target_precision for _, _, found in self.results]
-        if any(targets):
-            rows.append(("precision, target's classes", *(interval(each) for each in targets if each)))
-        header = (intervals_in_words(self.parameters), *(name for name, _, _ in self.results))
+        header = ("", *short_names(self.results))
         if self.difference is not None:
             header = (*header, HEADER)
             beside = self._beside(self.difference)
-            rows = [(*row, cell) for row, cell in zip(rows, beside, strict=False)]
+            rows = [(*row, cell) for row, cell in zip(rows, beside, strict=True)]
+        if any(targets):
+            rows.append(("target precision", *(interval(each) for each in targets if each)))
         _, _, first = self.results[0]
         dropped = f", {count(self.source.dropped)} dropped" if self.source.dropped else ""
-        of = number_of(self.results, "a boundary", "boundaries")
-        title = f"Evaluation of {of} on {count(first.rows)} rows, {count(first.positives)} positive{dropped}"
-        tables = [Table(title="", header=header, rows=rows)]
+        said = [each.said.partition(": ")[2] for each in self.promises]
+        size = f"{rows_of(first.rows)} ({count(first.positives)} positive{dropped})"
         return Document(
-            title=title,
-            tables=tables,
+            title=f"{verdicts(self.results, said)} {size}, {intervals_in_words(self.parameters)}",
+            tables=[Table(title="", header=header, rows=rows), self._made()],
             lead=self._which(),
+            cautions=[*self._seen_before(), *self._on_labels(), *each_alone(self.results)],
             notes=self._notes(),
             figures=self._figures(),
             promises=self.promises,
         )
 
+    def _made(self) -> Table:
+        """What the rules are."""
+        rows = [
+            (
+                name,
+                str(artifact.algorithm),
+                f"{artifact.constraint.kind} {artifact.constraint.value}",
+                rows_of(artifact.source.rows),
+            )
+            for name, artifact, _ in self.results
+        ]
+        header = ("rule file", "algorithm", "target", "calibration set")
+        return Table(title="", header=header, rows=rows, left=4, detail=True)
+
     def _beside(self, difference: BoundaryDifference) -> tuple[str, ...]:
-        """The second less the first, in the order of _ROWS; without interval where none was made."""
+        """The second less the first, in the order of _ROWS."""
         (_, _, first), (_, _, second) = self.results
         precision, recall, _, selected, _ = difference.column()
         rates = second.fpr.value, first.fpr.value
-        fpr = "" if rates[0] is None or rates[1] is None else f"{rates[0] - rates[1]:+.4f}"
+        fpr = "" if rates[0] is None or rates[1] is None else f"{rates[0] - rates[1]:+.3f}"
         found = f"{second.true_positives - first.true_positives:+,}"
-        return "", "", "", precision, recall, fpr, selected, found, ""
+        return precision, recall, fpr, selected, found
 
     def _worth(self) -> list[str]:
         """What the further alerts of one of two hold."""
         difference = self.difference
         if difference is None or not (direction(difference.selected) and direction(difference.recall)):
-            return []  # chance may explain either
+            return []  # not significant
         (less, _, few), (more, _, many) = sorted(self.results, key=lambda each: each[2].selected)
         alerts, hits = many.selected - few.selected, many.true_positives - few.true_positives
         if not 0 <= hits <= alerts or alerts == 0:
             return []
         return [
-            f"On these rows {more} has on balance {count(alerts)} alerts beyond those of {less}, of which "
-            f"{count(hits)} ({100 * hits / alerts:.3g} %) are positive."
+            f"{more} flags {count(alerts)} rows more than {less}; {count(hits)} "
+            f"({100 * hits / alerts:.3g} %) of them are positive."
         ]
 
     def _on_labels(self) -> list[str]:
         """Why recall and the false-positive rate are not known, where they are not."""
         unknown = [(name, found) for name, _, found in self.results if found.recall == UNKNOWN]
         return [
-            f"{name}: recall and false-positive rate are not estimated: {rows_of(found.unlabelled)} without "
-            f"a label, and only {count(found.rows - found.selected)} with one among those that it clears "
-            f"({LEAST_CLEARED} are needed)."
+            f"{name}: no recall; {rows_of(found.unlabelled)} without a label, and only "
+            f"{count(found.rows - found.selected)} of those cleared have one ({LEAST_CLEARED} needed)."
             for name, found in unknown
         ]
 
     def _seen_before(self) -> list[str]:
-        """Which count here what they counted where they were chosen."""
+        """Which have the counts of their calibration set."""
         same = [
             name
             for name, artifact, found in self.results
             if found.counts
             == (artifact.fit.rows, artifact.fit.positives, artifact.fit.selected, artifact.fit.true_positives)
         ]
-        return [
-            f"{name} counts here just what it counted on the rows it was chosen on: if these are those rows, "
-            "nothing of this holds for new ones."
-            for name in same
-        ]
+        return [f"{name} has the counts of its calibration set: is this a test set?" for name in same]
 
     def _which(self) -> list[str]:
         """Which to use, as far as these rows tell."""
-        named = [name for name, _, _ in self.results]
+        named = short_names(self.results)
         broken = [name for name, each in zip(named, self.promises, strict=True) if each.kept is False]
         if broken == named:
-            return ["What was promised is broken here: choose again, on rows like these."]
+            return ["Fit the rule again on current data."]
         if broken:
-            left = [name for name in named if name not in broken]
-            apart = "" if len(left) == 1 else f"; evaluate {' and '.join(left)} alone to tell them apart"
-            return [f"Use {' or '.join(left)}; what {' and '.join(broken)} promised is broken here{apart}."]
+            return [f"Use {' or '.join(name for name in named if name not in broken)}."]
         return [] if self.difference is None else self._which_of_two(self.difference)
 
     def _which_of_two(self, difference: BoundaryDifference) -> list[str]:
-        (first, _, found), (second, _, other) = self.results
         if not direction(difference.selected) and not direction(difference.recall):
-            return ["Nothing here tells the two apart: use the one that is simpler to run."]
-        more, less = (first, second) if found.selected >= other.selected else (second, first)
-        return [
-            f"Nothing here speaks against either promise: use {more} where its further alerts are worth the "
-            f"work, {less} where they are not."
-        ]
+            return ["No significant difference: use the simpler rule."]
+        (_, _, found), (_, _, other) = self.results
+        more, less = short_names(self.results)[:: 1 if found.selected >= other.selected else -1]
+        return [f"Use {more} if its further alerts are worth the work, else {less}."]
 
     def _figures(self) -> list[Figure]:
         """Rates with what was promised."""
@@ -287,12 +299,9 @@ class EvaluateReport(Evaluated):
         return [rates_figure(panels, self.parameters.confidence)]
 
     def _notes(self) -> list[str]:
-        names = [name for name, _, _ in self.results]
-        apart = [] if self.difference is None else self.difference.sentences(names)
+        apart = [] if self.difference is None else self.difference.sentences(short_names(self.results))
         seen = self._seen_before()
-        judged = [*(each.said for each in self.promises), *each_alone(self.results)]
-        said = [*self._on_labels(), *judged, *apart, *self._worth(), *seen]
-        return said if seen else [*said, UNSEEN]
+        return [*(each.said for each in self.promises), *apart, *self._worth(), *([] if seen else [UNSEEN])]
 
 
 def _promised(artifact: BoundaryArtifact, kind: ConstraintKind) -> float | None:
@@ -300,24 +309,12 @@ def _promised(artifact: BoundaryArtifact, kind: ConstraintKind) -> float | None:
     return float(constraint.value) if constraint.kind == kind else None
 
 
-_ROWS = (
-    "algorithm",
-    "made from",
-    "promised",
-    "precision",
-    "recall",
-    "false-positive rate",
-    "selected",
-    "true positives",
-)
+_ROWS = ("precision", "recall", "FPR", "flagged", "true positives")
 
 
-def _column(artifact: BoundaryArtifact, found: MeasuredBoundary) -> tuple[str, ...]:
-    """The cells of one artifact, in the order of _ROWS."""
+def _column(found: MeasuredBoundary) -> tuple[str, ...]:
+    """The cells of one rule, in the order of _ROWS."""
     return (
-        str(artifact.algorithm),
-        rows_of(artifact.source.rows),
-        f"{artifact.constraint.kind} {artifact.constraint.value}",
         interval(found.precision),
         interval(found.recall),
         interval(found.fpr),

@@ -6,13 +6,14 @@ from dataclasses import dataclass
 from typing import Any
 
 from uqcli.artifacts.calibrator import CalibratorArtifact
-from uqcli.document import Document, Metrics, Promise, count
+from uqcli.document import Document, Metrics, Promise, count, rows_of
 from uqcli.reports.before_after import ReliabilityPanel, before_and_after_figure
 from uqcli.reports.comparison import (
     Comparison,
     comparison_table,
     decided_by_single_rows,
     first_by_brier,
+    meanings_table,
     ranked_table,
     still_off,
     verdict,
@@ -21,7 +22,7 @@ from uqcli.reports.evaluate.boundaries import (
     UNSEEN,
     Evaluated,
     each_alone,
-    number_of,
+    short_names,
 )
 from uqcli.reports.evaluate.difference import CalibratorDifference
 
@@ -72,28 +73,40 @@ class EvaluateCalibratorReport(Evaluated):
         """See Evaluated."""
         replicates, seed = self.resampling
         parameters = {"bootstrap": replicates, "seed": seed if replicates else None}
-        return self.in_json([*self._notes(), *self._which()], parameters)
+        return self.in_json([*self._cautions(), *self._notes(), *self._which()], parameters)
 
     def document(self) -> Document:
         """The readable form."""
-        named = [(f"{name} ({artifact.method})", found.compared) for name, artifact, found in self.results]
-        tables = [comparison_table(*named[0])]
+        named = [
+            (name, found.compared) for name, (_, _, found) in zip(self._names(), self.results, strict=True)
+        ]
+        tables = [comparison_table("", named[0][1])]
         if len(named) > 1:
-            tables = [ranked_table("By log loss: the lowest first", "calibrator", named)]
+            tables = [ranked_table("", "calibrator", named)]
         if self.difference is not None:
             tables.append(self.difference.table(self._names()))
-        positives = "" if self.source.positives is None else f", {count(self.source.positives)} positive"
-        of = number_of(self.results, "a calibrator", "calibrators")
-        title = f"Evaluation of {of} on {count(self.source.rows)} rows{positives}"
-        figure = before_and_after_figure(self.panels)
+        positives = "" if self.source.positives is None else f" ({count(self.source.positives)} positive)"
+        size = f"{rows_of(self.source.rows)}{positives}"
+        one = verdict(named[0][1]) if len(named) == 1 else f"{len(named)} calibrators by log loss."
         return Document(
-            title=title,
-            tables=tables,
+            title=f"{one} {size}",
+            tables=[*tables, meanings_table()],
             lead=self._which(),
+            cautions=self._cautions(),
             notes=self._notes(),
-            figures=[figure],
+            figures=[before_and_after_figure(self.panels)],
             promises=self.promises,
         )
+
+    def _cautions(self) -> list[str]:
+        """What these rows triggered."""
+        off = [
+            f"{name}: {sentence}"
+            for name, (_, _, found) in zip(self._names(), self.results, strict=True)
+            for sentence in still_off(found.compared)
+        ]
+        broken = [each.said for each in self.promises if each.kept is False]
+        return [*broken, *off, *each_alone(self.results)]
 
     def _which(self) -> list[str]:
         """Which of two to use, as far as these rows tell."""
@@ -101,15 +114,11 @@ class EvaluateCalibratorReport(Evaluated):
 
     def _notes(self) -> list[str]:
         apart = [] if self.difference is None else self.difference.sentences(self._names())
-        named = [(name, found.compared) for name, _, found in self.results]
-        said = [
-            f"{name}: {' '.join([verdict(compared, 'here'), *still_off(compared)])}"
-            for name, compared in named
-        ]
-        several = [] if len(named) == 2 else first_by_brier(named, "evaluate two alone to tell them apart")
+        named = list(zip(self._names(), (found.compared for _, _, found in self.results), strict=True))
+        said = [f"{name}: {verdict(compared)}" for name, compared in named]
+        several = [] if len(named) == 2 else first_by_brier(named, "evaluate two at a time to test it")
         promised = [each.said for each in self.promises]
-        alone = each_alone(self.results)
-        return [*said, *promised, *alone, *apart, *several, *decided_by_single_rows(named), UNSEEN]
+        return [*said, *promised, *apart, *several, *decided_by_single_rows(named), UNSEEN]
 
     def _names(self) -> list[str]:
-        return [name for name, _, _ in self.results]
+        return short_names(self.results)

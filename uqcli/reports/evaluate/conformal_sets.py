@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -18,7 +18,6 @@ from uqcli.document import (
     Metrics,
     Promise,
     Table,
-    count,
     interval,
     p_text,
     printable,
@@ -29,6 +28,8 @@ from uqcli.reports.evaluate.boundaries import (
     Evaluated,
     each_alone,
     intervals_in_words,
+    short_names,
+    verdicts,
 )
 from uqcli.reports.evaluate.difference import HEADER, SetDifference
 from uqcli.reports.figures import BLUE, GREY, INK, RED, panels
@@ -39,8 +40,8 @@ if TYPE_CHECKING:
 
 _MOST_ROWS = 60
 _MOST_BARS = 40
-_IN_WORDS: Final = {"kept": "nothing here speaks against it", "broken": "it is broken"}
-"""A test cannot show that a promise is kept, only that it is not."""
+_IN_WORDS: Final = {"kept": "consistent with", "broken": "below"}
+"""A test cannot show that a guarantee holds, only that it does not."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -155,7 +156,7 @@ class EvaluateConformalReport(Evaluated):
 
     def payload(self) -> dict[str, Any]:
         """See Evaluated; with verdicts."""
-        payload = self.in_json([*self._verdicts(), *_smaller(self.results)])
+        payload = self.in_json([*each_alone(self.results), *self._notes(), *_smaller(self.results)])
         verdicts = [found.promise.verdict for _, _, found in self.results]
         for each, verdict in zip(payload["results"], verdicts, strict=True):
             each["verdict"] = verdict
@@ -164,34 +165,45 @@ class EvaluateConformalReport(Evaluated):
 
     def document(self) -> Document:
         """The readable form."""
-        header = (intervals_in_words(self.parameters), *(name for name, _, _ in self.results))
+        header = ("", *short_names(self.results))
         lines = [
-            ("sets", *(artifact.in_short() for _, artifact, _ in self.results)),
-            ("made from", *(rows_of(artifact.source.rows) for _, artifact, _ in self.results)),
             ("coverage", *(interval(found.coverage) for _, _, found in self.results)),
             ("mean set size", *(f"{found.mean_set_size:.3f}" for _, _, found in self.results)),
             ("empty sets", *(f"{100 * found.empty:.2f} %" for _, _, found in self.results)),
         ]
-        if self.shifted:
-            targets = [found.target for _, _, found in self.results if found.target is not None]
-            lines.append(("coverage, target's classes", *(interval(covered) for covered, _ in targets)))
-            lines.append(("mean set size, target's classes", *(f"{size:.3f}" for _, size in targets)))
         if self.difference is not None:
             header = (*header, HEADER)
-            beside = ("", "", *self.difference.column(), "", "", "")
-            lines = [(*line, each) for line, each in zip(lines, beside, strict=False)]
-        tables = [Table(title="", header=header, rows=lines)]
+            beside = (*self.difference.column(), "")
+            lines = [(*line, each) for line, each in zip(lines, beside, strict=True)]
+        if self.shifted:
+            targets = [found.target for _, _, found in self.results if found.target is not None]
+            lines.append(("coverage in target", *(interval(covered) for covered, _ in targets)))
+            lines.append(("mean set size in target", *(f"{size:.3f}" for _, size in targets)))
+        tables = [Table(title="", header=header, rows=lines), self._made()]
+        units = {found.promise.unit for _, _, found in self.results}
         for what in ("class", "group", "size"):
             table = self._coverage_table(what)
             if table is not None:
-                tables.append(table)
+                tables.append(replace(table, detail=what not in units))
+        said = [_verdict(artifact, found) for _, artifact, found in self.results]
         return Document(
-            title=f"Evaluation of conformal sets on {count(self.source.rows)} rows",
+            title=f"{verdicts(self.results, said)} {rows_of(self.source.rows)}, "
+            f"{intervals_in_words(self.parameters)}",
             tables=tables,
             lead=_smaller(self.results),
-            notes=self._verdicts(),
+            cautions=each_alone(self.results),
+            notes=self._notes(),
             figures=[sets_figure(self.results, self.parameters.confidence)],
             promises=[_promised(*result) for result in self.results],
+        )
+
+    def _made(self) -> Table:
+        """What the rules are."""
+        rows = [
+            (name, artifact.in_short(), rows_of(artifact.source.rows)) for name, artifact, _ in self.results
+        ]
+        return Table(
+            title="", header=("rule file", "sets", "calibration set"), rows=rows, left=3, detail=True
         )
 
     def _coverage_table(self, what: str) -> Table | None:
@@ -206,20 +218,17 @@ class EvaluateConformalReport(Evaluated):
             (printable(name), *(interval(part[name]) if name in part else "-" for part in parts))
             for name in names[:_MOST_ROWS]
         ]
-        header = (what, *(name for name, _, _ in self.results))
-        return Table(
-            title=f"Coverage by {what if what != 'size' else 'size of the set'}", header=header, rows=rows
-        )
+        header = (f"coverage by {what if what != 'size' else 'set size'}", *short_names(self.results))
+        return Table(title="", header=header, rows=rows)
 
-    def _verdicts(self) -> list[str]:
-        names = [name for name, _, _ in self.results]
-        apart = [] if self.difference is None else self.difference.sentences(names)
+    def _notes(self) -> list[str]:
+        apart = [] if self.difference is None else self.difference.sentences(short_names(self.results))
         judged = [f"{name}: {_verdict(artifact, found)}" for name, artifact, found in self.results]
-        return [*judged, *each_alone(self.results), *apart, *_on_empty(self.results), UNSEEN]
+        return [*judged, *apart, *_on_empty(self.results), UNSEEN]
 
 
 def _promised(name: str, artifact: ConformalArtifact, found: SetMetrics) -> Promise:
-    """What was promised, for those who read test results."""
+    """The guarantee, for those who read test results."""
     verdict, unit = found.promise.verdict, found.promise.unit
     to = {"class": " of each class", "group": " of each group", "target": " in the target"}.get(unit, "")
     return Promise(
@@ -230,52 +239,46 @@ def _promised(name: str, artifact: ConformalArtifact, found: SetMetrics) -> Prom
 
 
 def _verdict(artifact: ConformalArtifact, found: SetMetrics) -> str:
-    """The promise, how many are below it by more than chance, and the worst of them."""
+    """The guarantee, how many are significantly below it, and the worst of them."""
     promise, percent = found.promise, f"{100 * (1 - artifact.alpha):g} %"
     if artifact.unsealed:
-        return f"what it promised is not judged: {artifact.unsealed}."
+        return f"coverage not judged: {artifact.unsealed}."
     if promise.unit == "target":
         return _verdict_in_target(percent, found)
     word = _IN_WORDS[promise.verdict or "kept"]
     if promise.unit == "":
-        return f"{percent} coverage was promised: {word}; {_covered(found.coverage, promise)}{_also(found)}."
-    each = "each group" if promise.unit == "group" else "each class"
-    own = " (or its own share)" if artifact.parameters.alpha_by_class else ""
+        return f"{word} {percent} coverage: {_covered(found.coverage, promise)}{_also(found)}."
+    unit = "group" if promise.unit == "group" else "class"
+    own = " (or its own)" if artifact.parameters.alpha_by_class else ""
     if promise.worst is None:
-        return f"{percent} coverage was promised to {each}{own}: no row tells whether it is kept."
+        return f"{percent} coverage of each {unit}{own} not judged: no rows."
     of = found.by_group if promise.unit == "group" else found.by_class
-    units = "groups" if promise.unit == "group" else "classes"
+    below = f"{len(promise.below)} of {len(promise.p_values)} significantly below"
     return (
-        f"{percent} coverage was promised to {each}{own}: {word}; {len(promise.below)} of "
-        f"{len(promise.p_values)} {units} are below it by more than chance, the worst is "
-        f"{printable(promise.worst)}: {_covered(of[promise.worst], promise)}."
+        f"{word} {percent} coverage of each {unit}{own}: {below}; worst {printable(promise.worst)}, "
+        f"{_covered(of[promise.worst], promise)}."
     )
 
 
 def _smaller(results: Results) -> list[str]:
-    """Whose sets are smaller, of two that the rows do not speak against."""
+    """Whose sets are smaller, of two that are both consistent."""
     if len(results) != 2 or any(found.promise.verdict != "kept" for _, _, found in results):
         return []
-    (less, fewer), (_, more) = sorted(
-        ((name, found.mean_set_size) for name, _, found in results), key=lambda each: each[1]
-    )
-    if fewer == more:
+    sizes = [found.mean_set_size for _, _, found in results]
+    if sizes[0] == sizes[1]:
         return []
-    return [
-        f"Use {less}: nothing here speaks against either promise, and on these rows its sets are smaller, "
-        f"{fewer:.3f} classes on average and {more:.3f} of the other."
-    ]
+    return [f"Use {short_names(results)[sizes.index(min(sizes))]}: its sets are smaller."]
 
 
 def _on_empty(results: Results) -> list[str]:
     if not any(found.empty for _, _, found in results):
         return []
-    return ["Where a set is empty, apply --no-empty puts the likeliest class into it."]
+    return ["apply --no-empty puts the likeliest class into empty sets."]
 
 
 def _covered(estimate: ExactEstimate, promise: CoveragePromise) -> str:
-    together = " for all of them together" if len(promise.p_values) > 1 else ""
-    return f"{100 * (estimate.value or 0):.1f} % are covered ({p_text(promise.worst_p)}{together})"
+    together = " for all together" if len(promise.p_values) > 1 else ""
+    return f"{100 * (estimate.value or 0):.1f} % covered ({p_text(promise.worst_p)}{together})"
 
 
 def _also(found: SetMetrics) -> str:
@@ -284,20 +287,18 @@ def _also(found: SetMetrics) -> str:
         return ""
     shown = [f"{printable(name)} {100 * (found.by_class[name].value or 0):.1f} %" for name in names[:5]]
     more = f" and {len(names) - 5} more" if len(names) > 5 else ""
-    return f"; classes, which were promised nothing, are below it: {', '.join(shown)}{more}"
+    return f"; classes below it, without a guarantee: {', '.join(shown)}{more}"
 
 
 def _verdict_in_target(percent: str, found: SetMetrics) -> str:
-    promised = f"{percent} coverage was promised in the target's class mix"
+    asked = f"{percent} coverage in the target"
     if found.promise.unjudged:
-        return f"{promised}: not judged, as {found.promise.unjudged}; give its class weights with --shift."
+        return f"{asked} not judged: {found.promise.unjudged}; give its class weights with --shift."
     value = found.coverage if found.target is None else found.target[0]
-    there = f"{100 * (value.value or 0):.1f} % are covered there"
-    if found.target is None:
-        there = f"{100 * (value.value or 0):.1f} % of these rows, taken for the target's, are covered"
+    there = f"{100 * (value.value or 0):.1f} % covered"
     if found.promise.verdict is None:
-        return f"{promised}: {there}; the class weights carry no draws to judge that by."
-    return f"{promised}: {_IN_WORDS[found.promise.verdict]}; {there} ({p_text(found.promise.worst_p)})."
+        return f"{asked} not tested, as the class weights have no draws; {there}."
+    return f"{_IN_WORDS[found.promise.verdict]} {asked}: {there} ({p_text(found.promise.worst_p)})."
 
 
 def sets_figure(results: Results, confidence: float) -> Figure:
@@ -311,9 +312,8 @@ def sets_figure(results: Results, confidence: float) -> Figure:
 
     names = ", ".join(name for name, _, _ in results)
     return Figure(
-        title=f"Sizes and coverage of conformal sets: {names}",
-        caption="Small sets are worth more, as long as coverage is what was promised. "
-        f"{_promised_to(results)}",
+        title=f"Sizes and coverage of prediction sets: {names}",
+        caption=f"Smaller sets are better, at guaranteed coverage. {_promised_to(results)}",
         width=10.5,
         height=4.2,
         narrow_height=7.0,
@@ -322,12 +322,12 @@ def sets_figure(results: Results, confidence: float) -> Figure:
 
 
 def _promised_to(results: Results) -> str:
-    """To whom coverage was promised, in a caption."""
+    """Whose coverage is guaranteed, in a caption."""
     units = {found.promise.unit for _, _, found in results}
     if "class" in units:
-        return "Dashed: what was promised to each class."
-    said = "Dashed: what was promised to all rows together. " if "" in units else ""
-    return f"{said}Nothing was promised to single classes here: one may lie low though the promise is kept."
+        return "Dashed: guaranteed coverage of each class."
+    said = "Dashed: guaranteed coverage of all rows together. " if "" in units else ""
+    return f"{said}No single class has a guarantee."
 
 
 _COLOURS = (BLUE, RED, GREY, INK)

@@ -10,11 +10,8 @@ from typing import Final
 from uqcli.document import Estimate, ExactEstimate, Metrics, Table, count, ends_of, p_text
 from uqcli.reports.comparison import Comparison, comparison_table
 
-HEADER = "difference (second less first)"
-_UNPAIRED: Final = (
-    "The two look at different columns, so rows are not held against each other one by one: the difference "
-    "has no interval."
-)
+HEADER = "difference"
+_UNPAIRED: Final = "The two read different columns: their difference is not tested."
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -47,61 +44,71 @@ class BoundaryDifference:
 
     def column(self) -> tuple[str, ...]:
         """Beside the cells of the two: precision, recall, fpr, selected, true positives."""
-        precision, recall = (cell(each, "+.4f") for each in (self.precision, self.recall))
-        return precision, recall, "", cell(self.selected, "+,.0f"), ""
+        return (
+            _tested(self.precision, "+.3f"),
+            _tested(self.recall, "+.3f", self.recall_p),
+            "",
+            _tested(self.selected, "+,.0f", self.selected_p),
+            "",
+        )
 
     def sentences(self, names: Sequence[str]) -> list[str]:
-        """What chance does not explain, in words, and where it may explain all."""
-        first, second = names
-        return [
-            self._on_recall(first, second),
-            self._on_precision(first, second),
-            self._on_selected(first, second),
-        ]
+        """Each difference with its interval and test."""
+        return [self._on_recall(*names), self._on_precision(*names), self._on_selected(*names)]
 
     def _on_recall(self, first: str, second: str) -> str:
         if self.recall_p is None:
             why = "no row is positive" if self.recall.low is not None else "too few cleared rows have a label"
-            return f"Recalls cannot be compared: {why}."
-        test = (
-            f"exact McNemar {p_text(self.recall_p)} on {count(self.disagreements_positive)} positives where "
-            "they disagree"
-        )
+            return f"Recall cannot be compared: {why}."
+        where = f"the {count(self.disagreements_positive)} positives on which they differ"
         if not direction(self.recall):
-            return f"Chance may explain the difference in recall: {_in_points(self.recall)}; {test}."
-        more = "more" if direction(self.recall) == "higher" else "fewer"
+            return (
+                f"Recall does not differ significantly: {_in_points(self.recall)} "
+                f"({_mcnemar(self.recall_p, where)})."
+            )
+        more = "more" if direction(self.recall) == "higher" else "less"
         return (
             f"{second} finds {_size(self.recall, 100)} points {more} of the positives than {first} "
-            f"({_range(self.recall, 100)}; {test})."
+            f"({_range(self.recall, 100)}; {_mcnemar(self.recall_p, where)})."
         )
 
     def _on_precision(self, first: str, second: str) -> str:
         if self.precision.value is None:
-            return "Precisions cannot be compared: one of the two selects nothing."
+            return "Precision cannot be compared: one of the two flags no row."
         towards, size = direction(self.precision), _size(self.precision, 100)
         if not towards:
-            return f"Chance may explain the difference in precision: {_in_points(self.precision)}."
+            return f"Precision does not differ significantly: {_in_points(self.precision)}."
         return (
             f"The precision of {second} is {size} points {towards} than that of {first} "
             f"({_range(self.precision, 100)})."
         )
 
     def _on_selected(self, first: str, second: str) -> str:
-        test = (
-            f"exact McNemar {p_text(self.selected_p)} on {count(self.disagreements)} rows where they disagree"
-        )
+        where = f"the {count(self.disagreements)} rows on which they differ"
         if not direction(self.selected):
-            return f"Chance may explain the difference in rows selected: {test}."
+            return f"Alerts do not differ significantly in number ({_mcnemar(self.selected_p, where)})."
         more = "more" if direction(self.selected) == "higher" else "fewer"
         return (
-            f"{second} selects {_size(self.selected, 1)} rows {more} than {first} "
-            f"({_range(self.selected, 1)} among as many new rows; {test})."
+            f"{second} flags {_size(self.selected, 1)} rows {more} than {first} "
+            f"({_range(self.selected, 1)}; {_mcnemar(self.selected_p, where)})."
         )
+
+
+def _mcnemar(p_value: float | None, where: str) -> str:
+    return f"exact McNemar {p_text(p_value)} on {where}"
+
+
+def _tested(estimate: Estimate, form: str, p_value: float | None = None) -> str:
+    """A difference, and whether it is significant."""
+    if estimate.value is None:
+        return "-"
+    said = "n.s." if not direction(estimate) else "sig." if p_value is None else p_text(p_value)
+    return f"{estimate.value:{form}} ({said.replace(' ', '')})"
 
 
 @dataclass(frozen=True, kw_only=True)
 class CalibratorDifference:
-    """What a second calibrator makes of the scores against what a first makes of them.
+    """A second calibrator compared with a first.
 
     Attributes
     ----------
@@ -126,7 +133,7 @@ class CalibratorDifference:
         return comparison_table("After calibration", self.compared, (*names, HEADER))
 
     def sentences(self, names: Sequence[str]) -> list[str]:
-        """What chance does not explain, in words."""
+        """Each difference with its interval."""
         if not self.paired:
             return [_UNPAIRED]
         return [self._on(metric, said, names) for metric, said in LOSSES_COMPARED.items()]
@@ -142,19 +149,12 @@ class CalibratorDifference:
         if not self.paired or not self.resampled:
             return []
         if not better:
-            return ["Nothing here tells the two apart: use the one that is simpler to run."]
+            return ["No significant difference: use the simpler map."]
         if len(better) == 2:
-            first, second = (f"{name} by the {lower[name][0]}" for name in names)
-            return [
-                f"{first}, {second}, each by more than chance explains: the log loss weighs what was said "
-                "with certainty and is wrong; use the one whose mistakes cost you less."
-            ]
+            first, second = (f"{name} has the lower {lower[name][0]}" for name in names)
+            return [f"{first}, {second}; the log loss punishes confident errors more."]
         (name,) = better
-        told = " and ".join(lower[name])
-        open_ = [said for said in estimates if said not in lower[name]]
-        rest = f"; the {open_[0]} does not tell the two apart" if open_ else ""
-        verb = "is" if open_ else "are"
-        return [f"Use {name}: its {told} {verb} lower by more than chance explains{rest}."]
+        return [f"Use {name}: lower {' and '.join(lower[name])} (significant)."]
 
     def _on(self, metric: str, said: str, names: Sequence[str]) -> str:
         estimate, (first, second) = self.compared.difference[metric], names
@@ -162,13 +162,12 @@ class CalibratorDifference:
             return f"The {said} cannot be compared: it is undefined."
         found = f"The {said} of {second} less that of {first} is {estimate.value:+.4f}"
         if not self.resampled:
-            return f"{found}; --bootstrap tells whether chance explains it."
+            return f"{found}; --bootstrap tests it."
         if estimate.low is None:
-            why = "single rows decide it, or too few tell them apart"
-            return f"{found}; no interval would hold its level: {why}."
+            return f"{found}; no interval holds its level, as single rows decide it."
         if not direction(estimate):
             shown = f"{estimate.value:+.4f}{ends_of(estimate, '+.4f')}"
-            return f"Chance may explain the difference in {said}: {shown}."
+            return f"The {said} does not differ significantly: {shown}."
         return (
             f"The {said} of {second} is {_size(estimate, 1)} {direction(estimate)} than that of {first} "
             f"({_range(estimate, 1)})."
@@ -177,7 +176,7 @@ class CalibratorDifference:
 
 @dataclass(frozen=True, kw_only=True)
 class SetDifference:
-    """What a second artifact's sets hold against a first's.
+    """A second rule's prediction sets compared with a first's.
 
     Attributes
     ----------
@@ -202,19 +201,16 @@ class SetDifference:
 
     def column(self) -> tuple[str, ...]:
         """Beside the cells of the two: coverage, mean set size."""
-        return cell(self.coverage, "+.4f"), cell(self.mean_set_size, "+.3f")
+        return _tested(self.coverage, "+.3f", self.coverage_p), f"{self.mean_set_size.value:+.3f}"
 
     def sentences(self, names: Sequence[str]) -> list[str]:
-        """What chance does not explain, in words, and where it may explain all."""
+        """Each difference with its interval and test."""
         first, second = names
         if self.coverage_p is None:
             return [_UNPAIRED]
-        test = (
-            f"exact McNemar {p_text(self.coverage_p)} on {count(self.disagreements)} rows where they disagree"
-        )
+        test = _mcnemar(self.coverage_p, f"the {count(self.disagreements)} rows on which they differ")
         if not direction(self.coverage):
-            shown = _in_points(self.coverage)
-            return [f"Chance may explain the difference in coverage: {shown}; {test}."]
+            return [f"Coverage does not differ significantly: {_in_points(self.coverage)} ({test})."]
         more = "more" if direction(self.coverage) == "higher" else "fewer"
         return [
             f"{second} covers {_size(self.coverage, 100)} points {more} of the rows than {first} "
@@ -231,13 +227,6 @@ def direction(estimate: Estimate) -> str:
     if estimate.low is None or estimate.high is None or estimate.low <= 0 <= estimate.high:
         return ""
     return "higher" if estimate.low > 0 else "lower"
-
-
-def cell(estimate: Estimate, form: str) -> str:
-    """A difference with its interval, and in a word where chance does not explain it."""
-    if estimate.value is None:
-        return "-"
-    return f"{estimate.value:{form}}{ends_of(estimate, form)} {direction(estimate)}".rstrip()
 
 
 def _size(estimate: Estimate, unit: int) -> str:

@@ -43,8 +43,8 @@ def rates_figure(rates: Sequence[tuple[str, Sequence[Measured]]], confidence: fl
     height = 1.3 + 0.42 * lines
     return Figure(
         title=f"{titles} with {100 * confidence:g} % intervals: {names}",
-        caption=f"A promise to the left of a whole {100 * confidence:g} % interval is kept and one to the "
-        "right of it broken, by more than chance explains; inside it the rows leave both open.",
+        caption=f"A target left of a {100 * confidence:g} % interval is met, one right of it missed; inside "
+        "it neither is significant.",
         width=10.5,
         height=height,
         narrow_height=height * len(rates),
@@ -66,7 +66,7 @@ def _draw(axes: Axes, title: str, measured: Sequence[Measured]) -> None:
         axes.plot([low, high], [place, place], color=BLUE, linewidth=1.6)
         axes.plot([each.rate.value], [place], color=BLUE, marker="o", markersize=6)
     if any(each.promised is not None for each in measured):
-        axes.plot([], [], color=RED, linewidth=2, label="promised")
+        axes.plot([], [], color=RED, linewidth=2, label="target")
         axes.legend(loc="lower right", bbox_to_anchor=(1, 1), frameon=False, borderpad=0)
     line_by_line(axes, [each.name for each in measured])
     axes.margins(x=0.08)

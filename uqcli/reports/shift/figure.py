@@ -48,17 +48,17 @@ def shares_figure(shares: Sequence[ClassShare], confidence: float) -> Figure:
                 value = math.nan if found.value is None else found.value
                 axes.plot([value], [at], label=name if place == 0 else None, **style)
         line_by_line(axes, [each.name for each in shown])
-        axes.set(xlabel="share of the rows", ylabel="class")
+        axes.set(xlabel="prior", ylabel="class")
         axes.set_xlim(left=0)
         axes.legend(loc="lower right", bbox_to_anchor=(1, 1), frameon=False, ncols=2, borderpad=0)
 
     which = f" of the {lines} of {count(len(shares))} that differ most" if lines < len(shares) else ""
-    title = f"Class shares{which} in source and target with {100 * confidence:g} % intervals"
+    title = f"Class priors{which} in source and target with {100 * confidence:g} % intervals"
     height = 1.4 + 0.42 * lines
     return Figure(
         title=title,
-        caption="Where the lines of a class lie apart, its share has changed by more than chance explains. "
-        "Where they overlap it may have, too: the interval of its weight tells, in the table.",
+        caption="Lines apart: the class prior has changed significantly. Where they overlap, see the "
+        "interval of its weight in the table.",
         width=7.0,
         height=height,
         narrow_height=height,

@@ -99,7 +99,7 @@ class ShiftReport(OneResult):
             **head_of("shift", self.source, self.parameters),
             "target": {"rows": self.target_rows},
             "metrics": plain(self.metrics),
-            "notes": self._notes(),
+            "notes": [*self._lead(), *self._cautions(), *self._notes()],
         }
 
     def document(self) -> Document:
@@ -110,73 +110,75 @@ class ShiftReport(OneResult):
         )
         tables = [] if self.artifact is None else [self.artifact.table(self.source_shares)]
         figures = [] if self.artifact is None else [shares_figure(self.class_shares, self.confidence)]
-        return Document(title=title, tables=tables, notes=self._notes(), figures=figures)
+        return Document(
+            title=title,
+            lead=self._lead(),
+            tables=tables,
+            cautions=self._cautions(),
+            notes=self._notes(),
+            next="evaluate RULE.json TEST.csv --shift {rule}" if self.artifact else "",
+            figures=figures,
+        )
 
     @property
     def _has_intervals(self) -> bool:
         return self.artifact is not None and self.artifact.interval is not None
 
-    def _weights_in_words(self) -> list[str]:
-        """Which weights are not 1, each by its own interval, and what they are for."""
-        if self.artifact is None:
+    def _lead(self) -> list[str]:
+        """Whether the class priors differ."""
+        if self.shift_p is None:
             return []
-        said = [
-            "A weight above 1: the class is more frequent in the target. Boundaries, calibrators, sets and "
-            "their evaluation take the artifact by --shift. The weights hold where the classes only became "
-            "more or less frequent and rows of one class look as before, which unlabelled rows cannot show: "
-            "label some of the target, and hold what takes the weights against them with uqcli evaluate."
-        ]
-        if self._has_intervals:
-            apart = [
-                printable(name)
-                for name, each in self.artifact.estimates().items()
-                if isinstance(each, Estimate) and _leaves_out_one(each)
-            ]
-            percent = f"{100 * self.confidence:g} %"
-            listed = ", ".join(apart[:_MOST_NAMED]) + (" and more" if len(apart) > _MOST_NAMED else "")
+        differ = "differ" if self.shift_p < 0.05 else "do not differ significantly"
+        return [f"Predicted classes {differ} ({p_text(self.shift_p)}, G-test)."]
+
+    def _cautions(self) -> list[str]:
+        """What these rows triggered."""
+        said = []
+        if 0 < self.target_rows < LEAST_OF_A_CLASS * len(self.classes):
+            said.append(f"fewer than {LEAST_OF_A_CLASS} unlabelled rows for each class: no intervals.")
+        found = self.found
+        if found is not None and found.condition is not None and found.condition > _ILL_CONDITIONED:
+            said.append(f"weights are unreliable: the confusion matrix has condition {found.condition:.3g}.")
+        if self.parameters.estimator == "em" and self.calibration > _UNCALIBRATED:
             said.append(
-                f"Classes whose weight has a {percent} interval without 1, each taken by itself: "
-                f"{listed or 'none'}."
+                f"EM needs calibrated probabilities (ECE {self.calibration:.3g}): calibrate, or use bbse."
             )
-            if self.parameters.seed is not None:
-                said.append(f"Drawn with seed {self.parameters.seed}: the intervals.")
+        if found is not None and found.clipped and self.artifact is not None:
+            names = ", ".join(self.artifact.classes[each] for each in found.clipped[:20])
+            said.append(f"negative weights were set to 0: {names}.")
+        if self.failed_draws:
+            ends = "intervals leave them out." if self._has_intervals else "no intervals."
+            said.append(f"{self.failed_draws} of {self.parameters.bootstrap} draws had no estimate: {ends}")
         return said
 
     def _notes(self) -> list[str]:
         notes = [] if self.failure is None else [f"No class weights: {self.failure}."]
-        if self.shift_p is not None:
-            say = "differ" if self.shift_p < 0.05 else "do not differ visibly"
-            notes.append(
-                f"Predicted classes of source (labelled) and target (unlabelled) {say} "
-                f"({p_text(self.shift_p)}, G-test)."
-            )
         notes.append(f"{named(self.parameters.estimator, ESTIMATORS)}.")
-        notes += self._weights_in_words()
-        if 0 < self.target_rows < LEAST_OF_A_CLASS * len(self.classes):
-            notes.append(
-                f"Fewer than {LEAST_OF_A_CLASS} unlabelled rows for each class: no interval would hold."
-            )
-        if self.failed_draws:
-            notes.append(
-                f"{self.failed_draws} of {self.parameters.bootstrap} draws had no estimate: "
-                + ("the intervals leave them out." if self._has_intervals else "no interval would hold.")
-            )
+        if self.artifact is not None:
+            notes += [
+                "Above 1: the class is more frequent in the target.",
+                "The weights assume that only class priors changed; label some target rows to check.",
+            ]
+            notes += self._significant(self.artifact)
         found = self.found
         if found is not None and found.condition is not None:
-            unsure = ": weights are unsure" if found.condition > _ILL_CONDITIONED else ""
-            notes.append(
-                f"The confusion matrix has condition number {found.condition:.3g} (1 is best, above "
-                f"{_ILL_CONDITIONED} is bad){unsure}."
-            )
-        if found is not None and found.clipped and self.artifact is not None:
-            names = ", ".join(self.artifact.classes[each] for each in found.clipped[:20])
-            notes.append(f"Weights that came out negative were set to 0: {names}.")
-        if self.parameters.estimator == "em" and self.calibration > _UNCALIBRATED:
-            notes.append(
-                f"EM takes probabilities for calibrated; on the source their ECE is {self.calibration:.3g}: "
-                "calibrate first, or use bbse."
-            )
+            notes.append(f"The confusion matrix has condition number {found.condition:.3g} (1 is best).")
         return notes
+
+    def _significant(self, artifact: ShiftArtifact) -> list[str]:
+        """Which weights are not 1, each by its own interval."""
+        if not self._has_intervals:
+            return []
+        apart = [
+            printable(name)
+            for name, each in artifact.estimates().items()
+            if isinstance(each, Estimate) and _leaves_out_one(each)
+        ]
+        listed = ", ".join(apart[:_MOST_NAMED]) + (" and more" if len(apart) > _MOST_NAMED else "")
+        said = [f"Weights whose {100 * self.confidence:g} % interval leaves out 1: {listed or 'none'}."]
+        if self.parameters.seed is not None:
+            said.append(f"Seed {self.parameters.seed} decides: the intervals.")
+        return said
 
 
 def _leaves_out_one(weight: Estimate) -> bool:

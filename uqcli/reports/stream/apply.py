@@ -10,27 +10,19 @@ import msgspec
 from uqcli.artifacts.saved import Saved
 from uqcli.document import Document, Metrics, OneResult, Table, count, head_of, rows_of
 
-_NEXT: Final = (
-    "Without labels nothing here tells how good this is: where they come in, hold the model against them "
-    "with uqcli evaluate."
-)
-_NEXT_OF_COLUMNS: Final = (
-    "Whether an uncertainty tells more than the score alone is not known from this: where there are labels, "
-    "uqcli boundary --compare tests it, for several columns as --uncertainty A,B."
-)
 _MEANINGS: Final = (
-    "what the model takes for the chance of a positive; uqcli tce tests whether it is",
-    "entropy of the Beta distribution that the probability has, nats; it has no lower bound",
+    "the predicted probability of a positive",
+    "entropy of the probability's Beta distribution, nats",
     "standard deviation of the probability",
-    "entropy of a label drawn with the score, nats: high near 0.5, whatever is known",
-    "what of that entropy would go if the probability were known, nats",
+    "entropy of the label, nats: high near 0.5",
+    "what knowing the probability takes off that entropy, nats",
 )
 """Of the columns of ``uqcli uncertainty``, in order; higher where less is certain, but for the score."""
 
 _TITLES: Final = {
     "boundary": "Decisions for",
     "calibrator": "Calibrated probabilities for",
-    "conformal": "Sets of classes for",
+    "conformal": "Prediction sets for",
 }
 
 
@@ -97,28 +89,34 @@ class ApplyReport(OneResult):
 
     def document(self) -> Document:
         """The readable form."""
-        cells = {"rows written": count(self.source.rows)}
-        if self.selected is not None:
-            cells["decided positive"] = count(self.selected)
-            cells["share"] = f"{100 * self.selected / self.source.rows:.2f} %" if self.source.rows else "-"
-        cells |= {
-            "dropped": count(self.source.dropped),
-            "undecided, a value is missing": count(self.undecided),
-        }
-        added = f"Columns added: {', '.join(self.parameters.columns)}."
-        table = Table(title="", header=list(cells), rows=[list(cells.values())], left=0)
-        if self.model is None:
-            notes = [f"{added[:-1]}; made of {self.added_from}.", _NEXT_OF_COLUMNS]
-        else:
-            notes = [f"By: {self.model.in_a_sentence()}.", added, _NEXT]
+        rows = self.source.rows
         made = _TITLES.get(self.parameters.kind or "", "Columns added to")
+        title = f"{made} {rows_of(rows)}"
+        if self.selected is not None:
+            rate = f" ({100 * self.selected / rows:.2f} %)" if rows else ""
+            title = f"{count(self.selected)} of {rows_of(rows)} flagged{rate}"
+        cautions = []
+        if self.undecided:
+            cautions.append(f"{rows_of(self.undecided)} undecided: a value is missing.")
+        if self.source.dropped:
+            cautions.append(f"{rows_of(self.source.dropped)} dropped.")
+        added = f"Columns added: {', '.join(self.parameters.columns)}."
+        if self.model is None:
+            return Document(
+                title=title,
+                tables=[self._meanings()],
+                cautions=cautions,
+                notes=[added, f"Made from {self.added_from}."],
+                next="boundary {rule} --precision 0.9 --compare",
+            )
         return Document(
-            title=f"{made} {rows_of(self.source.rows)}",
-            tables=[table, self._meanings()] if self.model is None else [table],
-            notes=notes,
+            title=title,
+            tables=[],
+            lead=[f"{self.model.in_a_sentence().rstrip('.')}.", added],
+            cautions=cautions,
         )
 
     def _meanings(self) -> Table:
         """What the added columns hold, by the names they got."""
         rows = list(zip(self.parameters.columns, _MEANINGS, strict=True))
-        return Table(title="Columns", header=("column", "meaning"), rows=rows, left=2)
+        return Table(title="", header=("column", "meaning"), rows=rows, left=2)

@@ -49,42 +49,38 @@ class SimulateReport(OneResult):
         """The readable form."""
         rows, kind, given = self.parameters["rows"], self.parameters["kind"], self.parameters
         cells = (count(rows), count(self.positives), share(self.positives / rows if rows else None))
-        table = Table(title="", header=("rows", "positive", "positivity"), rows=[cells], left=0)
+        table = Table(title="", header=("rows", "positive", "positive rate"), rows=[cells], left=0)
         figures = [_curves_figure(self.curves)] if self.curves else []
         settings = Table(
-            title="Settings",
+            title="",
             header=("setting", "value", "meaning"),
             rows=[(name, _setting(given[name]), _MEANINGS[name]) for name in given if name in _MEANINGS],
             words_last=True,
+            detail=True,
         )
         return Document(
             title=f"Simulated ({kind}): {count(rows)} rows",
             tables=[table, settings],
-            notes=[_ABOUT[kind], _NEXT],
+            notes=[_ABOUT[kind]],
             figures=figures,
         )
 
 
 _ABOUT: Final = {
-    "posterior": "Scores and uncertainties of a posterior network, with labels; true_positivity is the "
-    "chance that each label was drawn with, expected_positivity its mean at that score and uncertainty.",
-    "gaussian": "Scores of a logistic model for two Gaussian classes, with labels; true_positivity is the "
-    "chance of a positive at its place x between the classes.",
+    "posterior": "A posterior network's scores and uncertainties, with labels drawn from true_positivity.",
+    "gaussian": "A logistic model's scores for two Gaussian classes, with labels drawn from true_positivity.",
 }
-_NEXT: Final = (
-    "Made up, to try commands and rules where the truth is known: hold what they say against these columns."
-)
 _MEANINGS: Final = {
-    "seed": "other seeds draw other rows of the same law",
-    "tau": "how many times rarer negatives are in training; 1 is no undersampling",
-    "omega": "positive share of the model's prior",
-    "xi": "positive share of the true prior",
+    "seed": "of the draws",
+    "tau": "undersampling of negatives in training; 1 is none",
+    "omega": "positive rate of the model's prior",
+    "xi": "positive rate of the true prior",
     "prior": "strength of the model's prior, in rows",
     "nu": "strength of the true prior relative to the model's",
-    "gamma": "weight of the prior over that of the training rows: the higher, the less certain",
-    "prevalence": "chance that a row is positive",
-    "train_prevalence": "share of positives where the model learned",
-    "train_rows": "rows the model learned from",
+    "gamma": "weight of the prior over that of the training rows",
+    "prevalence": "positive rate",
+    "train_prevalence": "positive rate of the training rows",
+    "train_rows": "training rows",
     "noise": "standard deviation of normal noise on the log-odds of the scores",
     "intercept": "of the learned model",
     "slope": "of the learned model",
@@ -109,20 +105,19 @@ def _curves_figure(curves: Sequence[ExpectedCurve]) -> Figure:
 
     def draw(canvas: Canvas) -> None:
         axes = canvas.subplots()
-        axes.plot([0, 1], [0, 1], color=GREY, linewidth=1, linestyle=(0, (4, 3)), label="the score itself")
+        axes.plot([0, 1], [0, 1], color=GREY, linewidth=1, linestyle=(0, (4, 3)), label="score")
         for curve, colour in zip(curves, level_colours(len(curves)), strict=True):
             marker = "o" if len(curve.score) <= 12 else ""  # few points are the scores that rows can have
             rows = "1 training row" if curve.evidence == 1 else f"{count(curve.evidence)} training rows"
             style = {"color": colour, "linewidth": 1.8, "marker": marker, "markersize": 4}
             axes.plot(curve.score, curve.positivity, label=f"gamma {curve.gamma:g} ({rows})", **style)
-        axes.set(xlabel="score", ylabel="expected share of positives", xlim=(0, 1), ylim=(0, 1))
+        axes.set(xlabel="score", ylabel="expected positive rate", xlim=(0, 1), ylim=(0, 1))
         axes.legend(loc="upper left")
 
     return Figure(
-        title="Expected share of positives against the score, by prior to evidence",
-        caption="The same score means another share of positives at each level: the higher gamma, the "
-        "prior's weight over that of the training rows, the less was seen. Below the dashed line scores "
-        "promise more than they hold. Dots: the only scores that rows with so little evidence can have.",
+        title="Expected positive rate by score, for weights of the prior",
+        caption="The same score means another positive rate at each gamma, the weight of the prior. Below "
+        "the dashed line the scores are too high. Dots are the only scores that so little evidence allows.",
         width=7.0,
         height=4.6,
         narrow_height=3.9,

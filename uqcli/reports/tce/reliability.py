@@ -48,9 +48,8 @@ def reliability_figure(panels: Sequence[Panel]) -> Figure:
     title = f"Reliability diagrams: {titles}"
     return Figure(
         title=title,
-        caption="A black dash outside its blue shape: more, or fewer, of the bin's rows are positive than "
-        "their predictions say. Red: rows whose prediction the labels of their bin speak against; each "
-        "prediction is tested by itself, so part of a bin may deviate.",
+        caption="Blue: predictions of each bin. Dash: positive rate of the bin. Red: predictions rejected by "
+        "the labels of their bin, each tested by itself.",
         width=10.5,
         height=4.8 * len(panels),
         narrow_height=8.2 * len(panels),
@@ -97,7 +96,7 @@ def _violins(axes: Axes, panel: Panel, top: float, *, inside: bool) -> None:
     filled = np.flatnonzero(panel.bins.count > 0)
     rate = panel.bins.rate[filled]
     axes.hlines(rate, filled + 0.55, filled + 1.45, color=INK, linewidth=1.6)
-    axes.plot([], [], color=INK, linewidth=1.6, label="share of positives")
+    axes.plot([], [], color=INK, linewidth=1.6, label="positive rate")
     axes.fill_between([], [], color=BLUE, alpha=0.55, label="predictions")
     axes.set(ylabel="prediction", ylim=(-0.02 * top, top), xlim=(0.4, len(shapes) + 0.6))
     axes.tick_params(labelbottom=False)
@@ -139,7 +138,7 @@ def _side_histogram(axes: Axes, shape: Histogram, top: float) -> None:
 def _bin_sizes(axes: Axes, panel: Panel) -> None:
     number = np.arange(1, len(panel.bins.count) + 1)
     axes.bar(number, panel.bins.count, color=GREY, width=0.8, label="rows")
-    axes.bar(number, panel.rejected.rows, color=RED, width=0.8, label="of them deviating")
+    axes.bar(number, panel.rejected.rows, color=RED, width=0.8, label="rejected")
     axes.set(xlabel="bin (score ranges: in the table)", ylabel="rows", xlim=(0.4, len(number) + 0.6))
     highest = int(panel.bins.count.max())
     axes.set_ylim(0, 1.45 * highest)
@@ -156,6 +155,6 @@ def _standard(axes: Axes, panel: Panel, top: float) -> None:
     axes.errorbar(standard.mean_score, standard.rate, yerr=bars, fmt="none", ecolor=BLUE, elinewidth=1)
     area = 14 + 150 * standard.count / standard.count.sum()
     axes.scatter(standard.mean_score, standard.rate, s=area, color=BLUE, edgecolor="white", zorder=3)
-    axes.set(xlabel="mean prediction of equal-width bins", ylabel="share of positives (95 % interval)")
+    axes.set(xlabel="mean prediction of equal-width bins", ylabel="positive rate (95 % CI)")
     axes.set(xlim=(-0.02 * top, top), ylim=(-0.02 * top, top))
     axes.set_aspect("equal")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 import msgspec
@@ -31,24 +31,24 @@ from uqcli.methods.tce.calibrated_labels import IfCalibrated
 from uqcli.reports.in_words import BINNINGS, named
 from uqcli.reports.tce.parts import ClassPart, Part
 from uqcli.reports.tce.reliability import Panel, reliability_figure
-from uqcli.reports.tce.words import advice, blind_below, in_words
+from uqcli.reports.tce.words import MUCH, advice, blind_below, in_words
 
 _MEANINGS: Final = {
     "calibration": {
-        "tce": "predictions that their bin's labels speak against, %",
+        "tce": "predictions whose bin is rejected, %",
         "tce_q": "as tce, on quantile bins, %",
         "tce_v": "as tce, on isotonic (PAVA) bins, %",
         "ece": "mean |rate - mean score|, equispaced bins",
         "ace": "as ece, on quantile bins",
         "mce": "largest |rate - mean score|, equispaced bins",
         "mce_q": "as mce, on quantile bins",
-        "ecce": "range of the cumulated differences of labels and scores, without bins",
-        "mcb": "miscalibration: what the best rising map would take off the Brier score",
-        "intercept": "of labels on log-odds of scores; 0 if calibrated",
-        "slope": "of the same line; 1 if calibrated, below 1 for scores too extreme",
-        "intercept_at_slope_1": "0 if calibrated; negative: scores on the whole too high, positive: too low",
+        "ecce": "range of cumulative differences of labels and scores, without bins",
+        "mcb": "miscalibration: what an isotonic fit takes off the Brier score",
+        "intercept": "of the logistic fit on log-odds; 0 if calibrated",
+        "slope": "of the same fit; 1 if calibrated, below 1 if overconfident",
+        "intercept_at_slope_1": "0 if calibrated, negative if scores are too high",
     },
-    "discrimination": {"dsc": "what the best rising map of the scores tells apart"},
+    "discrimination": {"dsc": "discrimination: what an isotonic fit explains"},
     "proper scores": {
         "brier": "mean squared error; mcb - dsc + unc",
         "log_loss": "mean negative log likelihood, nats",
@@ -59,6 +59,9 @@ _MEANINGS: Final = {
         "within_bin_error": "as estimation_error, mean over bins",
     },
 }
+_MAIN = ("tce", "ece", "mcb", "slope", "brier", "log_loss")
+"""On a terminal."""
+
 _SHOWN_OF_PARTS = ("tce", "ece", "ace", "brier", "log_loss")
 _MOST_PANELS = 4
 _MOST_NAMED = 12
@@ -131,7 +134,7 @@ class TceReport(OneResult):
             **head_of("tce", self.source, self.parameters),
             "metrics": plain(self.metrics),
             "bins": _bins_as_json(self.whole),
-            "notes": self._notes(),
+            "notes": [*self._lead(), *self._cautions(), *self._notes()],
         }
         if self.whole.if_calibrated:
             payload["if_calibrated"] = {
@@ -155,72 +158,73 @@ class TceReport(OneResult):
 
     def document(self) -> Document:
         """The readable form."""
-        tables = [_metrics_table(self.whole)]
-        if self.groups:
-            tables.append(self._groups_table())
+        drawn = bool(self.whole.if_calibrated)
+        tables = [_main_table(self.whole), replace(_metrics_table(self.whole), detail=True)]
         if self.multiclass:
-            tables.append(_classes_table(self.whole))
+            tables = [_classes_table(self.whole), replace(tables[0], detail=True), tables[1]]
         else:
-            tables.append(
-                _bins_table(f"Bins ({named(self.parameters.binning, BINNINGS)})", self.whole.classes[0])
-            )
+            title = f"Bins ({named(self.parameters.binning, BINNINGS)})"
+            tables.append(_bins_table(title, self.whole.classes[0]))
+        if self.groups:
+            tables = [self._groups_table(), *(replace(each, detail=True) for each in tables)]
         positive = "" if self.multiclass else f", {count(self.source.positives)} positive"
         weighed = "" if self.whole.rows == self.source.rows else f" ({count(self.whole.rows)} by weight)"
+        much = _value(self.whole.metrics["tce"]) > 100 * MUCH
         return Document(
             title=f"Calibration test of {count(self.source.rows)} rows{weighed}{positive}",
+            lead=self._lead(),
             tables=tables,
+            cautions=self._cautions(),
             notes=self._notes(),
+            next="calibrate {input} --method all"
+            if much and not (self.multiclass or self.groups or drawn)
+            else "",
             figures=[self._figure()],
         )
 
-    def _notes(self) -> list[str]:
-        level = self.parameters.alpha
-        notes = []
-        if self.multiclass:
-            worst = _worst_first(self.whole.classes)[0]
-            value = _value(self.whole.metrics["tce"])
-            notes += [
-                f"On average over {len(self.whole.classes)} classes, {value:.1f} % of predictions deviate.",
-                f"Worst class, {_named(worst)}: {in_words(worst, level)}",
-            ]
-        else:
-            worst = self.whole.classes[0]
-            notes.append(in_words(worst, level))
-        notes += advice(worst)
-        return [*notes, *self._group_notes(), *self._chance_notes(), *self.warnings]
-
-    def _group_notes(self) -> list[str]:
-        notes = []
+    def _lead(self) -> list[str]:
+        """What is rejected; of the worst class or group where there are any."""
+        worst = _worst_first(self.whole.classes)[0]
+        said, name = in_words(worst, self.parameters.alpha, brief=True), f"class {_named(worst)}"
         group = self._worst_group
         if group is not None:
             worst = _worst_first(group.classes)[0]
-            which = f", class {_named(worst)}" if self.multiclass else ""
-            said = in_words(worst, self.parameters.alpha)
-            notes.append(f"Worst group, {_named(group)} ({count(group.rows)} rows){which}: {said}")
-        small = [group for group in self.groups if not group.tested]
-        if small:
-            named = ", ".join(f"{_named(each)} ({count(each.rows)} rows)" for each in small[:_MOST_NAMED])
-            more = f" and {len(small) - _MOST_NAMED} more" if len(small) > _MOST_NAMED else ""
-            notes.append(f"Too small to be tested: {named}{more}.")
-        return notes
+            said = in_words(worst, self.parameters.alpha, brief=True)
+            name = f"group {_named(group)}" + (f", class {_named(worst)}" if self.multiclass else "")
+        return [f"Worst {name}: {said}" if self.multiclass or group is not None else said]
 
-    def _chance_notes(self) -> list[str]:
-        """What the draws say, and below which error the tests are blind."""
-        notes = []
+    def _cautions(self) -> list[str]:
+        """What these rows triggered."""
+        small = [group for group in self.groups if not group.tested]
+        listed = ", ".join(f"{_named(each)} ({count(each.rows)} rows)" for each in small[:_MOST_NAMED])
+        more = f" and {len(small) - _MOST_NAMED} more" if len(small) > _MOST_NAMED else ""
+        few = [f"too small to test: {listed}{more}."] if small else []
+        blind = None if self.multiclass else blind_below(self.whole.classes[0])
+        if blind is not None:
+            few.append(f"few {blind[0]}: errors below about {100 * blind[1]:.0f} % of their rate go unseen.")
+        return [*few, *self.warnings]
+
+    def _notes(self) -> list[str]:
+        level = self.parameters.alpha
+        worst = _worst_first(self.whole.classes)[0]
+        which = f"class {_named(worst)}: " if self.multiclass else ""
+        notes = [f"All rows: {which}{in_words(worst, level)}"]
+        if self.multiclass:
+            value = _value(self.whole.metrics["tce"])
+            notes.append(
+                f"Mean over {len(self.whole.classes)} classes: {value:.1f} % of predictions rejected."
+            )
+        notes += advice(worst)
+        if self.groups and self.parameters.group_n_min is not None:
+            least, most = count(self.parameters.group_n_min), count(self.parameters.group_n_max)
+            notes.append(f"In the table of groups, tce is of bins of {least} to {most} rows.")
         if self.whole.if_calibrated:
             found = self.whole.if_calibrated["ece"]
             notes.append(
-                f"If these probabilities were right, the ECE would be {found.mean:.4f} on average and up to "
-                f"{found.high:.4f} in 95 % of cases; it is {_value(self.whole.metrics['ece']):.4f} "
-                f"({p_text(found.p_value)})."
+                f"For calibrated scores ECE is {found.mean:.4f} on average, up to {found.high:.4f} in 95 % "
+                f"of draws; here it is {_value(self.whole.metrics['ece']):.4f} ({p_text(found.p_value)})."
             )
-            notes.append(f"Labels of calibrated probabilities were drawn with seed {self.parameters.seed}.")
-        blind = None if self.multiclass else blind_below(self.whole.classes[0])
-        if blind is not None:
-            notes.append(
-                f"Bins hold so few {blind[0]} that only errors of about {100 * blind[1]:.0f} % of their rate "
-                "and more can be seen."
-            )
+            notes.append(f"Seed {self.parameters.seed} decides: the labels drawn from calibrated scores.")
         return notes
 
     def _groups_table(self) -> Table:
@@ -231,12 +235,7 @@ class TceReport(OneResult):
             ("(all rows)", count(self.whole.rows), *_shown(everything)),
             *((_named(each), count(each.rows), *_shown(each.metrics)) for each in (*tested, *small)),
         ]
-        sizes = ""
-        if self.parameters.group_n_min is not None:
-            least, most = count(self.parameters.group_n_min), count(self.parameters.group_n_max)
-            sizes = f", all in bins of {least} to {most} rows"
-        title = f"By {self.parameters.by}{sizes}"
-        return Table(title=title, header=("group", "rows", *_SHOWN_OF_PARTS), rows=rows)
+        return Table(title="", header=("group", "rows", *_SHOWN_OF_PARTS), rows=rows)
 
     def _figure(self) -> Figure:
         if self.multiclass:
@@ -306,26 +305,32 @@ def _bins_table(title: str, part: ClassPart) -> Table:
         )
         for number, each in enumerate(_bin_dicts(part), start=1)
     ]
-    header = ("bin", "scores from", "to", "rows", "positive", "rate", "mean score", "deviating")
-    return Table(title=title, header=header, rows=rows, left=0)
+    header = ("bin", "scores from", "to", "rows", "positive", "rate", "mean score", "rejected")
+    return Table(title=title, header=header, rows=rows, left=0, detail=True)
 
 
 def _classes_table(whole: Part) -> Table:
-    rows = [
-        (
-            _named(each),
-            count(each.positives),
-            *(shown_metric(m, each.metrics[m]) for m in _SHOWN_OF_PARTS),
-        )
-        for each in _worst_first(whole.classes)
+    every = [
+        ("(mean)", count(whole.rows), whole.metrics),
+        *((_named(each), count(each.positives), each.metrics) for each in _worst_first(whole.classes)),
     ]
-    return Table(
-        title="Classes, one against the rest", header=("class", "rows of it", *_SHOWN_OF_PARTS), rows=rows
-    )
+    rows = [(name, rows, *_shown(metrics)) for name, rows, metrics in every]
+    return Table(title="", header=("class", "rows", *_SHOWN_OF_PARTS), rows=rows)
 
 
 def _shown(metrics: Metrics) -> list[str]:
     return [shown_metric(name, metrics[name]) for name in _SHOWN_OF_PARTS]
+
+
+def _main_table(whole: Part) -> Table:
+    """The metrics to look at first."""
+    drawn = whole.if_calibrated
+    rows = []
+    for name in _MAIN:
+        more = [""] * 2 if name not in drawn else _if_calibrated_cells(name, drawn[name])
+        rows.append([name, shown_metric(name, whole.metrics[name]), *(more if drawn else [])])
+    header = ["metric", "value", *(["if calibrated", "p"] if drawn else [])]
+    return Table(title="", header=header, rows=rows)
 
 
 def _metrics_table(whole: Part) -> Table:

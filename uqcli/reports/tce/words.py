@@ -11,7 +11,7 @@ from uqcli.methods.tce.calibration_error import ScoreBins
 from uqcli.reports.tce.parts import ClassPart
 
 MUCH = 0.2
-"""Share of deviating predictions from which on the report says what to do; true probabilities reach 0.15."""
+"""Share of rejected predictions above which the report says what to do; true probabilities reach 0.15."""
 
 _NEARLY_ALL = 0.75
 """Share of all rows from which on a range of scores tells nobody where to look."""
@@ -20,38 +20,37 @@ _BLIND = 0.25
 """Relative error of a rate from which on the report says that smaller ones cannot be seen."""
 
 
-def in_words(part: ClassPart, alpha: float) -> str:
-    """Say in plain words what the numbers mean for these rows."""
+def in_words(part: ClassPart, alpha: float, *, brief: bool = False) -> str:
+    """Say how many predictions are rejected, and where; ``brief`` names the larger side only."""
     total, against = int(part.bins.count.sum()), int(part.rejected.rows.sum())
-    percent = f"{_percent(against, total)} of predictions deviate significantly (level {alpha:g})"
+    percent = f"{_percent(against, total)} of predictions are rejected (level {alpha:g})"
     if against == 0:
-        return f"{percent}; nothing here speaks against these probabilities."
+        return f"{percent}."
     rejected = part.rejected
     for name, rows in (("too high", rejected.too_high), ("too low", rejected.too_low)):
         if int(rows.sum()) == against:
-            return f"{percent}: they are {name}, {_where(part.bins, rows)}."
+            return f"{percent}, {name} {_where(part.bins, rows)}."
     sides = sorted(
         [("too high", rejected.too_high), ("too low", rejected.too_low)], key=lambda side: -int(side[1].sum())
     )
     said = [
-        f"{_percent(int(rows.sum()), total)} are {name}, {_where(part.bins, rows)}"
+        f"{_percent(int(rows.sum()), total)} {name} {_where(part.bins, rows)}"
         for name, rows in sides
         if rows.any()
     ]
-    return f"{percent}: {'; '.join(said)}."
+    return f"{percent}: {said[0] if brief else '; '.join(said)}."
 
 
 def advice(part: ClassPart) -> list[str]:
-    """How far predictions are off, which tests do not tell, and what to do where much deviates."""
+    """How far predictions are off, where many are rejected."""
     total, against = int(part.bins.count.sum()), int(part.rejected.rows.sum())
     if against <= MUCH * total:
         return []
     bins = part.bins
     off = np.abs(bins.mean_score * bins.count - bins.positives)[bins.count > 0]
     return [
-        f"Over all rows predictions are off by {100 * float(off.sum()) / total:.2g} points on average; with "
-        "many rows small errors deviate significantly, too.",
-        "Calibrate before you read these scores as probabilities: uqcli calibrate.",
+        f"Mean error over all rows: {100 * float(off.sum()) / total:.2g} points.",
+        "With many rows, small errors are significant.",
     ]
 
 
@@ -68,8 +67,8 @@ def _where(bins: ScoreBins, erring: Ints) -> str:
     if bins.count[run].sum() > _NEARLY_ALL * bins.count.sum():  # where most rows are is no place to look
         off = np.where(erring > 0, np.abs(bins.positives - bins.mean_score * bins.count), 0)
         farthest = np.array([off.argmax()])
-        return f"over nearly all scores, the most error {_between(bins, farthest)}{_there(bins, farthest)}"
-    return f"most of them {_between(bins, run)}{_there(bins, run)}"
+        return f"throughout, most {_between(bins, farthest)}{_there(bins, farthest)}"
+    return f"{_between(bins, run)}{_there(bins, run)}"
 
 
 def _between(bins: ScoreBins, run: Ints) -> str:
@@ -88,7 +87,7 @@ def _there(bins: ScoreBins, run: Ints) -> str:
     rows = int(bins.count[run].sum())
     mean = float((bins.mean_score[run] * bins.count[run]).sum()) / rows
     rate = int(bins.positives[run].sum()) / rows
-    return f" (rows there: mean prediction {100 * mean:.3g} %, positive {100 * rate:.3g} %)"
+    return f" (mean score {100 * mean:.3g} %, positive {100 * rate:.3g} %)"
 
 
 def blind_below(part: ClassPart) -> tuple[str, float] | None:

@@ -1,0 +1,100 @@
+"""The usual run of each command fits one screen: few lines, 80 columns, few words."""
+
+import io
+import re
+import sys
+
+import numpy as np
+import polars as pl
+import pytest
+
+from tests.cli.conftest import in_one_process, sample_frame
+from uqcli.cli.app import run
+
+LINES, LINES_WITH_THRESHOLDS, COLUMNS, WORDS = 12, 16, 80, 60
+
+SETUP = (
+    "boundary rows.csv --precision 0.7 -o one.json -q",
+    "boundary rows.csv --precision 0.7 --algorithm vw-dpmt -o two.json -q",
+    "calibrate rows.csv --method isotonic -o cal.json -q",
+    "conformal classes.csv --proba p_* -o sets.json -q",
+)
+USUAL = (
+    "boundary rows.csv --precision 0.7 -o b.json",
+    "boundary rows.csv --precision 0.7 --algorithm vw-dpmt --uncertainty-bins 8 -o b.json",
+    "boundary rows.csv --precision 0.7 --compare -o b.json",
+    "boundary rows.csv --precision 0.7 --algorithm all -o b.json",
+    "boundary rows.csv --precision 0.6,0.7,0.8 -o b{}.json",
+    "boundary rows.csv --precision 0.6 --certify 0.1 -o b.json",
+    "boundary rows.csv --max-selected 5% -o b.json",
+    "boundary rows.csv --gain 5 --cost 1 -o b.json",
+    "bin rows.csv -o grid.json",
+    "calibrate rows.csv -o c.json --method platt",
+    "calibrate rows.csv -o c.json --method all",
+    "tce rows.csv",
+    "tce rows.csv --by group",
+    "tce rows.csv --bootstrap 50",
+    "tce classes.csv --proba p_*",
+    "conformal classes.csv --proba p_* -o s.json",
+    "conformal classes.csv --proba p_* --mode label-conditional -o s.json",
+    "shift classes.csv --proba p_* --target classes.csv -o w.json",
+    "apply one.json rows.csv -o out.csv",
+    "apply sets.json classes.csv -o sets.parquet",
+    "evaluate one.json rows.csv",
+    "evaluate one.json two.json rows.csv",
+    "evaluate cal.json rows.csv",
+    "evaluate sets.json classes.csv",
+    "uncertainty rows.csv --members m_* -o u.csv --overwrite",
+    "simulate posterior --rows 100 -o simulated.csv",
+    "show one.json",
+    "show two.json",
+    "show sets.json",
+)
+
+
+class Terminal(io.StringIO):
+    """A stream that takes itself for a terminal."""
+
+    def isatty(self):
+        return True
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """Rows, classes and rule files."""
+    folder = tmp_path_factory.mktemp("screens")
+    random = np.random.default_rng(0)
+    rows = sample_frame(rows=3000).drop("note")
+    members = {f"m_{number}": np.clip(random.random(3000), 0.01, 0.99) for number in range(3)}
+    groups = pl.Series("group", random.choice([f"group {number}" for number in range(12)], 3000))
+    rows.with_columns(groups, **{name: pl.Series(each) for name, each in members.items()}).write_csv(
+        folder / "rows.csv"
+    )
+    probability = random.dirichlet(np.ones(10), 3000)
+    label = (probability.cumsum(axis=1) > random.random((3000, 1))).argmax(axis=1)
+    columns = {f"p_class{number}": probability[:, number] for number in range(10)}
+    pl.DataFrame(columns).with_columns(label=pl.Series([f"class{each}" for each in label])).write_csv(
+        folder / "classes.csv"
+    )
+    outcomes = in_one_process([line.split() for line in SETUP], cwd=folder)
+    assert [each.code for each in outcomes] == [0] * len(SETUP), outcomes
+    return folder
+
+
+@pytest.mark.usefixtures("few_draws")
+@pytest.mark.parametrize("line", USUAL)
+def test_one_screen(line, folder, monkeypatch):
+    monkeypatch.chdir(folder)
+    monkeypatch.setenv("COLUMNS", str(COLUMNS))
+    monkeypatch.setenv("TERM", "dumb")
+    terminal = Terminal()
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(), encoding="utf-8"))
+    monkeypatch.setattr(sys, "stdout", terminal)
+    assert run(line.split()) in (0, 6)
+    shown = terminal.getvalue().splitlines()
+    has_thresholds = any(re.search("flag when|threshold  ", each) for each in shown)
+    assert len(shown) <= (LINES_WITH_THRESHOLDS if has_thresholds else LINES), terminal.getvalue()
+    assert max(map(len, shown)) <= COLUMNS, terminal.getvalue()
+    prose = [each for each in shown if not re.search(r"\S {2,}\S", each)]
+    assert sum(len(re.findall(r"[A-Za-z]\S*", each)) for each in prose) <= WORDS, terminal.getvalue()
+    assert sum(each.startswith("Caution:") for each in shown) <= 1
