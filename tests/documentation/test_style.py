@@ -1,11 +1,12 @@
 """Prose is plain: standard terms and short sentences, in the pages and in what the program says.
 
-The rest of the rules is in CONTRIBUTING.md, "Plain words"; the terms are in docs/reference/glossary.md.
+The other rules are in CONTRIBUTING.md, "Plain words"; the terms are in docs/reference/glossary.md.
 """
 
 import ast
 import inspect
 import re
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -35,23 +36,31 @@ OLD_TERMS = {
     r"\bpositivity\b|\bshare of positives\b": "positive rate",
     r"\bconformal sets?\b|\bsets? of classes\b": "prediction set",
     r"\bpromis\w+": "target, guarantee",
+    r"\bgates?\b": "check",
+    r"\bgates?\b": "check",
     r"\bartifacts?\b|\bmodel files?\b": "rule, rule file",
 }
 """Terms that pages used for one in the glossary; JSON keys and options in code spans keep them."""
 
-GENERATED = {
-    *map(reference.place_of, reference.PAGES),
-    DOCS / "results" / "reproduction.md",
-    DOCS / "results" / "speed.md",
-}
+GENERATED = {*map(reference.place_of, reference.PAGES), *(DOCS / "results").iterdir()}
 """Made from the program and from reproduction/, where their words are."""
 
 PAGES = [README, ROOT / "CONTRIBUTING.md", *sorted(set(DOCS.rglob("*.md")) - GENERATED)]
 MODULES = sorted((ROOT / "uqcli").rglob("*.py"))
 
+HIDDEN = [
+    (r"^( *)```.*?^ *```$|<!--.*?-->|\*\*|</?\w+>|\x08$", ""),
+    (r"``?(?:(?!\n\n)[^`])+``?", "C"),
+    (r"!?\[([^\]]*)\]\([^)\s]*\)", r"\1"),
+]
 ITEM = re.compile(r"(?:[-*]|\d+\.)\s+")
 ALONE = re.compile(r"#|\||-{3,}|={3,}|<|$")
 END = re.compile(r"(?<!\bal)(?<!e\.g)(?<!i\.e)[.!?][\")]*\s+(?=[^\sa-z]|uqcli)")
+
+
+def put(shown, match):
+    """What to read in place of a match, on as many lines."""
+    return (new := match.expand(shown)) + "\n" * (match[0].count("\n") - new.count("\n"))
 
 
 def sentences(text):
@@ -59,12 +68,8 @@ def sentences(text):
 
     A code span is one word, C; blocks of code, addresses of links and emphasis are left out.
     """
-    hidden = [(r"^( *)```.*?^ *```$|^( *)~~~.*?^ *~~~$|<!--.*?-->", ""), (r"``?[^`]+``?", "C")]
-    hidden += [(r"!?\[([^\]]*)\]\([^)\s]*\)", r"\1"), (r"\*\*|</?\w+>|\\b$", "")]
-    for pattern, put in hidden:
-        text = re.sub(
-            pattern, lambda m, put=put: m.expand(put) + "\n" * m[0].count("\n"), text, flags=re.S | re.M
-        )
+    for pattern, shown in HIDDEN:
+        text = re.sub(pattern, partial(put, shown), text, flags=re.S | re.M)
     blocks, block, item, depth = [], None, False, 0
     for number, line in enumerate(text.splitlines()):
         bare, indent = line.strip(), len(line) - len(line.lstrip())
@@ -83,35 +88,21 @@ def sentences(text):
             start = stop
 
 
-class Literals(ast.NodeVisitor):
-    """Strings of a module that are prose: they have a space. Placeholders are one word, N."""
-
-    def __init__(self, path):
-        self.found = []
-        self.visit(ast.parse(path.read_text()))
-
-    def visit_JoinedStr(self, node):
-        self._add(
-            node, "".join(each.value if isinstance(each, ast.Constant) else "N" for each in node.values)
-        )
-        for each in node.values:
-            if isinstance(each, ast.FormattedValue):
-                self.visit(each.value)
-
-    def visit_Constant(self, node):
-        self._add(node, node.value)
-
-    def _add(self, node, text):
+def literals(path):
+    """The same of the strings of a module, those with a space in them; a placeholder is one word, N."""
+    parts = set()
+    for node in ast.walk(ast.parse(path.read_text())):
+        text = node.value if isinstance(node, ast.Constant) and node not in parts else ""
+        if isinstance(node, ast.JoinedStr):
+            parts |= set(node.values)
+            text = "".join(each.value if isinstance(each, ast.Constant) else "N" for each in node.values)
         if isinstance(text, str) and " " in text:
-            lines = sentences(inspect.cleandoc(text))
-            self.found += [(node.lineno + line, sentence) for line, sentence in lines]
+            yield from ((node.lineno + line, said) for line, said in sentences(inspect.cleandoc(text)))
 
 
 def faults(said, banned):
     """What is wrong with a sentence."""
-    found = [
-        f"{m[0]!r}: say {remedy}" for word, remedy in banned.items() if (m := re.search(word, said, re.I))
-    ]
+    found = [f"say {better}: {m[0]}" for word, better in banned.items() if (m := re.search(word, said, re.I))]
     length = len(said.split())
     return [*found, f"{length} words, at most {MOST_WORDS}"] if length > MOST_WORDS else found
 
@@ -119,7 +110,7 @@ def faults(said, banned):
 @pytest.mark.parametrize("path", [*PAGES, *MODULES], ids=lambda path: str(path.relative_to(ROOT)))
 def test_prose_is_plain(path: Path):
     page = path.suffix == ".md"
-    found = sentences(path.read_text()) if page else Literals(path).found
+    found = sentences(path.read_text()) if page else literals(path)
     wrong = [
         f"{path.relative_to(ROOT)}:{line + page}: {'; '.join(what)}\n    {said}"
         for line, said in found
