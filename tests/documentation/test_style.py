@@ -37,7 +37,6 @@ OLD_TERMS = {
     r"\bconformal sets?\b|\bsets? of classes\b": "prediction set",
     r"\bpromis\w+": "target, guarantee",
     r"\bgates?\b": "check",
-    r"\bgates?\b": "check",
     r"\bartifacts?\b|\bmodel files?\b": "rule, rule file",
 }
 """Terms that pages used for one in the glossary; JSON keys and options in code spans keep them."""
