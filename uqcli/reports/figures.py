@@ -178,8 +178,8 @@ def _own_style() -> Iterator[None]:
 def _freeze_layout(canvas: Canvas) -> None:
     """Put axes and parts of the figure on a grid, near the places that the layout found.
 
-    Its solver adds up in the order of addresses in memory, so places differ in their last digits from run
-    to run, and with them every number and name in the file. Halves of the grid are no usual fractions.
+    The layout solver sums in the order of memory addresses, so places differ in their last digits between
+    runs. Rounding them keeps the file the same bytes. Halves of the grid are no usual fractions.
     """
     from matplotlib.transforms import Bbox
 

@@ -76,7 +76,7 @@ class JudgedGate:
     artifact
         Whose metrics; '' of a single result or of all together.
     actual
-        The metric; None where it is undefined, and then the gate fails the run, too.
+        The metric; None where it is undefined, which also fails the run.
     """
 
     gate: Gate

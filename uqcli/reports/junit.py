@@ -1,8 +1,7 @@
-"""Reports as JUnit XML: what was demanded, for what reads the results of tests.
+"""Reports as JUnit XML.
 
-A test case for each gate and for each promise, and one for the run itself where it failed otherwise or
-where nothing was demanded: readers of such files take an empty one for a mistake. Without times, so that
-the same results are the same bytes.
+Each gate and each target is a test case. The run itself is one where it failed or nothing was asked for,
+as readers reject empty files. Times are left out, so that the same results are the same bytes.
 """
 
 from __future__ import annotations

@@ -118,7 +118,7 @@ def rules_of(names: Iterable[str]) -> dict[str, str]:
 
 
 def digests_of(names: Iterable[str]) -> dict[str, str]:
-    """Of regular files of moderate size; what cannot be read is said by whoever needs it."""
+    """Of regular files of moderate size; readers report what cannot be read."""
     found = {}
     for name in names:
         with suppress(OSError, ValueError):

@@ -224,27 +224,30 @@ def _html_cells(tag: str, table: Table, line: Sequence[str]) -> str:
     return "".join(f"<{tag}{side}>{escaped(text)}</{tag}>" for side, text in zip(sides, line, strict=True))
 
 
-_STYLE = (
-    ":root{color-scheme:light dark;--ink:#1b1b1b;--page:#fff;--line:#ddd;--rule:#888;--shade:#0004}"
-    "@media(prefers-color-scheme:dark){:root{--ink:#e6e6e6;--page:#16181b;--line:#3a3f45;--rule:#8a9199;--shade:#fff5}}"
-    "body{font:16px/1.5 system-ui,sans-serif;max-width:60rem;margin:2rem auto;padding:0 1rem;"
-    "color:var(--ink);background:var(--page);overflow-wrap:anywhere}"
-    "h1{font-size:1.5rem}h2{font-size:1.15rem}"
-    # what a table goes on with, outside its frame, throws a shadow on the edge
-    ".scroll{overflow-x:auto;background:linear-gradient(to right,var(--page) 40%,transparent) 0/3rem 100%,"
-    "linear-gradient(to left,var(--page) 40%,transparent) 100%/3rem 100%,"
-    "linear-gradient(to right,var(--shade),transparent) 0/.8rem 100%,"
-    "linear-gradient(to left,var(--shade),transparent) 100%/.8rem 100%;"
-    "background-repeat:no-repeat;background-attachment:local,local,scroll,scroll}"
-    "table{border-collapse:collapse;margin:1rem 0;overflow-wrap:normal}"
-    "th,td{padding:.35rem .7rem;border-bottom:1px solid var(--line);text-align:left;white-space:nowrap}"
-    ".o{white-space:nowrap}.n{text-align:right;font-variant-numeric:tabular-nums}.w{white-space:normal;min-width:14rem;overflow-wrap:anywhere}"
-    "th{border-bottom:2px solid var(--rule);white-space:normal}"
-    "figure{margin:1.5rem 0 2rem}svg{display:block;max-width:100%;height:auto;border-radius:4px}"
-    "figcaption{margin-top:.6rem;font-size:.9rem;max-width:44rem}.narrow{display:none}"
-    "@media screen and (max-width:40rem){table{font-size:.85rem}th,td{padding:.35rem .4rem}"
-    "td:not(.n){white-space:normal}th:first-child{min-width:5.5rem}.w{min-width:8rem}}"
-    "@media screen and (max-width:60rem){.wide{display:none}.narrow{display:block}}"
+_STYLE = "".join(
+    [
+        ":root{color-scheme:light dark;--ink:#1b1b1b;--page:#fff;--line:#ddd;--rule:#888;--shade:#0004}",
+        "@media(prefers-color-scheme:dark){:root{--ink:#e6e6e6;--page:#16181b;--line:#3a3f45;--rule:#8a9199;--shade:#fff5}}",
+        "body{font:16px/1.5 system-ui,sans-serif;max-width:60rem;margin:2rem auto;padding:0 1rem;",
+        "color:var(--ink);background:var(--page);overflow-wrap:anywhere}",
+        "h1{font-size:1.5rem}h2{font-size:1.15rem}",
+        # what a table goes on with, outside its frame, throws a shadow on the edge
+        ".scroll{overflow-x:auto;",
+        "background:linear-gradient(to right,var(--page) 40%,transparent) 0/3rem 100%,",
+        "linear-gradient(to left,var(--page) 40%,transparent) 100%/3rem 100%,",
+        "linear-gradient(to right,var(--shade),transparent) 0/.8rem 100%,",
+        "linear-gradient(to left,var(--shade),transparent) 100%/.8rem 100%;",
+        "background-repeat:no-repeat;background-attachment:local,local,scroll,scroll}",
+        "table{border-collapse:collapse;margin:1rem 0;overflow-wrap:normal}",
+        "th,td{padding:.35rem .7rem;border-bottom:1px solid var(--line);text-align:left;white-space:nowrap}",
+        ".o{white-space:nowrap}.n{text-align:right;font-variant-numeric:tabular-nums}.w{white-space:normal;min-width:14rem;overflow-wrap:anywhere}",
+        "th{border-bottom:2px solid var(--rule);white-space:normal}",
+        "figure{margin:1.5rem 0 2rem}svg{display:block;max-width:100%;height:auto;border-radius:4px}",
+        "figcaption{margin-top:.6rem;font-size:.9rem;max-width:44rem}.narrow{display:none}",
+        "@media screen and (max-width:40rem){table{font-size:.85rem}th,td{padding:.35rem .4rem}",
+        "td:not(.n){white-space:normal}th:first-child{min-width:5.5rem}.w{min-width:8rem}}",
+        "@media screen and (max-width:60rem){.wide{display:none}.narrow{display:block}}",
+    ]
 )
 
 

@@ -122,8 +122,8 @@ def gains_table(compared: Sequence[Compared]) -> Table:
         for each in compared
     ]
     title = (
-        "Points of recall gained over a single threshold, cross-validated (95 % intervals); a verdict needs "
-        f"p <= {_LEVEL:g}, {100 * _LEAST:g} points beyond the permuted gain and an interval without 0"
+        "Points of recall gained over a single threshold, cross-validated (95 % intervals). A verdict needs "
+        f"p <= {_LEVEL:g}, {100 * _LEAST:g} points beyond the permuted gain and an interval without 0."
     )
     return Table(title=title, header=header, rows=rows, detail=len(rows) == 1)
 

@@ -44,12 +44,12 @@ LEAST_CLEARED: Final = 100
 """Cleared rows with a label that recall and the like need where some rows have none."""
 
 UNKNOWN: Final = Estimate(value=None, low=None, high=None)
-"""A share of which the labelled rows say nothing."""
+"""A rate without enough labels."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class MeasuredBoundary:
-    """What a boundary selects among labelled rows, by weight, with intervals of its rates.
+    """Counts and rates of a boundary on a test set, by weight, with intervals.
 
     Attributes
     ----------
@@ -58,7 +58,7 @@ class MeasuredBoundary:
     unlabelled
         Rows left out because they have no label.
     promise_broken
-        1 where these rows speak against its promise, 0 where they do not, None where they cannot tell.
+        1 where its target is missed significantly, 0 where not, None where not judged.
     """
 
     precision: ExactEstimate

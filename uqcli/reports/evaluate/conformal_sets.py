@@ -46,23 +46,22 @@ _IN_WORDS: Final = {"kept": "consistent with", "broken": "below"}
 
 @dataclass(frozen=True, kw_only=True)
 class CoveragePromise:
-    """How the rows bear on what was promised.
+    """Tests of guaranteed coverage on labelled rows.
 
     Attributes
     ----------
     unit
-        To whom it was: ``class``, ``group``, ``target``, or nothing for all rows.
+        What is guaranteed: ``class``, ``group``, ``target``, or empty for all rows.
     p_values
-        By name, how likely so low a coverage is where the promise is kept, for all of them together (Holm);
-        empty where the rows cannot tell.
+        By name, of the one-sided test of its coverage, adjusted for all names (Holm). Empty where not judged.
     below
-        Those below the promise by more than chance, the worst first.
+        Those significantly below the guarantee, the worst first.
     worst
         The name with the lowest p-value.
     classes_below
-        Classes surely covered less often than all rows are, which they were not promised.
+        Classes covered significantly less than all rows; they have no guarantee.
     unjudged
-        Why the rows cannot tell, where something else than their number keeps them from it.
+        Why the guarantee is not judged, other than for few rows.
     """
 
     unit: str
@@ -74,14 +73,14 @@ class CoveragePromise:
 
     @property
     def verdict(self) -> str | None:
-        """Kept or broken; None where the rows cannot tell."""
+        """Kept or broken; None where not judged."""
         if not self.p_values:
             return None
         return "broken" if self.below else "kept"
 
     @property
     def broken(self) -> int | None:
-        """1 where it is broken, 0 where nothing speaks against it, None where the rows cannot tell."""
+        """1 where it is rejected, 0 where not, None where not judged."""
         return None if self.verdict is None else int(self.verdict == "broken")
 
     @property
