@@ -10,7 +10,7 @@ import polars as pl
 import pytest
 
 from uqcli.cli.config import COMMANDS
-from uqcli.cli.examples import EXAMPLES
+from uqcli.cli.examples import EXAMPLES, QUESTIONS
 
 SAMPLE = Path(__file__).parents[2] / "sample_data"
 MAKES = (
@@ -83,3 +83,15 @@ def test_examples_run(line, folder, uqcli, monkeypatch):
     program, *words = shlex.split(line)
     outcome = uqcli(*words)
     assert (program, outcome.code, outcome.err) == ("uqcli", 0, ""), outcome.out
+
+
+@pytest.mark.parametrize(("words", "most"), [(["--help"], 40), (["boundary", "--help"], 80)])
+def test_help_fits_screens_and_shows_no_types_of_python(words, most, monkeypatch, uqcli):
+    monkeypatch.setenv("COLUMNS", "80")
+    text = uqcli(*words).out.decode()
+    assert len(text.splitlines()) <= most
+    assert not re.search("<bool>|<str>|list\\[|<=x<=", text)
+
+
+def test_every_command_answers_a_question():
+    assert set(QUESTIONS) == set(COMMANDS)

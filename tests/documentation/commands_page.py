@@ -64,7 +64,7 @@ def _shared(group, shared):
 
 def _option(option):
     names = ", ".join(f"`{name}`" for name in [*option.opts, *option.secondary_opts])
-    value = "" if option.is_flag else f" {option.metavar or _choices(option)}"
+    value = "" if option.is_flag else f" {_choices(option) or option.metavar}"
     default = option.default
     shown = "" if default in (None, False, "") or option.show_default is False else f"`{default}`"
     return f"| {names}{_escaped(value)} | {shown} | {option.help} |"
@@ -75,4 +75,4 @@ def _escaped(value):
 
 
 def _choices(option):
-    return " | ".join(str(choice.value) for choice in option.type_descriptor.choices)
+    return " | ".join(str(choice.value) for choice in option.type_descriptor.choices or ())

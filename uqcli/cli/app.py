@@ -16,9 +16,9 @@ import typer
 from typer.core import TyperGroup
 
 from uqcli.cli.config import COMMANDS
-from uqcli.cli.examples import with_examples
+from uqcli.cli.examples import QUESTIONS, with_examples
 from uqcli.cli.failing import begin, tell
-from uqcli.cli.groups import with_groups
+from uqcli.cli.groups import plainly_shown, set_closely, with_groups
 from uqcli.cli.priority import Command, forget, wants_debug
 from uqcli.cli.process.progress import hide_progress
 from uqcli.cli.process.resources import require_room
@@ -42,7 +42,11 @@ class _Program(TyperGroup):
     """The command group; a reader that went away is told apart before typer sees it."""
 
     def get_params(self, ctx: Any) -> list[Any]:
-        return converting_plainly(super().get_params(ctx))
+        return plainly_shown(converting_plainly(super().get_params(ctx)))
+
+    def format_help(self, ctx: Any, formatter: Any) -> None:
+        set_closely()
+        super().format_help(ctx, formatter)
 
     def invoke(self, ctx: Any) -> Any:
         try:
@@ -52,7 +56,8 @@ class _Program(TyperGroup):
 
 
 _HELP: Final = (
-    "Decision boundaries, calibration and its tests, from files of scores, uncertainties and labels."
+    "Decision thresholds, calibration and prediction sets from saved predictions.\n\n"
+    "uqcli COMMAND --help shows examples and options."
 )
 
 
@@ -89,7 +94,7 @@ def program(names: tuple[str, ...] = COMMANDS) -> typer.Typer:
         module = import_module(f"uqcli.cli.commands.{name}")
         function = getattr(module, name, None) or getattr(module, f"{name}_")  # bin_ hides no builtin
         help_text = with_examples(name, function.__doc__)
-        app.command(name, cls=Command, help=help_text)(with_groups(function))
+        app.command(name, cls=Command, help=help_text, rich_help_panel=QUESTIONS[name])(with_groups(function))
     return app
 
 

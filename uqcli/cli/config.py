@@ -28,18 +28,18 @@ from uqcli.running.remarks import caution
 Settings = dict[str, Any]
 
 COMMANDS: Final = (
-    "bin",
     "boundary",
-    "calibrate",
+    "bin",
     "tce",
-    "shift",
+    "calibrate",
     "conformal",
+    "shift",
     "apply",
     "evaluate",
-    "uncertainty",
-    "simulate",
     "show",
     "schema",
+    "uncertainty",
+    "simulate",
 )
 """Each is a function in a file of its name, in the order of the help."""
 

@@ -1,4 +1,4 @@
-"""Command lines that the help of each command begins with; a test runs them."""
+"""What the help shows of each command: the question it answers, and examples that a test runs."""
 
 from __future__ import annotations
 
@@ -59,6 +59,22 @@ EXAMPLES: Final[Mapping[str, tuple[str, str]]] = MappingProxyType(
     }
 )
 """By command; what they read is made by tests/cli/test_help.py."""
+
+QUESTIONS: Final[Mapping[str, str]] = MappingProxyType(
+    {
+        name: question
+        for question, names in {
+            "Which rows should I flag?": ("boundary", "bin"),
+            "Can I trust the probabilities?": ("tce", "calibrate"),
+            "Which classes are plausible for each row?": ("conformal",),
+            "Did the class priors change?": ("shift",),
+            "How do I use and check a saved rule?": ("apply", "evaluate", "show", "schema"),
+            "Where do I get uncertainties, or data to try?": ("uncertainty", "simulate"),
+        }.items()
+        for name in names
+    }
+)
+"""What each command helps to answer: the headings of the program's help."""
 
 
 def with_examples(name: str, summary: str | None) -> str:

@@ -32,14 +32,36 @@ def option(metavar: str | None, text: str, default: Any = None, *, also: str = "
     return field(default=default, metadata={"metavar": metavar, "help": text, "also": also, **more})
 
 
-def choice(text: str, default: Any = None, *, also: str = "") -> Any:
-    """An option whose value is one of an enum's."""
-    return option(None, text, default, also=also)
+def choice(text: str, default: Any = None, *, also: str = "", metavar: str | None = None) -> Any:
+    """An option whose value is one of an enum's; with a metavar, the text has to name them all."""
+    return option(metavar, text, default, also=also)
 
 
 def flag(text: str, *, also: str = "") -> Any:
     """An option without a value."""
     return option(None, text, False, also=also)
+
+
+def plainly_shown(parameters: list[Any]) -> list[Any]:
+    """Parameters of typer as people read them: without Python's types and the ranges that errors name."""
+    for parameter in parameters:
+        parameter.min = parameter.max = None  # of the help alone
+        if getattr(parameter, "is_flag", False):
+            parameter.metavar = ""
+        if parameter.param_type_name == "argument" and not parameter.type_descriptor.is_choice:
+            parameter.display_type_rich = _no_type
+    return parameters
+
+
+def set_closely() -> None:
+    """Let the empty columns of typer's help take no room from the texts."""
+    from typer import rich_utils
+
+    rich_utils.STYLE_OPTIONS_TABLE_PADDING = (0, 1, 0, 0)  # type: ignore[assignment]  # as rich reads it
+
+
+def _no_type(ctx: Any) -> str:  # noqa: ARG001  as typer calls it
+    return ""
 
 
 def with_groups(command: Callable[..., None]) -> Callable[..., None]:

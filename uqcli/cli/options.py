@@ -21,7 +21,7 @@ LabelledInputs = Annotated[
 ]
 StreamedInputs = Annotated[
     list[str] | None,
-    typer.Argument(metavar="INPUT...", help="Files, globs, directories, or - for standard input."),
+    typer.Argument(metavar="INPUT...", help="Files, globs, directories, or - (standard input)."),
 ]
 
 
@@ -37,18 +37,16 @@ class InputOptions:
     panel: ClassVar = _INPUT
 
     format: FileFormat | None = choice(
-        "Format of inputs whose name does not tell it, such as standard input. (default: csv)"
+        "Format where the file name has none: csv, parquet, arrow or jsonl. (default: csv)", metavar="FORMAT"
     )
-    delimiter: str | None = option(
-        "CHAR", "Field separator of CSV inputs: one character, or 'tab'. (default: by name)"
-    )
-    null_value: list[str] | None = option(
-        "TEXT", "Text in CSV that means null, beside the empty field (repeatable)."
-    )
-    on_invalid: OnInvalid = choice(
-        "Rows with a null, NaN or infinity in a needed column: error (exit 3), drop, "
-        "or keep (apply only: the added column is null).",
+    delimiter: str | None = option("CHAR", "CSV delimiter, or 'tab'. (default: by name)")
+    null_value: list[str] | None = option("TEXT", "Another CSV text that means null (repeatable).")
+    on_invalid: OnInvalid = option(
+        "ACTION",
+        "Rows with null, NaN or infinity: error (exit 3), drop, or keep (apply only). "
+        f"(default: {defaults.ON_INVALID})",
         defaults.ON_INVALID,
+        show_default=False,  # on the line of the text
     )
 
 
@@ -60,14 +58,13 @@ class FitColumns:
 
     score: str = option("COL", "Score column.", defaults.SCORE)
     uncertainty: str = option("COL", "Uncertainty column.", defaults.UNCERTAINTY)
-    label: str = option("COL", "Label column: 0/1 or true/false.", defaults.LABEL)
+    label: str = option("COL", "Label column: 0/1, true/false.", defaults.LABEL)
     weight: str | None = option(
         "COL",
-        "Weight column: how many independent rows each stands for, a whole number; "
-        "no amounts, no sampling weights. (default: none)",
+        "Row counts, not sampling weights. (default: none)",
     )
-    no_weight: bool = flag("Count every row once, whatever is configured.")
-    positive: str | None = option("VALUE", "Text of the positive label, for other labels.")
+    no_weight: bool = flag("Count each row once, whatever is configured.")
+    positive: str | None = option("VALUE", "Text of the positive label.")
 
 
 OF_ROWS: Final = tuple(field.name for group in (FitColumns, InputOptions) for field in fields(group))
@@ -80,10 +77,8 @@ class ClassProbabilities:
 
     panel: ClassVar = _COLUMNS
 
-    proba: str | None = option(
-        "PATTERN", "Columns of class probabilities: 'p_*', where * is the class, or a,b,c."
-    )
-    classes: str | None = option("NAME,...", "Names of the classes, in the order of the columns.")
+    proba: str | None = option("PATTERN", "Class probabilities: 'p_*', where * is the class, or a,b,c.")
+    classes: str | None = option("NAME,...", "Names of the classes, in column order.")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -92,8 +87,8 @@ class BlockBounds:
 
     panel: ClassVar = _BINS
 
-    n_min: str | None = option("N", "pava-bc: rows in a bin at least. (default: N/20, fewer in large files)")
-    n_max: str | None = option("N", "pava-bc: rows in a bin at most. (default: four times that)")
+    n_min: str | None = option("N", "pava-bc: minimum rows per bin. (default: N/20, fewer in large files)")
+    n_max: str | None = option("N", "pava-bc: maximum rows per bin. (default: four times --n-min)")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -103,7 +98,7 @@ class Intervals:
     panel: ClassVar = _RESAMPLING
 
     confidence: float = option("C", "Confidence of the intervals.", defaults.CONFIDENCE)
-    seed: int = option("S", "Seed of the draws.", defaults.SEED, min=0, max=defaults.MOST_SEED)
+    seed: int = option("S", "Seed of the random draws.", defaults.SEED, min=0, max=defaults.MOST_SEED)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -112,7 +107,7 @@ class ResamplingOptions(Intervals):
 
     bootstrap: int = option(
         "B",
-        "Draws that tell what chance does: intervals where they hold, p-values of errors in tce.",
+        "Bootstrap resamples for the intervals, and for p-values in tce.",
         0,
         min=0,
         max=defaults.MOST_REPLICATES,
@@ -125,8 +120,8 @@ class OptionalResampling(Intervals):
 
     bootstrap: int | None = option(
         "B",
-        f"Replicates of the bootstrap; 0 for no intervals. (default: {defaults.BOOTSTRAP} up to "
-        f"{defaults.BOOTSTRAP_ROWS:,} rows, which takes a third of a second for 10,000)",
+        f"Bootstrap resamples; 0 for no intervals. (default: {defaults.BOOTSTRAP} up to "
+        f"{defaults.BOOTSTRAP_ROWS:,} rows, else 0)",
         min=0,
         max=defaults.MOST_REPLICATES,
     )
@@ -138,17 +133,17 @@ class PlotOutput:
 
     panel: ClassVar = _OUTPUT
 
-    plot: str | None = option("FILE", "Draw the figure: .png, .svg or .pdf.")
+    plot: str | None = option("FILE", "Save the figure: .png, .svg or .pdf.")
 
 
 @dataclass(frozen=True, kw_only=True)
 class ModelColumns:
-    """Columns that replace the artifact's own."""
+    """Columns that replace those of the rule."""
 
     panel: ClassVar = _COLUMNS
 
-    score: str | None = option("COL", "Score column. (default: the artifact's)")
-    uncertainty: str | None = option("COL", "Uncertainty column. (default: the artifact's)")
+    score: str | None = option("COL", "Score column. (default: as in the rule)")
+    uncertainty: str | None = option("COL", "Uncertainty column. (default: as in the rule)")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -157,10 +152,10 @@ class ModelClasses(ClassProbabilities):
 
     proba: str | None = option(
         "PATTERN",
-        "Columns of class probabilities: 'q_*', where * is the class, or a,b,c in the order of the "
-        "artifact's classes. (default: the artifact's)",
+        "Class probabilities: 'q_*', where * is the class, or a,b,c in the rule's order. "
+        "(default: as in the rule)",
     )
-    classes: str | None = option("NAME,...", "The artifact's classes in the order of the listed columns.")
+    classes: str | None = option("NAME,...", "The rule's classes, in the order of the listed columns.")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -169,14 +164,13 @@ class LabelColumns:
 
     panel: ClassVar = _COLUMNS
 
-    label: str | None = option("COL", "Label column. (default: the artifact's)")
+    label: str | None = option("COL", "Label column. (default: as in the rule)")
     weight: str | None = option(
         "COL",
-        "Weight column: how many independent rows each stands for, a whole number; no amounts, no "
-        "sampling weights. (default: the artifact's)",
+        "Row counts, not sampling weights. (default: as in the rule)",
     )
-    no_weight: bool = flag("Count every row once, whatever the artifact or a configuration says.")
-    positive: str | None = option("VALUE", "Text of the positive label. (default: the artifact's)")
+    no_weight: bool = flag("Count each row once, whatever the rule or a configuration says.")
+    positive: str | None = option("VALUE", "Text of the positive label. (default: as in the rule)")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -186,7 +180,7 @@ class ArtifactOutput:
     panel: ClassVar = _OUTPUT
 
     output: str | None = option(
-        "FILE", "Write the artifact here; - is standard output.", also="-o", callback=stdout_by_its_names
+        "FILE", "Save the rule here; - is standard output.", also="-o", callback=stdout_by_its_names
     )
 
 
@@ -198,20 +192,22 @@ class RowsFile:
 
     output: str | None = option(
         "FILE",
-        "Where the rows go; the name tells the format. (default: CSV on standard output)",
+        "Write the rows here; the file ending sets the format. (default: CSV to standard output)",
         also="-o",
         callback=stdout_by_its_names,
     )
-    output_format: FileFormat | None = choice("Format of the rows, whatever the name says.")
+    output_format: FileFormat | None = choice(
+        "Format of the rows: csv, parquet, arrow or jsonl, whatever the file ending.", metavar="FORMAT"
+    )
 
 
 @dataclass(frozen=True, kw_only=True)
 class RowOutput(RowsFile):
     """Where rows go, and what becomes of their columns."""
 
-    prefix: str = option("P", "Put before the added columns' names.", "")
-    overwrite: bool = flag("Replace columns of those names.")
-    union: bool = flag("Let inputs differ in columns; missing ones are null.")
+    prefix: str = option("P", "Prefix for the names of added columns.", "")
+    overwrite: bool = flag("Replace columns that have these names.")
+    union: bool = flag("Accept inputs with different columns; fill missing ones with null.")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -238,12 +234,12 @@ class RunOptions:
     panel: ClassVar = _RUN
 
     threads: int | None = option(
-        "N", "Threads to use. (default: one a core)", min=1, max=1024, callback=limit_threads
+        "N", "Threads to use. (default: one per core)", min=1, max=1024, callback=limit_threads
     )
-    engine: EngineName = choice("What reads and counts.", defaults.ENGINE)
-    spark: str | None = option("URL", "Cluster, sc://host:port. (default: local)")
+    engine: EngineName = choice("Engine: polars or spark.", defaults.ENGINE, metavar="NAME")
+    spark: str | None = option("URL", "Spark cluster, sc://host:port. (default: local)")
     debug: bool = flag("Show a traceback on errors.")
     no_config: bool = flag("Read no configuration file.")
     config: str | None = option(
-        "FILE", "Configuration file. (default: the nearest uqcli.toml or pyproject.toml upwards)"
+        "FILE", "Configuration file. (default: nearest uqcli.toml or pyproject.toml upwards)"
     )

@@ -17,6 +17,7 @@ from typer.core import TyperCommand
 
 from uqcli.cli.config import Settings, layers_of, truth
 from uqcli.cli.failing import ask
+from uqcli.cli.groups import plainly_shown, set_closely
 from uqcli.cli.line import remember
 from uqcli.cli.values import converting_plainly
 from uqcli.errors import UsageError
@@ -49,7 +50,14 @@ class Command(TyperCommand):
 
     def get_params(self, ctx: Any) -> list[Any]:
         """All parameters, with the option that asks for help."""
-        return converting_plainly(super().get_params(ctx))
+        parameters = plainly_shown(converting_plainly(super().get_params(ctx)))
+        parameters[-1].rich_help_panel = "Run"  # --help, which would have a panel of its own
+        return parameters
+
+    def format_help(self, ctx: Any, formatter: Any) -> None:
+        """Write the help, closely set."""
+        set_closely()
+        super().format_help(ctx, formatter)
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Parse the command line, with what is configured as defaults."""

@@ -23,24 +23,24 @@ from uqcli.files import STDIO, Held
 
 def apply(
     *,
-    artifact: Annotated[str, typer.Argument(metavar="ARTIFACT", help="A saved model, or -.")],
+    artifact: Annotated[str, typer.Argument(metavar="ARTIFACT", help="A saved rule file, or -.")],
     inputs: StreamedInputs = None,
     rows: RowOutput,
     no_empty: Annotated[
         bool,
         typer.Option(
             "--no-empty",
-            help="Conformal sets: put the likeliest class into empty ones (coverage can only rise).",
+            help="Put the likeliest class into empty prediction sets (raises coverage).",
             rich_help_panel="Output",
         ),
     ] = False,
     columns: ModelColumns,
     classes: ModelClasses,
-    reading: InputOptions,
     reporting: ReportOptions,
+    reading: InputOptions,
     running: RunOptions,
 ) -> None:
-    """Stream files through a saved model: its columns are added, other columns and order kept."""
+    """Add a saved rule's decisions, probabilities or sets to files."""
     reads = Reads.of(inputs, models=[artifact], reading=reading)
     origin = check_outputs(reporting, rows.output or STDIO, reads=reads, running=running, rows=True)
     from uqcli.jobs.stream.apply import ApplyRequest, run

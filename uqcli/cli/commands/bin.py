@@ -33,25 +33,27 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class GridOptions:
-    """How rows are cut into cells, or whose cells they are counted in."""
+    """How rows are cut into cells, or which saved grid has the cells."""
 
     panel: ClassVar = "Bins"
 
     binning: Binning | None = choice(
-        "shared, equi-weight and equi-span cut score and uncertainty; quantile, pava, pava-bc and "
-        f"equispaced cut the score alone. (default: {defaults.GRID_BINNING})"
+        "shared (same score edges in every uncertainty bin), equi-weight (equal rows), or equi-span "
+        "(equal widths) cut score and uncertainty; quantile, pava, pava-bc or equispaced cut only the score. "
+        f"(default: {defaults.GRID_BINNING})",
+        metavar="NAME",
     )
     uncertainty_bins: str | None = option(
         "K",
         f"Uncertainty bins. (default: {defaults.UNCERTAINTY_BINS}, "
-        f"{defaults.SHARED_UNCERTAINTY_BINS} of shared, or 1 for the score alone)",
+        f"{defaults.SHARED_UNCERTAINTY_BINS} for shared, 1 for score-only binning)",
     )
     score_bins: str | None = option(
         "L",
-        f"Score bins. (default: {defaults.SCORE_BINS}, or {defaults.SINGLE_SCORE_BINS} for the score alone)",
+        f"Score bins. (default: {defaults.SCORE_BINS}, {defaults.SINGLE_SCORE_BINS} for score-only binning)",
     )
-    edges: str | None = option("GRID.json", "Count rows under the edges of a saved grid.")
-    merge: bool = flag("Add up saved grids with equal edges.")
+    edges: str | None = option("GRID.json", "Count rows in the bins of a saved grid.")
+    merge: bool = flag("Add up saved grids that have equal edges.")
 
 
 def bin_(
@@ -62,16 +64,16 @@ def bin_(
             metavar="INPUT...", help="Labelled files, globs, directories, or -; with --merge, saved grids."
         ),
     ] = None,
+    columns: FitColumns,
     cells: GridOptions,
     sizes: BlockBounds,
     written: ArtifactOutput,
-    columns: FitColumns,
-    reading: InputOptions,
     plotting: PlotOutput,
     reporting: ReportOptions,
+    reading: InputOptions,
     running: RunOptions,
 ) -> None:
-    """Count rows in a grid of score x uncertainty cells."""
+    """Count rows in a grid of score and uncertainty bins."""
     tables, models = (None, [*(inputs or ()), cells.edges]) if cells.merge else (inputs, [cells.edges])
     reads = Reads.of(tables, models=models, reading=reading)
     origin = check_outputs(reporting, written.output, reads=reads, running=running, plot=plotting.plot)

@@ -36,20 +36,16 @@ AUTO = "auto"
 
 @dataclass(frozen=True, kw_only=True)
 class ConstraintOptions:
-    """What the boundary must keep."""
+    """The bound that the boundary meets, and what it optimises."""
 
     panel: ClassVar = "Constraint: exactly one"
 
-    precision: str | None = option(
-        "S,...", "Highest recall at this precision at least; several bounds give a table."
-    )
-    recall: str | None = option("R", "Highest precision at this recall at least.")
-    max_selected: str | None = option(
-        "M|P%", "Highest recall with at most M rows selected, or P percent of them."
-    )
-    max_fpr: str | None = option("F", "Highest recall at this false-positive rate at most.")
-    gain: str | None = option("G", "With --cost: highest utility, G for a true positive.")
-    cost: str | None = option("C", "With --gain: what a false positive costs.")
+    precision: str | None = option("S,...", "Highest recall at precision S or more; or a list.")
+    recall: str | None = option("R", "Highest precision at recall R or more.")
+    max_selected: str | None = option("M|P%", "Highest recall with at most M rows or P% flagged.")
+    max_fpr: str | None = option("F", "Highest recall at false-positive rate F or less.")
+    gain: str | None = option("G", "Highest utility: a true positive gains G.")
+    cost: str | None = option("C", "Highest utility: a false positive costs C.")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -59,74 +55,47 @@ class FindingOptions:
     panel: ClassVar = "Boundary"
 
     algorithm: AlgorithmChoice | None = choice(
-        "smooth: the best by smoothed rates, which holds up on new rows; vw-dpmt: the optimum on the grid; "
-        "ew-dpmt: the optimum for equal cells; mist: isotonic regression in each uncertainty bin; gmt: each "
-        "uncertainty bin by itself; hr: score raised with the uncertainty; st: one score threshold; all: "
-        f"side by side, the best is written. (default: {defaults.ALGORITHM})"
+        "smooth, vw-dpmt (exact optimum), ew-dpmt (equal cells), mist (isotonic), gmt (each bin alone), "
+        "hr (score plus uncertainty), st (single threshold), all (saves the best). "
+        f"(default: {defaults.ALGORITHM})",
+        metavar="NAME",
     )
-    binning: GridBinning | None = choice(
-        "shared: score edges for all uncertainty bins, half of them at ranks of positive rows; equi-weight, "
-        "equi-span: bins of equal weight or width. "
-        f"(default: shared for smooth, else {defaults.GRID_BINNING})"
-    )
+    compare: bool = flag("Test, cross-validated, whether uncertainty helps; of several (A,B) keep the best.")
+    certify: str | None = option("DELTA", "Certify --precision, at risk DELTA.")
+    margin: str | None = option("Z", "Exceed --precision by Z standard errors.")
+    shift: str | None = option("SHIFT.json", "Meet the bound under these class weights.")
     uncertainty_bins: str | None = option(
         "K|auto",
-        "Uncertainty bins; auto takes 1, 2, 4 or 8, as many as pay. "
-        f"(default: auto for smooth, else {defaults.UNCERTAINTY_BINS})",
+        f"Uncertainty bins; auto: 1, 2, 4 or 8. (default: auto for smooth, else {defaults.UNCERTAINTY_BINS})",
     )
-    score_bins: str | None = option(
-        "L|all",
-        "Score bins in each uncertainty bin; all makes every distinct score its own. "
-        f"(default: {defaults.SCORE_BINS})",
+    score_bins: str | None = option("L|all", f"Score bins, or all scores. (default: {defaults.SCORE_BINS})")
+    binning: GridBinning | None = choice(
+        f"shared, equi-weight or equi-span. (default: shared for smooth, else {defaults.GRID_BINNING})",
+        metavar="NAME",
     )
-    shift: str | None = option(
-        "SHIFT.json", "Keep --precision, --recall or --max-fpr in a target with these class weights."
-    )
-    certify: str | None = option(
-        "DELTA",
-        "Certify the precision: below the bound on new rows for at most DELTA of hold-outs (implies "
-        "--algorithm smooth).",
-    )
-    margin: str | None = option(
-        "Z",
-        "Keep --precision with Z standard errors to spare: new rows break it in about half of hold-outs "
-        "at 0, one in six at 1.",
-    )
-    compare: bool = flag(
-        "Test on rows held out whether the uncertainty finds more than the score alone; of several "
-        "(--uncertainty A,B) the best is used."
-    )
-    seed: int = option(
-        "S",
-        "Seed of the splits that certificates, --compare and the number of bins rest on.",
-        defaults.SEED,
-        min=0,
-        max=defaults.MOST_SEED,
-    )
-    frontier: str | None = option(
-        "FILE",
-        "Write the trade-off of recall and precision, with thresholds, for numbers of alerts from "
-        "one to all (.csv, .parquet); pages draw it.",
-    )
-    grid: str | None = option("GRID.json", "Work on the counts of a saved grid instead of rows.")
+    grid: str | None = option("GRID.json", "Use a saved grid instead of rows.")
+    frontier: str | None = option("FILE", "Save recall by alerts (.csv, .parquet).")
+    seed: int = option("S", "Seed of the splits.", defaults.SEED, min=0, max=defaults.MOST_SEED)
 
 
 def boundary(
     *,
     inputs: Annotated[
         list[str] | None,
-        typer.Argument(metavar="INPUT...", help="Labelled hold-out files, globs, directories, or -."),
+        typer.Argument(
+            metavar="INPUT...", help="Labelled files (calibration set), globs, directories, or -."
+        ),
     ] = None,
-    written: ArtifactOutput,
     constraint: ConstraintOptions,
-    method: FindingOptions,
     columns: FitColumns,
-    reading: InputOptions,
+    written: ArtifactOutput,
     plotting: PlotOutput,
     reporting: ReportOptions,
+    method: FindingOptions,
+    reading: InputOptions,
     running: RunOptions,
 ) -> None:
-    """Find the decision boundary on score x uncertainty that flags the most positives at a precision."""
+    """Find thresholds that flag the most positives at a precision."""
     from uqcli.methods.boundary.constraint import the_constraints, with_margin
 
     asked = tuple(with_margin(each, method.margin) for each in the_constraints(**asdict(constraint)))

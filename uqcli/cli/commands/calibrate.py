@@ -39,73 +39,70 @@ class MapOptions:
     panel: ClassVar = "Calibration"
 
     method: CalibrationChoice | None = choice(
-        "platt, temperature, beta: by a formula; isotonic: any rising shape; histogram: a rate for "
-        "each bin, with a bound; mist: isotonic for each uncertainty level; heterogeneous: one "
-        "calibration for each part of the rows; prior: the correction of --undersampled alone; all: "
-        "every one that applies, ranked by log loss, the best is written. "
-        "(default: "
-        f"{defaults.CALIBRATION_METHOD}, or prior with --undersampled)"
+        "platt, temperature, beta (formulas), isotonic (any rising shape), histogram (a rate per bin, "
+        "with an error bound), mist (isotonic per uncertainty bin), heterogeneous (one map per part of "
+        "the rows), prior (only --undersampled), or all (rank them by log loss, save the best). "
+        f"(default: {defaults.CALIBRATION_METHOD}, or prior with --undersampled)",
+        metavar="NAME",
     )
-    logit: bool = flag("Scores are logits or other real numbers.")
-    undersampled: float | None = option(
-        "TAU", "Negatives were kept with probability 1/TAU in training: correct the odds first."
+    logit: bool = flag("Read scores as logits or other real numbers.")
+    undersampled: float | None = option("TAU", "Correct the odds first: training kept one negative in TAU.")
+    shift: str | None = option("SHIFT.json", "Then correct the probabilities for these class weights.")
+    n_bins: str | None = option(
+        "B", f"histogram: score bins (quantiles). (default: {defaults.SINGLE_SCORE_BINS})"
     )
-    shift: str | None = option(
-        "SHIFT.json", "Correct the probabilities for a target with these class weights, after the map."
-    )
-    n_bins: str | None = option("B", f"histogram: quantile bins. (default: {defaults.SINGLE_SCORE_BINS})")
     uncertainty_bins: str | None = option(
-        "K", f"mist: uncertainty levels. (default: {defaults.UNCERTAINTY_BINS})"
+        "K", f"mist: uncertainty bins. (default: {defaults.UNCERTAINTY_BINS})"
     )
 
 
 @dataclass(frozen=True, kw_only=True)
 class PartOptions:
-    """How rows are told apart."""
+    """How rows are split into parts."""
 
     panel: ClassVar = "Heterogeneous calibration"
 
-    features: str | None = option("COL,...", "Columns to learn trees from.")
-    partition: str | None = option("COL,...", "Columns whose texts are the parts.")
+    features: str | None = option("COL,...", "Columns that trees split by.")
+    partition: str | None = option("COL,...", "Columns whose values name the parts.")
     partitioner: Partitioner | None = choice(
-        f"One tree, the mean over a forest, or trees one after the other. (default: {defaults.PARTITIONER})"
+        f"One tree, a forest (mean), or boosted trees. (default: {defaults.PARTITIONER})"
     )
-    max_depth: str | None = option("D", f"Questions from the root to a leaf. (default: {defaults.MAX_DEPTH})")
+    max_depth: str | None = option("D", f"Depth of the trees. (default: {defaults.MAX_DEPTH})")
     min_leaf: str | None = option(
-        "N", f"Rows below which a part uses the calibration of a larger one. (default: {defaults.MIN_LEAF})"
+        "N", f"Minimum rows per part; smaller ones use a larger part's map. (default: {defaults.MIN_LEAF})"
     )
     split: SplitCriterion | None = choice(
-        f"What trees split for: purity, or AUC after calibration. (default: {defaults.SPLIT})"
+        f"Split trees by purity (gini) or by calibrated AUC. (default: {defaults.SPLIT})"
     )
-    leaf_method: LeafMethod | None = choice(f"Calibration of each part. (default: {defaults.LEAF_METHOD})")
+    leaf_method: LeafMethod | None = choice(f"Map of each part. (default: {defaults.LEAF_METHOD})")
     tree_data: list[str] | None = option(
-        "FILE", "Learn trees from these labelled rows (repeatable). (default: half of the rows)"
+        "FILE", "Labelled rows for the trees (repeatable). (default: half of the rows)"
     )
 
 
 def calibrate(
     *,
     inputs: LabelledInputs = None,
+    columns: FitColumns,
     methods: MapOptions,
+    written: ArtifactOutput,
+    plotting: PlotOutput,
+    reporting: ReportOptions,
+    probabilities: ClassProbabilities,
     parts: PartOptions,
     test: Annotated[
         list[str] | None,
         typer.Option(
             metavar="FILE",
-            help="Measure on these labelled rows (repeatable). (default: cross-fitting)",
-            rich_help_panel="Measuring",
+            help="Measure on this labelled test set (repeatable). (default: cross-validation)",
+            rich_help_panel="Test set",
         ),
     ] = None,
-    resampling: OptionalResampling,
-    written: ArtifactOutput,
-    columns: FitColumns,
-    probabilities: ClassProbabilities,
     reading: InputOptions,
-    plotting: PlotOutput,
-    reporting: ReportOptions,
+    resampling: OptionalResampling,
     running: RunOptions,
 ) -> None:
-    """Fit a map from scores to probabilities that hold what they say, and measure it on other rows."""
+    """Fit and test a map from scores to calibrated probabilities."""
     origin = check_outputs(
         reporting,
         written.output,

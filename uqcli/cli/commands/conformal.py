@@ -33,44 +33,44 @@ _OF_MODES: Final = {
 
 @dataclass(frozen=True, kw_only=True)
 class SetOptions:
-    """What the sets promise, and to whom."""
+    """The coverage of the sets, and for whom it holds."""
 
     panel: ClassVar = "Sets"
 
-    alpha: str = option("A", "Sets miss the true class in at most this share of rows.", defaults.MISS)
+    alpha: str = option("A", "Miss the true class in at most this share of rows.", defaults.MISS)
     method: ConformalMethod = choice(
-        "aps: classes by cumulated probability; lac: classes above a probability.", defaults.CONFORMAL_METHOD
+        "aps: classes by cumulative probability; lac: classes above a threshold.", defaults.CONFORMAL_METHOD
     )
     mode: ConformalMode = choice(
-        "Coverage over all rows, in each class, or in a target with another class mix.",
+        "Coverage over all rows (marginal), in each class (label-conditional), or under other class "
+        "priors (label-shift).",
         defaults.CONFORMAL_MODE,
+        metavar="NAME",
     )
-    alpha_by_class: str | None = option(
-        "CLASS=A,...", "Other alphas for some classes, with --mode label-conditional."
-    )
+    alpha_by_class: str | None = option("CLASS=A,...", "label-conditional: other alphas for some classes.")
     by: str | None = option(
-        "COL", "Coverage in each group of a column by itself; groups never seen use all rows."
+        "COL", "marginal: coverage in each group of this column; new groups use all rows."
     )
-    shift: str | None = option("SHIFT.json", "Class weights for --mode label-shift.")
+    shift: str | None = option("SHIFT.json", "label-shift: saved class weights.")
     target: list[str] | None = option(
-        "FILE", "Or unlabelled rows of the target, to estimate them (BBSE; repeatable)."
+        "FILE", "label-shift: or unlabelled new data to estimate them (repeatable)."
     )
-    no_randomize: bool = flag("aps: larger sets without draws.")
-    seed: int = option("S", "Seed of the draws.", defaults.SEED, min=0, max=defaults.MOST_SEED)
+    no_randomize: bool = flag("aps: larger sets without random draws.")
+    seed: int = option("S", "Seed of the random draws.", defaults.SEED, min=0, max=defaults.MOST_SEED)
 
 
 def conformal(
     *,
     inputs: LabelledInputs = None,
-    sets: SetOptions,
-    written: ArtifactOutput,
     probabilities: ClassProbabilities,
     columns: FitColumns,
-    reading: InputOptions,
+    sets: SetOptions,
+    written: ArtifactOutput,
     reporting: ReportOptions,
+    reading: InputOptions,
     running: RunOptions,
 ) -> None:
-    """Find thresholds of sets of classes that hold the true one as often as promised."""
+    """Build prediction sets with guaranteed coverage."""
     reads = Reads.of(inputs, sets.target, models=[sets.shift], reading=reading)
     origin = check_outputs(reporting, written.output, reads=reads, running=running)
     from uqcli.jobs.conformal.run import ConformalRequest, parse_alpha, run

@@ -28,27 +28,27 @@ def evaluate(
         list[str] | None,
         typer.Argument(
             metavar="ARTIFACT.json... INPUT...",
-            help="Arguments that end in .json are saved models, the others are labelled inputs.",
+            help="Saved rules (names in .json) and labelled test sets.",
         ),
     ] = None,
     shift: Annotated[
         str | None,
         typer.Option(
             metavar="SHIFT.json",
-            help="Coverage or precision also where classes are as frequent as in this target.",
+            help="Also measure precision or coverage under these class weights.",
             rich_help_panel="Output",
         ),
     ] = None,
-    resampling: ResamplingOptions,
+    plotting: PlotOutput,
+    reporting: ReportOptions,
     columns: ModelColumns,
     classes: ModelClasses,
     labels: LabelColumns,
     reading: InputOptions,
-    plotting: PlotOutput,
-    reporting: ReportOptions,
+    resampling: ResamplingOptions,
     running: RunOptions,
 ) -> None:
-    """Measure saved models on labelled rows: precision, calibration errors or coverage."""
+    """Measure saved rules on a labelled test set."""
     given = arguments or []
     artifacts = tuple(name for name in given if name.endswith(".json"))
     inputs = tuple(name for name in given if not name.endswith(".json"))

@@ -13,10 +13,10 @@ from uqcli.cli.options import RunOptions
 
 def schema(
     *,
-    kind: Annotated[ArtifactKind, typer.Argument(metavar="KIND", help="Kind of artifact.")],
+    kind: Annotated[ArtifactKind, typer.Argument(metavar="KIND", help="Kind of rule file.")],
     running: RunOptions,  # noqa: ARG001  every command takes them
 ) -> None:
-    """Print the JSON Schema of a kind of artifact."""
+    """Print the JSON Schema of a kind of rule file."""
     from uqcli.artifacts.schemas import schema_text
 
     sys.stdout.write(schema_text(kind))

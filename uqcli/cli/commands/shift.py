@@ -33,17 +33,17 @@ class EstimateOptions:
     panel: ClassVar = "Class weights"
 
     target: list[str] | None = option(
-        "FILE", "Unlabelled rows of the target (repeatable); --weight is about the labelled ones."
+        "FILE", "Unlabelled new data (repeatable); --weight is for the labelled rows."
     )
     estimator: ShiftEstimator = choice(
-        "bbse: from the confusion of predicted classes; em: maximum likelihood, for calibrated "
-        "probabilities; known: from --prior.",
+        "bbse: from predicted classes; em: maximum likelihood, if probabilities are calibrated; "
+        "known: from --prior.",
         defaults.SHIFT_ESTIMATOR,
     )
     confusion: Confusion = choice(
-        "bbse: count predicted classes, or add up their probabilities.", defaults.CONFUSION
+        "bbse: count predicted classes (hard) or add up probabilities (soft).", defaults.CONFUSION
     )
-    prior: str | None = option("Q,...", "known: shares of the classes in the target, in their order.")
+    prior: str | None = option("Q,...", "known: class priors of the new data, in class order.")
 
 
 def shift(
@@ -53,16 +53,16 @@ def shift(
         typer.Argument(metavar="SOURCE...", help="Labelled files, globs, directories, or -."),
     ] = None,
     estimate: EstimateOptions,
-    resampling: OptionalResampling,
-    written: ArtifactOutput,
-    plotting: PlotOutput,
     probabilities: ClassProbabilities,
     columns: FitColumns,
-    reading: InputOptions,
+    written: ArtifactOutput,
+    plotting: PlotOutput,
     reporting: ReportOptions,
+    reading: InputOptions,
+    resampling: OptionalResampling,
     running: RunOptions,
 ) -> None:
-    """Estimate from unlabelled rows how much more frequent each class is than in labelled ones."""
+    """Estimate how class priors differ in unlabelled new data."""
     reads = Reads.of(inputs, estimate.target, reading=reading)
     origin = check_outputs(reporting, written.output, reads=reads, running=running, plot=plotting.plot)
     from uqcli.jobs.shift.run import ShiftRequest, run

@@ -13,11 +13,11 @@ from uqcli.cli.places import Reads
 
 def show(
     *,
-    artifact: Annotated[str, typer.Argument(metavar="ARTIFACT", help="A saved model, or -.")],
+    artifact: Annotated[str, typer.Argument(metavar="ARTIFACT", help="A saved rule file, or -.")],
     reporting: ReportOptions,
     running: RunOptions,
 ) -> None:
-    """Say in words what a saved model does."""
+    """Explain a saved rule in words."""
     origin = check_outputs(reporting, None, reads=Reads.of(models=[artifact]), running=running)
     from uqcli.jobs.show import run
 

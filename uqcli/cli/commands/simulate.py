@@ -30,15 +30,17 @@ class PosteriorOptions:
 
     tau: float | None = option(
         "X",
-        f"How many times rarer negatives are in training; 1 is no undersampling. (default: {defaults.TAU:g})",
+        f"Undersampling: training kept one negative in X. (default: {defaults.TAU:g})",
     )
-    omega: float | None = option("X", f"Positive share of the model's prior. (default: {defaults.OMEGA:g})")
-    xi: float | None = option("X", f"Positive share of the true prior. (default: {defaults.XI:g})")
+    omega: float | None = option("X", f"Positive rate of the model's prior. (default: {defaults.OMEGA:g})")
+    xi: float | None = option("X", f"Positive rate of the true prior. (default: {defaults.XI:g})")
     prior: float | None = option("X", f"Strength of the model's prior. (default: {defaults.PRIOR:g})")
-    nu: float | None = option("X", f"Strength of the true prior relative to it. (default: {defaults.NU:g})")
+    nu: float | None = option(
+        "X", f"Strength of the true prior relative to --prior. (default: {defaults.NU:g})"
+    )
     gamma: str | None = option(
         "G,...",
-        "Levels of prior to evidence; a region has prior/gamma training rows. "
+        "Ratios of prior to evidence; a region has prior/gamma training rows. "
         f"(default: {','.join(map(str, defaults.GAMMAS))})",
     )
 
@@ -49,16 +51,14 @@ class GaussianOptions:
 
     panel: ClassVar = "Gaussian classes"
 
-    prevalence: float | None = option(
-        "P", f"Share of positives among the rows. (default: {defaults.PREVALENCE:g})"
-    )
+    prevalence: float | None = option("P", f"Positive rate of the rows. (default: {defaults.PREVALENCE:g})")
     train_prevalence: float | None = option(
-        "P", f"Share of positives where the model learned. (default: {defaults.PREVALENCE:g})"
+        "P", f"Positive rate of the training rows. (default: {defaults.PREVALENCE:g})"
     )
-    train_rows: int | None = option("N", f"Rows the model learned from. (default: {defaults.TRAIN_ROWS})")
+    train_rows: int | None = option("N", f"Training rows. (default: {defaults.TRAIN_ROWS})")
     noise: float | None = option(
         "SD",
-        f"Standard deviation of normal noise on the log-odds of the scores. (default: {defaults.NOISE:g})",
+        f"Standard deviation of noise on the scores' log-odds. (default: {defaults.NOISE:g})",
     )
 
 
@@ -69,22 +69,20 @@ class DrawOptions:
     panel: ClassVar = None
 
     rows: int = option("N", "Rows to draw.", defaults.SIMULATED_ROWS, min=0, max=defaults.MOST_ROWS)
-    seed: int = option("S", "Seed of the draws.", defaults.SEED, min=0, max=defaults.MOST_SEED)
+    seed: int = option("S", "Seed of the random draws.", defaults.SEED, min=0, max=defaults.MOST_SEED)
 
 
 def simulate(
     *,
-    kind: Annotated[
-        Simulation, typer.Argument(metavar="KIND", help="What to simulate: posterior or gaussian.")
-    ],
+    kind: Annotated[Simulation, typer.Argument(metavar="KIND", help="What to simulate.")],
     drawing: DrawOptions,
-    posterior: PosteriorOptions,
-    gaussian: GaussianOptions,
     written: RowsFile,
     reporting: ReportOptions,
+    posterior: PosteriorOptions,
+    gaussian: GaussianOptions,
     running: RunOptions,
 ) -> None:
-    """Draw data with known truth: scores (and uncertainties), labels, positivity."""
+    """Draw scores, uncertainties and labels with known truth."""
     from uqcli.engines.inputs import format_of
     from uqcli.reports.stream.simulate import metrics_of
 

@@ -33,33 +33,35 @@ class TestOptions:
     panel: ClassVar = "Measure"
 
     binning: ScoreBinning = choice(
-        "Bins of tce and of the two errors.", defaults.SCORE_BINNING, also="--bins"
+        "Bins for the errors: pava-bc, pava, quantile or equispaced.",
+        defaults.SCORE_BINNING,
+        also="--bins",
+        metavar="NAME",
     )
-    n_bins: str = option("B", "Quantile and equispaced bins.", str(defaults.SINGLE_SCORE_BINS))
+    n_bins: str = option("B", "Number of quantile or equispaced bins.", str(defaults.SINGLE_SCORE_BINS))
     alpha: float = option("A", "Level of the tests.", defaults.ALPHA)
-    test: CalibrationTest = choice("Exact binomial test, or t-test.", defaults.CALIBRATION_TEST)
+    test: CalibrationTest = choice("Exact binomial test or t-test of each bin.", defaults.CALIBRATION_TEST)
     bin_sizes: BinSizing = choice(
-        "pava-bc: bins that grow slowly enough for true probabilities to pass in files of any size, "
-        "or the paper's twentieth of the rows.",
+        "pava-bc: sizes that suit files of any size, or the paper's N/20.",
         defaults.BIN_SIZES,
     )
-    by: str | None = option("COL", "Measure the groups of a column, too.")
+    by: str | None = option("COL", "Also measure each group of this column.")
 
 
 def tce(
     *,
     inputs: LabelledInputs = None,
-    testing: TestOptions,
-    sizes: BlockBounds,
-    resampling: ResamplingOptions,
-    probabilities: ClassProbabilities,
     columns: FitColumns,
-    reading: InputOptions,
+    probabilities: ClassProbabilities,
+    testing: TestOptions,
     plotting: PlotOutput,
     reporting: ReportOptions,
+    sizes: BlockBounds,
+    reading: InputOptions,
+    resampling: ResamplingOptions,
     running: RunOptions,
 ) -> None:
-    """Measure how far probabilities can be trusted: test-based calibration error, ECE and relatives."""
+    """Test whether probabilities are calibrated (TCE, ECE, others)."""
     reads = Reads.of(inputs, reading=reading)
     origin = check_outputs(
         reporting, None, reads=reads, running=running, plot=plotting.plot, has_figures=True

@@ -15,13 +15,13 @@ from uqcli.files import STDIO, Held
 
 @dataclass(frozen=True, kw_only=True)
 class ModelOptions:
-    """What scores and uncertainties are made of."""
+    """Columns from which scores and uncertainties are computed."""
 
     panel: ClassVar = "Model"
 
-    alpha1: str | None = option("COL", "Beta parameter of the positive class.")
-    alpha0: str | None = option("COL", "Beta parameter of the negative class.")
-    members: str | None = option("PATTERN", "Columns of the members' probabilities, such as 'm_*', or a,b,c.")
+    alpha1: str | None = option("COL", "Beta parameter of the positive class (with --alpha0).")
+    alpha0: str | None = option("COL", "Beta parameter of the negative class (with --alpha1).")
+    members: str | None = option("PATTERN", "Ensemble members' probabilities: 'm_*', or a,b,c.")
 
 
 def uncertainty(
@@ -29,11 +29,11 @@ def uncertainty(
     inputs: StreamedInputs = None,
     model: ModelOptions,
     rows: RowOutput,
-    reading: InputOptions,
     reporting: ReportOptions,
+    reading: InputOptions,
     running: RunOptions,
 ) -> None:
-    """Add score and uncertainty columns from Beta parameters or from an ensemble's members."""
+    """Add scores and uncertainties from a model's raw outputs."""
     from uqcli.reports.stream.apply import metrics_of
 
     origin = check_outputs(
