@@ -455,7 +455,7 @@ def test_compare_speaks_of_every_bound(compared_rows, uqcli):
 def test_compare_refuses_columns_that_are_no_list(compared_rows, columns, uqcli):
     outcome = uqcli("boundary", compared_rows, "--precision", "0.6", "--compare", "--uncertainty", columns)
     assert outcome.code == 2
-    assert "names of different columns" in outcome.err
+    assert "different column names" in outcome.err
 
 
 def test_compare_needs_rows(compared_rows, tmp_path, uqcli):

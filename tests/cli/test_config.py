@@ -90,7 +90,7 @@ def test_unknown_variable_missing_file_and_both_options(uqcli, monkeypatch, tmp_
     assert outcome.code == 2
     caution, error = outcome.err.splitlines()
     assert caution == (
-        "caution: The environment variable UQCLI_BOUNDARY_PRECISON sets nothing: "
+        "caution: The environment variable UQCLI_BOUNDARY_PRECISON has no effect: "
         "did you mean UQCLI_BOUNDARY_PRECISION?"
     )
     assert error.startswith("error: no constraint given")
@@ -109,7 +109,7 @@ def test_variables_that_set_nothing_are_said(uqcli, data, monkeypatch, tmp_path,
     monkeypatch.setenv(name, "0.5")
     monkeypatch.setenv("UQCLI_TCE_ALPHA", "0.5")
     line = (*COMMAND, "--precision", "0.7", "--json", "--report", "r.md")
-    said = f"The environment variable {name} sets nothing{meant}"
+    said = f"The environment variable {name} has no effect{meant}"
     outcome = uqcli(*line)
     assert (outcome.code, outcome.err, outcome.json["cautions"]) == (0, "", [said])
     assert said in " ".join(uqcli(*line[:-3]).out.decode().split())
@@ -150,7 +150,7 @@ def test_a_found_file_is_trusted_only_where_nobody_else_wrote_it(uqcli, tmp_path
     assert uqcli(*COMMAND).code == 0
     file.chmod(0o646)
     refused = uqcli(*COMMAND)
-    assert (refused.code, "which anyone may write" in refused.err, "--config" in refused.err) == (
+    assert (refused.code, "which anyone can write" in refused.err, "--config" in refused.err) == (
         2,
         True,
         True,

@@ -135,6 +135,8 @@ BAD_LABELS = {
         (["score", "uncertainty_epistemic", "label"], "uncertainty", None),
         (["score", "Uncertainty", "label"], "uncertainty", "'Uncertainty'"),
         (["score", "uncertanty", "label"], "uncertainty", "'uncertanty'"),
+        (["score", " uncertainty", "label"], "uncertainty", "' uncertainty'"),
+        (["score", "certainty", "label"], "uncertainty", None),
         (["score_2", "uncertainty", "label"], "score_1", None),
         (["score_raw", "uncertainty", "label"], "score", None),
         (["scores", "uncertainty", "label"], "score", "'scores'"),
@@ -158,6 +160,8 @@ def test_hints_never_change_meaning(uqcli, tmp_path, artifact, columns, wanted, 
         ("0.5,1,1\n0.6,1", True),
         ("0.5,1,1\n0.6,1,", True),
         ("0.5,1,1\n0.6,,", True),
+        ("0.5,1,true\n0.6,1,fal", True),
+        ("0.5,1,1\n0.6,1,0\n-", True),
         ("0.5,1,\n0.6,1,1\n", False),
         ("0.5,1,\n0.6,1,\n", False),
     ],
@@ -308,7 +312,7 @@ def test_the_artifact_is_not_an_output(uqcli, case, data, artifact, tmp_path):
 def test_weights_that_cannot_be_added_up(uqcli, case, artifact, tmp_path):
     weights = {"score": [0.9] * 2048, "uncertainty": [0.0] * 2048, "label": [1] * 2048}
     path = frame_file(tmp_path, weights | {"w": [2**53] * 2048})
-    assert "weights" in refuse(uqcli, case, path, artifact, tmp_path, 3, "--weight", "w")
+    assert "by weight" in refuse(uqcli, case, path, artifact, tmp_path, 3, "--weight", "w")
     path = frame_file(tmp_path, weights | {"w": [0] * 2048})
     assert "weight 0" in refuse(uqcli, case, path, artifact, tmp_path, 3, "--weight", "w")
     path = frame_file(tmp_path, weights | {"w": [1.5] * 2048})

@@ -173,8 +173,8 @@ def test_a_span_that_no_number_holds(uqcli, tmp_path):
     path = tmp_path / "wide.csv"
     path.write_text("score,uncertainty,label\n0.9,-1e308,1\n0.8,1e308,1\n0.2,0,0\n")
     message = one_line(uqcli("boundary", path, "--precision", "0.5", "--algorithm", "hr"), 3)
-    assert "span" in message
-    with pytest.raises(DataError, match="span"):
+    assert "too wide" in message
+    with pytest.raises(DataError, match="too wide"):
         find_boundary(
             [0.9, 0.8], [1, 0], uncertainty=[-1e308, 1e308], precision="0.5",
             algorithm="hr",

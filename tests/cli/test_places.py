@@ -255,7 +255,7 @@ def test_a_directory_in_two_formats(uqcli, case, data, data_csv, artifact, tmp_p
     data_csv.rename(folder / "d.csv")
     outcome = uqcli(*case.arguments(folder, artifact))
     assert outcome.code == 3
-    assert "holds csv and parquet files" in outcome.err
+    assert "contains csv and parquet files" in outcome.err
     assert uqcli(*case.arguments(folder / "*.csv", artifact)).code == 0
 
 
@@ -325,7 +325,9 @@ def test_standard_input_is_an_input(single, tmp_path, line):
     command = f"{sys.executable} -m uqcli {line}"
     done = subprocess.run(command, shell=True, cwd=tmp_path, capture_output=True, text=True, check=False)
     assert done.returncode == 2, done.stderr
-    assert re.fullmatch(r"error: [^\n]*(which is read|is standard input)[^\n]*\n", done.stderr)
+    assert re.fullmatch(
+        r"error: [^\n]*(overwrite the input|is also an input|is standard input)[^\n]*\n", done.stderr
+    )
     for name, content in kept.items():
         assert (tmp_path / name).read_bytes() == content
 

@@ -111,8 +111,8 @@ def test_columns_that_no_terminal_has_mean_nothing(uqcli, data, columns, monkeyp
 @pytest.mark.parametrize(
     ("which", "value", "said"),
     [
-        (resource.RLIMIT_NOFILE, 8, b"only 8 files may be open"),
-        (resource.RLIMIT_AS, 100_000 << 10, b"only 97 MiB of memory"),
+        (resource.RLIMIT_NOFILE, 8, b"the limit of open files is 8"),
+        (resource.RLIMIT_AS, 100_000 << 10, b"the memory limit is 97 MiB"),
         (resource.RLIMIT_AS, 300_000 << 10, b"ulimit -v 1000000"),
         (resource.RLIMIT_AS, 900_000 << 10, b"memory"),
     ],

@@ -147,7 +147,7 @@ def test_one_directory_does_not_mix_formats(uqcli, bucket):
     bucket.put("scores/b.parquet", written(frame_of(400), ".parquet"))
     done = uqcli("tce", f"{bucket}/scores")
     assert done.code == 3
-    assert done.err.startswith(f"error: directory '{bucket}/scores' holds csv and parquet files;")
+    assert done.err.startswith(f"error: directory '{bucket}/scores' contains csv and parquet files;")
     assert uqcli("tce", f"{bucket}/scores/*.csv", "-q", "--bootstrap", "0").code == 0
 
 

@@ -89,7 +89,7 @@ def test_what_cannot_be_locked_is_refused(name):
 
 def test_a_folder_that_is_not_there_is_said(tmp_path):
     with (
-        pytest.raises(DataError, match="cannot keep"),
+        pytest.raises(DataError, match="cannot write the state file"),
         locked(str(tmp_path / "no" / "state")),
     ):
         pass

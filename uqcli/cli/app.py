@@ -132,9 +132,9 @@ def _as_ours(error: BaseException) -> UqcliError:
         return UsageError(error.format_message(), remedy=_where_help_is(error))
     if _lacks_memory(error):
         return DataError(
-            "there is not enough memory",
-            expected="more than this limit allows",
-            remedy="allow more (ulimit -v), or give fewer rows or bins",
+            "not enough memory",
+            expected="more than the limit allows",
+            remedy="raise the limit (ulimit -v), or use fewer bins",
         )
     if isinstance(error, OSError):
         place = f"cannot use '{error.filename}'" if error.filename else "cannot write to standard output"

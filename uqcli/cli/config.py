@@ -102,7 +102,7 @@ def _file_options(layer: Mapping[str, Any]) -> Settings:
 
 def _from_file(context: typer.Context, given: str | None) -> list[Settings]:
     if given is not None and "://" in given:
-        raise UsageError(f"--config '{given}' is an address", expected="a file of this machine")
+        raise UsageError(f"--config '{given}' is an address", expected="a local file")
     for path in [Path(given)] if given is not None else candidates():
         content = _content(path, required=given is not None)
         if content is None:
@@ -130,7 +130,7 @@ def _require_trust(path: Path, content: Settings) -> None:
     """
     facts = path.stat()
     if facts.st_mode & stat.S_IWOTH:
-        why = "which anyone may write"
+        why = "which anyone can write"
     elif facts.st_uid not in {os.geteuid(), 0, Path.cwd().stat().st_uid}:
         why = f"which belongs to another user (uid {facts.st_uid})"
     else:
@@ -138,8 +138,8 @@ def _require_trust(path: Path, content: Settings) -> None:
     if why:
         raise UsageError(
             f"found configuration '{path}', {why}",
-            expected="options of the rows and methods, in a file of yours",
-            remedy=f"take it with --config {path}, or leave it with --no-config",
+            expected="a file of your own that sets only columns and methods",
+            remedy=f"use it with --config {path}, or ignore it with --no-config",
         )
 
 
@@ -164,7 +164,7 @@ def _columns_of_all(context: typer.Context, content: Settings, path: Path) -> Se
     if stray:
         raise UsageError(
             f"configuration '{path}' has '{stray[0]}' outside a table",
-            expected=f"[<command>] tables, and outside them {', '.join(sorted(_COLUMNS))}",
+            expected=f"[<command>] tables, and outside them only {', '.join(sorted(_COLUMNS))}",
         )
     known = {name: value for name, value in outside.items() if name in _options_of(context)}
     return _settings(context, known, f"'{path}'")
@@ -200,7 +200,7 @@ def _content(path: Path, *, required: bool) -> Settings | None:
             raise UsageError(f"configuration '{path}' has no [tool.uqcli.<command>]")
         return None
     if not isinstance(ours, dict):
-        raise UsageError(f"configuration '{path}' has no table tool.uqcli", expected="[<command>] tables")
+        raise UsageError(f"configuration '{path}' has no table [tool.uqcli]", expected="[<command>] tables")
     return ours
 
 
@@ -233,7 +233,7 @@ def _caution(name: str, known: Iterable[str]) -> None:
 
     near = difflib.get_close_matches(name, known, n=1, cutoff=0.8)
     meant = next((f": did you mean {each}{'...' if each in _PREFIXES else ''}?" for each in near), ".")
-    caution(f"The environment variable {name} sets nothing{meant}")
+    caution(f"The environment variable {name} has no effect{meant}")
 
 
 def _settings(context: typer.Context, table: Settings, where: str) -> Settings:
@@ -249,7 +249,7 @@ def _settings(context: typer.Context, table: Settings, where: str) -> Settings:
             raise UsageError(
                 f"option '{key}' in {where} is a {'list' if isinstance(value, list) else 'table'}",
                 expected="one value",
-                remedy="write several columns as one text, 'a,b'",
+                remedy="write several columns as one string, 'a,b'",
             )
         settings[name] = [value] if many and not isinstance(value, list) else value
     return settings

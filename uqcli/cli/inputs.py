@@ -64,11 +64,11 @@ def labelled_data(
 
     classes = None if probabilities is None else class_columns(probabilities)
     if classes is not None:
-        refuse_typed(("score",), "beside --proba", "one of them")
-        refuse_typed(("positive",), "beside --proba", "labels that name the classes")
+        refuse_typed(("score",), "with --proba", "one of them")
+        refuse_typed(("positive",), "with --proba", "labels that name the classes")
     weight = None if columns.no_weight else columns.weight
     if columns.no_weight:
-        refuse_typed(("weight",), "beside --no-weight", "one of them")
+        refuse_typed(("weight",), "with --no-weight", "one of them")
     numbers = {"score": columns.score, "uncertainty": columns.uncertainty}
     return replace(
         bare_data(inputs, reading, running),
@@ -151,7 +151,7 @@ def model_columns(
     from uqcli.artifacts.columns import ColumnOverrides
 
     if labels is not None and labels.no_weight:
-        refuse_typed(("weight",), "beside --no-weight", "one of them")
+        refuse_typed(("weight",), "with --no-weight", "one of them")
     proba = class_columns(classes)
     named = ColumnOverrides(
         score=columns.score, uncertainty=columns.uncertainty, proba=proba, insisted=typed()
@@ -176,7 +176,7 @@ def names_of(option: str, text: str | None) -> tuple[str, ...]:
     """
     names = () if text is None else tuple(name.strip() for name in text.split(","))
     if not all(names) or len(set(names)) < len(names):
-        raise UsageError(f"{option} '{text}'", expected="names of different columns: A,B,...")
+        raise UsageError(f"{option} '{text}'", expected="different column names: A,B,...")
     return names
 
 

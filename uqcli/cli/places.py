@@ -89,7 +89,7 @@ def check_places(reads: Reads, files: Iterable[str], outputs: Iterable[str], run
     """
     if sum(map(is_stdin, (*reads.tables, *reads.models))) > 1:
         raise UsageError(
-            "standard input is named twice", expected="at most one -", remedy="save it to a file"
+            "standard input is named twice", expected="at most one -", remedy="save it to a file first"
         )
     streams = filter(is_stdin, reads.tables)
     read = {_identity(name): name for name in (*files, *reads.models, *_configuration(running), *streams)}
@@ -98,14 +98,12 @@ def check_places(reads: Reads, files: Iterable[str], outputs: Iterable[str], run
     written: dict[Hashable, str] = {}
     for name in outputs:
         if name != STDIO and is_stdin(name):
-            raise UsageError(f"'{name}' is standard input", expected="a place that can be written")
+            raise UsageError(f"'{name}' is standard input", expected="a file to write")
         place = _identity_of_stream(1) if name == STDIO else _identity(name)
         if place in read:
-            raise UsageError(
-                f"'{name}' would be written over '{read[place]}', which is read", expected="another place"
-            )
+            raise UsageError(f"'{name}' would overwrite the input '{read[place]}'", expected="another file")
         if place in written:
-            raise UsageError(f"'{written[place]}' and '{name}' are one file", expected="different places")
+            raise UsageError(f"'{written[place]}' and '{name}' are the same file", expected="different files")
         if place is not None:
             written[place] = name
 
@@ -115,7 +113,7 @@ def _refuse_reading_what_is_printed(read: Mapping[Hashable, str]) -> None:
     printed = _identity_of_stream(1)
     if printed is not None and printed in read:
         raise UsageError(
-            f"standard output goes to '{read[printed]}', which is read", expected="another place"
+            f"standard output goes to '{read[printed]}', which is also an input", expected="another file"
         )
 
 

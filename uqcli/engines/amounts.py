@@ -45,10 +45,14 @@ def has_more_decimals(amount: np.ndarray[Any, np.dtype[np.floating[Any]]]) -> Bo
 def refuse_decimals(found: str) -> DataError:
     """An amount that is no whole number of units."""
     return DataError(
-        found, expected="amounts with at most 4 decimals", remedy="round them; 32-bit numbers have more"
+        found,
+        expected="amounts with at most 4 decimals",
+        remedy="round them: 32-bit numbers have more decimals",
     )
 
 
 def refuse_sum(column: str) -> DataError:
     """Amounts whose sum would not be exact."""
-    return DataError(f"the amounts in column '{column}' add up to more than 4.6e14", expected="smaller ones")
+    return DataError(
+        f"the amounts in column '{column}' add up to more than 4.6e14", expected="smaller amounts"
+    )

@@ -11,8 +11,8 @@ from typing import Final
 from uqcli.engines.request import Roles, listing
 from uqcli.errors import DataError
 
-_SLIP: Final = 2
-"""Characters that a misspelt name may have more or fewer."""
+_SLIP: Final = 1
+"""Characters that a misspelt name may have more or fewer: two can negate it (certainty, uncertainty)."""
 
 
 class MissingColumnError(DataError):

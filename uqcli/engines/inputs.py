@@ -141,7 +141,7 @@ def resolve_inputs(arguments: Sequence[str], options: ReadOptions) -> tuple[Inpu
     UsageError
         No input, or standard input named twice.
     DataError
-        A file is missing, a glob or directory holds no data file, a format cannot be told.
+        A file is missing, a glob or directory has no data file, a format cannot be told.
     """
     if not arguments:
         raise UsageError(
@@ -151,7 +151,7 @@ def resolve_inputs(arguments: Sequence[str], options: ReadOptions) -> tuple[Inpu
         )
     if "" in arguments:
         raise UsageError(
-            "an INPUT is the empty text", expected="a name", remedy="check the variable it is from"
+            "an INPUT is an empty string", expected="a file name", remedy="check the shell variable"
         )
     if sum(map(is_stdin, arguments)) > 1:
         raise UsageError("standard input is named twice", expected="at most one -")
@@ -200,11 +200,11 @@ def _expand(argument: str, options: ReadOptions) -> Iterator[InputFile]:
 def _directory(tree: Tree, folder: Entry, options: ReadOptions) -> Iterator[InputFile]:
     files = list(_data_files(tree, folder))
     if not files:
-        raise DataError(f"directory '{folder.name}' holds no data file", expected=KNOWN_SUFFIXES)
+        raise DataError(f"directory '{folder.name}' has no data file", expected=KNOWN_SUFFIXES)
     formats = sorted({str(facts_of_name(entry.base).format) for entry in files})
     if len(formats) > 1:
         raise DataError(
-            f"directory '{folder.name}' holds {' and '.join(formats)} files",
+            f"directory '{folder.name}' contains {' and '.join(formats)} files",
             expected="one format: the same rows in two would count twice",
             remedy="name the files, or give a pattern such as '*.parquet'",
         )
@@ -229,7 +229,7 @@ def _file(tree: Tree, name: str, options: ReadOptions) -> InputFile:
     facts = facts_of_name(content.base)
     if facts.format is None and content.regular and not options.format_given:
         raise DataError(
-            f"the format of '{content.name}' cannot be told by its name",
+            f"the name '{content.name}' does not show a format",
             expected=KNOWN_SUFFIXES,
             remedy="rename it or give --format",
         )
@@ -268,7 +268,7 @@ def format_of(name: str, asked: FileFormat | None) -> FileFormat:
     if asked is None and plain.suffix.lower() in _NOT_OF_ROWS:
         remedy = "name it .jsonl" if plain.suffix.lower() == ".json" else "choose another name"
         raise UsageError(
-            f"rows are not written as {plain.suffix}: '{name}'",
+            f"cannot write rows as {plain.suffix}: '{name}'",
             expected=KNOWN_SUFFIXES,
             remedy=f"{remedy}, or give --output-format",
         )
@@ -276,7 +276,7 @@ def format_of(name: str, asked: FileFormat | None) -> FileFormat:
     if compressed and not found.is_text:
         raise UsageError(
             f"'{name}' asks for compressed {found}",
-            expected=f"a name without {Path(name).suffix}: {found} is compressed inside"
+            expected=f"a name without {Path(name).suffix}: {found} compresses its own data"
             if found is FileFormat.PARQUET
             else f"a name without {Path(name).suffix}",
         )

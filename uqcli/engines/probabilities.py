@@ -54,7 +54,7 @@ def require_probabilities(score: Floats, column: str, remedy: str = "calibrate t
     low, high = float(score.min()), float(score.max())
     if low < 0 or high > 1:
         raise DataError(
-            f"column '{column}' holds scores from {low:g} to {high:g}",
+            f"column '{column}' has scores from {low:g} to {high:g}",
             expected="probabilities between 0 and 1",
             remedy=remedy,
         )
@@ -70,7 +70,7 @@ def positions_of(rows: Rows) -> Ints:
     """
     if rows.position is None:
         raise UsageError(
-            "draws for aps need the order of the rows, which a cluster does not have",
-            expected="--no-randomize or --method lac with --engine spark",
+            "a cluster has no row order, which the random draws of aps need",
+            expected="--engine polars, or --no-randomize",
         )
     return rows.position

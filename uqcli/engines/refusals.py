@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from uqcli.defaults import MOST_ROWS
 from uqcli.errors import DataError
+
+CUT: Final = "check that the file was written to its end"
 
 
 def no_rows(dropped: int) -> DataError:
@@ -15,12 +19,12 @@ def no_rows(dropped: int) -> DataError:
 def unlabelled(rows: int) -> str:
     """What to know where rows without a label were left out."""
     said = "1 row has" if rows == 1 else f"{rows:,} rows have"
-    return f"{said} no label; results describe labelled rows only."
+    return f"{said} no label: results are valid only for rows like the labelled ones."
 
 
 def no_weight() -> DataError:
     """All rows weigh nothing."""
-    return DataError("every row has weight 0", expected="a positive weight in some row")
+    return DataError("every row has weight 0", expected="a positive weight in at least one row")
 
 
 def no_positive(value: str, column: str) -> DataError:
@@ -43,15 +47,15 @@ def unusable_values(found: str, *, cut: bool = False) -> DataError:
     return DataError(
         found,
         expected="a finite value in every row",
-        remedy="check that the file was written to its end"
-        if cut
-        else "fix the rows, or leave them out with --on-invalid drop",
+        remedy=CUT if cut else "fix these rows, or leave them out with --on-invalid drop",
     )
 
 
 def unnormalised(found: str) -> DataError:
     """Class probabilities do not add up to 1, as ``found`` says."""
-    return DataError(found, expected="1 in every row", remedy="give the columns of all classes with --proba")
+    return DataError(
+        found, expected="a sum of 1 in every row", remedy="give the columns of all classes with --proba"
+    )
 
 
 def no_counts_of_rows(found: str) -> DataError:
@@ -59,8 +63,8 @@ def no_counts_of_rows(found: str) -> DataError:
     return DataError(
         found,
         expected="non-negative integers",
-        remedy="a weight of 2 means the row twice; tests and intervals count rows, but ece, ace, "
-        "mce, brier and log_loss only need weights in proportion: multiply and round them",
+        remedy="a weight of 2 means two rows; only ece, ace, mce, brier and log_loss allow "
+        "weights in proportion, multiplied and rounded",
     )
 
 
@@ -69,12 +73,12 @@ def too_heavy(column: str) -> DataError:
     return DataError(
         f"column '{column}' adds up to more than {MOST_ROWS}",
         expected="fewer rows by weight",
-        remedy="divide the weights by a common factor",
+        remedy="take a random sample of the rows, with their weights",
     )
 
 
 def inputs_changed() -> DataError:
     """A second reading found other rows than the first."""
     return DataError(
-        "the inputs changed while they were read", expected="files that nobody writes to meanwhile"
+        "the inputs changed while they were read", expected="files that nobody changes during the run"
     )

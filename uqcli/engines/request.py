@@ -105,7 +105,7 @@ class ClassColumns:
                 raise UsageError(f"--proba '{self.columns}' repeats a column", expected="each column once")
         if len(matched) < 2:
             raise DataError(
-                f"'{self.columns}' names {len(matched)} columns of {shown}",
+                f"'{self.columns}' matches {len(matched)} columns of {shown}",
                 expected="the probabilities of at least two classes",
                 remedy="check --proba and its quoting",
             )
@@ -128,7 +128,8 @@ class ClassColumns:
         if "*" in self.columns:
             if self.columns.count("*") > 1 or self.names is not None:
                 raise UsageError(
-                    f"--proba '{self.columns}'", expected="one * without --classes, or names with commas"
+                    f"--proba '{self.columns}'",
+                    expected="one * without --classes, or names separated by commas",
                 )
             return {name: self.columns.replace("*", name) for name in classes}
         listed = [name.strip() for name in self.columns.split(",")]

@@ -55,9 +55,9 @@ def refuse_user(name: str) -> None:
     """
     if "@" in name.partition("://")[2].partition("/")[0]:
         raise DataError(
-            f"the address '{name}' holds a user or a password",
+            f"the address '{name}' contains a user or a password",
             expected="an address without them",
-            remedy="give credentials as the store's own tools take them, or a signed address",
+            remedy="set credentials as for the store's own tools, or give a signed address",
         )
 
 

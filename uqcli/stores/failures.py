@@ -35,7 +35,7 @@ _PATTERNS: Final = (
     ),
     (
         r"status 5\d\d|SLOW_DOWN|SERVICE_UNAVAILABLE|INTERNAL_FAILURE|INTERNAL: ",
-        "the store answers with an error of its own",
+        "the store reports an internal error",
         "try again later",
     ),
 )
@@ -84,7 +84,7 @@ def replaced(name: str) -> DataError:
     """An object is not what it was when it was first asked for."""
     return DataError(
         f"'{name}' was replaced while it was read",
-        expected="objects that nobody writes to meanwhile",
+        expected="objects that nobody changes during the run",
         remedy="run it again",
     )
 

@@ -115,7 +115,7 @@ def _gs(_: str | None) -> dict[str, Any]:
 def _az(_: str | None) -> dict[str, Any]:
     account = os.environ.get("AZURE_STORAGE_ACCOUNT") or os.environ.get("AZURE_STORAGE_ACCOUNT_NAME")
     if not account:
-        raise DataError("az:// is in an account that nothing names", remedy="set AZURE_STORAGE_ACCOUNT")
+        raise DataError("az:// needs the name of an account", remedy="set AZURE_STORAGE_ACCOUNT")
     options: dict[str, Any] = {"account_name": account}
     key = os.environ.get("AZURE_STORAGE_KEY") or os.environ.get("AZURE_STORAGE_ACCOUNT_KEY")
     token = os.environ.get("AZURE_STORAGE_SAS_TOKEN")

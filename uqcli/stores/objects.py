@@ -115,6 +115,6 @@ class _Ranges(io.RawIOBase):
             raise DataError(
                 f"'{self._name}' ends after {self._next - wanted + len(piece)} bytes",
                 expected=f"{self._size} bytes",
-                remedy="check that nobody writes to it",
+                remedy="check that nobody is writing to it",
             )
         return piece

@@ -37,7 +37,8 @@ def check_writable(target: str) -> None:
 def _writable(target: str) -> Address:
     if is_web(target):
         raise DataError(
-            f"cannot write '{target}': web servers are only read", expected="a file, s3://, gs:// or az://"
+            f"cannot write '{target}': uqcli only reads from web servers",
+            expected="a file, s3://, gs:// or az://",
         )
     return Address.of(target)
 

@@ -47,13 +47,14 @@ def locked(name: str) -> Iterator[State]:
         It cannot be read or written, or another run keeps it.
     """
     if is_address(name) or is_foreign(name) or is_stdin(name) or is_stdout(name):
-        raise UsageError(f"a state at '{name}'", expected="a file of this machine, which can be locked")
+        raise UsageError(f"a state file at '{name}'", expected="a local file, which can be locked")
     path = os.path.realpath(name)
     try:
         descriptor, is_new = _locked(path, name)
     except OSError as error:
         raise DataError(
-            f"cannot keep '{name}': {error.strerror or error}", remedy="choose another place for the state"
+            f"cannot write the state file '{name}': {error.strerror or error}",
+            remedy="choose another place for the state file",
         ) from error
     try:
         with os.fdopen(os.dup(descriptor), "rb") as stream:
@@ -82,12 +83,12 @@ def _locked(path: str, name: str) -> tuple[int, bool]:
 
 def _wait_for_lock(descriptor: int, name: str, until: float) -> None:
     if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-        raise UsageError(f"'{name}' is no regular file", expected="a file of this machine")
+        raise UsageError(f"'{name}' is not a regular file", expected="a local file")
     while not _has_lock(descriptor):
         if time.monotonic() > until:
             raise DataError(
                 f"'{name}' is in use by another run",
-                expected=f"the end of that run within {PATIENCE:.0f} s",
+                expected=f"that run to end within {PATIENCE:.0f} s",
                 remedy="try again",
             )
         time.sleep(_LOOK_UP)

@@ -100,7 +100,7 @@ def _upload(path: Path, address: Address, target: str) -> None:
         raise DataError(
             f"cannot write '{target}': it has {size} bytes",
             expected=f"at most {limits.MOST_COPIED}",
-            remedy="write a file of this machine and upload it, or apply the model to parts of the rows",
+            remedy="write a local file and upload it, or apply the rule to parts of the rows",
         )
     store = filesystem_of(address)
     if address.scheme == "s3" and size <= limits.MOST_PUT:

@@ -125,7 +125,7 @@ def _refused(name: str, code: int) -> DataError:
     """The server answers otherwise; its own words may hold anything."""
     known = http.HTTPStatus(code).phrase if code in http.HTTPStatus._value2member_map_ else ""
     return DataError(
-        f"cannot read '{name}': the server answers {code} {known}".rstrip(),
+        f"cannot read '{name}': the server answered {code} {known}".rstrip(),
         expected="200",
         remedy="check the address",
     )

@@ -138,10 +138,10 @@ def test_ranges_are_opened_in_as_many_passes_as_their_values_need(folder, tmp_pa
 @pytest.mark.parametrize(
     ("line", "said"),
     [
-        ("tce --score p", "distinct values to bring together; expected at most 100 from a cluster"),
+        ("tce --score p", "distinct values to collect; expected at most 100 from a cluster"),
         (
             "calibrate --score p --method mist -o nothing",
-            "distinct rows to bring together; expected at most ",
+            "distinct rows to collect; expected at most ",
         ),
     ],
 )
@@ -152,14 +152,14 @@ def test_more_than_may_come_here_is_refused_before_it_moves(folder, capfd, monke
     assert run(words) == 3
     found = capfd.readouterr().err
     assert said in found
-    assert "round the scores" in found
+    assert "--engine polars" in found
 
 
 def test_frames_are_refused():
     request = DataRequest(
         inputs=(), roles=Roles(numbers={"score": "score"}), frame=pl.DataFrame({"score": [1.0]})
     )
-    with pytest.raises(UsageError, match="in this process's memory"):
+    with pytest.raises(UsageError, match="data frame in memory"):
         SparkEngine().table(request).pooled(np.empty(0))
 
 

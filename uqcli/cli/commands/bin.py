@@ -92,7 +92,7 @@ def bin_(
         _refuse_shape(shape)
     data = labelled_data(inputs, columns, reading, running)
     if cells.merge:
-        refuse_typed(OF_ROWS, "beside --merge", "none: the grids have been counted")
+        refuse_typed(OF_ROWS, "with --merge", "no options for rows: saved grids already hold counts")
         request = BinRequest(data=data, merged=tuple(inputs or ()))
     elif cells.edges is not None:
         request = BinRequest(data=data, edges=cells.edges)
@@ -105,7 +105,9 @@ def bin_(
 def _refuse_shape(given: dict[str, str | Binning | None]) -> None:
     for name, value in given.items():
         if value is not None:
-            raise UsageError(f"{name} beside --edges or --merge", expected="none: the bins are given")
+            raise UsageError(
+                f"{name} with --edges or --merge", expected="no options for bins: the saved grid sets them"
+            )
 
 
 def _spec(binning: Binning, given: dict[str, str]) -> GridSpec:

@@ -137,7 +137,9 @@ def _table(place: str | None) -> str | None:
     from uqcli.engines.inputs import facts_of_name
 
     if place is not None and (is_stdout(place) or facts_of_name(place).format is None):
-        raise UsageError(f"--frontier '{place}' has no known ending", expected="such as .csv or .parquet")
+        raise UsageError(
+            f"--frontier '{place}' has no known ending", expected="an ending such as .csv or .parquet"
+        )
     return place
 
 
@@ -170,10 +172,8 @@ def _refuse_options_of_rows(inputs: list[str] | None, method: FindingOptions) ->
     }
     for name, value in given.items():
         if value:
-            raise UsageError(
-                f"{name} beside --grid", expected="one of them: the grid has its own rows and bins"
-            )
-    refuse_typed(OF_ROWS, "beside --grid", "options of the boundary: the grid has its own rows")
+            raise UsageError(f"{name} with --grid", expected="one of them: the saved grid sets rows and bins")
+    refuse_typed(OF_ROWS, "with --grid", "no options for rows: the saved grid already holds counts")
 
 
 def _grid(method: FindingOptions) -> GridRequest:

@@ -189,11 +189,11 @@ def _refuse_stray(method: CalibrationMethod | None, methods: MapOptions, parts: 
     for owner, options in belongs.items():
         for name, value in options.items():
             if value and method not in (None, owner) and is_typed(name):
-                raise UsageError(f"{name} with method {method}", expected=f"--method {owner}")
+                raise UsageError(f"{name} with --method {method}", expected=f"--method {owner}")
     for name, value in of_trees.items():
         if value and parts.features is None and is_typed(name):
-            raise UsageError(f"{name} without --features", expected="columns to learn trees from")
+            raise UsageError(f"{name} without --features", expected="the columns that trees split by")
     if method not in (None, CalibrationMethod.MIST):
-        refuse_typed(("uncertainty",), f"with method {method}", f"--method {CalibrationMethod.MIST}")
+        refuse_typed(("uncertainty",), f"with --method {method}", f"--method {CalibrationMethod.MIST}")
     if method is CalibrationMethod.PRIOR and methods.undersampled is None:
-        raise UsageError("method prior without --undersampled", expected="the factor of the undersampling")
+        raise UsageError("--method prior without --undersampled", expected="--undersampled TAU")

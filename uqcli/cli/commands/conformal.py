@@ -76,7 +76,7 @@ def conformal(
     from uqcli.jobs.conformal.run import ConformalRequest, parse_alpha, run
 
     parse_alpha(sets.alpha)
-    refuse_typed(("uncertainty",), "of conformal sets", "none: they look at probabilities alone")
+    refuse_typed(("uncertainty",), "with conformal", "class probabilities only")
     for mode, names in _OF_MODES.items():
         if sets.mode is not mode:  # what is configured for it
             unasked: dict[str, Any] = {name: None for name in names if not is_typed(name)}

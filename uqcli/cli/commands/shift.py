@@ -67,7 +67,7 @@ def shift(
     origin = check_outputs(reporting, written.output, reads=reads, running=running, plot=plotting.plot)
     from uqcli.jobs.shift.run import ShiftRequest, run
 
-    refuse_typed(("uncertainty",), "of class weights", "none: they come from probabilities alone")
+    refuse_typed(("uncertainty",), "with shift", "class probabilities only")
     looks_at_prior = estimate.estimator is ShiftEstimator.KNOWN or is_typed("prior")
     request = ShiftRequest(
         data=labelled_data(inputs, columns, reading, running, probabilities=probabilities),

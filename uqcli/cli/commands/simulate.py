@@ -117,7 +117,7 @@ def _model(
     from uqcli.methods.stream.posterior import PosteriorModel
 
     stray = gaussian if kind is Simulation.POSTERIOR else posterior
-    refuse_typed(tuple(stray), f"with {kind}", "an option of that simulation")
+    refuse_typed(tuple(stray), f"with {kind}", f"options of the {kind} simulation")
     if kind is Simulation.GAUSSIAN:
         return GaussianModel(**gaussian)
     if "gamma" in posterior:

@@ -66,7 +66,7 @@ def tce(
     origin = check_outputs(
         reporting, None, reads=reads, running=running, plot=plotting.plot, has_figures=True
     )
-    refuse_typed(("uncertainty",), "of calibration errors", "none: they look at the score alone")
+    refuse_typed(("uncertainty",), "with tce", "a score or class probabilities only")
     from uqcli.jobs.tce.measure import MeasureOptions
     from uqcli.jobs.tce.run import TceRequest, run
 

@@ -46,17 +46,17 @@ def require_room() -> None:
     if _is_below(soft, _LEAST_FILES):
         if _is_below(hard, _LEAST_FILES):
             raise DataError(
-                f"only {soft} files may be open",
-                expected=f"{_LEAST_FILES}",
-                remedy=f"ulimit -n {8 * _LEAST_FILES}",
+                f"the limit of open files is {soft}",
+                expected=f"at least {_LEAST_FILES}",
+                remedy=f"raise it with ulimit -n {8 * _LEAST_FILES}",
             )
         resource.setrlimit(resource.RLIMIT_NOFILE, (_LEAST_FILES, hard))
     memory, _ = resource.getrlimit(resource.RLIMIT_AS)
     if _is_below(memory, _LEAST_MEMORY):
         raise DataError(
-            f"only {memory >> 20} MiB of memory may be used",
-            expected=f"{_LEAST_MEMORY >> 20} MiB",
-            remedy="ulimit -v 1000000, or more",
+            f"the memory limit is {memory >> 20} MiB",
+            expected=f"at least {_LEAST_MEMORY >> 20} MiB",
+            remedy="raise it with ulimit -v 1000000 or more",
         )
 
 

@@ -38,8 +38,8 @@ def frame_of(rows: pa.Table | pa.RecordBatch) -> pl.DataFrame:
         elif _is_foreign(field.type):
             raise DataError(
                 f"column '{field.name}' holds {field.type}",
-                expected="numbers, texts, truth values or times",
-                remedy="cast it to one of these, or leave it out",
+                expected="numbers, strings, booleans or times",
+                remedy="cast it to one of these, or leave the column out",
             )
     names = list(rows.schema.names)
     frame = cast(pl.DataFrame, pl.from_arrow(rows.rename_columns(list(map(str, range(len(names)))))))

@@ -99,7 +99,7 @@ def checked(session: SparkSession, request: DataRequest) -> CheckedFrame:
     """
     inputs, roles = opened(session, request)
     if roles.features:
-        raise UsageError("features beside --engine spark", expected="--engine polars")
+        raise UsageError("features with --engine spark", expected="--engine polars")
     check = Check(request=request, roles=roles)
     with spark_errors("check the rows"):
         frame = together([check.read(each) for each in inputs])
@@ -324,13 +324,13 @@ class Check:
         for name in self._probabilities():
             if found[f"outside_{name}"]:
                 raise DataError(
-                    f"column '{self._numbers()[name]}' has {found[f'outside_{name}']} unreadable values",
+                    f"column '{self._numbers()[name]}' has {found[f'outside_{name}']} values outside 0 to 1",
                     expected="probabilities between 0 and 1",
                     remedy="check --proba",
                 )
         off = found.get("unnormalised") or 0.0
         if off > SUM_TOLERANCE:
-            raise refusals.unnormalised(f"class probabilities add up to 1 only within {off:g}")
+            raise refusals.unnormalised(f"sums of class probabilities differ from 1 by up to {off:g}")
 
     def _refuse_weights(self, found: Mapping[str, Any], name: str) -> None:
         if found["off_w"]:

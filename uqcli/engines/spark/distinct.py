@@ -70,10 +70,9 @@ def _rows(checked: CheckedFrame, columns: Mapping[str, Any], groups: Mapping[str
 def _refuse_many(found: int, most: int) -> None:
     if found > most:
         raise DataError(
-            f"there are {found:,} distinct rows to bring together",
+            f"there are {found:,} distinct rows to collect",
             expected=f"at most {most:,} from a cluster",
-            remedy="round the scores to fewer decimals, choose a --method or --algorithm that needs counts "
-            "only, or read the files with --engine polars",
+            remedy="read the files with --engine polars",
         )
 
 

@@ -66,8 +66,8 @@ def groups_of(checked: CheckedFrame, column: str) -> tuple[str, ...]:
         if len(texts) > MOST_GROUPS:
             raise DataError(
                 f"column '{column}' has more than {MOST_GROUPS:,} groups",
-                expected="fewer from a cluster",
-                remedy="name a column of groups",
+                expected="fewer groups on a cluster",
+                remedy="check that this column names groups",
             )
         checked.levels[column] = tuple(sorted(texts.column(name).to_pylist()))
     return checked.levels[column]
@@ -133,10 +133,9 @@ def pooled(rows: Frame, parts: int, amounts: Sequence[str], most: int) -> tuple[
         values = int(grouped.agg(F.count(F.lit(1)).alias("values")).toArrow().to_pylist()[0]["values"])
         if values > MOST_VALUES:
             raise DataError(
-                f"there are {values:,} distinct values to bring together",
+                f"there are {values:,} distinct values to collect",
                 expected=f"at most {MOST_VALUES:,} from a cluster",
-                remedy="round the scores to fewer decimals, or ask for bins: --score-bins N, "
-                "or a --method or --binning that counts in bins",
+                remedy="read the files with --engine polars",
             )
     table = grouped.toArrow()
     number, value, count, positives = (table.column(name).to_numpy() for name in ("part", "value", "n", "p"))

@@ -64,9 +64,11 @@ def opened(session: SparkSession, request: DataRequest) -> tuple[tuple[ClusterIn
         An input cannot be read, or lacks a column.
     """
     if request.frame is not None:
-        raise UsageError("a data frame is in this process's memory", expected="files that the cluster sees")
+        raise UsageError(
+            "the cluster cannot see a data frame in memory", expected="files that the cluster can see"
+        )
     if not request.inputs:
-        raise UsageError("no INPUT given", expected="files or directories that the cluster sees")
+        raise UsageError("no INPUT given", expected="files or directories that the cluster can see")
     inputs = tuple(_input(session, name, request.read) for name in request.inputs)
     roles = request.roles.expanded(inputs[0].columns, inputs[0].shown)
     for each in inputs:
@@ -77,8 +79,8 @@ def opened(session: SparkSession, request: DataRequest) -> tuple[tuple[ClusterIn
 def _input(session: SparkSession, name: str, options: ReadOptions) -> ClusterInput:
     if is_stdin(name) or not name:
         raise UsageError(
-            "the cluster does not see standard input" if name else "an INPUT is the empty text",
-            expected="files or directories that the cluster sees",
+            "the cluster cannot see standard input" if name else "an INPUT is an empty string",
+            expected="files or directories that the cluster can see",
         )
     shown = f"'{name}'"
     with spark_errors(f"read {shown}"):
@@ -86,8 +88,8 @@ def _input(session: SparkSession, name: str, options: ReadOptions) -> ClusterInp
         fields = frame.schema.fields
     if not fields:
         raise DataError(
-            f"cannot read {shown}: the cluster finds nothing there",
-            expected="Parquet files, or CSV with a header, at a path that the cluster sees",
+            f"cannot read {shown}: the cluster found nothing there",
+            expected="Parquet files, or CSV with a header, at a path that the cluster can see",
         )
     return ClusterInput(
         name=name,
@@ -105,7 +107,7 @@ def _read(session: SparkSession, name: str, options: ReadOptions) -> Frame:
         return session.read.parquet(name)
     if file_format is FileFormat.CSV:
         if options.null_values:
-            raise UsageError("--null-value beside --engine spark", expected="Parquet, or --engine polars")
+            raise UsageError("--null-value with --engine spark", expected="Parquet, or --engine polars")
         delimiter = options.delimiter or facts.delimiter
         return (
             session.read.option("header", "true")

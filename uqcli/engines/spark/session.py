@@ -119,7 +119,7 @@ def _require_reachable(url: str) -> None:
     """
     parts = urlsplit(url)
     if parts.scheme != "sc" or not parts.hostname:
-        raise UsageError(f"'{url}' is no address of a cluster", expected="sc://host:port")
+        raise UsageError(f"'{url}' is not a cluster address", expected="sc://host:port")
     if not any(os.environ.get(name) for name in ("grpc_proxy", "https_proxy", "http_proxy")):
         try:  # a closed port says so at once; a channel would go on trying
             socket.create_connection((parts.hostname, parts.port or _PORT), timeout=_ANSWER).close()

@@ -123,7 +123,7 @@ def text_of(source: ClusterInput, name: str) -> Column:
     if kind not in (*_TEXTS, "boolean", "byte", "short", "integer", "long", "date", "void", "null"):
         raise DataError(
             f"column '{name}' of {source.shown} holds {source.types[name]}",
-            expected="texts or integers with --engine spark",
+            expected="strings or integers with --engine spark",
         )
     text = _stripped(column.cast("string"))
     truth = F.lower(text)

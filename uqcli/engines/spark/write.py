@@ -54,9 +54,7 @@ def stream_through(request: StreamRequest) -> StreamFacts:
         found = frame.agg(*check.questions()).toArrow().to_pylist()[0]
     check.refuse_values(found)
     if not runs_functions(session):
-        raise DataError(
-            "the cluster's workers lack numpy or pyarrow", expected="both, to compute what a model adds"
-        )
+        raise DataError("the cluster's workers lack numpy or pyarrow", expected="both, which apply needs")
     usable = _prepared(frame, check, len(columns), drop=request.data.on_invalid is OnInvalid.DROP)
     with _appearing(place, local=is_local(request.data.spark)) as path, spark_errors(f"write '{place}'"):
         _computed(usable, columns, check, request).write.mode("error").parquet(path)
@@ -71,7 +69,9 @@ def stream_through(request: StreamRequest) -> StreamFacts:
 def _place(request: StreamRequest) -> str:
     place = request.output.place
     if place == STDIO:
-        raise UsageError("standard output is not on the cluster", expected="-o DIRECTORY with --engine spark")
+        raise UsageError(
+            "the cluster cannot write to standard output", expected="-o DIRECTORY with --engine spark"
+        )
     if format_of(place, request.output.file_format) is not FileFormat.PARQUET:
         raise UsageError(f"'{place}' asks for another format", expected="Parquet with --engine spark")
     return place
@@ -87,7 +87,7 @@ def _columns(inputs: Sequence[ClusterInput], *, union: bool) -> tuple[str, ...]:
     first, *others = inputs
     for each in inputs:
         if len(set(each.columns)) < len(each.columns):
-            raise DataError(f"columns of {each.shown} are not unique", remedy="rename them")
+            raise DataError(f"column names of {each.shown} are not unique", remedy="rename them")
     for each in others:
         differing = set(first.columns) ^ set(each.columns)
         if not union and not differing:
@@ -120,8 +120,8 @@ def _computed(frame: Frame, columns: Sequence[str], check: Check, request: Strea
     taken = [name for name in added.types if name in columns]
     if taken and not request.overwrite:
         raise UsageError(
-            f"column '{taken[0]}' exists already in the input",
-            remedy="give --prefix P for another name, or --overwrite to replace it",
+            f"column '{taken[0]}' already exists in the input",
+            remedy="give --prefix P for another name, or --overwrite to replace the column",
         )
     work = worker.columns_added(
         (function_bytes(added.compute), package_bytes(), VERSION),
@@ -175,7 +175,11 @@ def _appearing(place: str, *, local: bool) -> Iterator[str]:
         return
     target = Path(place)
     if os.path.lexists(target):
-        raise DataError(f"'{place}' exists already", expected="a new directory", remedy="remove it first")
+        raise DataError(
+            f"'{place}' already exists",
+            expected="a new directory",
+            remedy="choose another name, or remove it first",
+        )
     waiting = target.parent.absolute() / f".{target.name}.{uuid.uuid4().hex[:8]}.tmp"
 
     def remove() -> None:

@@ -161,7 +161,7 @@ def the_constraint(
     if kind is not ConstraintKind.UTILITY:
         return parse_constraint(kind, value)
     if gain is None or cost is None:
-        raise UsageError("--gain and --cost belong together", expected="both")
+        raise UsageError("only one of --gain and --cost given", expected="both")
     return utility(gain, cost)
 
 

@@ -38,7 +38,9 @@ class ClassMix:
         """
         positive, negative = Fraction(self.positive), Fraction(self.negative)
         if not positive > 0 or not negative > 0:
-            raise UsageError("a class has weight 0 in the target", expected="both classes in the target")
+            raise UsageError(
+                "a class has weight 0 in the new data", expected="a positive weight for both classes"
+            )
         if constraint.kind in (ConstraintKind.RECALL, ConstraintKind.MAX_FPR):
             return constraint
         if constraint.kind is not ConstraintKind.PRECISION:

@@ -43,7 +43,7 @@ def require_identified(probability: Matrix, weight: Ints, source_prior: Floats, 
     spread = float((shares[:, None] * (probability - mean) ** 2).sum())
     undecided = float(1 - (mean**2).sum())
     if undecided > _FLOOR and spread < _LEAST * undecided:
-        raise _unidentified("all rows of the target have nearly the same probabilities")
+        raise _unidentified("all its rows have nearly the same probabilities")
     prior = np.maximum(weights * source_prior, _FLOOR / len(weights))
     prior /= prior.sum()
     joint = probability * (prior / source_prior)
@@ -52,12 +52,12 @@ def require_identified(probability: Matrix, weight: Ints, source_prior: Floats, 
     told = np.einsum("ij,ik->jk", away, away * shares[:, None])
     labels = np.diag(prior[:-1]) - np.outer(prior[:-1], prior[:-1])
     if not is_positive_definite(told - _LEAST * labels):
-        raise _unidentified("probabilities of some classes rise and fall together")
+        raise _unidentified("probabilities of some classes are collinear")
 
 
 def _unidentified(why: str) -> InfeasibleError:
     return InfeasibleError(
-        f"the target does not tell its class shares: {why}",
-        expected="probabilities that tell classes apart",
+        f"cannot estimate the class priors of the new data: {why}",
+        expected="probabilities that separate the classes",
         remedy="merge classes, or use --estimator bbse or known",
     )

@@ -60,7 +60,9 @@ def bbse(confusion: Matrix, predicted: Floats, classes: Sequence[str]) -> ClassW
     weights: Floats = np.maximum(found, 0.0)
     total = float((weights * confusion.sum(axis=0)).sum())
     if total <= 0:
-        raise InfeasibleError("every class weight comes out negative", expected="a target like the source")
+        raise InfeasibleError(
+            "all class weights are negative", expected="new data with the same classes as the labelled rows"
+        )
     return ClassWeights(
         weights=weights / total,
         smallest_singular=smallest,
@@ -84,7 +86,7 @@ def solve_weights(
         empty = [number for number, column in enumerate(confusion.T) if not column.any()]
         if empty:
             raise _missing_class(classes[empty[0]])
-        why = "predictions do not tell classes apart"
+        why = "predictions do not separate the classes"
         raise InfeasibleError(
             f"the confusion matrix is singular ({why}; smallest singular value {smallest:.3g})",
             expected="predictions that differ between the classes",
@@ -126,8 +128,8 @@ def em(
             return ClassWeights(weights=one / float((one * source_prior).sum()))
         weights = _leap(weights, one, expectation(one) / source_prior)
     raise InfeasibleError(
-        f"EM does not converge in {_MOST_STEPS} steps (last change {change:.3g})",
-        expected="probabilities that tell classes apart",
+        f"EM did not converge in {_MOST_STEPS} steps (last change {change:.3g})",
+        expected="probabilities that separate the classes",
         remedy="use --estimator bbse",
     )
 
@@ -161,8 +163,8 @@ def known(target_prior: Floats, source_prior: Floats, classes: Sequence[str]) ->
 def _missing_class(name: str) -> InfeasibleError:
     return InfeasibleError(
         f"no labelled row is of class '{name}'",
-        expected="every class among the labelled rows",
-        remedy="label rows of it, or leave out its column",
+        expected="labelled rows of every class",
+        remedy="label some rows of this class",
     )
 
 

@@ -57,7 +57,7 @@ class GaussianModel:
         if not 0 <= self.noise <= MOST_NOISE:
             raise UsageError(f"noise is {self.noise:g}", expected=f"a number from 0 to {MOST_NOISE:g}")
         if not 2 <= self.train_rows <= 10**7:
-            raise UsageError(f"train_rows is {self.train_rows}", expected="2 to 10,000,000")
+            raise UsageError(f"train_rows is {self.train_rows}", expected="from 2 to 10,000,000")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -94,9 +94,9 @@ def train(model: GaussianModel, seed: int) -> tuple[float, float]:
     x = np.concatenate([part[1] for part in parts])
     if label.all() or not label.any() or _separate(x, label):
         raise UsageError(
-            f"{model.train_rows} training rows at prevalence {model.train_prevalence:g} determine no model",
-            expected="rows of both classes that overlap",
-            remedy="give more --train-rows",
+            f"cannot fit {model.train_rows} training rows at prevalence {model.train_prevalence:g}",
+            expected="overlapping rows of both classes",
+            remedy="raise --train-rows",
         )
     ones = np.ones(len(x), dtype=np.int64)
     intercept, slope = logistic_fit(x[None, :], ones, label.astype(np.int64))

@@ -31,7 +31,7 @@ def texts_of(series: pl.Series, name: str) -> pl.Series:
     if series.dtype == pl.Time:
         return series.dt.strftime("%H:%M:%S%.9f")
     if series.dtype.is_nested() or series.dtype in (pl.Duration, pl.Binary, pl.Object):
-        raise DataError(f"column '{name}' holds {series.dtype}", expected="texts or numbers")
+        raise DataError(f"column '{name}' holds {series.dtype}", expected="strings or numbers")
     if series.dtype.is_float():
         series = series.set(~series.is_finite().fill_null(value=False), None)
     text = series.cast(pl.String).str.strip_chars()
@@ -57,7 +57,7 @@ def encoded(batch: Batch, request: FeatureRequest, valid: Bools) -> Floats:
         at = int(np.argmax(wrong & valid))
         raise DataError(
             f"feature '{request.name}' holds '{series[at]}' in {batch.place(at)}",
-            expected="finite numbers or nothing, as in the rows it was fitted on",
+            expected="finite numbers or empty values, as in the rows of the fit",
         )
     return number
 
@@ -77,8 +77,8 @@ def whole_feature(name: str, parts: Sequence[pl.Series], *, text: bool | None) -
         if all((wrong <= np.isinf(number)).all() for number, wrong in numbers):
             raise DataError(
                 f"feature '{name}' holds an infinite number",
-                expected="finite numbers or nothing",
-                remedy="leave such values empty",
+                expected="finite numbers or empty values",
+                remedy="correct these values, or leave unknown ones empty",
             )
     texts = [texts_of(part, name) for part in parts]
     levels = tuple(sorted(set().union(*(part.drop_nulls().unique().to_list() for part in texts))))

@@ -7,6 +7,7 @@ import polars as pl
 
 from uqcli.counts import Bools, Floats
 from uqcli.document import printable
+from uqcli.engines import refusals
 from uqcli.engines.local.check.classes import without_value
 from uqcli.engines.local.read.source import Batch
 from uqcli.errors import DataError
@@ -97,6 +98,8 @@ def unreadable(
     """The error for values that --on-invalid cannot leave out: what was expected, and what to do."""
     expected, remedy = answers
     at, count = int(np.argmax(wrong)), int(wrong.sum())
+    if batch.cut and batch.first_row and at == len(wrong) - 1:  # half a value is neither null nor a label
+        remedy = refusals.CUT
     return DataError(
         f"column '{column}' has {count} unreadable {'value' if count == 1 else 'values'}, "
         f"first '{printable(str(text[at]), _LONGEST)}' in {batch.place(at)}",

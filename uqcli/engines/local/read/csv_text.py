@@ -296,7 +296,7 @@ def _open_quote(text: bytes, name: str) -> DataError:
 
 def _no_text(name: str) -> DataError:
     return DataError(
-        f"'{name}' holds NUL bytes",
+        f"'{name}' contains NUL bytes",
         expected="text in UTF-8",
         remedy="convert UTF-16 (iconv -f utf-16 -t utf-8), or check that the file was written to its end",
     )
@@ -371,7 +371,7 @@ def _count_fields(text: bytes, starts: Ints, ends: Ints, dialect: CsvDialect, fi
         raise DataError(
             f"data row {first_row + at + 1} of '{dialect.name}' has {fields[at]} fields",
             expected=f"{expected} as in the header",
-            remedy="quote fields that hold the delimiter, or give --delimiter",
+            remedy="quote fields that contain the delimiter, or give --delimiter",
         )
     return fields
 

@@ -49,14 +49,14 @@ def reading(origin: Origin) -> Iterator[None]:
         what, expected = _named(origin)
         if _lacks_memory(error):
             raise DataError(
-                f"no memory to read {what}: {reason}",
-                expected="memory for some thousand rows",
-                remedy="check that the file is whole, or allow more memory (ulimit -v)",
+                f"not enough memory to read {what}: {reason}",
+                expected="memory for a few thousand rows",
+                remedy="check that the file is complete, or allow more memory (ulimit -v)",
             ) from error
         if any(word in reason for word in ("encrypted metadata", "FileDecryption", "decryption")):
             expected, remedy = "a file that is not encrypted", "decrypt it first"
         elif isinstance(error, pa.ArrowNotImplementedError):
-            expected, remedy = "numbers of at most 64 bits, texts, truth values or times", "cast to these"
+            expected, remedy = "numbers of at most 64 bits, strings, booleans or times", "cast to these"
         else:
             remedy = _remedy(origin)
         raise DataError(f"cannot read {what}: {reason}", expected=expected, remedy=remedy) from error
@@ -77,8 +77,8 @@ def copying(path: Path | None) -> Iterator[None]:
         place = "a temporary file" if path is None else f"'{path.parent}'"
         raise DataError(
             f"cannot copy the input to {place}: {error.strerror}",
-            expected="room for all of it",
-            remedy="set TMPDIR to a directory with room, or give a file instead of a stream",
+            expected="enough space for the whole input",
+            remedy="set TMPDIR to a directory with enough space, or give a file instead of a stream",
         ) from error
 
 
@@ -99,8 +99,8 @@ def writing(origin: Origin, output_format: FileFormat) -> Iterator[None]:
     except (pl.exceptions.PolarsError, pa.ArrowException, pl.exceptions.PanicException) as error:
         reason = str(error).strip().split("\n", maxsplit=1)[0]
         raise DataError(
-            f"rows of {origin.shown} cannot be written as {output_format}: {reason}",
-            expected="column types that the format has",
+            f"cannot write rows of {origin.shown} as {output_format}: {reason}",
+            expected="column types that the format supports",
             remedy="choose another --output-format",
         ) from error
 
@@ -120,7 +120,7 @@ def _named(origin: Origin) -> tuple[str, str]:
 
 def _remedy(origin: Origin) -> str:
     if isinstance(origin, InputFrame):
-        return "cast its columns to types that Parquet has"
+        return "cast its columns to types that Parquet supports"
     with suppress(OSError, DataError):  # it may be gone by now
         if origin.regular and origin.content is not None and origin.content.size() == 0:
             return "the file is empty: check what wrote it"

@@ -71,6 +71,6 @@ class FrameSource:
             if kind in _OF_NO_FILE:
                 raise DataError(
                     f"column '{name}' of {self.origin.shown} holds {kind}",
-                    expected="numbers of at most 64 bits, texts, truth values or times",
+                    expected="numbers of at most 64 bits, strings, booleans or times",
                     remedy="cast it to one of these",
                 )

@@ -114,13 +114,13 @@ class JsonBlock:
         except pl.exceptions.PolarsError as error:
             raise self._other_form(str(error).split("\n", maxsplit=1)[0]) from error
         if late:
-            raise self._other_form(f"key '{late[0]}' is new, or holds what it did not")
+            raise self._other_form(f"key '{late[0]}' is new, or its type has changed")
         if half := _HALF_A_PAIR.search(self.text):
             at = self.text.count(b"\n", 0, half.start())
             row = self.first_row + at + 1
             raise DataError(
-                f"data row {row} of '{self.name}' has half a character ({half[0].decode()})",
-                expected="surrogates in pairs",
+                f"data row {row} of '{self.name}' has half a surrogate pair ({half[0].decode()})",
+                expected="complete surrogate pairs",
                 remedy="write .jsonl, which keeps records as they are",
             )
         return frame.to_arrow(compat_level=pl.CompatLevel.oldest())
@@ -192,7 +192,7 @@ class JsonBlock:
 
     def _other_form(self, what: str) -> DataError:
         return DataError(
-            f"records of '{self.name}' after data row {self.first_row} are not like its first: {what}",
+            f"records of '{self.name}' after data row {self.first_row} differ from the first ones: {what}",
             expected="the keys and types of the first thousand records",
             remedy="write .jsonl, which keeps records as they are",
         )
@@ -222,9 +222,9 @@ class JsonBlock:
 
     def _no_json_lines(self, reason: str) -> DataError:
         return DataError(
-            f"'{self.name}' is not JSON lines: {reason}",
-            expected="one JSON object on each line",
-            remedy="write null for NaN, and one object to a line",
+            f"'{self.name}' is not JSON Lines: {reason}",
+            expected="one JSON object per line",
+            remedy="write null for NaN, and one object per line",
         )
 
 
@@ -255,7 +255,7 @@ def _made(kind: Any) -> pl.DataType:
 
 
 def _no_number(text: str) -> NoReturn:
-    raise ValueError(f"{text} is no JSON number")
+    raise ValueError(f"{text} is not a JSON number")
 
 
 def read_json_blocks(
@@ -290,7 +290,7 @@ def _complete_lines(stream: BinaryIO, rest: bytes, name: str) -> Iterator[bytes]
         elif len(carry) > LONGEST_RECORD:
             raise DataError(
                 f"'{name}' has a line of more than {LONGEST_RECORD >> 20} MiB",
-                expected="one JSON object on each line",
+                expected="one JSON object per line",
             )
     if carry.strip():
         yield carry + b"\n"

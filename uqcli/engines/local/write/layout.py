@@ -124,8 +124,8 @@ def _with_added(schema: pa.Schema, field: pa.Field, *, overwrite: bool) -> pa.Sc
         return schema.append(field)
     if not overwrite:
         raise UsageError(
-            f"column '{field.name}' exists already in the input",
-            remedy="give --prefix P for another name, or --overwrite to replace it",
+            f"column '{field.name}' already exists in the input",
+            remedy="give --prefix P for another name, or --overwrite to replace the column",
         )
     return schema.set(schema.names.index(field.name), field)
 
@@ -134,7 +134,7 @@ def _schema(source: OpenedInput, numbers: Roles | None) -> pa.Schema:
     repeated = {name for name, times in Counter(source.columns).items() if times > 1}
     if repeated:
         raise DataError(
-            f"columns of {source.origin.shown} are not unique: {', '.join(sorted(repeated))}",
+            f"column names of {source.origin.shown} are not unique: {', '.join(sorted(repeated))}",
             remedy="rename them",
         )
     if isinstance(source, ColumnarSource | FrameSource) or (
@@ -171,7 +171,7 @@ def _promoted(schemas: Sequence[pa.Schema]) -> pa.Schema:
     try:
         united = pa.unify_schemas(list(schemas), promote_options="permissive")
     except pa.ArrowException as error:
-        raise DataError(f"inputs cannot be united: {error}", expected="compatible types") from error
+        raise DataError(f"cannot combine the inputs: {error}", expected="compatible column types") from error
     return united.with_metadata(schemas[0].metadata)
 
 

@@ -129,9 +129,9 @@ class JsonSink:
         for name, kind in frame.schema.items():
             if "Binary" in str(kind):  # also inside others: polars ends in a panic
                 raise DataError(
-                    f"column '{name}' holds bytes, which JSON has not",
-                    expected="texts or numbers",
-                    remedy="choose another --output-format, or leave it out",
+                    f"column '{name}' holds bytes, which JSON lacks",
+                    expected="strings or numbers",
+                    remedy="choose another --output-format, or leave the column out",
                 )
         frame.write_ndjson(self._stream)
 
@@ -178,7 +178,7 @@ def _merged(record: bytes, tail: bytes, keys: Sequence[str]) -> tuple[bytes, byt
         texts = {**msgspec.json.decode(record, type=_TEXTS), **msgspec.json.decode(tail, type=_TEXTS)}
     except msgspec.DecodeError as error:
         raise DataError(
-            f"a record cannot be written with another value: {error}", remedy="give --prefix P instead"
+            f"cannot replace a value in a record: {error}", remedy="give --prefix P instead of --overwrite"
         ) from error
     return msgspec.json.encode(texts), b"{}"
 
@@ -279,8 +279,8 @@ def _parquet_writer(stream: BinaryIO, schema: pa.Schema, texts: list[str]) -> pq
 
 def _not_writable(error: pa.ArrowNotImplementedError) -> DataError:
     return DataError(
-        f"rows cannot be written: {error}",
-        expected="column types that the format has",
+        f"cannot write the rows: {error}",
+        expected="column types that the format supports",
         remedy="choose another --output-format",
     )
 

@@ -26,8 +26,8 @@ def equi_span_edges(counts: ValueCounts, bins: int) -> Floats:
     span = high - low
     if not np.isfinite(span):
         raise DataError(
-            f"values from {low} to {high} span more than a number can hold",
-            remedy="rescale the column or use --binning equi-weight",
+            f"the range from {low} to {high} is too wide for a number",
+            remedy="rescale the column",
         )
     return low + span * (np.arange(1, bins, dtype=np.float64) / bins)
 

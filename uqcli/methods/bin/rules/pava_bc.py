@@ -27,7 +27,7 @@ def pava_bc_edges(counts: ValueCounts, n_min: int, n_max: int) -> Floats:
         The bounds contradict each other or the number of rows.
     """
     if not 1 <= n_min <= counts.rows:
-        raise UsageError(f"n_min is {n_min} for {counts.rows} rows", expected="1 to the number of rows")
+        raise UsageError(f"n_min is {n_min} for {counts.rows} rows", expected="from 1 to the number of rows")
     if n_max < n_min:
         raise UsageError(f"n_max {n_max} is below n_min {n_min}", expected="at least n_min")
     return edges_between(counts.value, bounded_blocks(counts.positives, counts.count, n_min, n_max))

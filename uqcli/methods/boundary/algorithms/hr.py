@@ -72,9 +72,9 @@ def heuristic_recalibration(
     low, high = float(present.min()), float(present.max())
     if not math.isfinite(high - low):
         raise DataError(
-            f"uncertainties from {low:g} to {high:g} span more than a number can hold",
-            expected="a range that can be divided",
-            remedy="rescale the column, or use another algorithm than hr",
+            f"the range of uncertainties from {low:g} to {high:g} is too wide for a number",
+            expected="a narrower range",
+            remedy="rescale the column",
         )
     best: tuple[FittedBoundary, Recalibration] | None = None
     for step in range(_STEPS + 1):

@@ -286,7 +286,7 @@ def gain_of(cells: Cells, constraint: Constraint, seed: int, placebos: int = PLA
     alerts = int(rows.by_score.alerts[at])
     observed = gain(rows.by_rank, rows.by_score, alerts)
     drawn: list[float] = []
-    for first in followed(range(0, placebos, _AT_ONCE), "placebos", -(-placebos // _AT_ONCE)):
+    for first in followed(range(0, placebos, _AT_ONCE), "permutations", -(-placebos // _AT_ONCE)):
         random = generator(seed, Purpose.PLACEBO, table, first)
         drawn += rows.gained(*rows.placebos(min(_AT_ONCE, placebos - first), random), alerts)
     gains = np.array(drawn)
