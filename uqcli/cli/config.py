@@ -1,11 +1,11 @@
 """Options from configuration files and the environment.
 
 Flags win, then ``UQCLI_<COMMAND>_<OPTION>``, then ``[tool.uqcli.<command>]`` of the nearest
-``uqcli.toml`` or ``pyproject.toml`` upwards (a ``uqcli.toml`` may leave out ``tool.uqcli``), then column
-names directly in ``[tool.uqcli]``, which count for every command that has such an option. An option that
-excludes another one wins over it by the same order (uqcli.cli.priority).
+``uqcli.toml`` or ``pyproject.toml`` upwards. Last come column names directly in ``[tool.uqcli]``, for every
+command that has such an option. A ``uqcli.toml`` may leave out ``tool.uqcli``. An option that excludes
+another one wins over it by the same order (uqcli.cli.priority).
 
-A variable ``UQCLI_...`` that names no option is cautioned of: it may be meant for another version.
+The program cautions of a variable ``UQCLI_...`` that names no option: it may be meant for another version.
 
 ``UQCLI_<COMMAND>_DEBUG``, ``_CONFIG`` and ``_NO_CONFIG`` work as their flags do. A configuration file can
 set ``debug``; which file is read it cannot say.

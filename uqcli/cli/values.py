@@ -1,8 +1,8 @@
 """Texts of the command line as values, without the library that typer loads for it.
 
 Recent versions of typer build a pydantic adapter for every option of a command, given or not, which takes
-half as long as loading polars. Nearly all our values are texts, choices and whole numbers, which need none;
-whatever else there is, and every mistake, is typer's, so that its messages stay.
+half as long as loading polars. Nearly all our values are texts, choices and whole numbers, which need none.
+Everything else, and every mistake, is left to typer, so that its messages stay.
 """
 
 from __future__ import annotations

@@ -36,13 +36,13 @@ def test_estimators_recover_a_known_prior(estimator):
 def test_singular_and_contradictory_inputs_name_the_reason():
     with pytest.raises(InfeasibleError, match="class 'b'"):
         bbse(np.array([[0.5, 0.0], [0.5, 0.0]]), np.array([0.5, 0.5]), "ab")
-    with pytest.raises(InfeasibleError, match="do not tell classes apart"):
+    with pytest.raises(InfeasibleError, match="do not separate the classes"):
         bbse(np.array([[0.25, 0.25], [0.25, 0.25]]), np.array([0.5, 0.5]), "ab")
     with pytest.raises(InfeasibleError, match="class 'b'"):
         known(np.array([0.5, 0.5]), np.array([1.0, 0.0]), "ab")
     with pytest.raises(InfeasibleError, match="class 'b'"):
         em(lambda weights: weights, np.array([1.0, 0.0]), "ab")
-    with pytest.raises(InfeasibleError, match="does not converge"):
+    with pytest.raises(InfeasibleError, match="did not converge"):
         em(lambda w: np.array([0.9, 0.1] if w[0] <= 1 else [0.1, 0.9]), np.array([0.5, 0.5]), "ab")
     clipped = bbse(np.array([[0.5, 0.2], [0.1, 0.2]]), np.array([0.95, 0.05]), "ab")
     assert clipped.clipped == (1,)

@@ -37,7 +37,7 @@ class SetOptions:
 
     panel: ClassVar = "Sets"
 
-    alpha: str = option("A", "Miss the true class in at most this share of rows.", defaults.MISS)
+    alpha: str = option("A", "Share of rows whose set may miss the true class.", defaults.MISS)
     method: ConformalMethod = choice(
         "aps: classes by cumulative probability; lac: classes above a threshold.", defaults.CONFORMAL_METHOD
     )
@@ -53,7 +53,7 @@ class SetOptions:
     )
     shift: str | None = option("SHIFT.json", "label-shift: saved class weights.")
     target: list[str] | None = option(
-        "FILE", "label-shift: or unlabelled new data to estimate them (repeatable)."
+        "FILE", "label-shift: unlabelled new data, instead of --shift (repeatable)."
     )
     no_randomize: bool = flag("aps: larger sets without random draws.")
     seed: int = option("S", "Seed of the random draws.", defaults.SEED, min=0, max=defaults.MOST_SEED)
