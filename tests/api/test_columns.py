@@ -159,7 +159,7 @@ def test_a_model_of_other_columns_takes_plain_arguments(tmp_path, rows):
     assert run(line.split()) == 0
     ours = find_boundary(rows["score"], rows["label"], uncertainty=rows["uncertainty"], precision="0.6")
     model = uqcli.Boundary.load("m.json")
-    assert repr(model) == "<Boundary (smooth) for precision >= 0.6>"
+    assert repr(model) == "<Boundary (smooth) for target precision >= 0.6>"
     np.testing.assert_array_equal(
         model.decide(rows["score"], rows["uncertainty"]), ours.decide(rows["score"], rows["uncertainty"])
     )

@@ -131,9 +131,9 @@ def test_report_shows_positivity_and_errors(uqcli, data):
         np.testing.assert_allclose(cumulative[0], np.mean(errors))
         np.testing.assert_allclose(cumulative[-1], errors[-1])
     assert report["metrics"]["mist_ece"] < report["metrics"]["ist_ece"]
-    text = uqcli("bin", data, "--score-bins", 10).out.decode()
+    text = uqcli("bin", data, "--score-bins", 10, "--verbose").out.decode()
     assert re.search(r"score bins +below \S+ +\S+ to \S+ +from \S+\s", text)
-    assert "share of positives (rows)" in text
+    assert "positive rate (rows)" in text
     assert "MIST" in text
 
 

@@ -176,7 +176,7 @@ def test_it_says_when_calibration_does_not_help(uqcli, rows):
     good = pl.DataFrame({"score": score, "label": (random.random(3000) < score).astype(int)})
     good.write_csv(rows / "good.csv")
     notes = uqcli("calibrate", "good.csv", "--json").json["notes"]
-    assert "did not help" in notes[0]
+    assert "No significant change" in notes[0]
     worse = uqcli("calibrate", "good.csv", "--undersampled", "5", "--json").json["notes"]
     assert "rises by" in worse[0]
 
@@ -263,12 +263,12 @@ def test_what_the_seed_decides_is_said(uqcli, rows):
     test = ("--test", "new.csv", "--bootstrap", "0")
     parts = ("--method", "heterogeneous", "--features", "kind", "--min-leaf", "50")
     for more, said in (
-        ((), "Drawn with seed 3: the folds of cross-fitting, the intervals."),
-        (("--bootstrap", "0"), "Drawn with seed 3: the folds of cross-fitting."),
-        ((*test, *parts), "Drawn with seed 3: the trees, and the rows they are learned from."),
+        ((), "Seed 3 decides: the folds, the intervals."),
+        (("--bootstrap", "0"), "Seed 3 decides: the folds."),
+        ((*test, *parts), "Seed 3 decides: the trees and their rows."),
     ):
         assert uqcli("calibrate", "rows.parquet", "--seed", "3", *more, "--json").json["notes"][-1] == said
-    assert "seed" not in str(uqcli("calibrate", "rows.parquet", *test, "--json").json["notes"])
+    assert "Seed" not in str(uqcli("calibrate", "rows.parquet", *test, "--json").json["notes"])
 
 
 @pytest.mark.parametrize(
@@ -279,10 +279,8 @@ def test_steps_that_say_0_or_1_are_called_no_certainty(uqcli, rows, method, sure
     report = uqcli(
         "calibrate", "rows.csv", "--method", "heterogeneous" if asked else method, *asked, "--json"
     ).json
-    said = [note for note in report["notes"] if "that is no certainty for new ones" in note]
+    said = [note for note in report["notes"] if "which is never certain on new data" in note]
     assert bool(said) is sure
     if method == "isotonic":
         steps = report["calibration"]["y"]
-        assert said[0].startswith(
-            f"Its steps say exactly {' and '.join(str(e) for e in (0, 1) if e in steps)}"
-        )
+        assert said[0].startswith(f"the map gives exact {' and '.join(str(e) for e in (0, 1) if e in steps)}")

@@ -78,7 +78,7 @@ def test_a_gate_that_holds_exits_six_with_its_reports_and_the_old_output(
             *arguments, *(("-o", output) if case.writes else ()), "--json", "--report", report, *gates
         )
         assert outcome.code == 6
-        assert outcome.err.startswith(f"gate: {case.gate} >= 0.1 holds")
+        assert outcome.err.startswith(f"gate: check failed: {case.gate} >= 0.1")
         assert len(outcome.err.splitlines()) == 1
         assert outcome.json
         assert report.read_bytes() == outcome.out
@@ -226,7 +226,7 @@ def test_a_gate_keeps_rows_from_taking_their_place(uqcli, case, data, artifact, 
     arguments = [*case.arguments(data, artifact), "--report", report, "-q"]
     gates = ["--fail-if", "rows > 0"]
     outcome = uqcli(*arguments, "-o", output, *gates)
-    assert (outcome.code, outcome.err.splitlines()[0][:20]) == (6, "gate: rows > 0 holds")
+    assert (outcome.code, outcome.err.splitlines()[0][:28]) == (6, "gate: check failed: rows > 0")
     assert json.loads(report.read_text())["metrics"]["rows"] > 0
     assert not output.exists()
     output.write_text("old")

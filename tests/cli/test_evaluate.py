@@ -35,7 +35,7 @@ def test_undefined_rates_are_null_between_zero_and_one(uqcli, artifact, tmp_path
     for gate in ("precision < -1", "precision.low > 2", "precision.high < 0", "promise_broken == 1"):
         failed = uqcli("evaluate", artifact, "d.csv", "--fail-if", gate)
         name = gate.split()[0]
-        assert (failed.code, f"gate: {gate} cannot be judged ({name} is undefined)" in failed.err) == (
+        assert (failed.code, f"gate: check failed: {gate} ({name} is undefined)" in failed.err) == (
             6,
             True,
         )
@@ -68,7 +68,7 @@ def test_recall_is_unknown_where_cleared_rows_have_no_labels(uqcli, data, labell
     assert metrics["precision"]["value"] is not None
     for name in ("recall", "fpr"):
         assert (metrics[name] == unknown) == (cleared < 100)
-    reason = f"only {cleared} with one among those that it clears (100 are needed)"
+    reason = f"only {cleared} of those cleared have one (100 needed)"
     assert (reason in found["notes"][0]) == (cleared < 100)
     judged = bound[0] == "--precision" or cleared == 100
     assert (metrics["promise_broken"] is not None) == judged
@@ -102,14 +102,14 @@ def test_of_three_models_each_is_judged_at_its_own_level(uqcli, data, kind):
     assert uqcli(kind, data, *options, "-q", "-o", "m.json").code == 0
     for number in (1, 2, 3):
         said = str(uqcli("evaluate", *["m.json"] * number, data, "--json").json["notes"])
-        assert ("Each of the 3 models is judged at its own level" in said) == (number == 3)
+        assert ("each of 3 rules is tested at its own level" in said) == (number == 3)
 
 
 def test_errors_of_a_histogram_are_promises(uqcli, data, frame, tmp_path):
     assert uqcli("calibrate", data, "--method", "histogram", "--n-bins", "3", "-q", "-o", "h.json").code == 0
     found = uqcli("evaluate", "h.json", data, "--json").json
     assert (found["metrics"]["promise_broken"], found["metrics"]["rows"]) == (0, 400)
-    assert "every bin's rate within its error: nothing here speaks against it" in str(found["notes"])
+    assert "every bin's rate within its error: consistent." in str(found["notes"])
     frame.with_columns(label=pl.lit(1)).write_parquet(tmp_path / "ones.parquet")
     gate = ("-q", "--fail-if", "promise_broken == 1", "--report", "r.xml")
     assert uqcli("evaluate", "h.json", "ones.parquet", *gate).code == 6
@@ -144,10 +144,10 @@ def test_verdicts(uqcli, artifact, tmp_path):
         (tmp_path / "d.csv").write_text("\n".join(["score,uncertainty,label", *rows, ""]))
         return uqcli("evaluate", artifact, "d.csv", "--json").json["notes"][0]
 
-    assert "is met, by more than chance explains" in notes(95, 5)
-    assert "is met, within what chance explains" in notes(7, 3)
-    assert "is missed, within what chance explains" in notes(6, 4)
-    assert "is missed, by more than chance explains" in notes(10, 90)
+    assert "meets precision >= 0.7 (significant)" in notes(95, 5)
+    assert "consistent with precision >= 0.7" in notes(7, 3)
+    assert "consistent with precision >= 0.7" in notes(6, 4)
+    assert "misses precision >= 0.7 (significant)" in notes(10, 90)
 
 
 def test_weights_and_drop(uqcli, artifact, tmp_path):
@@ -188,19 +188,19 @@ def test_rows_are_physical_rows_and_dropped_ones_are_counted_beside_them(uqcli, 
 
 def test_show_says_the_constraint_and_what_is_done_to_scores(uqcli, data, tmp_path):
     for asked, words in (
-        (("--max-selected", "5%"), "at most 5% selected"),
-        (("--max-fpr", "0.2"), "false-positive rate <= 0.2"),
+        (("--max-selected", "5%"), "at most 5% flagged"),
+        (("--max-fpr", "0.2"), "target false-positive rate <= 0.2"),
         (("--gain", "2", "--cost", "1"), "highest utility (gain=2,cost=1)"),
     ):
         assert uqcli("boundary", data, *asked, "-q", "-o", "b.json").code == 0
         assert f"for {words}" in uqcli("show", "b.json").out.decode()
     hr = ("--precision", "0.7", "--algorithm", "hr", "-q", "-o", "b.json")
     assert uqcli("boundary", data, *hr).code == 0
-    assert "Scores are raised by" in uqcli("show", "b.json").out.decode()
+    assert "Scores are raised by" in uqcli("show", "b.json", "--verbose").out.decode()
     prior = ("--estimator", "known", "--prior", "0.8,0.2", "-q", "-o", "s.json")
     assert uqcli("shift", data, *prior).code == 0
     assert uqcli("calibrate", data, "--shift", "s.json", "-q", "-o", "c.json").code == 0
-    assert "Then corrected for a target" in uqcli("show", "c.json").out.decode()
+    assert "odds are then multiplied by" in uqcli("show", "c.json", "--verbose").out.decode()
     assert uqcli("calibrate", data, "--undersampled", "3", "-q", "-o", "c.json").code == 0
     shown = uqcli("show", "c.json").out.decode()
     assert "the odds divided by 3" in shown
@@ -229,8 +229,8 @@ def test_a_gate_holds_where_the_report_calls_the_promise_broken(uqcli, artifact,
 
 
 def test_rows_that_a_boundary_was_chosen_on_are_noticed(uqcli, artifact, data, frame):
-    said = "counts here just what it counted on the rows it was chosen on"
-    assert said in uqcli("evaluate", artifact, data, "--json").json["notes"][-1]
+    said = "has the counts of its calibration set"
+    assert said in uqcli("evaluate", artifact, data, "--json").json["notes"][0]
     frame[:-1].write_parquet("new.parquet")
     assert not any(
         said in note for note in uqcli("evaluate", artifact, "new.parquet", "--json").json["notes"]

@@ -54,21 +54,20 @@ def test_gates_on_either_and_on_both_together(uqcli, pair, data):
 
 @pytest.mark.usefixtures("undrawn")
 def test_what_chance_does_not_explain_is_said_in_words(uqcli, pair, data):
-    shown = " ".join(uqcli("evaluate", *pair, data, "--report", "r.md").out.decode().split())
-    assert "difference (second less first)" in shown
-    assert "] higher" in shown
-    assert "] lower" in shown
+    shown = " ".join(uqcli("evaluate", *pair, data, "--verbose").out.decode().split())
+    assert "(p<0.0001)" in shown
+    assert "(sig.)" in shown
     assert "new.json finds" in shown
     assert "points more of the positives than old.json (" in shown
     assert "exact McNemar p < 0.0001 on" in shown
     assert "The precision of new.json is" in shown
-    assert "Chance may explain" not in shown
+    assert "not differ significantly" not in shown
 
 
 def test_no_side_is_taken_within_chance(uqcli, pair, data, tmp_path):
-    shown = " ".join(uqcli("evaluate", pair[0], pair[0], data).out.decode().split())
-    for what in ("recall", "precision", "rows selected"):
-        assert f"Chance may explain the difference in {what}" in shown
+    shown = " ".join(uqcli("evaluate", pair[0], pair[0], data, "--verbose").out.decode().split())
+    for what in ("Recall does", "Precision does", "Alerts do"):
+        assert f"{what} not differ significantly" in shown
     for word in ("higher", "lower", " more ", " fewer "):
         assert word not in shown
     (tmp_path / "d.csv").write_text("score,uncertainty,label\n0.0,1,0\n")
@@ -77,7 +76,7 @@ def test_no_side_is_taken_within_chance(uqcli, pair, data, tmp_path):
     assert empty["metrics"]["difference"]["recall"] == undefined
     assert empty["metrics"]["difference"]["precision"] == undefined
     assert empty["metrics"]["difference"]["recall_p"] is None
-    assert "Recalls cannot be compared: no row is positive." in empty["notes"]
+    assert "Recall cannot be compared: no row is positive." in empty["notes"]
     assert uqcli("evaluate", *pair, "d.csv", "-q", "--fail-if", "difference.recall < -2").code == 6
 
 
@@ -107,17 +106,17 @@ def test_two_calibrators(uqcli, calibrators, data):
 def test_two_calibrators_without_intervals(uqcli, calibrators, data, frame, tmp_path):
     shown = uqcli("evaluate", *calibrators, data, "--json").json
     assert shown["metrics"]["difference"]["log_loss"]["low"] is None
-    assert "--bootstrap tells whether chance explains it" in shown["notes"][-2]
+    assert "--bootstrap tests it" in shown["notes"][-2]
     same = uqcli("evaluate", "platt.json", "platt.json", data, "--json", "--bootstrap", "99").json
     assert same["metrics"]["difference"]["brier"] == {"value": 0.0, "low": None, "high": None}
-    assert "or too few tell them apart" in str(same["notes"])
-    assert same["notes"][-1] == "Nothing here tells the two apart: use the one that is simpler to run."
+    assert "no interval holds its level" in str(same["notes"])
+    assert same["notes"][-1] == "No significant difference: use the simpler map."
     frame.rename({"score": "p"}).with_columns(score=frame["score"]).write_parquet(tmp_path / "both.parquet")
     options = ("--score", "p", "--method", "platt", "-q", "-o", "p.json")
     assert uqcli("calibrate", "both.parquet", *options).code == 0
     apart = uqcli("evaluate", "histogram.json", "p.json", "both.parquet", "--json", "--bootstrap", "99").json
     assert apart["metrics"]["difference"]["log_loss"]["low"] is None
-    assert "not held against each other one by one" in str(apart["notes"])
+    assert "their difference is not tested" in str(apart["notes"])
 
 
 @pytest.fixture
@@ -144,23 +143,21 @@ def test_two_conformal_artifacts(uqcli, sets, data, tmp_path):
     size = sides[1]["mean_set_size"] - sides[0]["mean_set_size"]
     assert found["mean_set_size"] == {"value": pytest.approx(size), "low": None, "high": None}
     assert "points more of the rows than at_0.3.json" in report["notes"][2]
-    shown = uqcli("evaluate", *sets, data).out.decode()
-    assert "difference (second less first)" in shown
-    assert "] higher" in shown
+    assert "(p<0.0001)" in uqcli("evaluate", *sets, data).out.decode()
     assert uqcli("evaluate", *sets, data, "-q", "--fail-if", "difference.mean_set_size > 0").code == 6
 
 
 def test_two_conformal_artifacts_within_chance_or_on_other_columns(uqcli, sets, data, frame, tmp_path):
     same = uqcli("evaluate", sets[0], sets[0], data, "--json").json
     assert same["metrics"]["difference"]["coverage_p"] == 1
-    assert "Chance may explain the difference in coverage" in same["notes"][2]
+    assert "Coverage does not differ significantly" in same["notes"][2]
     frame.with_columns(p=1 - frame["score"]).write_parquet(tmp_path / "both.parquet")
     options = ("--score", "p", "--alpha", "0.1", "-q", "-o", "p.json")
     assert uqcli("conformal", "both.parquet", *options).code == 0
     apart = uqcli("evaluate", sets[0], "p.json", "both.parquet", "--json").json
     assert apart["metrics"]["difference"]["coverage"]["low"] is None
     assert apart["metrics"]["difference"]["coverage_p"] is None
-    assert "not held against each other one by one" in apart["notes"][2]
+    assert "their difference is not tested" in apart["notes"][2]
 
 
 def test_repeated_rows_are_rows_of_that_weight(uqcli, pair, calibrators, sets, frame, tmp_path):

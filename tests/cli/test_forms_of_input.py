@@ -129,7 +129,8 @@ def test_a_spreadsheets_delimiter_is_recognised_and_said(uqcli, whole, rows, tmp
     text = rows.write_csv(separator=delimiter).encode()
     (tmp_path / "d.csv").write_bytes(text)
     reading = {"stdin": text} if stdin else {}
-    outcome = uqcli("boundary", "-" if stdin else "d.csv", *ARGUMENTS[:4], "-o", "b.json", **reading)
+    asked = ("-" if stdin else "d.csv", *ARGUMENTS[:4], "-o", "b.json", "--verbose")
+    outcome = uqcli("boundary", *asked, **reading)
     name = {";": "semicolons", "\t": "tabs", "|": "bars"}[delimiter]
     assert f"is read with {name} between its fields" in outcome.out.decode()
     assert (tmp_path / "b.json").read_bytes() == whole

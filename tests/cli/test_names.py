@@ -62,13 +62,13 @@ def page(name):
 def test_terminal(name, capsys):
     import sys
 
-    to_terminal(page(name), sys.stdout)
+    to_terminal(page(name), sys.stdout, verbose=True)
     out = capsys.readouterr().out
     shown = NAMES[name]
     assert visible(name) == shown
     assert not acting(out)
     assert out.startswith(f"{shown}\n")
-    for place in (rf"group +{re.escape(shown)} *$", rf"{re.escape(shown)} +{re.escape(shown)} *$"):
+    for place in (rf"group +{re.escape(shown)} *$", rf"^{re.escape(shown)} +{re.escape(shown)} *$"):
         assert re.search(place, out, re.MULTILINE), out
     assert f"About {shown}.\n" in out
 
@@ -188,7 +188,7 @@ def test_commands_show_groups(uqcli, grouped, tmp_path):
     grouped.write_parquet(tmp_path / "g.parquet")
     pages = [f"page.{ending}" for ending in ("html", "md", "json")]
     reports = [word for page in pages for word in ("--report", page)]
-    outcome = uqcli("tce", "g.parquet", "--by", "region[/eu] \x1b[31m", *reports)
+    outcome = uqcli("tce", "g.parquet", "--by", "region[/eu] \x1b[31m", "--verbose", *reports)
     assert outcome.code == 0, outcome.err
     out = outcome.out.decode()
     assert not acting(out + "".join((tmp_path / page).read_text() for page in pages))

@@ -158,13 +158,13 @@ def test_positivity_of_small_and_strange_files_can_be_drawn(uqcli, tmp_path, row
 def test_what_a_boundary_is_drawn_with(uqcli, data, tmp_path):
     asked = ("boundary", data, "--precision", "0.5", "-q", "--report", "r.html")
     shown = {
-        ("--uncertainty-bins", "3"): "with boundary, with score alone",
+        ("--uncertainty-bins", "3"): "with boundary, with single threshold",
         (): 'with boundary"',
         ("--certify", "0.4"): 'with certified boundary"',  # alone: the bands are of its own edges
     }
     for options, title in shown.items():
         assert uqcli(*asked, *options).code == 0
-        assert f"Share of positives over score and uncertainty, {title}" in (tmp_path / "r.html").read_text()
+        assert f"Positive rate by score and uncertainty, {title}" in (tmp_path / "r.html").read_text()
     for algorithm in ("st", "hr"):
         assert uqcli(*asked, "--algorithm", algorithm).code == 0
         assert "<figure" not in (tmp_path / "r.html").read_text()

@@ -112,7 +112,7 @@ def test_gates_and_promises_are_test_cases(uqcli, data, tmp_path):
     assert found["--fail-if precision < 0.5 (b0.7.json)"][1] == ["Failure"]
     assert found["--fail-if rows < 3 (b0.7.json)"][1] == []
     assert found["b0.7.json: precision >= 0.7"][1] == ["Failure"]
-    assert "is missed, by more than chance explains" in found["b0.7.json: precision >= 0.7"][2][0]
+    assert "misses precision >= 0.7 (significant)" in found["b0.7.json: precision >= 0.7"][2][0]
     report = JUnitXml.fromfile("r.xml")
     assert (report.tests, report.failures) == (6, sum(bool(each[1]) for each in found.values()))
 
@@ -127,7 +127,7 @@ def test_undefined_metrics_are_failed_gates_and_no_number(uqcli, data, tmp_path)
     assert found["--fail-if precision < 0.5"][1] == found["b.json: precision >= 0.7"][1] == ["Failure"]
     assert uqcli("boundary", data, "--max-selected", "9", "-q", "-o", "b.json").code == 0
     assert uqcli("evaluate", "b.json", data, "-q", "--report", "r.xml").code == 0
-    assert cases_of(tmp_path / "r.xml")["b.json: at most 9 selected"][1] == ["Skipped"]
+    assert cases_of(tmp_path / "r.xml")["b.json: at most 9 flagged"][1] == ["Skipped"]
     assert "\nuqcli_evaluate_precision NaN\nu" in (tmp_path / "r.prom").read_text().replace("# ", "u# ")
 
 
@@ -212,7 +212,7 @@ def test_pages_say_what_they_were_made_of(uqcli, data, tmp_path):
         ("artifact", f"b.json, SHA-256 {digest}"),
     ]
     page = (tmp_path / "r.html").read_text()
-    assert page.index("Made from") > page.rindex("positive when")
+    assert page.index("Made from") > page.rindex("score >= ")
     assert digest in page
     assert uqcli("evaluate", "b.json", "data.parquet", "--report", "e.md", "--json").code == 0
     assert made_from(tmp_path / "e.md")[-1] == ("artifact", f"b.json, SHA-256 {digest}")
@@ -251,7 +251,7 @@ def test_what_a_failed_run_would_have_said_is_no_advice(uqcli, data, tmp_path):
     )
     assert uqcli(*line, "--fail-if", "rows > 1").code == 6
     first, then = (tmp_path / "r.md").read_text().split("\n\n")[1:3]
-    assert "Use nothing of what follows: mend what failed, or the gate, and run again." in first
+    assert "No rule file was written." in first
     assert then.startswith("If it had passed: ")
 
 
@@ -261,15 +261,8 @@ def test_apply_says_by_what_rows_were_decided(uqcli, data, tmp_path):
     fit = json.loads((tmp_path / "b.json").read_text())["fit"]
     assert uqcli("apply", "b.json", data, "-q", "-o", "a.csv", "--report", "a.md").code == 0
     text = (tmp_path / "a.md").read_text()
-    told = json.loads((tmp_path / "b.json").read_text())["expected"]
-    share = f"{100 * fit['selected'] / fit['rows']:.2f} % were selected"
-    expected = (
-        f"precision {told['precision']['value']:.4f} and recall {told['recall']['value']:.4f} are expected"
-    )
-    assert (
-        f"By: Boundary (smooth) for precision >= 0.7; of the {fit['rows']} rows it was chosen on {share}; "
-        f"{expected}" in text
-    )
+    rate = f"alert rate {100 * fit['selected'] / fit['rows']:.2f} % on the calibration set."
+    assert f"Boundary (smooth) for target precision >= 0.7; {rate}" in text
 
 
 @pytest.mark.usefixtures("undrawn")
@@ -286,7 +279,7 @@ def test_names_that_would_act_in_a_shell_or_a_page_are_quoted(uqcli, data, tmp_p
 
 def gates_of(path):
     """The rows of the table of gates on a Markdown page."""
-    _, end = path.read_text().split("\n## Gates\n")
+    _, end = path.read_text().split("\n## Checks\n")
     lines = end.strip().partition("\n\n")[0].splitlines()[2:]
     return [tuple(cell.strip() for cell in line[1:-1].split("|")) for line in lines]
 
@@ -301,11 +294,11 @@ def test_pages_show_every_gate_that_was_asked_and_what_it_found(uqcli, data, tmp
         ("rows > 1", "all", "400", "failed"),
         ("recall < 0", "all", f"{recall:.6g}", "passed"),
     ]
-    said = "Failed, and nothing but reports was written: rows is 400, which must not be > 1."
-    assert f": failed by a gate\n\n{said} Use nothing of what follows" in (tmp_path / "r.md").read_text()
-    assert "the run fails if" in (tmp_path / "r.html").read_text()
+    said = "Check failed: rows > 1 (rows is 400). No rule file was written."
+    assert f": check failed\n\n{said}" in (tmp_path / "r.md").read_text()
+    assert "fail if" in (tmp_path / "r.html").read_text()
     assert uqcli(*line).code == 0
-    assert "## Gates" not in (tmp_path / "r.md").read_text()
+    assert "## Checks" not in (tmp_path / "r.md").read_text()
 
 
 @pytest.mark.usefixtures("undrawn", "few_draws")
@@ -316,24 +309,21 @@ def test_a_boundary_that_is_not_shown_to_beat_the_score_says_so_everywhere(uqcli
     pl.DataFrame(frame).write_csv(tmp_path / "useless.csv")
     line = ("boundary", "useless.csv", "--precision", "0.7", "--compare", "-q", "-o", "b.json")
     for algorithm, title in (
-        ((), "smooth) for precision >= 0.7: the score alone"),
-        (("--algorithm", "vw-dpmt"), "vw-dpmt) for precision >= 0.7: not shown to beat the score alone"),
+        ((), "smooth) for target precision >= 0.7: single threshold"),
+        (("--algorithm", "vw-dpmt"), "vw-dpmt) for target precision >= 0.7: no significant gain"),
     ):
         assert uqcli(*line, *algorithm, "--report", "r.md").code == 0
         page = (tmp_path / "r.md").read_text()
         assert page.startswith(f"# Boundary ({title}\n")
-        assert "On rows held out it is not shown to find more than the score alone." in page
-    assert "--uncertainty-bins 1 saves it, here what was asked for is saved." in page
+        assert "Cross-validation shows no significant gain over a single threshold." in page
+    assert "A single threshold does as well: --uncertainty-bins 1 saves it." in page
 
 
 def test_a_certificate_says_which_rows_chose_and_which_tested(uqcli, data, tmp_path):
     line = ("boundary", data, "--precision", "0.6", "--certify", "0.2", "-o", "b.json", "--json")
     report = uqcli(*line).json
     tested = report["certificate"]["tested_on"]["rows"]
-    assert (
-        f"{400 - tested} of these rows chose the boundary, the other {tested} tested it once."
-        in report["notes"]
-    )
+    assert f"{400 - tested} rows chose the boundary, {tested} tested it." in report["notes"]
 
 
 def test_of_two_boundaries_the_page_says_which_to_use(uqcli, tmp_path):
@@ -357,8 +347,8 @@ def test_of_two_boundaries_the_page_says_which_to_use(uqcli, tmp_path):
     ):
         line = ("--precision", bound, "--algorithm", "st", "-q", "-o", f"{name}.json")
         assert uqcli("boundary", f"{source}.csv", *line).code == 0
-    assert which("a.json", "c.json") == "Use a.json; what c.json promised is broken here."
-    assert which("c.json", "a.json") == "Use a.json; what c.json promised is broken here."
-    assert which("c.json", "d.json") == "What was promised is broken here: choose again, on rows like these."
-    assert "use a.json where its further alerts are worth the work, b.json" in which("b.json", "a.json")
-    assert which("a.json", "a.json").startswith("Nothing here tells the two apart")
+    assert which("a.json", "c.json") == "Use a.json."
+    assert which("c.json", "a.json") == "Use a.json."
+    assert which("c.json", "d.json") == "Fit the rule again on current data."
+    assert "Use a.json if its further alerts are worth the work, else b.json." in which("b.json", "a.json")
+    assert which("a.json", "a.json").startswith("No significant difference")

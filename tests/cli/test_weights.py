@@ -5,7 +5,7 @@ import pytest
 
 import uqcli as library
 
-SAID = "do they count rows? A weight of n stands for n independent rows"
+SAID = "a weight of n must stand for n independent rows"
 
 
 @pytest.fixture
@@ -50,7 +50,7 @@ def test_evaluate_cautions_too_and_counts_of_rows_are_fine(uqcli, amounts, artif
 
 def test_python_warns(frame):
     weight = frame.with_row_index("w")["w"] % 90 + 1
-    with pytest.warns(UserWarning, match="A weight of n stands for n independent rows"):
+    with pytest.warns(UserWarning, match="a weight of n must stand for n independent rows"):
         library.find_boundary(
             frame["score"], frame["label"], uncertainty=frame["uncertainty"], weight=weight, precision="0.6"
         )

@@ -105,7 +105,7 @@ def test_a_saved_artifact_gives_its_results(path, tmp_path):
 
 @pytest.mark.parametrize("path", SAVED, ids=lambda path: f"{path.parent.name} {path.stem}")
 def test_a_saved_artifact_can_be_shown(path, capsys):
-    assert run(["show", str(path), "--no-config"]) == 0
+    assert run(["show", str(path), "--no-config", "--verbose"]) == 0
     assert path.parent.name in capsys.readouterr().out or path.stem.startswith("grid")
 
 

@@ -284,7 +284,7 @@ def _page(report: Report, suffix: str, facts: RunFacts) -> str:
     unsaved = ["Nothing was saved: run again with --output FILE to have it in one."] if lost else []
     document = replace(
         document,
-        title=f"{document.title}: failed by a gate" if failed else document.title,
+        title=f"{document.title}: check failed" if failed else document.title,
         lead=(
             *failed,
             *(f"If it had passed: {each}" if failed else each for each in document.lead),

@@ -56,9 +56,9 @@ def test_columns_are_ranked_and_judged_together():
 def test_a_gain_that_nobody_would_notice_is_no_verdict():
     (only,) = ranked({"u": gain(0.004, 0.01)})
     assert only.verdict == "no evidence"
-    said = only.sentence("the bound", "Use one threshold.")
-    assert said.startswith("No evidence that uncertainty 'u' helps")
-    assert said.endswith("Less than 0.5 points beyond placebos count as none. Use one threshold.")
+    said = only.sentence()
+    assert said.startswith("No evidence that 'u' helps")
+    assert said.endswith("Less than 0.5 points count as none.")
 
 
 @pytest.mark.parametrize("value", [0.02, -0.02])
@@ -66,7 +66,7 @@ def test_a_verdict_needs_an_interval_without_0(value):
     for half, verdict in ((0.019, {True: "helps", False: "hurts"}[value > 0]), (0.021, "no evidence")):
         (only,) = ranked({"u": gain(value, 0.01 if value > 0 else 1.0, half)})
         assert only.verdict == verdict
-    assert "the interval of the gain holds 0" in only.sentence("the bound", "")
+    assert "The interval contains 0." in only.sentence()
 
 
 def test_a_verdict_in_money_needs_an_interval_of_money_without_0():

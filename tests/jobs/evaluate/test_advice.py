@@ -20,11 +20,11 @@ def advice(log_loss, brier, *, paired=True, resampled=True):
 @pytest.mark.parametrize(
     ("log_loss", "brier", "said"),
     [
-        (LOWER, LOWER, "Use b: its log loss and Brier score are lower by more than chance explains."),
-        (HIGHER, OPEN, "Use a: its log loss is lower by more than chance explains; the Brier score does not"),
-        (NONE, LOWER, "Use b: its Brier score is lower by more than chance explains; the log loss does not"),
-        (OPEN, NONE, "Nothing here tells the two apart"),
-        (HIGHER, LOWER, "a by the log loss, b by the Brier score, each by more than chance explains"),
+        (LOWER, LOWER, "Use b: lower log loss and Brier score (significant)."),
+        (HIGHER, OPEN, "Use a: lower log loss (significant)."),
+        (NONE, LOWER, "Use b: lower Brier score (significant)."),
+        (OPEN, NONE, "No significant difference"),
+        (HIGHER, LOWER, "a has the lower log loss, b has the lower Brier score;"),
     ],
     ids=["both", "one", "one without interval", "neither", "against each other"],
 )

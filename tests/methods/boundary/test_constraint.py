@@ -17,8 +17,8 @@ MAX_SELECTED, MAX_FPR = ConstraintKind.MAX_SELECTED, ConstraintKind.MAX_FPR
     [
         (PRECISION, "0.7", (Fraction(7, 10),), "precision >= 0.7"),
         (RECALL, "1", (Fraction(1),), "recall >= 1"),
-        (MAX_SELECTED, "30", (Fraction(30),), "at most 30 selected"),
-        (MAX_SELECTED, "2.5%", (Fraction(1, 40),), "at most 2.5% selected"),
+        (MAX_SELECTED, "30", (Fraction(30),), "at most 30 flagged"),
+        (MAX_SELECTED, "2.5%", (Fraction(1, 40),), "at most 2.5% flagged"),
         (MAX_FPR, "0", (Fraction(0),), "false-positive rate <= 0"),
         (
             UTILITY,

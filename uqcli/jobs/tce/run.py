@@ -103,7 +103,7 @@ def run(request: TceRequest) -> Result[TceReport, None]:
         whole=whole,
         tce_at_group_sizes=None if sized is None else _tce_under(counts, sized),
         groups=parts,
-        warnings=(*_size_warnings(whole, own), *sum_notes(read.unnormalised)),
+        warnings=(*sum_notes(read.unnormalised), *_size_warnings(whole, own)),
     )
     return Result(report=report, artifact=None)
 

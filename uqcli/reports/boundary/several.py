@@ -29,7 +29,7 @@ class SeveralBoundariesReport:
             "command": "boundary",
             "uqcli_version": VERSION,
             "results": [each.payload() for each in self.reports],
-            "notes": [*self._cautions(), *self._notes()],
+            "notes": [*self._lead(), *self._cautions(), *self._notes()],
         }
 
     def document(self) -> Document:
@@ -39,11 +39,20 @@ class SeveralBoundariesReport:
         found = Table(title="", header=header, rows=[_line(each) for each in self.reports])
         return Document(
             title=f"Boundaries ({algorithms}) for several targets",
+            lead=self._lead(),
             tables=[found, *self._decisions()],
             cautions=self._cautions(),
             notes=self._notes(),
             promises=[each.promise for each in self.reports],
         )
+
+    def _lead(self) -> list[str]:
+        """Whether the uncertainty pays at each target, where that was asked."""
+        return [
+            f"{each.constraint.promise()}: {sentence}"
+            for each in self.reports
+            for sentence in each.sentence()
+        ]
 
     def _cautions(self) -> list[str]:
         first = self.reports[0].certification
@@ -69,11 +78,6 @@ class SeveralBoundariesReport:
                 f"{each.constraint.promise()}: {each.shortfall()}."
                 for each in self.reports
                 if each.chosen.found is None
-            ),
-            *(
-                f"{each.constraint.promise()}: {sentence}"
-                for each in self.reports
-                for sentence in each.sentence()
             ),
         ]
         if first.certification is None:
