@@ -338,7 +338,7 @@ def test_what_compare_says_to_use_stands_in_the_decision(compared_rows, tmp_path
     assert threshold == f"score >= {alone['thresholds'][0]:.6g}"
     report = uqcli(*asked, "--uncertainty", "useful", "--json").json
     gained = report["metrics"]["gain"]["recall"]
-    own = f"{100 * gained['value']:+.2f} \\[{100 * gained['low']:+.2f}, "
+    own = f"{100 * gained['value']:+.2f} [{100 * gained['low']:+.2f}, "
     assert own in (tmp_path / "r.md").read_text()
     assert report["notes"][0].endswith("Use the boundary.")
     assert "Seed 0 decides: the gains, the number of uncertainty bins." in report["notes"]

@@ -68,7 +68,7 @@ def test_terminal(name, capsys):
     assert visible(name) == shown
     assert not acting(out)
     assert out.startswith(f"{shown}\n")
-    for place in (rf"group +{re.escape(shown)} *$", rf"^{re.escape(shown)} +{re.escape(shown)} *$"):
+    for place in (rf"group *{re.escape(shown)} *$", rf"^{re.escape(shown)} *{re.escape(shown)} *$"):
         assert re.search(place, out, re.MULTILINE), out
     assert f"About {shown}.\n" in out
 

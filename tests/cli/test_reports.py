@@ -212,7 +212,7 @@ def test_pages_say_what_they_were_made_of(uqcli, data, tmp_path):
         ("artifact", f"b.json, SHA-256 {digest}"),
     ]
     page = (tmp_path / "r.html").read_text()
-    assert page.index("Made from") > page.rindex("score >= ")
+    assert page.index("Made from") > page.rindex("calibration set")
     assert digest in page
     assert uqcli("evaluate", "b.json", "data.parquet", "--report", "e.md", "--json").code == 0
     assert made_from(tmp_path / "e.md")[-1] == ("artifact", f"b.json, SHA-256 {digest}")

@@ -44,7 +44,7 @@ def test_class_shares_of_both_sides_have_intervals_and_a_figure(uqcli, mixes):
         assert [target["low"], target["high"]] == saved["target_interval"][number]
         assert target["low"] < target["value"] == saved["target_prior"][number] < target["high"]
     assert shares["1"]["target"]["high"] < shares["1"]["source"]["low"]
-    assert ">prior<" in (mixes / "s.svg").read_text()
+    assert "<!-- prior -->" in (mixes / "s.svg").read_text()
     assert "<figure" in (mixes / "s.html").read_text()
     gate = ("--fail-if", "class_shares.1.target.high < 0.3")
     assert uqcli(*arguments, "-q", *gate).code == 6
