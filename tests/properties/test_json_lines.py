@@ -82,7 +82,7 @@ def test_values_are_those_of_pythons_reader_in_any_blocks(seed, monkeypatch):
     ("content", "said"),
     [
         (b'{"a": 1}\n[1]\n', "a line is no object"),
-        (b'{"a": 1}\n{"a": NaN}\n', "data row 2: NaN is no JSON number"),
+        (b'{"a": 1}\n{"a": NaN}\n', "data row 2: NaN is not a JSON number"),
         (b'{"a": 1}{"a": 2}\n', "data row 1: Extra data"),
         (b'{"a": 1}\n{"a": \n', "data row 2"),
         (b'{"a": "\xff"}\n', "not UTF-8 text"),
@@ -99,7 +99,7 @@ def test_typed_columns_are_those_of_the_first_records_or_an_error():
     (block,) = read_json_blocks(stream, b"", "d.jsonl", ())
     typed = block.table(pa.schema([("a", pa.float64()), ("b", pa.large_string())]))
     assert typed.to_pydict() == {"a": [1.0, 2.5], "b": ["x", None]}
-    with pytest.raises(DataError, match="are not like its first"):
+    with pytest.raises(DataError, match="differ from the first ones"):
         block.table(pa.schema([("a", pa.int64()), ("b", pa.large_string())]))
     with pytest.raises(DataError, match="key 'b' is new"):
         block.table(pa.schema([("a", pa.float64())]))

@@ -77,10 +77,10 @@ def test_weights_that_count_no_rows_are_cautioned_against(seed):
     random = np.random.default_rng(seed)
     score, uncertainty, label = drawn(seed, 3000)
     cases = {
-        "Weights are": np.ceil(random.lognormal(3, 1, 3000)).astype(np.int64),
-        "Weights are 1": np.where(label, 1, 20),
-        "Weights take 2 values and follow the label": np.where(label, 1, 3),
-        "Weights take 4 values and follow the label": np.where(label, 2, 1) * random.integers(1, 3, 3000)
+        "weights are": np.ceil(random.lognormal(3, 1, 3000)).astype(np.int64),
+        "weights are 1": np.where(label, 1, 20),
+        "weights take 2 values and follow the label": np.where(label, 1, 3),
+        "weights take 4 values and follow the label": np.where(label, 2, 1) * random.integers(1, 3, 3000)
         + label,
     }
     for said, weight in cases.items():
