@@ -54,6 +54,8 @@ class Table:
         Whether the last column also holds words.
     detail
         Whether a terminal shows it with ``--verbose`` only.
+    brief
+        What a terminal shows in its place without ``--verbose``; None for the table itself.
     """
 
     title: str
@@ -62,6 +64,7 @@ class Table:
     left: int = 1
     words_last: bool = False
     detail: bool = False
+    brief: Table | None = None
 
     def holds_words(self, column: int) -> bool:
         """Whether a column is aligned left."""

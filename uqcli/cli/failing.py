@@ -1,8 +1,7 @@
 """After a run that failed, the reports asked for say so: an old one never outlives it.
 
-What was asked for is known as far as the command line could be read: its words first, then its options, those
-of the environment and of configuration files among them. Nothing is written to a place that any other word of
-the line names, nor over an artifact.
+Which reports were asked for is known as far as the command line, environment and configuration could be read.
+Nothing is written to a place that another word of the line names, nor over an artifact.
 """
 
 from __future__ import annotations

@@ -82,8 +82,10 @@ def to_terminal(
         for sentence in document.lead:
             console.print(Text(visible(sentence)))
         for table in document.tables:
-            if verbose or not table.detail:
-                console.print(_rich_table(table, len(table.rows) if verbose else _SHOWN))
+            if verbose:
+                console.print(_rich_table(table, len(table.rows)))
+            elif not table.detail:
+                console.print(_rich_table(table.brief or table, _SHOWN))
         warned = [*cautions(), *document.cautions]
         for sentence in warned if verbose else warned[:1]:
             more = f" (and {len(warned) - 1} more: --verbose)" if len(warned) > 1 and not verbose else ""

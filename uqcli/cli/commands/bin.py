@@ -38,8 +38,8 @@ class GridOptions:
     panel: ClassVar = "Bins"
 
     binning: Binning | None = choice(
-        "shared (same score edges in every uncertainty bin), equi-weight (equal rows), or equi-span "
-        "(equal widths) cut score and uncertainty; quantile, pava, pava-bc or equispaced cut only the score. "
+        "Of score and uncertainty: shared (same score edges in all bins), equi-weight, or equi-span. "
+        "Of the score only: quantile, pava, pava-bc or equispaced. "
         f"(default: {defaults.GRID_BINNING})",
         metavar="NAME",
     )

@@ -39,9 +39,9 @@ class MapOptions:
     panel: ClassVar = "Calibration"
 
     method: CalibrationChoice | None = choice(
-        "platt, temperature, beta (formulas), isotonic (any rising shape), histogram (a rate per bin, "
-        "with an error bound), mist (isotonic per uncertainty bin), heterogeneous (one map per part of "
-        "the rows), prior (only --undersampled), or all (rank them by log loss, save the best). "
+        "Formulas: platt, temperature, beta. Steps: isotonic, histogram (with an error bound), mist "
+        "(isotonic per uncertainty bin). Others: heterogeneous (one map per part of the rows), prior "
+        "(only --undersampled). all ranks them by log loss and saves the best. "
         f"(default: {defaults.CALIBRATION_METHOD}, or prior with --undersampled)",
         metavar="NAME",
     )

@@ -121,11 +121,17 @@ def gains_table(compared: Sequence[Compared]) -> Table:
         (each.uncertainty, *(_cells(each.gain) if each.gain else ("-", "-", "-")), _p(each), each.verdict)
         for each in compared
     ]
-    title = (
-        "Points of recall gained over a single threshold, cross-validated (95 % intervals). A verdict needs "
-        f"p <= {_LEVEL:g}, {100 * _LEAST:g} points beyond the permuted gain and an interval without 0."
-    )
-    return Table(title=title, header=header, rows=rows, detail=len(rows) == 1)
+    brief = [(name, equal, p, verdict) for name, equal, _, _, p, verdict in rows]
+    title = "Points of recall gained over a single threshold, cross-validated (95 % intervals)"
+    short = Table(title="", header=("uncertainty", "points of recall", "p", "verdict"), rows=brief)
+    return Table(title=title, header=header, rows=rows, detail=len(rows) == 1, brief=short)
+
+
+VERDICTS: Final = (
+    f"A verdict needs p <= {_LEVEL:g}, {100 * _LEAST:g} points beyond the permuted gain, and an interval "
+    "without 0."
+)
+"""What the verdicts of a comparison rest on."""
 
 
 def _cells(found: Gain) -> tuple[str, str, str]:

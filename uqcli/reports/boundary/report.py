@@ -41,7 +41,7 @@ from uqcli.methods.boundary.result import FitCounts, FittedBoundary
 from uqcli.methods.boundary.target import ClassMix
 from uqcli.reports.boundary.bins_tried import tried_table
 from uqcli.reports.boundary.certification import Certification
-from uqcli.reports.boundary.compared import Compared, gains_table
+from uqcli.reports.boundary.compared import VERDICTS, Compared, gains_table
 from uqcli.reports.boundary.trade_off import TradeOff, trade_off_figure
 from uqcli.reports.positivity import Drawn, positivity_figure
 
@@ -402,7 +402,7 @@ class BoundaryReport(OneResult):
         said = [TOGETHER] if self.has_lines and self.certification is None else []
         if self.chosen.expected is None and self.certification is None:
             said.append("Recall and precision are those of the calibration set; expect less on new data.")
-        said += [_HELD_OUT] if self.compared else []
+        said += [_HELD_OUT, VERDICTS] if self.compared else []
         said += self._with_margin()
         drawn = [
             *(["the gains"] if self.compared else []),

@@ -114,7 +114,7 @@ class CalibrateReport(OneResult):
         method = self.artifact.method
         made = f"Calibrated ({method})"
         if self.every:
-            made = f"{len(self.every)} calibration methods, {method} first by log loss,"
+            made = f"{len(self.every)} calibration methods"
         tables = [replace(each, detail=True) for each in self.artifact.tables()]
         if self.every:
             tables.insert(0, self._ranked())
@@ -175,9 +175,12 @@ class CalibrateReport(OneResult):
         after, before = value_of(compared.after["log_loss"]), value_of(compared.before["log_loss"])
         if after is None or before is None:
             return "The methods cannot be ranked: the log loss is undefined."
+        first = self.artifact.method
+        if after >= before:
+            return f"No method lowers the log loss: {first} is first with {after:.4f}, {before:.4f} before."
         return (
-            f"{self.artifact.method} has the lowest log loss: {after:.4f}, {before:.4f} before. Its lead is "
-            "not tested; check it on a test set."
+            f"{first} has the lowest log loss: {after:.4f}, {before:.4f} before. Its lead is not tested; "
+            "check it on a test set."
         )
 
     def _too_sure(self) -> list[str]:

@@ -159,12 +159,12 @@ class TceReport(OneResult):
     def document(self) -> Document:
         """The readable form."""
         drawn = bool(self.whole.if_calibrated)
-        tables = [_main_table(self.whole), replace(_metrics_table(self.whole), detail=True)]
+        metrics = replace(_metrics_table(self.whole), brief=_main_table(self.whole))
         if self.multiclass:
-            tables = [_classes_table(self.whole), replace(tables[0], detail=True), tables[1]]
+            tables = [_classes_table(self.whole), replace(metrics, detail=True)]
         else:
             title = f"Bins ({named(self.parameters.binning, BINNINGS)})"
-            tables.append(_bins_table(title, self.whole.classes[0]))
+            tables = [metrics, _bins_table(title, self.whole.classes[0])]
         if self.groups:
             tables = [self._groups_table(), *(replace(each, detail=True) for each in tables)]
         positive = "" if self.multiclass else f", {count(self.source.positives)} positive"
@@ -185,11 +185,11 @@ class TceReport(OneResult):
     def _lead(self) -> list[str]:
         """What is rejected; of the worst class or group where there are any."""
         worst = _worst_first(self.whole.classes)[0]
-        said, name = in_words(worst, self.parameters.alpha, brief=True), f"class {_named(worst)}"
+        said, name = in_words(worst, self.parameters.alpha)[0], f"class {_named(worst)}"
         group = self._worst_group
         if group is not None:
             worst = _worst_first(group.classes)[0]
-            said = in_words(worst, self.parameters.alpha, brief=True)
+            said = in_words(worst, self.parameters.alpha)[0]
             name = f"group {_named(group)}" + (f", class {_named(worst)}" if self.multiclass else "")
         return [f"Worst {name}: {said}" if self.multiclass or group is not None else said]
 
@@ -207,8 +207,11 @@ class TceReport(OneResult):
     def _notes(self) -> list[str]:
         level = self.parameters.alpha
         worst = _worst_first(self.whole.classes)[0]
-        which = f"class {_named(worst)}: " if self.multiclass else ""
-        notes = [f"All rows: {which}{in_words(worst, level)}"]
+        notes = in_words(worst, level)
+        if self.groups:
+            notes[0] = f"All rows{f', class {_named(worst)}' if self.multiclass else ''}: {notes[0]}"
+        else:
+            del notes[0]  # the lead says it
         if self.multiclass:
             value = _value(self.whole.metrics["tce"])
             notes.append(

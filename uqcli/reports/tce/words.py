@@ -20,25 +20,21 @@ _BLIND = 0.25
 """Relative error of a rate from which on the report says that smaller ones cannot be seen."""
 
 
-def in_words(part: ClassPart, alpha: float, *, brief: bool = False) -> str:
-    """Say how many predictions are rejected, and where; ``brief`` names the larger side only."""
+def in_words(part: ClassPart, alpha: float) -> list[str]:
+    """Say how many predictions are rejected and where most of them are; then where the others are."""
     total, against = int(part.bins.count.sum()), int(part.rejected.rows.sum())
     percent = f"{_percent(against, total)} of predictions are rejected (level {alpha:g})"
-    if against == 0:
-        return f"{percent}."
-    rejected = part.rejected
-    for name, rows in (("too high", rejected.too_high), ("too low", rejected.too_low)):
-        if int(rows.sum()) == against:
-            return f"{percent}, {name} {_where(part.bins, rows)}."
     sides = sorted(
-        [("too high", rejected.too_high), ("too low", rejected.too_low)], key=lambda side: -int(side[1].sum())
+        [("too high", part.rejected.too_high), ("too low", part.rejected.too_low)],
+        key=lambda side: -int(side[1].sum()),
     )
-    said = [
-        f"{_percent(int(rows.sum()), total)} {name} {_where(part.bins, rows)}"
-        for name, rows in sides
-        if rows.any()
-    ]
-    return f"{percent}: {said[0] if brief else '; '.join(said)}."
+    where = [(name, rows, _where(part.bins, rows)) for name, rows in sides if rows.any()]
+    if not where:
+        return [f"{percent}."]
+    if len(where) == 1:
+        return [f"{percent}, {where[0][0]} {where[0][2]}."]
+    first, second = (f"{_percent(int(rows.sum()), total)} {name} {place}" for name, rows, place in where)
+    return [f"{percent}: {first}.", f"The others: {second}."]
 
 
 def advice(part: ClassPart) -> list[str]:
