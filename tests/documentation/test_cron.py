@@ -38,7 +38,10 @@ NIGHTS = {
     "as usual": (whole, 0, 0, ""),
     "every score is 0.01": (lambda frame: whole(frame.with_columns(score=pl.lit(0.01))), 6, 6, "undefined"),
     "scores times 100": (
-        lambda frame: whole(frame.with_columns(pl.col("score") * 100)), 6, 6, "check failed: promise_broken == 1",
+        lambda frame: whole(frame.with_columns(pl.col("score") * 100)),
+        6,
+        6,
+        "check failed: promise_broken == 1",
     ),
     "half a file": (lambda frame: whole(frame[: ROWS // 2]), 6, 6, "check failed: rows < 1500"),
     "cut within a row": (lambda frame: whole(frame)[:-12], 3, 3, "written to its end"),

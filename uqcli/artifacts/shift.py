@@ -39,8 +39,8 @@ class ShiftParameters(msgspec.Struct, frozen=True, kw_only=True):
 class ShiftArtifact(Saved, frozen=True, kw_only=True):
     """How much more frequent each class is in the target than in the source: w = q/p.
 
-    Each line of ``draws`` holds the weights of one drawing of source and target, as they came out: what
-    measures in the target take their uncertainty from.
+    Each line of ``draws`` holds the weights of one draw of source and target, neither clipped nor normalised.
+    Measures in the target take their uncertainty from these.
     """
 
     parameters: ShiftParameters

@@ -2,7 +2,8 @@
 
 Flags win over the environment and the environment over files, option by option. Options that exclude each
 other are declared once, below: where a stronger layer asks for one side, weaker layers lose the others.
-Only a typed option can be refused as out of place. A configured value must not break a run without use for it.
+Only a typed option can be refused as out of place. A configured value must not
+break a run that has no use for it.
 """
 
 from __future__ import annotations
