@@ -1,5 +1,7 @@
 """``uqcli evaluate`` on two artifacts: the second less the first."""
 
+import re
+
 import numpy as np
 import polars as pl
 import pytest
@@ -57,17 +59,14 @@ def test_what_chance_does_not_explain_is_said_in_words(uqcli, pair, data):
     shown = " ".join(uqcli("evaluate", *pair, data, "--verbose").out.decode().split())
     assert "(p<0.0001)" in shown
     assert "(sig.)" in shown
-    assert "new.json finds" in shown
-    assert "points more of the positives than old.json (" in shown
-    assert "exact McNemar p < 0.0001 on" in shown
-    assert "The precision of new.json is" in shown
-    assert "not differ significantly" not in shown
+    assert re.search(r"recall .* \+\d\.\d+ \[\+\d\.\d+, \+\d\.\d+\] \(p<0.0001\)", shown)
+    assert "n.s." not in shown
 
 
 def test_no_side_is_taken_within_chance(uqcli, pair, data, tmp_path):
     shown = " ".join(uqcli("evaluate", pair[0], pair[0], data, "--verbose").out.decode().split())
-    for what in ("Recall does", "Precision does", "Alerts do"):
-        assert f"{what} not differ significantly" in shown
+    assert shown.count("(n.s.)") + shown.count("(p=1)") >= 1
+    assert "No significant difference: use the simpler rule." in shown
     for word in ("higher", "lower", " more ", " fewer "):
         assert word not in shown
     (tmp_path / "d.csv").write_text("score,uncertainty,label\n0.0,1,0\n")
@@ -76,7 +75,6 @@ def test_no_side_is_taken_within_chance(uqcli, pair, data, tmp_path):
     assert empty["metrics"]["difference"]["recall"] == undefined
     assert empty["metrics"]["difference"]["precision"] == undefined
     assert empty["metrics"]["difference"]["recall_p"] is None
-    assert "Recall cannot be compared: no row is positive." in empty["notes"]
     assert uqcli("evaluate", *pair, "d.csv", "-q", "--fail-if", "difference.recall < -2").code == 6
 
 
@@ -106,10 +104,9 @@ def test_two_calibrators(uqcli, calibrators, data):
 def test_two_calibrators_without_intervals(uqcli, calibrators, data, frame, tmp_path):
     shown = uqcli("evaluate", *calibrators, data, "--json").json
     assert shown["metrics"]["difference"]["log_loss"]["low"] is None
-    assert "--bootstrap tests it" in shown["notes"][-2]
+    assert "--bootstrap tests the difference." in shown["notes"]
     same = uqcli("evaluate", "platt.json", "platt.json", data, "--json", "--bootstrap", "99").json
     assert same["metrics"]["difference"]["brier"] == {"value": 0.0, "low": None, "high": None}
-    assert "no interval holds its level" in str(same["notes"])
     assert same["notes"][-1] == "No significant difference: use the simpler map."
     frame.rename({"score": "p"}).with_columns(score=frame["score"]).write_parquet(tmp_path / "both.parquet")
     options = ("--score", "p", "--method", "platt", "-q", "-o", "p.json")
@@ -142,7 +139,6 @@ def test_two_conformal_artifacts(uqcli, sets, data, tmp_path):
     assert 0 < found["coverage"]["low"] < found["coverage"]["value"] < found["coverage"]["high"]
     size = sides[1]["mean_set_size"] - sides[0]["mean_set_size"]
     assert found["mean_set_size"] == {"value": pytest.approx(size), "low": None, "high": None}
-    assert "points more of the rows than at_0.3.json" in report["notes"][2]
     assert "(p<0.0001)" in uqcli("evaluate", *sets, data).out.decode()
     assert uqcli("evaluate", *sets, data, "-q", "--fail-if", "difference.mean_set_size > 0").code == 6
 
@@ -150,14 +146,14 @@ def test_two_conformal_artifacts(uqcli, sets, data, tmp_path):
 def test_two_conformal_artifacts_within_chance_or_on_other_columns(uqcli, sets, data, frame, tmp_path):
     same = uqcli("evaluate", sets[0], sets[0], data, "--json").json
     assert same["metrics"]["difference"]["coverage_p"] == 1
-    assert "Coverage does not differ significantly" in same["notes"][2]
+    assert "(n.s.)" in uqcli("evaluate", sets[0], sets[0], data).out.decode()
     frame.with_columns(p=1 - frame["score"]).write_parquet(tmp_path / "both.parquet")
     options = ("--score", "p", "--alpha", "0.1", "-q", "-o", "p.json")
     assert uqcli("conformal", "both.parquet", *options).code == 0
     apart = uqcli("evaluate", sets[0], "p.json", "both.parquet", "--json").json
     assert apart["metrics"]["difference"]["coverage"]["low"] is None
     assert apart["metrics"]["difference"]["coverage_p"] is None
-    assert "their difference is not tested" in apart["notes"][2]
+    assert "their difference is not tested" in str(apart["notes"])
 
 
 def test_repeated_rows_are_rows_of_that_weight(uqcli, pair, calibrators, sets, frame, tmp_path):

@@ -43,6 +43,8 @@ USUAL = (
     "evaluate one.json rows.csv",
     "evaluate one.json two.json rows.csv",
     "evaluate cal.json rows.csv",
+    "evaluate cal.json cal.json rows.csv --bootstrap 20",
+    "evaluate sets.json sets.json classes.csv",
     "evaluate sets.json classes.csv",
     "uncertainty rows.csv --members m_* -o u.csv --overwrite",
     "simulate posterior --rows 100 -o simulated.csv",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import PurePath
 from types import MappingProxyType
 from typing import Any, Final, Protocol
@@ -186,33 +186,39 @@ class EvaluateReport(Evaluated):
     def payload(self) -> dict[str, Any]:
         """See Evaluated."""
         document = self.document()
-        return self.in_json([*document.cautions, *document.notes, *document.lead])
+        judged = [each.said for each in self.promises]
+        return self.in_json([*document.cautions, *judged, *document.notes, *document.lead])
 
     def document(self) -> Document:
         """The readable form."""
-        columns = [_column(found) for _, _, found in self.results]
-        rows = [(name, *cells) for name, *cells in zip(_ROWS, *columns, strict=True)]
-        targets = [found.target_precision for _, _, found in self.results]
-        header = ("", *short_names(self.results))
-        if self.difference is not None:
-            header = (*header, HEADER)
-            beside = self._beside(self.difference)
-            rows = [(*row, cell) for row, cell in zip(rows, beside, strict=True)]
-        if any(targets):
-            rows.append(("target precision", *(interval(each) for each in targets if each)))
+        table = replace(self._table(brief=False), brief=self._table(brief=True))
         _, _, first = self.results[0]
         dropped = f", {count(self.source.dropped)} dropped" if self.source.dropped else ""
         said = [each.said.partition(": ")[2] for each in self.promises]
         size = f"{rows_of(first.rows)} ({count(first.positives)} positive{dropped})"
         return Document(
             title=f"{verdicts(self.results, said)} {size}, {intervals_in_words(self.parameters)}",
-            tables=[Table(title="", header=header, rows=rows), self._made()],
+            tables=[table, self._made()],
             lead=self._which(),
             cautions=[*self._seen_before(), *self._on_labels(), *each_alone(self.results)],
             notes=self._notes(),
             figures=self._figures(),
             promises=self.promises,
         )
+
+    def _table(self, *, brief: bool) -> Table:
+        """Rates and counts of each rule; differences have their intervals unless brief."""
+        columns = [_column(found) for _, _, found in self.results]
+        rows = [(name, *cells) for name, *cells in zip(_ROWS, *columns, strict=True)]
+        header = ("", *short_names(self.results))
+        if self.difference is not None:
+            header = (*header, HEADER)
+            beside = self._beside(self.difference, brief=brief)
+            rows = [(*row, cell) for row, cell in zip(rows, beside, strict=True)]
+        targets = [found.target_precision for _, _, found in self.results]
+        if any(targets):
+            rows.append(("target precision", *(interval(each) for each in targets if each)))
+        return Table(title="", header=header, rows=rows)
 
     def _made(self) -> Table:
         """What the rules are."""
@@ -228,10 +234,10 @@ class EvaluateReport(Evaluated):
         header = ("rule file", "algorithm", "target", "calibration set")
         return Table(title="", header=header, rows=rows, left=4, detail=True)
 
-    def _beside(self, difference: BoundaryDifference) -> tuple[str, ...]:
+    def _beside(self, difference: BoundaryDifference, *, brief: bool) -> tuple[str, ...]:
         """The second less the first, in the order of _ROWS."""
         (_, _, first), (_, _, second) = self.results
-        precision, recall, _, selected, _ = difference.column()
+        precision, recall, selected = difference.column(brief=brief)
         rates = second.fpr.value, first.fpr.value
         fpr = "" if rates[0] is None or rates[1] is None else f"{rates[0] - rates[1]:+.3f}"
         found = f"{second.true_positives - first.true_positives:+,}"
@@ -299,9 +305,7 @@ class EvaluateReport(Evaluated):
         return [rates_figure(panels, self.parameters.confidence)]
 
     def _notes(self) -> list[str]:
-        apart = [] if self.difference is None else self.difference.sentences(short_names(self.results))
-        seen = self._seen_before()
-        return [*(each.said for each in self.promises), *apart, *self._worth(), *([] if seen else [UNSEEN])]
+        return [*self._worth(), *([] if self._seen_before() else [UNSEEN])]
 
 
 def _promised(artifact: BoundaryArtifact, kind: ConstraintKind) -> float | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from uqcli.artifacts.calibrator import CalibratorArtifact
@@ -73,7 +73,9 @@ class EvaluateCalibratorReport(Evaluated):
         """See Evaluated."""
         replicates, seed = self.resampling
         parameters = {"bootstrap": replicates, "seed": seed if replicates else None}
-        return self.in_json([*self._cautions(), *self._notes(), *self._which()], parameters)
+        said = [f"{name}: {verdict(found.compared)}" for name, _, found in self.results[:1]]
+        alone = said if len(self.results) == 1 else []
+        return self.in_json([*self._cautions(), *alone, *self._notes(), *self._which()], parameters)
 
     def document(self) -> Document:
         """The readable form."""
@@ -84,7 +86,7 @@ class EvaluateCalibratorReport(Evaluated):
         if len(named) > 1:
             tables = [ranked_table("", "calibrator", named)]
         if self.difference is not None:
-            tables.append(self.difference.table(self._names()))
+            tables = [self.difference.table(self._names()), replace(tables[0], detail=True)]
         positives = "" if self.source.positives is None else f" ({count(self.source.positives)} positive)"
         size = f"{rows_of(self.source.rows)}{positives}"
         one = verdict(named[0][1]) if len(named) == 1 else f"{len(named)} calibrators by log loss."
@@ -113,12 +115,12 @@ class EvaluateCalibratorReport(Evaluated):
         return [] if self.difference is None else self.difference.advice(self._names())
 
     def _notes(self) -> list[str]:
-        apart = [] if self.difference is None else self.difference.sentences(self._names())
         named = list(zip(self._names(), (found.compared for _, _, found in self.results), strict=True))
-        said = [f"{name}: {verdict(compared)}" for name, compared in named]
+        said = [f"{name}: {verdict(compared)}" for name, compared in named] if len(named) > 1 else []
         several = [] if len(named) == 2 else first_by_brier(named, "evaluate two at a time to test it")
-        promised = [each.said for each in self.promises]
-        return [*said, *promised, *apart, *several, *decided_by_single_rows(named), UNSEEN]
+        apart = [] if self.difference is None else self.difference.notes()
+        kept = [each.said for each in self.promises if each.kept is not False]
+        return [*said, *kept, *apart, *several, *decided_by_single_rows(named), UNSEEN]
 
     def _names(self) -> list[str]:
         return short_names(self.results)

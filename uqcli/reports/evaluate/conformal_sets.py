@@ -155,7 +155,8 @@ class EvaluateConformalReport(Evaluated):
 
     def payload(self) -> dict[str, Any]:
         """See Evaluated; with verdicts."""
-        payload = self.in_json([*each_alone(self.results), *self._notes(), *_smaller(self.results)])
+        judged = [f"{name}: {_verdict(artifact, found)}" for name, artifact, found in self.results]
+        payload = self.in_json([*each_alone(self.results), *judged, *self._notes(), *_smaller(self.results)])
         verdicts = [found.promise.verdict for _, _, found in self.results]
         for each, verdict in zip(payload["results"], verdicts, strict=True):
             each["verdict"] = verdict
@@ -164,26 +165,13 @@ class EvaluateConformalReport(Evaluated):
 
     def document(self) -> Document:
         """The readable form."""
-        header = ("", *short_names(self.results))
-        lines = [
-            ("coverage", *(interval(found.coverage) for _, _, found in self.results)),
-            ("mean set size", *(f"{found.mean_set_size:.3f}" for _, _, found in self.results)),
-            ("empty sets", *(f"{100 * found.empty:.2f} %" for _, _, found in self.results)),
-        ]
-        if self.difference is not None:
-            header = (*header, HEADER)
-            beside = (*self.difference.column(), "")
-            lines = [(*line, each) for line, each in zip(lines, beside, strict=True)]
-        if self.shifted:
-            targets = [found.target for _, _, found in self.results if found.target is not None]
-            lines.append(("coverage in target", *(interval(covered) for covered, _ in targets)))
-            lines.append(("mean set size in target", *(f"{size:.3f}" for _, size in targets)))
-        tables = [Table(title="", header=header, rows=lines), self._made()]
+        table = replace(self._table(brief=False), brief=self._table(brief=True))
+        tables = [table, self._made()]
         units = {found.promise.unit for _, _, found in self.results}
         for what in ("class", "group", "size"):
-            table = self._coverage_table(what)
-            if table is not None:
-                tables.append(replace(table, detail=what not in units))
+            covered = self._coverage_table(what)
+            if covered is not None:
+                tables.append(replace(covered, detail=what not in units))
         said = [_verdict(artifact, found) for _, artifact, found in self.results]
         return Document(
             title=f"{verdicts(self.results, said)} {rows_of(self.source.rows)}, "
@@ -195,6 +183,24 @@ class EvaluateConformalReport(Evaluated):
             figures=[sets_figure(self.results, self.parameters.confidence)],
             promises=[_promised(*result) for result in self.results],
         )
+
+    def _table(self, *, brief: bool) -> Table:
+        """Coverage and sizes of each rule's sets; differences have their intervals unless brief."""
+        header = ("", *short_names(self.results))
+        lines = [
+            ("coverage", *(interval(found.coverage) for _, _, found in self.results)),
+            ("mean set size", *(f"{found.mean_set_size:.3f}" for _, _, found in self.results)),
+            ("empty sets", *(f"{100 * found.empty:.2f} %" for _, _, found in self.results)),
+        ]
+        if self.difference is not None:
+            header = (*header, HEADER)
+            beside = (*self.difference.column(brief=brief), "")
+            lines = [(*line, each) for line, each in zip(lines, beside, strict=True)]
+        if self.shifted:
+            targets = [found.target for _, _, found in self.results if found.target is not None]
+            lines.append(("coverage in target", *(interval(covered) for covered, _ in targets)))
+            lines.append(("mean set size in target", *(f"{size:.3f}" for _, size in targets)))
+        return Table(title="", header=header, rows=lines)
 
     def _made(self) -> Table:
         """What the rules are."""
@@ -221,9 +227,8 @@ class EvaluateConformalReport(Evaluated):
         return Table(title="", header=header, rows=rows)
 
     def _notes(self) -> list[str]:
-        apart = [] if self.difference is None else self.difference.sentences(short_names(self.results))
-        judged = [f"{name}: {_verdict(artifact, found)}" for name, artifact, found in self.results]
-        return [*judged, *apart, *_on_empty(self.results), UNSEEN]
+        apart = [] if self.difference is None else self.difference.notes()
+        return [*apart, *_on_empty(self.results), UNSEEN]
 
 
 def _promised(name: str, artifact: ConformalArtifact, found: SetMetrics) -> Promise:
