@@ -24,6 +24,9 @@ typer.main.get_command = cache(
 
 PROGRAM = [sys.executable, "-m", "uqcli"]
 
+NO_BYTECODE = {"PYTHONDONTWRITEBYTECODE": "1"}
+"""For processes that may write only little: a .pyc cut short would break every later run."""
+
 
 @dataclass(frozen=True)
 class Outcome:

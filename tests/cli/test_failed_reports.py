@@ -11,7 +11,7 @@ import time
 import pytest
 
 from tests.cli.cases import CASES
-from tests.cli.conftest import PROGRAM
+from tests.cli.conftest import NO_BYTECODE, PROGRAM
 from tests.cli.test_reports import FORMS, cases_of, samples
 
 JSON = [case for case in CASES if case.json]
@@ -179,6 +179,7 @@ def test_where_little_fits_no_report_claims_what_was_not_written(data, tmp_path,
         cwd=tmp_path,
         capture_output=True,
         preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (room, room)),
+        env={**os.environ, **NO_BYTECODE},
         check=False,
     )
     assert done.returncode == 3

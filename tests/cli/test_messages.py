@@ -1,12 +1,13 @@
 """Messages that name what is wrong, not what lies near it."""
 
 import gzip
+import os
 import resource
 import subprocess
 
 import pytest
 
-from tests.cli.conftest import PROGRAM
+from tests.cli.conftest import NO_BYTECODE, PROGRAM
 
 HEADER = "score,uncertainty,label\n"
 ROWS = "0.1,0.2,1\n0.3,0.2,0\n"
@@ -85,6 +86,7 @@ def test_no_room_for_a_copy_is_not_the_streams_fault(data, data_csv, tmp_path, f
             capture_output=True,
             check=False,
             preexec_fn=lambda room=room: room and resource.setrlimit(resource.RLIMIT_FSIZE, (room, room)),
+            env={**os.environ, **NO_BYTECODE},
         )
         assert done.returncode == 3
         assert b"cannot copy the input to" in done.stderr

@@ -13,6 +13,7 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
+from tests.cli.conftest import NO_BYTECODE
 from tests.faults.findings import bound_by_permissions, leftovers, must_run, run, start
 
 
@@ -45,7 +46,8 @@ def full_disks(findings, lines, sizes):
             with tempfile.TemporaryDirectory() as folder:
                 findings.count("limits of file sizes")
                 limit = {
-                    "preexec_fn": lambda size=size: resource.setrlimit(resource.RLIMIT_FSIZE, (size, size))
+                    "preexec_fn": lambda size=size: resource.setrlimit(resource.RLIMIT_FSIZE, (size, size)),
+                    "env": {**os.environ, **NO_BYTECODE},
                 }
                 _on_a_full_disk(findings, line, Path(folder), limit)
         code, errors = run((*line.arguments, "-q", "-o", "/dev/full"), ".")
