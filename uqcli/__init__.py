@@ -1,6 +1,6 @@
-"""Decision boundaries, calibration and their tests, from saved predictions.
+"""Decision boundaries, calibration and conformal prediction from saved predictions.
 
-The same work as the command line, on arrays and data frames: ``from uqcli import find_boundary``.
+The commands as functions on arrays and data frames: ``from uqcli import find_boundary``.
 """
 
 from __future__ import annotations
@@ -137,7 +137,7 @@ _HOMES = {
     "methods.calibrate.scale": ("Scale",),
     "methods.stream.beta": ("Uncertainties",),
 }
-"""Names by the module that has them; each is imported on first use, so that ``import uqcli`` is quick."""
+"""Names by defining module; each is imported on first use, so that ``import uqcli`` stays fast."""
 
 _MODULE_OF = {name: module for module, names in _HOMES.items() for name in names}
 

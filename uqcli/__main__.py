@@ -1,4 +1,4 @@
-"""The process: ``uqcli`` and ``python -m uqcli``. Nothing else exits."""
+"""Process entry point of ``uqcli`` and ``python -m uqcli``; the only place that exits."""
 
 from __future__ import annotations
 
@@ -8,12 +8,15 @@ import sys
 import warnings
 from typing import NoReturn
 
-from uqcli.cli.failing import begin, tell_of_signal  # here: the handler may come in the middle of an import
+from uqcli.cli.failing import (
+    begin,
+    tell_of_signal,
+)  # a local import: the signal may arrive while modules are being imported
 from uqcli.errors import ENDING
 
 
 def _end_at_once(number: int, _frame: object) -> NoReturn:
-    """Answer a signal while there is nothing to clean up."""
+    """Exit on a signal before there is anything to clean up."""
     word = ENDING[signal.Signals(number)]
     try:
         os.write(2, f"error: {word}; no output file was changed\n".encode())
@@ -23,13 +26,13 @@ def _end_at_once(number: int, _frame: object) -> NoReturn:
         os._exit(128 + number)
 
 
-for _number in ENDING:  # before anything slow is imported
+for _number in ENDING:  # installed before the slow imports
     if signal.getsignal(_number) is not signal.SIG_IGN:
         signal.signal(_number, _end_at_once)
 
 
 def main() -> NoReturn:
-    """Run the program as a process: signals answered, a closed pipe left in silence."""
+    """Run the program: handle signals, end silently on a closed pipe."""
     from uqcli.files import open_missing_streams
 
     open_missing_streams()
@@ -42,7 +45,7 @@ def main() -> NoReturn:
     answer_signals()
     keep_freed_memory()
     if not sys.warnoptions:
-        warnings.simplefilter("ignore")  # they are for those who change the program, and errors in its tests
+        warnings.simplefilter("ignore")  # warnings are for developers, and errors in the tests
     from uqcli.cli.app import run
 
     code = run(sys.argv[1:])
@@ -50,7 +53,9 @@ def main() -> NoReturn:
         sys.stdout.flush()
         sys.stderr.flush()
     except OSError:
-        null = os.open(os.devnull, os.O_WRONLY)  # so that the interpreter's own last flush stays silent
+        null = os.open(
+            os.devnull, os.O_WRONLY
+        )  # the interpreter flushes once more at exit, which must not fail
         os.dup2(null, sys.stdout.fileno())
     conclude()
     ignore_signals()

@@ -1,4 +1,4 @@
-"""The closed sets of choices; each is parsed by its value and listed in help as it stands here."""
+"""Enumerations of all option values, in the order in which help lists them."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Self
 
 
 class Algorithm(StrEnum):
-    """How a boundary is found."""
+    """Algorithm that finds a boundary."""
 
-    # each has a module of its name in methods/boundary/algorithms
+    # each has a module of the same name in methods/boundary/algorithms
 
     VW_DPMT = "vw-dpmt"
     EW_DPMT = "ew-dpmt"
@@ -22,15 +22,15 @@ class Algorithm(StrEnum):
 
 
 class Binning(StrEnum):
-    """How score and uncertainty are cut into bins."""
+    """Binning of score and uncertainty."""
 
-    # each has a module of its name in methods/bin/rules
+    # each has a module of the same name in methods/bin/rules
 
     cuts_uncertainty: bool
-    """Whether it cuts both; if not, it cuts the score alone."""
+    """Whether it bins score and uncertainty; if not, the score only."""
 
     def __new__(cls, value: str, cuts_uncertainty: bool = False) -> Self:
-        """Make a member of its text and of what it cuts."""
+        """Create a member with its value and ``cuts_uncertainty``."""
         member = str.__new__(cls, value)
         member._value_ = value
         member.cuts_uncertainty = cuts_uncertainty
@@ -46,7 +46,7 @@ class Binning(StrEnum):
 
 
 class CalibrationMethod(StrEnum):
-    """How scores become probabilities."""
+    """Calibration map from score to probability."""
 
     # each has a line in jobs/calibrate/fit.py
 
@@ -60,18 +60,18 @@ class CalibrationMethod(StrEnum):
     PRIOR = "prior"
 
 
-# typer needs enums; made of others when the program starts, they need no lines of their own to keep in step,
-# but a checker of types cannot follow: to it they are these
+# typer needs enums; these are derived at start-up so that they cannot diverge, which a type checker cannot
+# follow: it sees the classes below
 if TYPE_CHECKING:
 
     class AlgorithmChoice(StrEnum):
-        """The members that code names."""
+        """The members that code refers to."""
 
         SMOOTH = "smooth"
         ALL = "all"
 
     class CalibrationChoice(StrEnum):
-        """The members that code names."""
+        """The members that code refers to."""
 
         ALL = "all"
 
@@ -107,7 +107,7 @@ else:
 
 
 class BinSizing(StrEnum):
-    """How large the bins of pava-bc are where nobody says."""
+    """Default bin size of pava-bc."""
 
     # see methods/bin/block_sizes.py
 
@@ -116,7 +116,7 @@ class BinSizing(StrEnum):
 
 
 class ConstraintKind(StrEnum):
-    """What a boundary has to keep."""
+    """Constraint of a boundary."""
 
     PRECISION = "precision"
     RECALL = "recall"
@@ -126,7 +126,7 @@ class ConstraintKind(StrEnum):
 
 
 class OnInvalid(StrEnum):
-    """What to do with a row whose needed value is null, NaN or infinite."""
+    """Action on a row with a null, NaN or infinite value in a needed column."""
 
     ERROR = "error"
     DROP = "drop"
@@ -134,7 +134,7 @@ class OnInvalid(StrEnum):
 
 
 class FileFormat(StrEnum):
-    """File formats that are read and written."""
+    """Input and output file formats."""
 
     CSV = "csv"
     PARQUET = "parquet"
@@ -143,7 +143,7 @@ class FileFormat(StrEnum):
 
     @property
     def is_text(self) -> bool:
-        """Whether it holds one record on a line, and may be compressed as a whole."""
+        """Whether the format is line-based, and may be compressed as a whole file."""
         return self in (FileFormat.CSV, FileFormat.JSONL)
 
 
@@ -157,7 +157,7 @@ class ConformalMethod(StrEnum):
 
 
 class ConformalMode(StrEnum):
-    """For whom coverage is promised."""
+    """Groups within which coverage is guaranteed."""
 
     MARGINAL = "marginal"
     LABEL_CONDITIONAL = "label-conditional"
@@ -165,7 +165,7 @@ class ConformalMode(StrEnum):
 
 
 class ShiftEstimator(StrEnum):
-    """How class weights q/p are found."""
+    """Estimator of the class weights q/p."""
 
     BBSE = "bbse"
     EM = "em"
@@ -173,21 +173,21 @@ class ShiftEstimator(StrEnum):
 
 
 class Confusion(StrEnum):
-    """What BBSE counts: predicted classes, or their probabilities."""
+    """Confusion matrix of BBSE: of predicted classes (hard) or of probabilities (soft)."""
 
     HARD = "hard"
     SOFT = "soft"
 
 
 class CalibrationTest(StrEnum):
-    """How a bin's labels speak against a prediction."""
+    """Calibration test of a prediction, given the labels of its bin."""
 
     BINOMIAL = "binomial"
     T = "t"
 
 
 class LeafMethod(StrEnum):
-    """How the leaves of a partition are calibrated."""
+    """Calibration method within the leaves of a partition."""
 
     PLATT = "platt"
     BETA = "beta"
@@ -195,7 +195,7 @@ class LeafMethod(StrEnum):
 
 
 class Partitioner(StrEnum):
-    """What partitions the rows by their features."""
+    """Partition of the feature space."""
 
     TREE = "tree"
     FOREST = "forest"
@@ -203,28 +203,28 @@ class Partitioner(StrEnum):
 
 
 class SplitCriterion(StrEnum):
-    """What a split of a tree is chosen for."""
+    """Split criterion of a tree."""
 
     GINI = "gini"
     AUC = "auc"
 
 
 class Simulation(StrEnum):
-    """What ``simulate`` can draw."""
+    """Simulation that ``simulate`` runs."""
 
     POSTERIOR = "posterior"
     GAUSSIAN = "gaussian"
 
 
 class EngineName(StrEnum):
-    """What reads the files and counts."""
+    """Engine that reads and counts."""
 
     POLARS = "polars"
     SPARK = "spark"
 
 
 class ArtifactKind(StrEnum):
-    """Kinds of saved models."""
+    """Kinds of rule files."""
 
     # each has a module of its name in artifacts
 

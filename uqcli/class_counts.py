@@ -1,4 +1,4 @@
-"""Rows of class probabilities, pooled: what ``ValueCounts`` is for one score."""
+"""Pooled rows of class probabilities: the multiclass counterpart of ``ValueCounts``."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ Matrix: TypeAlias = NDArray[np.float64]
 
 @dataclass(frozen=True, kw_only=True)
 class ClassCounts:
-    """Distinct rows of class probabilities, in an order that the rows' own order does not change.
+    """Distinct rows of class probabilities, in an order that does not depend on the row order.
 
     Attributes
     ----------
     probability : float64, shape (m, C)
     label : int64, shape (m,)
     count : int64, shape (m,)
-        How often each occurs.
+        Multiplicity of each row.
     """
 
     probability: Matrix
@@ -52,7 +52,7 @@ class ClassCounts:
         )
 
     def draw_labels(self, random: np.random.Generator) -> Ints:
-        """How often each row's label comes out as each class when drawn from its probabilities.
+        """Draw labels from the class probabilities: count of each class for each distinct row.
 
         Returns
         -------
@@ -63,25 +63,25 @@ class ClassCounts:
 
     @cached_property
     def shares(self) -> Matrix:
-        """Probabilities that add up to 1 in every row, which rounded ones need not do."""
+        """Class probabilities normalised to sum to exactly 1 per row."""
         shares: Matrix = self.probability / self.probability.sum(axis=1, keepdims=True)
         return shares
 
     def observed_labels(self) -> Ints:
-        """The labels as they are, in the form of drawn ones."""
+        """Observed labels in the format of ``draw_labels``."""
         labels = np.zeros(self.probability.shape, dtype=np.int64)
         labels[np.arange(len(self.label)), self.label] = self.count
         return labels
 
     def against_the_rest(self, number: int, labels: Ints) -> ValueCounts:
-        """Tie-pooled counts of one class's probabilities, its labels counted as drawn."""
+        """One-vs-rest counts of one class, pooled by its probability, for the given labels."""
         value, place, count = self._columns[number]
         positives = np.bincount(place, weights=labels[:, number]).astype(np.int64)
         return ValueCounts(value=value, count=count, positives=positives)
 
     @cached_property
     def _columns(self) -> tuple[tuple[Floats, Ints, Ints], ...]:
-        """Distinct probabilities of each class, each row's place among them, and how often they occur."""
+        """For each class: its distinct probabilities, the index of each row among them, and their counts."""
         columns = []
         for column in self.probability.T:
             value, place = np.unique(column, return_inverse=True)

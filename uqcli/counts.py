@@ -1,7 +1,7 @@
-"""Count tables: the form in which data reaches an algorithm, but for the few that look at single rows.
+"""Count tables, the input of all algorithms except the few that need single rows.
 
-Rows with equal values are pooled, so they cannot be separated, the order of rows cannot matter, and a
-weight is a count. Every bin is left-closed and right-open; the last one is closed.
+Equal values are pooled, so they are never separated, row order has no effect, and a weight is a count. Bins
+are left-closed and right-open; the last one is closed.
 """
 
 from __future__ import annotations
@@ -20,15 +20,15 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Bools = NDArray[np.bool_]
 Numbers = NDArray[np.generic]
-"""Of any kind and width."""
+"""Array of any numeric dtype."""
 
 NarrowInts = NDArray[np.signedinteger[Any]]
 
 FEW_EDGES = 16
-"""Up to so many edges, comparing with each is faster than searching."""
+"""Number of edges up to which comparing with each is faster than binary search."""
 
 LOWEST_EDGE = np.array([LOWEST])
-"""Where the lowest cell of every row begins."""
+"""Lower edge of the lowest cell of every row."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -42,7 +42,7 @@ class ValueCounts:
     count, positives : int64, shape (m,)
         Rows and positive rows at each value; ``count > 0``.
     sums : int64, shape (2, amounts, m), or None without amounts
-        Of each amount over all rows and over the positive ones.
+        Sum of each amount over all rows, and over the positive rows.
     """
 
     value: Floats
@@ -52,22 +52,22 @@ class ValueCounts:
 
     @property
     def rows(self) -> int:
-        """Rows in the table, by weight."""
+        """Total weight."""
         return int(self.count.sum())
 
 
 @dataclass(frozen=True, kw_only=True)
 class RangeCounts:
-    """Counts of neighbouring ranges of one column's values, ascending; some are single values.
+    """Counts of adjacent ranges of one column's values, ascending; a range may be a single value.
 
     Attributes
     ----------
     value : float64, shape (m,)
-        Where each range begins; every row of it has this value or one below the next range's.
+        Lower end of each range; its rows have values from here to below the next range.
     count, positives : int64, shape (m,)
         Rows and positive rows in each range; ``count > 0``.
     exact : bool, shape (m,)
-        Whether all rows of a range have just that value.
+        Whether all rows of a range have the value of its lower end.
     sums : int64, shape (2, amounts, m), or None without amounts
         As in ``ValueCounts``.
     """
@@ -80,7 +80,7 @@ class RangeCounts:
 
     @classmethod
     def of(cls, counts: ValueCounts) -> RangeCounts:
-        """Single values only."""
+        """Convert value counts: each range is a single value."""
         exact = np.ones(len(counts.value), dtype=np.bool_)
         return cls(
             value=counts.value,
@@ -92,40 +92,40 @@ class RangeCounts:
 
     @classmethod
     def of_parts(cls, parts: Sequence[ValueCounts]) -> tuple[RangeCounts, ...]:
-        """Single values of each part, and last of all together."""
+        """Convert the counts of each part, then append those of all parts merged."""
         return tuple(cls.of(each) for each in (*parts, merge(parts)))
 
     @property
     def counts(self) -> ValueCounts:
-        """The same as if every row had the value at which its range begins."""
+        """Value counts with every row at the lower end of its range."""
         return ValueCounts(value=self.value, count=self.count, positives=self.positives, sums=self.sums)
 
     @property
     def rows(self) -> int:
-        """Rows in all ranges, by weight."""
+        """Total weight."""
         return int(self.count.sum())
 
     def around(self, values: Floats) -> Bools:
-        """The ranges that some values may lie in; bool of shape (m,)."""
+        """Mask of the ranges that may contain any of some values; bool, shape (m,)."""
         around = np.zeros(len(self.value), dtype=np.bool_)
         at = np.searchsorted(self.value, values, side="right")
         around[at[at > 0] - 1] = True
         return around
 
     def holding(self, ranks: Ints) -> Bools:
-        """The ranges that hold the rows of some 0-based ranks; bool of shape (m,)."""
+        """Mask of the ranges that contain the rows of some 0-based ranks; bool, shape (m,)."""
         held = np.zeros(len(self.value), dtype=np.bool_)
         held[np.searchsorted(np.cumsum(self.count), ranks, side="right")] = True
         return held
 
 
 def of_all_rows(counts: Sequence[RangeCounts], named: Bools) -> list[Bools]:
-    """Masks over counts of parts, and last of all rows, that name ranges of the last alone."""
+    """Masks for counts of parts followed by all rows: ``named`` for all rows, nothing for the parts."""
     return [*(np.zeros(len(part.value), dtype=np.bool_) for part in counts[:-1]), named]
 
 
 def holding_of_parts(counts: Sequence[RangeCounts], ranks: Callable[[int], Ints]) -> list[Bools]:
-    """Masks over counts of parts: the ranges that hold some ranks of each; none of the last, all rows."""
+    """Masks for counts of parts followed by all rows: the ranges of given ranks in each part, none in all."""
     *parts, whole = counts
     none = np.zeros(len(whole.value), dtype=np.bool_)
     return [*(each.holding(ranks(each.rows)) if each.rows else none[:0] for each in parts), none]
@@ -138,14 +138,14 @@ class CellRow:
     Attributes
     ----------
     lower : float64, shape (cells,)
-        Lowest score of each cell; the first cell also takes every lower score. A repeated edge is an
+        Lower score edge of each cell; the first cell also takes all lower scores. A repeated edge makes an
         empty cell.
     count, positives : int64, shape (cells,)
         Rows and positive rows in each cell.
-    lowest_positive : float64, shape (cells,), or None where the rows are not at hand
-        Lowest score of a positive row in each cell; means nothing in a cell without one.
+    lowest_positive : float64, shape (cells,), or None if the rows are not available
+        Lowest score of a positive row in each cell; undefined in a cell without one.
     below_positive : int64, shape (cells,), or None
-        Rows of each cell with a lower score than that.
+        Rows of each cell with a lower score than ``lowest_positive``.
     """
 
     lower: Floats
@@ -157,14 +157,14 @@ class CellRow:
 
 @dataclass(frozen=True, kw_only=True)
 class Cells:
-    """A score x uncertainty table: one row of cells for each uncertainty bin.
+    """Score x uncertainty table: one ``CellRow`` per uncertainty bin.
 
     Attributes
     ----------
     uncertainty_edges : float64, shape (K-1,)
         A row with uncertainty v is in bin ``#{edges <= v}``.
     rows : tuple of CellRow, length K
-        The rows may differ in length.
+        The rows may have different numbers of cells.
     """
 
     uncertainty_edges: Floats
@@ -172,21 +172,21 @@ class Cells:
 
     @property
     def flat(self) -> tuple[Ints, Ints]:
-        """Rows and positive rows of each cell, bin after bin, from the lowest up; int64, shape (cells,)."""
+        """Rows and positive rows of all cells, by bin, then ascending in score; int64, shape (cells,)."""
         count = np.concatenate([row.count for row in self.rows])
         return count, np.concatenate([row.positives for row in self.rows])
 
     def holding(self, count: Ints, positives: Ints) -> Cells:
-        """The same cells with other rows in them, as in ``flat``."""
+        """Copy with other counts, in the order of ``flat``."""
         ends = np.cumsum([len(row.count) for row in self.rows])[:-1]
         parts = zip(self.rows, np.split(count, ends), np.split(positives, ends), strict=True)
         rows = tuple(CellRow(lower=row.lower, count=n, positives=p) for row, n, p in parts)
         return Cells(uncertainty_edges=self.uncertainty_edges, rows=rows)
 
     def joined(self, bins: int) -> Cells:
-        """Runs of neighbouring uncertainty bins added up, so that so many are left.
+        """Merge runs of adjacent uncertainty bins into ``bins`` bins.
 
-        Score edges must be those of all bins; where positives lie in a cell is lost.
+        Requires the same score edges in all bins; drops the positions of positives within cells.
         """
         run = len(self.rows) // bins
         if run == 1:
@@ -203,33 +203,33 @@ class Cells:
 
     @property
     def total(self) -> int:
-        """Rows of data in all cells, by weight."""
+        """Total weight of all cells."""
         return sum(int(row.count.sum()) for row in self.rows)
 
     @property
     def positives(self) -> int:
-        """Positive rows in all cells, by weight."""
+        """Weight of the positive rows of all cells."""
         return sum(int(row.positives.sum()) for row in self.rows)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Feature:
-    """One column that tells rows apart.
+    """Feature column that partitions the rows.
 
     Attributes
     ----------
     levels
-        Texts in sorted order; None for a column of numbers.
+        Levels in sorted order; None for a numeric column.
     value : float64, shape (n,)
-        Numbers, NaN where missing; or the number of each row's level, ``len(levels)`` for other texts
-        and -1 where missing.
+        Numbers, NaN if missing; or the index of each row's level, ``len(levels)`` for other texts and -1 if
+        missing.
     """
 
     levels: tuple[str, ...] | None
     value: Floats
 
     def only(self, rows: Ints | Bools) -> Feature:
-        """Some of the rows."""
+        """Select rows."""
         return Feature(levels=self.levels, value=self.value[rows])
 
 
@@ -243,7 +243,7 @@ def pool(value: Floats, positive: Bools, weight: Ints | None = None) -> ValueCou
     positive : bool, shape (n,)
         Labels.
     weight : int64, shape (n,), optional
-        How often each row counts; rows of weight 0 are absent.
+        Multiplicity of each row; rows of weight 0 are ignored.
 
     Examples
     --------
@@ -254,7 +254,7 @@ def pool(value: Floats, positive: Bools, weight: Ints | None = None) -> ValueCou
     if weight is not None:
         return SortedRows.of(value, positive).counts(weight)
     ordered = np.sort(value)
-    if (ordered[1:] > ordered[:-1]).all():  # no ties: spare memory that large data would have to touch
+    if (ordered[1:] > ordered[:-1]).all():  # no ties: pooling would only copy large arrays
         distinct, count = ordered, np.ones(len(ordered), dtype=np.int64)
     else:
         starts = run_starts(ordered)
@@ -271,9 +271,9 @@ class SortedRows:
     Attributes
     ----------
     order : int64, shape (n,)
-        The rows in ascending order of value.
+        Row indices in ascending order of value.
     starts : int64, shape (m,)
-        Positions in that order at which a new value begins.
+        Positions in that order of the first row of each distinct value.
     value : float64, shape (m,)
         Distinct values.
     positive : bool, shape (n,)
@@ -287,14 +287,14 @@ class SortedRows:
 
     @classmethod
     def of(cls, value: Floats, positive: Bools) -> SortedRows:
-        """Sort rows; ``value`` as for ``pool``."""
+        """Sort rows; ``value`` as in ``pool``."""
         order = np.argsort(value, kind="stable")
         ordered = value[order]
         starts = run_starts(ordered)
         return cls(order=order, starts=starts, value=ordered[starts], positive=positive[order])
 
     def counts(self, weight: Ints) -> ValueCounts:
-        """Pool the rows; those of weight 0 are absent."""
+        """Pool the rows under ``weight``; rows of weight 0 are ignored."""
         if len(self.order) == 0:
             none = np.zeros(0, dtype=np.int64)
             return ValueCounts(value=self.value, count=none, positives=none)
@@ -306,7 +306,7 @@ class SortedRows:
 
 
 def run_starts(ordered: Numbers) -> Ints:
-    """Positions at which a sorted array takes a new value."""
+    """Positions at which a sorted array changes its value."""
     is_start = np.ones(len(ordered), dtype=np.bool_)
     np.not_equal(ordered[1:], ordered[:-1], out=is_start[1:])
     return np.flatnonzero(is_start)
@@ -324,7 +324,7 @@ def bin_of(value: Floats, edges: Floats) -> Ints:
 
 
 def narrow_bins(value: Numbers, edges: Numbers) -> NarrowInts:
-    """The same in few bytes where there are few edges; of anything that can be compared."""
+    """Bin of each value as in ``bin_of``, for any dtype, in a small integer type if edges are few."""
     if len(edges) > FEW_EDGES:
         return np.searchsorted(edges, value, side="right")
     bins = np.zeros(len(value), dtype=np.int8)
@@ -334,7 +334,7 @@ def narrow_bins(value: Numbers, edges: Numbers) -> NarrowInts:
 
 
 def places_by_bin(number: NarrowInts, bins: int) -> Iterator[Ints]:
-    """Ascending places of the rows of each bin: of few bins by looking for each, of many by sorting."""
+    """Ascending row indices of each bin, by comparison for few bins and by sorting for many."""
     if bins <= FEW_EDGES + 1:
         for each in range(bins):
             yield np.flatnonzero(number == each)
@@ -346,7 +346,7 @@ def places_by_bin(number: NarrowInts, bins: int) -> Iterator[Ints]:
 
 
 def distinct_cells(counts: ValueCounts) -> CellRow:
-    """One cell for each distinct score."""
+    """One cell per distinct score."""
     none_below = np.zeros(len(counts.value), dtype=np.int64)
     return CellRow(
         lower=counts.value,
@@ -386,17 +386,17 @@ def binned_cells(counts: ValueCounts, edges: Floats) -> CellRow:
 
 
 def _sums_between(amount: Ints, starts: Ints) -> Ints:
-    """Exact sums between neighbouring positions."""
+    """Exact sums between adjacent positions."""
     return np.diff(_running(amount)[starts])
 
 
 def _running(amount: Ints) -> Ints:
-    """Sums of the first 0, 1, ... integers."""
+    """Cumulative sums, beginning with 0."""
     return np.concatenate([np.zeros(1, dtype=np.int64), np.cumsum(amount)])
 
 
 def merge(parts: Sequence[ValueCounts]) -> ValueCounts:
-    """Pool several count tables into one."""
+    """Merge count tables, pooling equal values."""
     value = np.concatenate([part.value for part in parts])
     order = np.argsort(value, kind="stable")
     starts = run_starts(value[order])
@@ -414,6 +414,6 @@ def merge(parts: Sequence[ValueCounts]) -> ValueCounts:
 
 
 def joined_sums(parts: Sequence[Ints | None]) -> Ints | None:
-    """Sums of one table after those of another; None without amounts."""
+    """Concatenate sums of amounts; None without amounts."""
     there = [part for part in parts if part is not None]
     return np.concatenate(there, axis=-1) if there else None

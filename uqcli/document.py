@@ -1,7 +1,7 @@
-"""What a report is made of, before anybody chooses a terminal, a page or JSON.
+"""Content of a report, independent of the output format (terminal, page or JSON).
 
-A job fills a report of its command; the report states its JSON form (``payload``) and its readable form
-(``document``). Renderers know only these two.
+A job fills the report of its command. The report provides a JSON form (``payload``) and a readable form
+(``document``), the only ones that renderers use.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 class Estimate:
     """A metric with its confidence interval.
 
-    The value is None where it is undefined (0/0), the ends where no interval would hold its level.
+    The value is None if undefined (0/0); the ends are None if no valid interval exists.
     """
 
     value: float | None
@@ -32,7 +32,7 @@ class Estimate:
 
 @dataclass(frozen=True, kw_only=True)
 class ExactEstimate(Estimate):
-    """A proportion with its exact interval, which is always there."""
+    """A proportion with its exact interval, which always exists."""
 
     low: float
     high: float
@@ -49,9 +49,9 @@ class Table:
     Attributes
     ----------
     left
-        How many columns hold words, on the left; the others hold numbers and are aligned right.
+        Number of text columns, on the left; the others are numbers, right-aligned.
     words_last
-        Whether the last column also holds words.
+        Whether the last column is also text.
     detail
         Whether a terminal shows it with ``--verbose`` only.
     brief
@@ -67,12 +67,12 @@ class Table:
     brief: Table | None = None
 
     def holds_words(self, column: int) -> bool:
-        """Whether a column is aligned left."""
+        """Whether a column is text, hence left-aligned."""
         return column < self.left or (self.words_last and column == len(self.header) - 1)
 
 
 def meant(meanings: Mapping[str, Mapping[str, str]]) -> Iterator[tuple[str, str, str]]:
-    """Metrics by kind, as lines of a table: the kind beside its first metric, the metric, its meaning.
+    """Metrics by kind as table rows: kind (on its first metric only), metric, meaning.
 
     Examples
     --------
@@ -86,22 +86,22 @@ def meant(meanings: Mapping[str, Mapping[str, str]]) -> Iterator[tuple[str, str,
 
 @dataclass(frozen=True, kw_only=True)
 class Figure:
-    """A picture that can be drawn.
+    """A figure to draw.
 
     Attributes
     ----------
     title
-        What it shows, for those who cannot see it.
+        What it shows; also the alternative text.
     caption
-        What to look for, for those who can.
+        What to look for in it.
     width, height
         In inches.
     narrow_height
-        Of the same on a narrow screen, where its parts are one above the other.
+        Height on a narrow screen, where the panels are stacked.
     draw
-        Fills an empty matplotlib figure, wide or narrow.
+        Draws into an empty matplotlib figure, wide or narrow.
     needed
-        Whether a page is nothing without it; others do without where nothing can be drawn.
+        Whether a page is useless without it; other figures are skipped if nothing can be drawn.
     """
 
     title: str
@@ -115,16 +115,16 @@ class Figure:
 
 @dataclass(frozen=True, kw_only=True)
 class Promise:
-    """What was promised, and whether it is kept.
+    """A target or guarantee, and whether the rows contradict it.
 
     Attributes
     ----------
     kept
-        None where nothing here can tell.
+        None if the rows cannot decide.
     said
-        A sentence on it.
+        Sentence that states it.
     of_new_rows
-        Whether it is about rows such as these; a number of alerts, say, was promised where it was chosen.
+        Whether it is about new data; a number of alerts, say, is a target on the calibration set only.
     """
 
     name: str
@@ -134,33 +134,33 @@ class Promise:
 
     @property
     def broken(self) -> int | None:
-        """1 where rows contradict it, 0 where they do not, None where they cannot tell."""
+        """1 if the rows contradict it, 0 if not, None if they cannot decide."""
         return None if self.kept is None else int(not self.kept)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Document:
-    """A title, tables, and sentences for people.
+    """Title, tables and sentences of a readable report.
 
-    A terminal shows the title, the lead, the tables, one caution and the next command; with ``--verbose``
-    all of it. Pages always show all of it.
+    A terminal shows the title, the lead, the tables, one caution and the next command, and with ``--verbose``
+    everything. Pages always show everything.
 
     Attributes
     ----------
     lead
-        The answer, where the title is not enough.
+        The answer, if the title does not give it.
     cautions
-        What this result triggered, the most important first.
+        Cautions of this result, the most important first.
     notes
         Details.
     next
-        The command to run next; {rule} stands for the rule file, {input} for the inputs.
+        The next command to run; {rule} stands for the rule file, {input} for the inputs.
     figures
-        Pictures that belong to it: in HTML and Markdown, and for ``--plot``.
+        Figures, for HTML, Markdown and ``--plot``.
     promises
-        What was promised and is judged here, for those who read test results.
+        Targets and guarantees that are tested here, for readers of test results.
     live
-        What changes from run to run, such as times: shown on the terminal, never written to a file.
+        Facts that vary from run to run, such as times: shown on the terminal, never written to a file.
     """
 
     title: str
@@ -174,7 +174,7 @@ class Document:
     live: Sequence[str] = ()
 
     def sentences(self) -> list[str]:
-        """All that is said beside tables and figures."""
+        """All sentences of the document."""
         return [*self.lead, *self.cautions, *self.notes]
 
 
@@ -183,7 +183,7 @@ class Report(Protocol):
 
     @property
     def gated(self) -> Mapping[str, Metrics]:
-        """The metrics that gates ask for; by artifact name where there are several, else under ''."""
+        """Metrics that ``--fail-if`` checks, by rule file name if there are several, else under ''."""
 
     def payload(self) -> dict[str, Any]:
         """The JSON form."""
@@ -193,11 +193,11 @@ class Report(Protocol):
 
 
 class OneResult:
-    """A report with a single set of metrics."""
+    """A report with one set of metrics."""
 
     @property
     def metrics(self) -> Metrics:
-        """By their contract names."""
+        """Metrics by key."""
         raise NotImplementedError
 
     @property
@@ -207,7 +207,7 @@ class OneResult:
 
 
 def head_of(command: str, source: Any, parameters: Any) -> dict[str, Any]:
-    """What the JSON form of a report begins with; of structs or dicts."""
+    """First keys of the JSON form of a report; takes structs or dicts."""
     import msgspec
 
     head = {"command": command, "uqcli_version": VERSION}
@@ -228,7 +228,7 @@ def plain(metrics: Metrics) -> dict[str, Any]:
 
 
 def printable(text: str, most: int = 60) -> str:
-    r"""A name from the data, short and without characters that would break a line or a picture.
+    r"""Escape and shorten a name from the data, so that it breaks no line or figure.
 
     Examples
     --------
@@ -240,7 +240,7 @@ def printable(text: str, most: int = 60) -> str:
 
 
 def share_in_range(value: float | None, low: float | None, high: float | None) -> str:
-    """A share with its range in three decimals, more near 0; without one where there is none.
+    """Format a proportion with its range in three decimals, more near 0; without a range if it has none.
 
     Examples
     --------
@@ -254,7 +254,7 @@ def share_in_range(value: float | None, low: float | None, high: float | None) -
 
 
 def share(value: float | None) -> str:
-    """Format a proportion with four decimals; an undefined one is a dash.
+    """Format a proportion with four decimals, "-" if undefined.
 
     Examples
     --------
@@ -265,12 +265,12 @@ def share(value: float | None) -> str:
 
 
 def count(value: int | None) -> str:
-    """Format a count with thousands separators; a dash where there is none."""
+    """Format a count with thousands separators, "-" if there is none."""
     return "-" if value is None else f"{value:,}"
 
 
 def rows_of(value: int) -> str:
-    """Format a count of rows with the word.
+    """Format a count followed by "row" or "rows".
 
     Examples
     --------
@@ -281,12 +281,12 @@ def rows_of(value: int) -> str:
 
 
 def number(value: float) -> str:
-    """Format a score or an edge so that it stays recognisable, not exact."""
+    """Format a score or an edge with 6 significant digits."""
     return f"{value:.6g}"
 
 
 def ranges(edges: Sequence[float]) -> list[str]:
-    """The ranges between sorted edges, in words.
+    """Describe the ranges between sorted edges.
 
     Examples
     --------
@@ -301,7 +301,7 @@ def ranges(edges: Sequence[float]) -> list[str]:
 
 
 def p_text(value: float | None) -> str:
-    """Format a p-value after its name; the digits of very small ones mean nothing.
+    """Format a p-value with its "p"; digits below 0.0001 carry no information.
 
     Examples
     --------
@@ -325,7 +325,7 @@ def interval(estimate: Estimate) -> str:
 
 
 def ends_of(estimate: Estimate, form: str) -> str:
-    """The ends of an interval in a form, after a blank; nothing where there is none."""
+    """Format the ends of an interval after a space; empty if there is none."""
     if estimate.low is None or estimate.high is None:
         return ""
     return f" [{estimate.low:{form}}, {estimate.high:{form}}]"

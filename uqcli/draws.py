@@ -1,7 +1,7 @@
 """Random numbers keyed by seed and purpose, so that no draw depends on chunks or threads.
 
-Splits, folds and resamplings are drawn over pooled rows in their sorted order, so the order of the rows does
-not matter either. Randomised sets and simulations are keyed by the position of a row.
+Splits, folds and resamplings are drawn over pooled rows in sorted order, so row order has no effect either.
+Randomised prediction sets and simulations are keyed by row position.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ BLOCK = 1 << 16
 
 
 class Purpose(IntEnum):
-    """Independent streams of one seed; the numbers are part of what a seed means."""
+    """Independent streams of a seed; changing a number changes the results of every seed."""
 
     SIMULATE = 1
     BOOTSTRAP = 2
@@ -37,24 +37,24 @@ class Purpose(IntEnum):
 
 
 def blocks(rows: int, seed: int, purpose: Purpose) -> Iterator[tuple[int, np.random.Generator]]:
-    """A generator for every block of rows, with the number of rows in it.
+    """Yield for each block its number of rows and its generator.
 
     Parameters
     ----------
     rows
-        Rows in all; block b holds rows ``b*BLOCK`` to ``(b+1)*BLOCK - 1``.
+        Total number of rows; block b holds rows ``b*BLOCK`` to ``(b+1)*BLOCK - 1``.
     """
     for block in range(-(-rows // BLOCK)):
         yield min(BLOCK, rows - block * BLOCK), generator(seed, purpose, block)
 
 
 def uniforms(position: Ints, seed: int, purpose: Purpose) -> Floats:
-    """One number in [0, 1) for each row, whatever other rows there are.
+    """One uniform number in [0, 1) per row, independent of the other rows.
 
     Parameters
     ----------
     position : int64, shape (n,)
-        Positions of the rows over all inputs, ascending.
+        Row positions over all inputs, ascending.
 
     Returns
     -------
@@ -70,14 +70,14 @@ def uniforms(position: Ints, seed: int, purpose: Purpose) -> Floats:
 
 
 def hashes(columns: Sequence[NDArray[np.generic]], *key: int) -> NDArray[np.uint64]:
-    """A number for each row that depends on its values and on a key alone: an order that no row order moves.
+    """Hash of each row's values and a key, to order rows independently of their order in the file.
 
     Parameters
     ----------
     columns
-        Of numbers or flags, shape (n,) each.
+        Numbers or flags, shape (n,) each.
     key
-        Numbers from 0 to 2**64 - 1.
+        Integers from 0 to 2**64 - 1.
 
     Returns
     -------
@@ -93,7 +93,7 @@ def hashes(columns: Sequence[NDArray[np.generic]], *key: int) -> NDArray[np.uint
 
 
 def _split_mix(state: NDArray[np.uint64]) -> NDArray[np.uint64]:
-    """SplitMix64: every bit of the state moves half of the bits of the result."""
+    """SplitMix64: each input bit flips half of the output bits on average."""
     with np.errstate(over="ignore"):
         mixed = state + np.uint64(0x9E3779B97F4A7C15)
         mixed = (mixed ^ (mixed >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
@@ -102,7 +102,7 @@ def _split_mix(state: NDArray[np.uint64]) -> NDArray[np.uint64]:
 
 
 def digest(columns: Sequence[NDArray[np.generic]]) -> int:
-    """A number from 0 to 2**64 - 1 that depends on every value of some columns, in their order."""
+    """64-bit digest of all values of some columns, in order."""
     found = blake2b(digest_size=8)
     for column in columns:
         found.update(np.ascontiguousarray(column).tobytes())
@@ -110,7 +110,7 @@ def digest(columns: Sequence[NDArray[np.generic]]) -> int:
 
 
 def check_seed(seed: int) -> None:
-    """Refuse what is no seed.
+    """Refuse an invalid seed.
 
     Raises
     ------
@@ -122,7 +122,7 @@ def check_seed(seed: int) -> None:
 
 
 def generator(seed: int, purpose: Purpose, *key: int) -> np.random.Generator:
-    """A stream of its own for every seed, purpose and key of numbers of at least 0."""
+    """Independent generator for each seed, purpose and key of non-negative integers."""
     check_seed(seed)
     sequence = np.random.SeedSequence(seed, spawn_key=(int(purpose), *key))
     return np.random.Generator(np.random.Philox(sequence))

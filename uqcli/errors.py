@@ -1,17 +1,17 @@
-"""The error tree: one class for each way a run can end, one exit code each.
+"""The exception hierarchy: one class and one exit code for each way a run can fail.
 
 ::
 
-    UqcliError                1   internal error (its plain form is never raised on purpose)
-    ├── UsageError            2   wrong usage or configuration
-    ├── DataError             3   a file or its data cannot be used
-    ├── InfeasibleError       4   no result meets the constraint
-    ├── ArtifactError         5   an artifact cannot be used
-    ├── GateError             6   a gate of --fail-if fails
-    ├── MissingExtraError     7   an optional part is not installed
-    └── ClosedPipeError       0   the reader of our output went away: not an error of the run
+    UqcliError                1   internal error; not raised itself.
+    ├── UsageError            2   invalid usage or configuration.
+    ├── DataError             3   unusable file or data.
+    ├── InfeasibleError       4   no result meets the constraint.
+    ├── ArtifactError         5   unusable rule file.
+    ├── GateError             6   a check of --fail-if failed.
+    ├── MissingExtraError     7   an optional part is not installed.
+    └── ClosedPipeError       0   the reader closed our output: no error.
 
-A signal of ``ENDING`` ends the run with 128 and its number. Everything below the command line raises; only
+A signal of ``ENDING`` ends the run with 128 plus its number. Code below the command line raises; only
 ``uqcli.__main__`` exits.
 """
 
@@ -27,17 +27,17 @@ from uqcli.visible import discreet, visible
 
 
 def _in_one_line(message: str) -> str:
-    """Libraries break their messages into lines and repeat addresses; names from data stay."""
+    """Join the lines of library messages and remove credentials; names from the data stay."""
     return visible(discreet(re.sub(r"\s*[\r\n]\s*", " ", message.strip())))
 
 
 class UqcliError(Exception):
-    """A run that cannot go on.
+    """A run that cannot continue.
 
     Parameters
     ----------
     found
-        What was found, naming the file, column or option.
+        What was found, with the name of the file, column or option.
     expected
         What was expected instead.
     remedy
@@ -59,31 +59,31 @@ class UqcliError(Exception):
 
 
 class UsageError(UqcliError):
-    """Wrong usage or configuration."""
+    """Invalid usage or configuration."""
 
     exit_code = 2
 
 
 class DataError(UqcliError):
-    """A file or its data cannot be used."""
+    """Unusable file or data."""
 
     exit_code = 3
 
 
 class InfeasibleError(UqcliError):
-    """No result meets the constraint; the report says how close it came."""
+    """No result meets the constraint; the report gives the nearest one."""
 
     exit_code = 4
 
 
 class ArtifactError(UqcliError):
-    """An artifact is not one, is of the wrong kind, or of a newer format."""
+    """A rule file is invalid, of the wrong kind, or of a newer format."""
 
     exit_code = 5
 
 
 class GateError(UqcliError):
-    """Conditions given with ``--fail-if`` hold or cannot be judged; one line each."""
+    """Checks of ``--fail-if`` failed or have an undefined metric; one line each."""
 
     exit_code = 6
 
@@ -99,7 +99,7 @@ class MissingExtraError(UqcliError):
 
 
 class ClosedPipeError(UqcliError):
-    """The reader of our output went away (``| head``)."""
+    """The reader closed our output (``| head``)."""
 
     exit_code = 0
 
@@ -115,4 +115,4 @@ ENDING: Final = MappingProxyType(
         signal.SIGXCPU: "out of CPU time",
     }
 )
-"""Signals that end a run, which cleans up first, and what its last line says."""
+"""Signals that end a run after cleanup, with the last line it prints."""

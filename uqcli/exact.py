@@ -1,7 +1,7 @@
-"""Numbers as they were typed, read only once they are known to be small enough to work with.
+"""Exact parsing of typed numbers, with their size checked first.
 
-Python expands ``1e-99999999`` to a fraction of a hundred million digits without looking at signals, so the
-form is checked first: every exact number of every command is read here.
+Python expands ``1e-99999999`` to a fraction of a hundred million digits and ignores signals meanwhile. Every
+exact number of every command is therefore parsed here.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from uqcli.defaults import MOST_BINS
 from uqcli.errors import UsageError
 
 MOST_DIGITS: Final = 30
-"""Digits before and after the point, each; exponents have two at most."""
+"""Maximum digits before and after the point, each; exponents have at most two."""
 
 _DECIMAL: Final = re.compile(
     rf"\+?(\d{{1,{MOST_DIGITS}}}(\.\d{{0,{MOST_DIGITS}}})?|\.\d{{1,{MOST_DIGITS}}})([eE][+-]?\d{{1,2}})?",
@@ -31,19 +31,19 @@ def decimal(
     below: int | None = None,
     at_most: int | None = None,
 ) -> Fraction:
-    """Read a decimal of at least 0 as the exact fraction that was typed.
+    """Parse a decimal of at least 0 as an exact fraction.
 
     Parameters
     ----------
     name
-        As it appears in messages.
+        Name for messages.
     above, below, at_most
         Further bounds; None for none.
 
     Raises
     ------
     UsageError
-        It is no decimal, has too many digits, or is out of bounds.
+        Not a decimal, too many digits, or out of bounds.
 
     Examples
     --------
@@ -81,7 +81,7 @@ def _shortened(text: str) -> str:
 
 
 def size(name: str, text: str, most: int = MOST_BINS) -> int:
-    """Read a number of bins, or of rows in a bin.
+    """Parse a number of bins, or of rows per bin.
 
     Raises
     ------
@@ -94,7 +94,7 @@ def size(name: str, text: str, most: int = MOST_BINS) -> int:
 
 
 def check_size(name: str, number: int, most: int = MOST_BINS) -> int:
-    """Refuse a number of bins, or of rows in a bin, that no table could hold.
+    """Refuse a number of bins, or of rows per bin, beyond what a table can have.
 
     Raises
     ------

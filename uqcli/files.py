@@ -1,7 +1,7 @@
-"""Writing files so that they appear whole or not at all.
+"""Atomic file output: a file appears whole or not at all.
 
-A regular file is written beside its place under a temporary name, synchronised, and renamed over the
-old one (see uqcli.running.interruption). FIFOs and devices are written directly.
+A regular file is written under a temporary name in the same directory, synced, and renamed over the old one
+(see uqcli.running.interruption). FIFOs and devices are written directly.
 """
 
 from __future__ import annotations
@@ -25,22 +25,22 @@ _closed: set[str] = set()
 
 
 def is_stdin(name: str) -> bool:
-    """Whether an input is standard input, under whatever name."""
+    """Whether an input is standard input, under any name."""
     return name in _STDIN_NAMES
 
 
 def is_stdout(name: str) -> bool:
-    """Whether an output is standard output, under whatever name."""
+    """Whether an output is standard output, under any name."""
     return name in _STDOUT_NAMES
 
 
 def stdin_bytes() -> BinaryIO:
-    """Standard input as bytes.
+    """Return standard input as bytes.
 
     Raises
     ------
     DataError
-        It is closed.
+        Standard input is closed.
     """
     stream: TextIO | None = sys.stdin
     if stream is None:
@@ -49,9 +49,9 @@ def stdin_bytes() -> BinaryIO:
 
 
 def open_missing_streams() -> None:
-    """Give what our caller closed a place: reports vanish there, results are refused (open_output).
+    """Open /dev/null in place of closed standard streams; results to it are refused (see open_output).
 
-    No file of ours may get the number of a standard stream: others would write into it.
+    Otherwise a file that we open would get the number of a standard stream, and library output.
     """
     for number, name in enumerate(("stdin", "stdout", "stderr")):
         try:
@@ -65,22 +65,22 @@ def open_missing_streams() -> None:
     for name in ("stdout", "stderr"):
         if getattr(sys, name) is None:
             setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: PTH123, SIM115  stays open
-        getattr(sys, name).reconfigure(errors="backslashreplace")  # names may be any bytes
+        getattr(sys, name).reconfigure(errors="backslashreplace")  # file names may be any bytes
 
 
 class Waiting(Protocol):
-    """What is written whole and has not taken its place."""
+    """Output that is written but not yet in place."""
 
     def take_place(self) -> None:
-        """Appear at once; a DataError where the place cannot be written any more."""
+        """Rename into place; raise DataError if it can no longer be written."""
 
     def remove(self) -> None:
-        """Go."""
+        """Delete it."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class _Replacement:
-    """A synchronised file beside its place."""
+    """Synced temporary file beside its target."""
 
     temporary: Temporary
     path: Path
@@ -95,13 +95,13 @@ class _Replacement:
 
 
 class Held:
-    """Regular files and objects that are written whole and wait for a word before they take their places."""
+    """Regular files and objects that are written but stay hidden until ``commit``."""
 
     def __init__(self) -> None:
         self._waiting: list[Waiting] = []
 
     def __enter__(self) -> Held:
-        """Wait."""
+        """Start holding outputs."""
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -110,23 +110,23 @@ class Held:
             self._waiting.pop().remove()
 
     def add(self, waiting: Waiting) -> None:
-        """Let something wait."""
+        """Queue an output."""
         self._waiting.append(waiting)
 
     def commit(self) -> None:
-        """Let all take their places.
+        """Rename all outputs into place.
 
         Raises
         ------
         DataError
-            A place cannot be written any more.
+            A target can no longer be written.
         """
         while self._waiting:
             self._waiting.pop(0).take_place()
 
 
 def check_writable(target: str) -> None:
-    """Refuse a place that cannot be written before any work is done.
+    """Refuse an unwritable target before any work is done.
 
     Raises
     ------
@@ -156,7 +156,7 @@ def _check_place(target: str) -> None:
 
 
 def check_results_stream(target: str | None) -> None:
-    """Refuse results that nobody could receive.
+    """Refuse to write results to a closed standard output.
 
     Raises
     ------
@@ -171,19 +171,19 @@ def check_results_stream(target: str | None) -> None:
 
 @contextmanager
 def open_output(target: str, held: Held | None = None) -> Iterator[BinaryIO]:
-    """Open a place for writing bytes; a regular file appears only when the block ends well.
+    """Open a target for writing bytes; a regular file appears only if the block succeeds.
 
     Parameters
     ----------
     target
         A path, or ``-`` for standard output.
     held
-        Where a regular file waits for its commit; None lets it take its place at once.
+        Queue in which a regular file waits for ``commit``; None renames it into place at once.
 
     Raises
     ------
     DataError
-        The place cannot be written (missing directory, permission, full disk).
+        The target cannot be written (missing directory, permission, full disk).
     """
     if target == STDIO:
         check_results_stream(target)
@@ -201,7 +201,7 @@ def open_output(target: str, held: Held | None = None) -> Iterator[BinaryIO]:
 
 
 def is_held(target: str) -> bool:
-    """Whether a place is free or holds a regular file, which is replaced whole."""
+    """Whether a target is free or a regular file, hence replaced whole."""
     try:
         return target != STDIO and _is_replaceable(Path(target))
     except (OSError, ValueError):
@@ -216,7 +216,7 @@ def write_bytes(target: str, content: bytes) -> None:
 
 @contextmanager
 def writing_errors(target: str, where: str = "") -> Iterator[None]:
-    """Raise what the system says as a DataError that names the output, and where else it was written."""
+    """Convert OSError to a DataError that names the output and, if given, the temporary place."""
     try:
         yield
     except BrokenPipeError:
@@ -229,18 +229,18 @@ def writing_errors(target: str, where: str = "") -> Iterator[None]:
 
 
 def _final_path(target: str) -> Path:
-    """Follow symlinks, so that the link stays and its target is replaced.
+    """Resolve symlinks, so that the link stays and its target is replaced.
 
-    A FIFO or device is opened by the name given: what ``/dev/stdout`` resolves to has no name.
+    A FIFO or device keeps the given name: the target of ``/dev/stdout`` has none.
     """
     path = Path(target)
     return Path(os.path.realpath(target)) if _is_replaceable(path) else path
 
 
 def _is_replaceable(path: Path) -> bool:
-    """Whether the place is free or a regular file; anything else is written directly.
+    """Whether the target is free or a regular file; anything else is written directly.
 
-    ``/dev/stdout`` may be a regular file when the shell redirects it; it is still a stream to us.
+    ``/dev/stdout`` may be a regular file if the shell redirects it, but it is a stream to us.
     """
     if str(path).startswith(("/dev/std", "/dev/fd/", "/proc/")):
         return False
@@ -262,7 +262,7 @@ def _replacing(path: Path, target: str, held: Held | None) -> Iterator[BinaryIO]
 
 @contextmanager
 def filled(temporary: Temporary) -> Iterator[BinaryIO]:
-    """Write a temporary file; it is gone where the block fails."""
+    """Write a temporary file; remove it if the block fails."""
     try:
         with temporary.open() as stream:
             yield stream
@@ -272,7 +272,7 @@ def filled(temporary: Temporary) -> Iterator[BinaryIO]:
 
 
 def settle(waiting: Waiting, held: Held | None) -> None:
-    """Let what is written take its place, or wait for a word where somebody holds it."""
+    """Rename into place now, or queue on ``held``."""
     if held is None:
         waiting.take_place()
     else:

@@ -1,7 +1,7 @@
-"""Long arrays part by part: sums that stay in the cache and need no memory of the arrays' length.
+"""Blockwise operations on long arrays, which stay in the cache and allocate no full-length temporaries.
 
-A part always holds the same values, and the sums of parts are joined exactly or in their order. Threads that
-share the parts were slower: between the short steps of a part they wait for each other.
+The cut into parts is fixed, and their sums are combined exactly or in order. Sharing parts among threads was
+slower: they wait for each other between the short steps of a part.
 """
 
 from __future__ import annotations
@@ -14,10 +14,10 @@ from numpy.typing import NDArray
 
 T = TypeVar("T")
 Counts = NDArray[np.signedinteger[Any]]
-"""Counts of any width; their sums are 64 bits wide."""
+"""Counts of any width; sums are 64 bits wide."""
 
 PART: Final = 1 << 14
-"""Values in a part."""
+"""Values per part."""
 
 
 def parts(stop: int) -> list[slice]:
@@ -26,7 +26,7 @@ def parts(stop: int) -> list[slice]:
 
 
 def each_part(work: Callable[[slice], T], stop: int) -> list[T]:
-    """What some work makes of every part of positions 0 to stop-1, in their order."""
+    """Apply a function to every part of positions 0 to stop-1, in order."""
     return [work(part) for part in parts(stop)]
 
 
@@ -51,7 +51,7 @@ def sums_before(amount: Counts, at: NDArray[np.int64]) -> NDArray[np.int64]:
     cuts, of_cut = np.unique(at, return_inverse=True)
 
     def within(part: slice) -> tuple[int, NDArray[np.int64]]:
-        # a cut at the end of a part belongs to it: nothing of the next one is before it
+        # a cut at the end of a part belongs to this part, not to the next
         first, last = cuts.searchsorted([part.start, part.stop], side="right")
         begins = np.concatenate([[0], cuts[first:last] - part.start])
         begins = begins[begins < part.stop - part.start]
@@ -68,7 +68,7 @@ def sums_before(amount: Counts, at: NDArray[np.int64]) -> NDArray[np.int64]:
 
 
 def sums_from(amount: Counts, first: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Exact sums from each of some ascending, different positions to the next one, or to the end.
+    """Exact sums from each of some strictly ascending positions to the next, or to the end.
 
     Examples
     --------
@@ -79,7 +79,7 @@ def sums_from(amount: Counts, first: NDArray[np.int64]) -> NDArray[np.int64]:
 
 
 def places_of(amount: Counts, rank: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Positions of the rows of some ranks, where position i stands for ``amount[i]`` rows.
+    """Positions of the rows of given ranks, where position i holds ``amount[i]`` rows.
 
     Parameters
     ----------

@@ -1,8 +1,8 @@
-"""Equal rows and weights: whether they stand for independent rows, or for copies of one.
+"""Detect whether equal rows and weights are independent rows or copies.
 
-Independent rows with the same numbers have either label now and then, as often as their neighbours tell.
-Copies of a row have its label. Everywhere in this program a weight of n counts n independent rows. Amounts of
-money, sampling weights and copies make n rows out of one: nothing said at a level holds for them.
+Independent rows with equal numbers have both labels about as often as their neighbours suggest; copies share
+one label. A weight of n always means n independent rows. With amounts of money, sampling weights or copies,
+no test, interval or certificate has its level.
 """
 
 from __future__ import annotations
@@ -19,17 +19,17 @@ from uqcli.draws import hashes
 from uqcli.rows import Rows
 
 MOST_SAMPLED: Final = 1 << 16
-"""Distinct values that weights are judged by."""
+"""Maximum distinct values in the sample that weights are tested on."""
 
 _NEIGHBOURS: Final = 50
-"""Values on either side whose labels tell how often a value's own labels should differ."""
+"""Values on either side from whose labels the expected disagreement of a value is estimated."""
 
 _LEAST_EXPECTED: Final = 10
 _FEW: Final = 0.25
-"""Share of the expected values with both labels below which equal rows are copies."""
+"""Ratio of observed to expected values with both labels, below which equal rows are copies."""
 
 MOST_VALUES: Final = 10
-"""Distinct weights that are few."""
+"""Maximum number of distinct weights that counts as few."""
 
 _FOLLOWS: Final = 1.5
 _LEAST_OF_A_LABEL: Final = 30
@@ -38,13 +38,13 @@ _SHARED: Final = 0.01
 
 
 def are_copies(rows: Rows) -> bool:
-    """Whether the repeated rows of a table are copies: then splits and folds must not part them.
+    """Whether repeated rows are copies, which splits and folds must keep together.
 
     Parameters
     ----------
     rows
-        Pooled, with labels; of many classes every other one counts as positive. Weights count as repeated
-        rows.
+        Pooled, with labels; with many classes, every second class counts as positive. Weights count as
+        repeated rows.
     """
     count, positive = rows.counted(), rows.labels if rows.label_class is None else rows.label_class % 2 == 1
     values = list(rows.numbers.values())
@@ -59,12 +59,12 @@ def are_copies(rows: Rows) -> bool:
 
 
 def labels_say_copies(size: Ints, positives: Ints) -> bool | None:
-    """Whether rows with equal numbers are copies; None where too few of them would differ anyway.
+    """Whether rows with equal numbers are copies; None if too few values are expected to have both labels.
 
     Parameters
     ----------
     size, positives : int64, shape (m,)
-        Of each distinct value in ascending order: its rows, and the positive ones among them.
+        Rows and positive rows of each distinct value, ascending.
     """
     share = positives / size
     before = np.concatenate([[0.0], np.cumsum(share)])
@@ -79,17 +79,17 @@ def labels_say_copies(size: Ints, positives: Ints) -> bool | None:
 
 @dataclass
 class WeightsSeen:
-    """What there is to know of weights: memory is bounded, and the order of rows leaves no trace.
+    """Streaming summary of weights, in bounded memory and independent of row order.
 
     Attributes
     ----------
     values
-        Distinct weights, one more than few at most.
+        Distinct weights, capped at one more than ``MOST_VALUES``.
     of_label
-        Label to its rows and their weight.
+        Rows and total weight of each label.
     key, value, size, odd, rows
-        A sample of distinct values of the numbers, those of the lowest hashes: the hash, the first number,
-        the weight, that of rows with odd labels, and rows.
+        Sample of the distinct values with the lowest hashes: hash, first number, weight, weight of rows with
+        odd labels, number of rows.
     """
 
     values: set[int] = field(default_factory=set)
@@ -101,7 +101,7 @@ class WeightsSeen:
     rows: Ints = field(default_factory=lambda: np.empty(0, dtype=np.int64))
 
     def add_rows(self, rows: Rows) -> None:
-        """Take in usable rows."""
+        """Add usable rows."""
         weight = rows.counted()
         there = rows if weight.all() else rows.only(weight > 0)
         label = there.positive if there.label_class is None else there.label_class
@@ -110,7 +110,7 @@ class WeightsSeen:
             self.add(list(there.numbers.values()), number, there.counted())
 
     def add(self, numbers: Sequence[Floats], label: Ints, weight: Ints) -> None:
-        """Take in rows of positive weight; arrays of shape (n,)."""
+        """Add rows of positive weight; arrays of shape (n,)."""
         if len(self.values) <= MOST_VALUES:
             self.values.update(np.unique(weight)[: MOST_VALUES + 1].tolist())
         for each in np.unique(label).tolist():
@@ -133,11 +133,11 @@ class WeightsSeen:
         self.size, self.odd, self.rows = sums[:, kept]
 
     def caution(self) -> str:
-        """What is wrong with weights that do not count independent rows; empty where nothing tells."""
+        """Caution if the weights do not count independent rows; empty if nothing suggests so."""
         said = self._looks()
         order = np.argsort(self.value, kind="stable")
         copies = labels_say_copies(self.size[order], self.odd[order]) if said else False
-        if copies is None:  # grouped counts share their values with rows of the other label
+        if copies is None:  # grouped counts have rows of the other label at the same values
             copies = self.rows[self.rows > 1].sum() < _SHARED * self.rows.sum()
         if not copies:
             return ""
@@ -147,7 +147,7 @@ class WeightsSeen:
         )
 
     def _looks(self) -> str:
-        """Which suspicion the weights themselves raise."""
+        """Reason why the weights look unlike counts; empty if they do not."""
         rows, total = (sum(each[at] for each in self.of_label.values()) for at in (0, 1))
         if total > _HEAVY * rows:
             return f"weights are {total / rows:.3g} on average"

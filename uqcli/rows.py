@@ -1,4 +1,4 @@
-"""Rows as columns, for what cannot do with counts: an engine hands them out, methods look at single ones."""
+"""Rows as columns, for methods that cannot work on counts."""
 
 from __future__ import annotations
 
@@ -16,26 +16,26 @@ Kind = TypeVar("Kind", bound=np.generic)
 
 @dataclass(frozen=True, kw_only=True)
 class Rows:
-    """Rows of data: every column has a value for every row.
+    """Rows of data; every column has one value per row.
 
     Attributes
     ----------
     numbers : float64, shape (n,), by role
         Finite, without negative zeros.
     positive : bool, shape (n,), or None
-        Labels of two classes, where they were asked for.
+        Binary labels, if requested.
     label_class : int64, shape (n,), or None
-        Labels that name a class: its number.
+        Class index of each label.
     weight : int64, shape (n,), or None for 1 each
-        How often each row counts; a row of weight 0 is absent.
+        Multiplicity of each row; a row of weight 0 is ignored.
     groups : int64, shape (n,), by column
-        Number of each row's group.
+        Group index of each row.
     features
-        By column.
-    position : int64, shape (n,), or None where nobody asks
-        Positions over all inputs.
-    valid : bool, shape (n,), or None where all are
-        Rows that can be used; values in other rows mean nothing.
+        Feature columns by name.
+    position : int64, shape (n,), or None if not requested
+        Row positions over all inputs.
+    valid : bool, shape (n,), or None if all are
+        Usable rows; values in other rows are undefined.
     """
 
     numbers: Mapping[str, Floats]
@@ -48,49 +48,49 @@ class Rows:
     valid: Bools | None = None
 
     def __len__(self) -> int:
-        """How many there are, each counted once whatever its weight."""
+        """Number of rows, each counted once whatever its weight."""
         return len(self._columns()[0])
 
     @property
     def size(self) -> int:
-        """How many there are, by weight."""
+        """Total weight."""
         return len(self) if self.weight is None else int(self.weight.sum())
 
     @property
     def score(self) -> Floats:
-        """The score of every row."""
+        """Score of every row."""
         return self.numbers["score"]
 
     @property
     def uncertainty(self) -> Floats | None:
-        """The uncertainty of every row, where it was asked for."""
+        """Uncertainty of every row, if requested."""
         return self.numbers.get("uncertainty")
 
     @property
     def labels(self) -> Bools:
-        """Whether each row is positive, of rows with labels of two classes."""
+        """Binary label of every row."""
         assert self.positive is not None
         return self.positive
 
     def counted(self) -> Ints:
-        """Weights, 1 where there are none."""
+        """Weights, 1 by default."""
         return np.ones(len(self), dtype=np.int64) if self.weight is None else self.weight
 
     def counts(self, value: Floats, rows: Ints | Bools | None = None) -> ValueCounts:
-        """Tie-pooled counts of a value of each row.
+        """Tie-pooled counts of one value per row.
 
         Parameters
         ----------
         value : float64, shape (n,)
         rows
-            Places of some rows or a mask over all; None for all of them.
+            Row indices or a mask; None for all rows.
         """
         if rows is None:
             return pool(value, self.labels, self.weight)
         return pool(value[rows], self.labels[rows], _only(self.weight, rows))
 
     def only(self, rows: Ints | Bools) -> Rows:
-        """Some of the rows, by their places or a mask over all."""
+        """Select rows by indices or a mask."""
         return Rows(
             numbers={role: each[rows] for role, each in self.numbers.items()},
             positive=_only(self.positive, rows),
@@ -103,29 +103,29 @@ class Rows:
         )
 
     def usable(self) -> Rows:
-        """The valid rows only."""
+        """Select the valid rows."""
         return self if self.valid is None else replace(self.only(self.valid), valid=None)
 
     def filled(self, value: NDArray[Kind], stand_in: float) -> NDArray[Kind]:
-        """A value of each row with a stand-in in rows that are not valid; shape (n,) or (n, C)."""
+        """Replace values of invalid rows by ``stand_in``; shape (n,) or (n, C)."""
         if self.valid is None:
             return value
         filled: NDArray[Kind] = np.where(self.valid.reshape(-1, *[1] * (value.ndim - 1)), value, stand_in)
         return filled
 
     def scored(self, score: Floats) -> Rows:
-        """The same rows with other scores."""
+        """Copy with other scores."""
         return replace(self, numbers={**self.numbers, "score": score})
 
     def weighing(self, weight: Ints) -> Rows:
-        """The rows that weigh something under other weights."""
+        """Reweight and drop rows of weight 0."""
         there = np.flatnonzero(weight)
         return replace(self.only(there), weight=weight[there])
 
     def pooled(self) -> Rows:
-        """Equal usable rows as one of their common weight, sorted: the order of the rows leaves no trace.
+        """Pool equal usable rows, adding their weights, in an order that does not depend on the row order.
 
-        They are sorted by their first number, then by label, features, groups and the other numbers.
+        Sorted by the first number, then by label, features, groups and the other numbers.
         """
         rows = self.usable()
         keys = [_comparable(each) for each in rows._columns()]
@@ -142,7 +142,7 @@ class Rows:
 
     @staticmethod
     def joined(parts: Sequence[Rows]) -> Rows:
-        """The usable rows of parts with the same columns, one after the other; there is at least one part."""
+        """Concatenate the usable rows of at least one part; all parts have the same columns."""
         parts = [each.usable() for each in parts]
         first = parts[0]
         return Rows(
@@ -159,7 +159,7 @@ class Rows:
         )
 
     def _columns(self) -> list[NDArray[Any]]:
-        """What tells rows apart."""
+        """Columns that define whether rows are equal."""
         first, *others = self.numbers.values()
         labels = [each for each in (self.positive, self.label_class) if each is not None]
         features = [each.value for each in self.features.values()]
@@ -167,7 +167,7 @@ class Rows:
 
 
 def _sorted(keys: Sequence[NDArray[Any]]) -> Ints:
-    """Places in the order of the keys; the others are not looked at where the first has no ties."""
+    """Sort by the keys; later keys are ignored if the first has no ties."""
     order = np.argsort(keys[0], kind="stable")
     ascending = keys[0][order]
     if (ascending[1:] == ascending[:-1]).any():
@@ -185,6 +185,6 @@ def _joined(parts: Sequence[NDArray[Kind] | None]) -> NDArray[Kind] | None:
 
 
 def _comparable(column: NDArray[Any]) -> NDArray[Any]:
-    """The same with a missing number that equals another."""
+    """Replace NaN by -inf, so that missing values compare equal."""
     missing = np.isnan(column)
     return np.where(missing, -np.inf, column) if missing.any() else column

@@ -1,7 +1,7 @@
-"""Text from data, shown as it is: what would act on a terminal or a page is written out instead.
+"""Escape text from the data that would act on a terminal or a page.
 
-Column and group names may hold anything: escapes that move the cursor, line ends, marks that turn the
-writing direction. Letters, accents, joined emoji and scripts written from right to left stay.
+Column and group names may contain anything: cursor escapes, line ends, bidirectional controls. Letters,
+accents, joined emoji and right-to-left scripts stay.
 """
 
 from __future__ import annotations
@@ -11,14 +11,14 @@ import unicodedata
 from typing import Final
 
 _ACTING: Final = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})
-"""Controls, formats, halves of surrogate pairs, line and paragraph separators."""
+"""Controls, formats, surrogates, line and paragraph separators."""
 
 _JOINERS: Final = "\u200c\u200d"
-"""Formats that belong to the spelling of Persian and Indic words and of emoji."""
+"""Format characters needed to spell Persian and Indic words and emoji."""
 
 
 def visible(text: str) -> str:
-    r"""Text in which nothing acts: each such character becomes its escape.
+    r"""Replace each acting character by its escape.
 
     Examples
     --------
@@ -31,7 +31,7 @@ def visible(text: str) -> str:
 
 
 def discreet(text: str) -> str:
-    """Text without what addresses in it keep to themselves: users, passwords, signed queries, tokens.
+    """Remove users, passwords, signed queries and tokens from addresses in a text.
 
     Examples
     --------
@@ -48,11 +48,10 @@ def discreet(text: str) -> str:
 
 
 _SECRETS: Final = (
-    re.compile(r"([a-z][a-z0-9+.-]*:/+)[^/\s'\"]*@", re.IGNORECASE),  # with a slash too few, too
-    re.compile(r"()[^/\s'\"@:]+:[^/\s'\"@]*@(?=[\w.-]+:/)"),  # as scp has it
-    re.compile(
-        r"([a-z][a-z0-9+.-]*://)[^/\s'\"]*:[^/\s'\"]*[^/\s'\"\d][^\s'\"]*@", re.IGNORECASE
-    ),  # a slash in it
+    re.compile(r"([a-z][a-z0-9+.-]*:/+)[^/\s'\"]*@", re.IGNORECASE),  # also with a slash missing
+    re.compile(r"()[^/\s'\"@:]+:[^/\s'\"@]*@(?=[\w.-]+:/)"),  # scp syntax
+    # a slash in the secret
+    re.compile(r"([a-z][a-z0-9+.-]*://)[^/\s'\"]*:[^/\s'\"]*[^/\s'\"\d][^\s'\"]*@", re.IGNORECASE),
     re.compile(r"(https?://[^\s'\"?#]*)[?#][^\s'\"]*", re.IGNORECASE),
     re.compile(r"(sc://[^\s'\";]*);[^\s'\"]*", re.IGNORECASE),
     re.compile(r"()[?#;][^\s'\"?#;]*=[^\s'\"]*"),
@@ -60,7 +59,7 @@ _SECRETS: Final = (
 
 
 def acts(character: str) -> bool:
-    """Whether a character does something beside being seen."""
+    """Whether a character has an effect other than being displayed."""
     if character in _JOINERS:
         return False
     number = ord(character)

@@ -1,1 +1,1 @@
-"""The Python surface: the work of every command on arrays and data frames, by the same jobs."""
+"""Python API: the commands as functions on arrays and data frames, run by the same jobs."""

@@ -1,4 +1,4 @@
-"""Arrays and columns of any data frame as one table, which the engine reads as it reads files."""
+"""Convert arrays and data frames of any library into one table, which an engine reads like a file."""
 
 from __future__ import annotations
 
@@ -15,24 +15,24 @@ from uqcli.engines.request import ClassColumns, DataRequest, Roles
 from uqcli.errors import DataError, UsageError
 
 Column: TypeAlias = Any
-"""One value for each row: a sequence, an array, or a column of polars, pandas, pyarrow or another frame."""
+"""One value per row: a sequence, an array, or a column of polars, pandas, pyarrow or another library."""
 
 Classes: TypeAlias = Any
-"""Class probabilities: an array of shape (n, C), or a data frame with a column for each class."""
+"""Class probabilities: an array of shape (n, C), or a data frame with one column per class."""
 
 WEIGHT: Final = "weight"
 PREFIX: Final = "p_"
-"""Class probabilities of an array are columns of this beginning."""
+"""Prefix of the column names given to an array of class probabilities."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Labelled:
-    """Labelled rows of one score, as they were given.
+    """Labelled rows of one score, as passed in.
 
     Attributes
     ----------
     more
-        Further columns by name: features and groups.
+        Features and groups by name.
     """
 
     score: Column
@@ -42,7 +42,7 @@ class Labelled:
     more: Mapping[str, Column] | None = None
 
     def request(self) -> DataRequest:
-        """The rows as a job reads them."""
+        """Build the data request of a job."""
         columns = {
             SCORE: self.score,
             UNCERTAINTY: self.uncertainty,
@@ -63,13 +63,12 @@ def class_rows(
     weight: Column | None = None,
     more: Mapping[str, Column] | None = None,
 ) -> DataRequest:
-    """Rows of class probabilities; of a single score where there is one column.
+    """Build the data request of class probabilities, or of a single score if there is one column.
 
     Parameters
     ----------
     classes
-        Names of the classes in the order of the columns; None means the names of a frame's columns, or
-        numbers from 0.
+        Class names in the order of the columns; None for the names of a frame's columns, or numbers from 0.
     """
     named = {LABEL: label, WEIGHT: weight}
     columns = {name: value for name, value in named.items() if value is not None}
@@ -101,12 +100,12 @@ def class_rows(
 
 
 def by_name(columns: Mapping[Any, Column] | None) -> dict[str, Column]:
-    """Columns of a mapping or a data frame by the texts of their names, which may be numbers.
+    """Columns of a mapping or a data frame, by name as text; names may be numbers.
 
     Raises
     ------
     DataError
-        Two names have the same text.
+        Two names are equal as text.
     """
     if columns is None:
         return {}
@@ -120,7 +119,7 @@ def by_name(columns: Mapping[Any, Column] | None) -> dict[str, Column]:
 
 
 def _frame_of(values: Any) -> nw.DataFrame[Any] | None:
-    """A data frame of any library; None for anything else."""
+    """Wrap a data frame of any library; return None for anything else."""
     try:
         frame = nw.from_native(values, eager_only=True, pass_through=True)
     except nw.exceptions.DuplicateError as error:
@@ -129,12 +128,12 @@ def _frame_of(values: Any) -> nw.DataFrame[Any] | None:
 
 
 def _side_by_side(columns: dict[str, Column], more: Mapping[Any, Column] | None) -> dict[str, Column]:
-    """Columns and further ones, of which none may take another's place.
+    """Add further columns; a name may not be used twice.
 
     Raises
     ------
     DataError
-        A name stands for two different columns.
+        A name refers to two different columns.
     """
     named = by_name(more)
     for name in columns.keys() & named.keys():
@@ -149,12 +148,12 @@ def _roles(columns: Mapping[str, Column], numbers: Mapping[str, str]) -> Roles:
 
 
 def in_order(probability: Classes, columns: Sequence[str], classes: Sequence[str]) -> Classes:
-    """Class probabilities in the order of a model's classes: by name where they have names.
+    """Put class probabilities into the rule's class order, by name if they have names.
 
     Parameters
     ----------
     columns, classes
-        Names of the model's columns, and of its classes.
+        The rule's column names and class names.
 
     Raises
     ------
@@ -174,12 +173,12 @@ def in_order(probability: Classes, columns: Sequence[str], classes: Sequence[str
 
 
 def table_of(columns: Mapping[str, Column]) -> pl.DataFrame:
-    """Columns side by side.
+    """Combine columns into a data frame.
 
     Raises
     ------
     DataError
-        A column has more than one dimension, values of several kinds, or another length than the first.
+        A column has more than one dimension, mixed types, or another length than the first.
     """
     made = [series_of(name, values) for name, values in columns.items()]
     for each in made:
@@ -191,19 +190,19 @@ def table_of(columns: Mapping[str, Column]) -> pl.DataFrame:
 
 
 def series_of(name: str, values: Column) -> pl.Series:
-    """One column, whatever library holds it.
+    """Convert a column of any library.
 
     Raises
     ------
     DataError
-        It has more than one dimension, or values of several kinds.
+        It has more than one dimension, or mixed types.
     """
     if isinstance(values, np.ma.MaskedArray):
-        values = values.tolist() if np.ma.is_masked(values) else values.data  # None where it is masked
+        values = values.tolist() if np.ma.is_masked(values) else values.data  # None if masked
     column = nw.from_native(values, series_only=True, pass_through=True)
     if isinstance(column, nw.Series):
         return column.to_polars().alias(name)
-    of_arrow = hasattr(values, "__arrow_c_array__")  # pyarrow's own arrays, and those that speak as they do
+    of_arrow = hasattr(values, "__arrow_c_array__")  # pyarrow arrays, and others with the Arrow interface
     shape = (len(values),) if of_arrow else np.asarray(values).shape
     if len(shape) != 1:
         raise DataError(f"{name} has shape {shape}", expected="shape (n,)")

@@ -1,4 +1,4 @@
-"""Decimals as people write them in Python."""
+"""Convert Python numbers to exact decimals."""
 
 from __future__ import annotations
 
@@ -11,21 +11,21 @@ from uqcli.errors import UsageError
 Decimal = str | int | float | Fraction
 
 _DIGITS: Final = 100
-"""More than an exact number may have."""
+"""Working precision; more digits than an exact number may have."""
 
 
 def decimal_text(name: str, value: Decimal) -> str:
-    """A number as the text of a decimal, which is what is read exactly and saved.
+    """Convert a number to decimal text, the form that is parsed exactly and saved.
 
     Parameters
     ----------
     value
-        Text stays as it is; a float is read as it prints, 0.7 as seven tenths.
+        Text is unchanged; a float is read as it prints, 0.7 as seven tenths.
 
     Raises
     ------
     UsageError
-        A fraction that no decimal equals.
+        A fraction without a finite decimal expansion.
 
     Examples
     --------

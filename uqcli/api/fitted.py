@@ -1,4 +1,4 @@
-"""What was fitted or read: saved as the command line saves it, and read by it."""
+"""Base class of fitted rules, saved and loaded as rule files of the command line."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ ModelT = TypeVar("ModelT", bound=Saved)
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class Fitted(Generic[ModelT]):
-    """A fitted model.
+    """A fitted rule.
 
     Attributes
     ----------
     artifact
-        What ``save`` writes and every command reads.
+        Content of the rule file that ``save`` writes and every command reads.
     notes
-        What there is to know of the fit.
+        Notes on the fit.
     """
 
     artifact: ModelT
@@ -47,47 +47,47 @@ class Fitted(Generic[ModelT]):
         return f"<{self.artifact.document().title}>"
 
     def save(self, path: str) -> None:
-        """Write the artifact as JSON; an old file stays until the new one is whole.
+        """Write the rule file (JSON); an old file stays until the new one is complete.
 
         Raises
         ------
         DataError
-            The place cannot be written.
+            The path is not writable.
         """
         write_bytes(str(path), encode(self.artifact))
 
     @classmethod
     def load(cls, path: str) -> Self:
-        """Read what ``save`` or a command wrote.
+        """Read a rule file written by ``save`` or a command.
 
         Raises
         ------
         DataError, ArtifactError
-            The file is missing, or an artifact of another kind.
+            The file is missing, or a rule of another kind.
         """
         return cls(artifact=load_kind(str(path), cls._saved_as))
 
     def describe(self) -> str:
-        """The model in words and tables, as ``uqcli show`` says it; Markdown."""
+        """Describe the rule in words and tables, as ``uqcli show``; Markdown."""
         return to_markdown(ShowReport(model=self.artifact).document())
 
     def _given(self, score: Column, uncertainty: Column | None) -> dict[str, Column | None]:
-        """Score and uncertainty by the names that the artifact knows."""
+        """Score and uncertainty by the names that the rule file uses."""
         columns = self.artifact.source.columns
         given: dict[str, Column | None] = {columns["score"]: score}
         if self.artifact.needs_uncertainty and columns["uncertainty"] != columns["score"]:
             given[columns["uncertainty"]] = uncertainty
         elif self.artifact.needs_uncertainty and uncertainty is not None and uncertainty is not score:
-            raise DataError("two columns for one", expected="the score alone, which is the uncertainty, too")
+            raise DataError("two columns for one", expected="the score alone, which is also the uncertainty")
         return given
 
     def _added(self, given: Mapping[str, Column | None], **form: Any) -> dict[str, np.ndarray]:
-        """The columns that the model adds to rows.
+        """Compute the columns that the rule adds.
 
         Parameters
         ----------
         given
-            By the name that the artifact knows.
+            Columns by the names that the rule file uses.
         """
         roles = self.artifact.reads(ColumnOverrides())
         needed = roles.columns()
@@ -102,12 +102,12 @@ class Fitted(Generic[ModelT]):
     def _measured(
         self, given: Mapping[str, Column | None], label: Column, weight: Column | None, **how: Any
     ) -> Evaluation:
-        """How the model does on labelled rows.
+        """Evaluate the rule on labelled rows.
 
         Parameters
         ----------
         given
-            As for ``_added``.
+            As in ``_added``.
         **how
             Attributes of ``EvaluateRequest``.
         """
@@ -135,23 +135,23 @@ class Fitted(Generic[ModelT]):
 
 @dataclass(frozen=True, kw_only=True)
 class Evaluation:
-    """How a model does on labelled rows.
+    """Evaluation of a rule on a test set.
 
     Attributes
     ----------
     report
-        What ``uqcli evaluate`` prints: ``payload()`` is its JSON.
+        Report of ``uqcli evaluate``; ``payload()`` is its JSON.
     """
 
     report: Report
 
     @property
     def metrics(self) -> Metrics:
-        """By the names of ``uqcli evaluate --json``."""
+        """Metrics by the keys of ``uqcli evaluate --json``."""
         (metrics,) = self.report.gated.values()
         return metrics
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """The verdict, in words."""
+        """Verdict and notes, in words."""
         return tuple(self.report.payload()["notes"])

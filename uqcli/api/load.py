@@ -1,4 +1,4 @@
-"""Reading a saved model of whatever kind."""
+"""Load a rule file of any kind."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ _CLASSES: Final = {
     ArtifactKind.CONFORMAL: ("conformal.sets", "ConformalSets"),
     ArtifactKind.SHIFT: ("shift.weights", "ShiftWeights"),
 }
-"""Modules here, and the class for an artifact of each kind."""
+"""Module and class by kind of rule file."""
 
 
 def load(path: str) -> Fitted[Any]:
-    """Read what ``save`` or a command wrote; its kind tells what it becomes.
+    """Load a rule file written by ``save`` or a command, as an object of its kind.
 
     Raises
     ------
     DataError, ArtifactError
-        The file is missing, or is no artifact.
+        The file is missing, or is no rule file.
     """
     artifact = load_unedited(str(path))
     module, name = _CLASSES.get(artifact.kind, ("fitted", "Fitted"))

@@ -1,4 +1,4 @@
-"""Options as people write them in Python: texts for choices, and names that may be mistyped."""
+"""Convert Python keywords to options: texts to choices, with suggestions for mistyped names."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ OptionsT = TypeVar("OptionsT")
 
 
 def choice(name: str, kind: type[ChoiceT], value: str) -> ChoiceT:
-    """A choice by its text.
+    """Convert a text to a choice.
 
     Raises
     ------
     UsageError
-        There is none of that text.
+        It is no valid choice.
     """
     try:
         return kind(value)
@@ -28,12 +28,12 @@ def choice(name: str, kind: type[ChoiceT], value: str) -> ChoiceT:
 
 
 def options_of(kind: type[OptionsT], given: Mapping[str, Any]) -> OptionsT:
-    """Options from keywords: texts become choices where choices are meant.
+    """Build options from keywords, converting texts to choices.
 
     Raises
     ------
     UsageError
-        An option does not exist, or a choice does not.
+        An option or a choice does not exist.
     """
     hints = get_type_hints(kind)
     for name in given:

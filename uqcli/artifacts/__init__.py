@@ -1,1 +1,1 @@
-"""The saved models: structs, codec, schemas."""
+"""Rule files: structs, codec, schemas."""

@@ -1,4 +1,4 @@
-"""Kind ``boundary``: which rows are positive, by score and uncertainty."""
+"""Kind ``boundary``: thresholds on the score per uncertainty bin."""
 
 from __future__ import annotations
 
@@ -25,18 +25,18 @@ from uqcli.rows import Rows
 
 EXPECTED: Final = "expected on new data"
 RANGES: Final = "90 % ranges"
-"""Corner of a table with what is expected."""
+"""Corner cell of the table of expected results."""
 
 
 class SavedConstraint(msgspec.Struct, frozen=True, kw_only=True):
-    """What the boundary had to keep; the value as it was typed."""
+    """Constraint of the boundary; the value as typed."""
 
     kind: ConstraintKind
     value: str
 
 
 class BoundaryParameters(msgspec.Struct, frozen=True, kw_only=True):
-    """The options that shaped the boundary; null where the algorithm does not use one."""
+    """Options of the boundary; null if the algorithm does not use one."""
 
     algorithm: AlgorithmChoice
     binning: Binning | None
@@ -56,7 +56,7 @@ class SavedRecalibration(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Fit(msgspec.Struct, frozen=True, kw_only=True):
-    """What the boundary selects on the rows it was found on, by weight."""
+    """Counts and rates of the boundary on its calibration set, by weight."""
 
     selected: Count
     true_positives: Count
@@ -67,20 +67,20 @@ class Fit(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def adds_up(self) -> bool:
-        """Whether the rates are those of the counts, but for the last digits."""
+        """Whether the rates agree with the counts up to rounding."""
         pairs = ((self.precision, self.selected), (self.recall, self.positives))
         return all(abs(rate * rows - self.true_positives) <= 1e-9 * rows for rate, rows in pairs)
 
 
 class SavedTarget(msgspec.Struct, frozen=True, kw_only=True):
-    """Weights of the negative and of the positive class in the target, and the precision there."""
+    """Class weights (negative, positive) of the target data, and the precision there."""
 
     weights: Annotated[list[Annotated[float, Meta(gt=0)]], Meta(min_length=2, max_length=2)]
     precision: float
 
 
 class SavedRange(msgspec.Struct, frozen=True, kw_only=True):
-    """A share with the range that holds nine of ten; null where no range would."""
+    """A share with its 90 % range; null if no valid range exists."""
 
     value: Annotated[float, Meta(ge=0, le=1)]
     low: float | None
@@ -88,14 +88,14 @@ class SavedRange(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class SavedExpected(msgspec.Struct, frozen=True, kw_only=True):
-    """What to expect on new rows."""
+    """Expected results on new data."""
 
     precision: SavedRange
     recall: SavedRange
 
 
 class TestedOn(msgspec.Struct, frozen=True, kw_only=True):
-    """The rows that a certificate rests on, and what the boundary selects of them, by weight."""
+    """Rows of the certificate's test, and those that the boundary flags among them, by weight."""
 
     rows: Count
     selected: Count
@@ -103,9 +103,9 @@ class TestedOn(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class SavedCertificate(msgspec.Struct, frozen=True, kw_only=True):
-    """New rows have at least this ``precision``, but for a risk of ``delta`` over the draw of the hold-out.
+    """Guarantee that precision on new data is at least ``precision``, at risk ``delta`` over samples.
 
-    ``p_value``: the chance of so many true positives among the tested rows if it were just that precision.
+    ``p_value``: probability of at least as many true positives among the tested rows at just that precision.
     """
 
     delta: Annotated[float, Meta(gt=0, lt=1)]
@@ -116,7 +116,7 @@ class SavedCertificate(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class BoundaryArtifact(Saved, frozen=True, kw_only=True):
-    """A decision boundary: a row is positive iff its score reaches its uncertainty bin's threshold."""
+    """A decision boundary: a row is flagged iff its score reaches the threshold of its uncertainty bin."""
 
     parameters: BoundaryParameters
     algorithm: Algorithm
@@ -134,7 +134,7 @@ class BoundaryArtifact(Saved, frozen=True, kw_only=True):
 
     @property
     def needs_uncertainty(self) -> bool:
-        """Whether decisions look at the uncertainty."""
+        """Whether decisions use the uncertainty."""
         return len(self.thresholds) > 1 or self.recalibration is not msgspec.UNSET
 
     def contradiction(self) -> str | None:
@@ -161,7 +161,7 @@ class BoundaryArtifact(Saved, frozen=True, kw_only=True):
 
     @property
     def certified(self) -> SavedCertificate | None:
-        """Its certificate, if it has one and is as it was written."""
+        """The certificate, unless the file has none or its digest does not match."""
         return None if isinstance(self.certificate, msgspec.UnsetType) or self.unsealed else self.certificate
 
     def _rests_on_its_rows(self, certificate: SavedCertificate) -> bool:
@@ -170,7 +170,7 @@ class BoundaryArtifact(Saved, frozen=True, kw_only=True):
         return ordered and certificate.p_value <= certificate.delta
 
     def decide(self, rows: Rows) -> Bools:
-        """Which rows are positive."""
+        """Decide which rows are flagged."""
         by, score = self.recalibration, rows.score
         if not isinstance(by, msgspec.UnsetType):
             if rows.uncertainty is None:
@@ -191,7 +191,7 @@ class BoundaryArtifact(Saved, frozen=True, kw_only=True):
         return AddedColumns(types={name: "bool"}, compute=lambda rows: {name: self.decide(rows)})
 
     def facts(self) -> Metrics:
-        """See Saved: what it promises."""
+        """See Saved: its target."""
         return {
             "precision": self.fit.precision,
             "recall": self.fit.recall,
@@ -233,7 +233,7 @@ class BoundaryArtifact(Saved, frozen=True, kw_only=True):
         return [(EXPECTED, *(share_in_range(each.value, each.low, each.high) for each in both), "")]
 
     def in_a_sentence(self) -> str:
-        """See Saved: with what it reaches on its own rows."""
+        """See Saved: with its result on the calibration set."""
         promise = self._promise("" if self.certified is None else ", certified")
         rate = f"{100 * self.fit.selected / self.fit.rows:.2f} %"
         return f"Boundary ({self.algorithm}) for {promise}; alert rate {rate} on the calibration set"
@@ -243,7 +243,7 @@ class BoundaryArtifact(Saved, frozen=True, kw_only=True):
         return f"{constraint.promise() if certified else constraint.target()}{certified}"
 
     def _scores_in_words(self) -> list[str]:
-        """What is done to scores before they are compared, and for which class mix."""
+        """Describe how scores are transformed, and for which class priors."""
         said, by, target = [], self.recalibration, self.target
         if not isinstance(by, msgspec.UnsetType):
             said.append(recalibration_in_words(by.coefficient, by.low, by.high))
@@ -257,7 +257,7 @@ class BoundaryArtifact(Saved, frozen=True, kw_only=True):
 
 
 def threshold_table(uncertainty_edges: Sequence[float], thresholds: Sequence[float | None]) -> Table:
-    """The threshold per uncertainty bin."""
+    """Tabulate the threshold per uncertainty bin."""
     if len(thresholds) == 1:
         return Table(title="", header=("flag when",), rows=((rule(thresholds[0]),),))
     rows = [(name, rule(each)) for name, each in zip(ranges(uncertainty_edges), thresholds, strict=True)]
@@ -265,7 +265,7 @@ def threshold_table(uncertainty_edges: Sequence[float], thresholds: Sequence[flo
 
 
 def certificate_in_words(certificate: SavedCertificate) -> tuple[str, ...]:
-    """What is guaranteed on new data, the test behind it, and when it holds."""
+    """State the guarantee on new data, its test and its conditions."""
     tested = certificate.tested_on
     rate = share(tested.true_positives / tested.selected)
     return (
@@ -282,12 +282,12 @@ def certificate_in_words(certificate: SavedCertificate) -> tuple[str, ...]:
 
 
 def recalibration_in_words(coefficient: float, low: float, high: float) -> str:
-    """How scores are raised before they are compared with a threshold (hr)."""
+    """Describe how hr raises scores before they are compared with a threshold."""
     return f"Scores are raised by {coefficient:g} x the uncertainty, rescaled from {low:.6g} to {high:.6g}."
 
 
 def rule(threshold: float | None) -> str:
-    """Which scores are flagged, in words."""
+    """Describe in words which scores are flagged."""
     if threshold is None:
         return "never"
     return "always" if threshold == LOWEST else f"score >= {number(threshold)}"

@@ -33,7 +33,7 @@ from uqcli.rows import Rows
 
 
 class CalibratorParameters(msgspec.Struct, frozen=True, kw_only=True):
-    """The options that shaped a calibrator; null where the method does not use one."""
+    """Options of a calibrator; null if the method does not use one."""
 
     method: CalibrationMethod
     n_bins: Bins | None
@@ -53,10 +53,10 @@ class CalibratorParameters(msgspec.Struct, frozen=True, kw_only=True):
 class CalibratorArtifact(Saved, frozen=True, kw_only=True):
     """A map from scores to probabilities.
 
-    ``logit``: scores are real numbers such as logits. ``undersampled``: negatives were kept with probability
-    1/undersampled where the model learned; the odds are divided by it before the map. ``classes``: those
-    whose probabilities it reads, where it does not read a score. ``weights``: of each class in the target,
-    of two the negative one first; probabilities are multiplied by them after the map.
+    ``logit``: scores are real numbers such as logits. ``undersampled``: the model was trained with negatives
+    kept with probability 1/undersampled; the odds are divided by it before the map. ``classes``: class names,
+    if the map reads class probabilities instead of a score. ``weights``: class weights of the target data,
+    for two classes the negative first; they multiply the probabilities after the map.
     """
 
     parameters: CalibratorParameters
@@ -74,12 +74,12 @@ class CalibratorArtifact(Saved, frozen=True, kw_only=True):
 
     @property
     def needs_uncertainty(self) -> bool:
-        """Whether the map looks at the uncertainty."""
+        """Whether the map uses the uncertainty."""
         return self.calibration.needs_uncertainty
 
     @property
     def scale(self) -> Scale:
-        """How scores are read."""
+        """Scale on which scores are read."""
         return Scale(real=self.logit, undersampled=self.undersampled)
 
     def contradiction(self) -> str | None:
@@ -97,7 +97,7 @@ class CalibratorArtifact(Saved, frozen=True, kw_only=True):
         return self.calibration.contradiction() or self.missing_columns()
 
     def features(self) -> tuple[FeatureRequest, ...]:
-        """See Saved: what the map's questions are about, with the levels that it knows."""
+        """See Saved: the features of the map, with their known levels."""
         return tuple(
             FeatureRequest(
                 name=column.name,
@@ -109,12 +109,12 @@ class CalibratorArtifact(Saved, frozen=True, kw_only=True):
 
     @property
     def calibration_of_rows(self) -> CalibrationMap:
-        """The map of an artifact that reads a score."""
+        """The map of a calibrator that reads a score."""
         assert not isinstance(self.calibration, BaseClassMap)
         return self.calibration
 
     def calibrated(self, rows: Rows) -> Calibrated:
-        """Probabilities of rows whose features have the map's levels; in the target, where there is one."""
+        """Compute probabilities, in the target data if there are weights; features have the map's levels."""
         features = {name: each.value for name, each in rows.features.items()}
         corrected = self.scale.corrected(rows.score)
         found = self.calibration_of_rows.predict(corrected, self.scale, rows.uncertainty, features)
@@ -125,12 +125,12 @@ class CalibratorArtifact(Saved, frozen=True, kw_only=True):
 
     @property
     def calibration_of_classes(self) -> ClassMap:
-        """The map of an artifact that reads class probabilities."""
+        """The map of a calibrator that reads class probabilities."""
         assert isinstance(self.calibration, BaseClassMap)
         return self.calibration
 
     def calibrated_classes(self, probability: Matrix) -> Matrix:
-        """Probabilities of shape (n, C); in the target, where there is one [LS Prop. 1]."""
+        """Compute probabilities of shape (n, C), in the target data if there are weights [LS Prop. 1]."""
         found = self.calibration_of_classes.probabilities(probability)
         if self.weights is None:
             return found
@@ -139,7 +139,7 @@ class CalibratorArtifact(Saved, frozen=True, kw_only=True):
         return shares
 
     def adds(self, roles: Roles, form: NewColumns) -> AddedColumns:
-        """See Saved: the calibrated probabilities, and the leaf where one partition gives it."""
+        """See Saved: the calibrated probabilities, and the leaf if the map has one partition."""
         if self.of_classes:
             return self._adds_classes(roles, form)
         calibrated, leaf = f"{form.prefix}calibrated", f"{form.prefix}leaf"
@@ -161,7 +161,7 @@ class CalibratorArtifact(Saved, frozen=True, kw_only=True):
         return AddedColumns(types=types, compute=compute)
 
     def _adds_classes(self, roles: Roles, form: NewColumns) -> AddedColumns:
-        """A column for each class."""
+        """Add one column per class."""
         names = [f"{form.prefix}calibrated_{each}" for each in self.of_classes]
 
         def compute(rows: Rows) -> dict[str, Floats]:
@@ -172,7 +172,7 @@ class CalibratorArtifact(Saved, frozen=True, kw_only=True):
         return AddedColumns(types=dict.fromkeys(names, "float64"), compute=compute)
 
     def facts(self) -> Metrics:
-        """See Saved: counts of the rows it was fitted on."""
+        """See Saved: counts of the calibration set."""
         source = self.source
         classes = {"classes": len(self.of_classes)} if self.of_classes else {"positives": source.positives}
         return {"rows": source.rows, **classes, "dropped": source.dropped}
@@ -200,5 +200,5 @@ class CalibratorArtifact(Saved, frozen=True, kw_only=True):
         return Document(title=f"Calibrator ({self.method})", tables=self.tables(), notes=notes)
 
     def tables(self) -> list[Table]:
-        """What the map does."""
+        """Tabulate the map."""
         return self.calibration.tables(self.undersampled)

@@ -1,4 +1,4 @@
-"""What kinds that speak of classes have to hold."""
+"""Checks shared by the kinds of rules that have classes."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ _LARGEST_WEIGHT = 1e100
 
 
 def are_weights(weights: Sequence[float]) -> bool:
-    """Whether these can be class weights: finite and not all 0."""
+    """Whether the values can be class weights: finite, non-negative and not all 0."""
     return all(0 <= each < _LARGEST_WEIGHT for each in weights) and any(weights)
 
 
 def columns_of_classes(columns: Mapping[str, str], classes: Sequence[str]) -> str | None:
-    """What is wrong with columns, by role, that are to hold probabilities of classes; None if nothing is."""
+    """Describe what is wrong with the columns, by role, of class probabilities; None if nothing."""
     if "score" in columns:
         return None if tuple(classes) == BINARY else "its classes are not those of one score"
     missing = [name for name in classes if f"{PROBA}{name}" not in columns]

@@ -1,4 +1,4 @@
-"""Artifacts to JSON and back: strict, readable, the same bytes for the same model."""
+"""Encode rules as JSON and decode them strictly; equal rules give equal bytes."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ from uqcli.stores.output import read_bytes
 
 
 def encode(artifact: Saved) -> bytes:
-    """Write an artifact as strict JSON, one top-level key a line; what cannot be read again is refused.
+    """Encode a rule as strict JSON, one line per top-level key; refuse what could not be decoded.
 
     Raises
     ------
     DataError
-        A number is not finite, or the parts contradict each other: the rows led to what is no model.
+        A number is not finite, or the parts contradict each other.
     """
     try:
         content = encode_object(content_of(artifact))
         _checked(content, artifact.kind)
-    except ValueError as error:  # of json, of msgspec, or a contradiction
+    except ValueError as error:  # from json, msgspec, or a contradiction
         raise DataError(
             f"these rows do not give a {artifact.kind} that could be used: {error}",
             expected="finite numbers of a usual size",
@@ -39,7 +39,7 @@ def encode(artifact: Saved) -> bytes:
 
 
 def encode_object(content: dict[str, Any]) -> bytes:
-    """Write a JSON object with one top-level key a line; NaN and infinity are refused."""
+    """Encode a JSON object, one line per top-level key; NaN and infinity are refused."""
     lines = (
         f"  {json.dumps(key)}: {json.dumps(value, allow_nan=False, ensure_ascii=False)}"
         for key, value in content.items()
@@ -48,9 +48,9 @@ def encode_object(content: dict[str, Any]) -> bytes:
 
 
 def digest_of(content: dict[str, Any]) -> str:
-    """SHA-256 of an artifact's content without its digest, in hexadecimal digits.
+    """SHA-256 of a rule without its digest, as hexadecimal digits.
 
-    The order of keys, white space and the spelling of numbers do not matter: other programs change them.
+    Independent of key order, white space and number format, which other programs change.
     """
     text = json.dumps(_plain(_rest(content)), sort_keys=True, separators=(",", ":"), allow_nan=False)
     return hashlib.sha256(text.encode("utf-8", "backslashreplace")).hexdigest()
@@ -61,7 +61,7 @@ def _rest(content: dict[str, Any]) -> dict[str, Any]:
 
 
 def _plain(value: Any) -> Any:
-    """The same with whole numbers as integers."""
+    """Convert whole floats to integers, recursively."""
     if isinstance(value, dict):
         return {name: _plain(each) for name, each in value.items()}
     if isinstance(value, list):
@@ -70,18 +70,18 @@ def _plain(value: Any) -> Any:
 
 
 def content_of(artifact: Saved) -> dict[str, Any]:
-    """What is written of an artifact: all it says, and the digest of that."""
+    """Content of a rule file: all fields and their digest."""
     rest = _rest(msgspec.to_builtins(artifact))
     return {**rest, "digest": digest_of(rest)}
 
 
 def load_unedited(name: str) -> Saved:
-    """Read an artifact that is put to use (see load).
+    """Load a rule that will be used (see load).
 
     Raises
     ------
     ArtifactError
-        Also: it was edited after it was written.
+        As for ``load``; or it was edited after it was written.
     """
     artifact = load(name)
     if artifact.seal is Seal.EDITED:
@@ -94,14 +94,13 @@ def load_unedited(name: str) -> Saved:
 
 
 def load(name: str) -> Saved:
-    """Read an artifact from a file, from an address, or from standard input if the name is ``-``.
+    """Load a rule from a file, an address, or standard input if the name is ``-``.
 
     Raises
     ------
     DataError
         The file or object is missing or cannot be read.
-    ArtifactError
-        It is not an artifact, or of a newer format.
+        It is no rule file, or of a newer format.
     """
     try:
         content = stdin_bytes().read() if is_stdin(name) else read_bytes(name)
@@ -116,12 +115,12 @@ Kind = TypeVar("Kind", bound=Saved)
 
 
 def load_kind(name: str, model: type[Kind]) -> Kind:
-    """Read an unedited artifact of one kind (see load_unedited).
+    """Load an unedited rule of one kind (see load_unedited).
 
     Raises
     ------
     ArtifactError
-        Also: it is of another kind.
+        As for ``load_unedited``; or it is of another kind.
     """
     artifact = load_unedited(name)
     if not isinstance(artifact, model):
@@ -131,19 +130,19 @@ def load_kind(name: str, model: type[Kind]) -> Kind:
 
 
 def decode(content: bytes, name: str) -> Saved:
-    """Read an artifact from JSON.
+    """Decode a rule from JSON.
 
     Parameters
     ----------
     content
-        The bytes of the file.
+        Content of the file.
     name
-        As it appears in messages.
+        Name for messages.
 
     Raises
     ------
     ArtifactError
-        Not JSON, not an artifact, of a newer format, or inconsistent.
+        Not JSON, not a rule file, of a newer format, or inconsistent.
     """
     header = _header(content, name)
     kind = _kind_of(header, name)
@@ -158,11 +157,11 @@ def decode(content: bytes, name: str) -> Saved:
 
 
 class _ContradictionError(ValueError):
-    """Parts that do not fit together."""
+    """Parts of a rule contradict each other."""
 
 
 def _checked(content: bytes, kind: ArtifactKind) -> Saved:
-    """The artifact of some JSON, if a schema and what it cannot say allow it."""
+    """Decode and validate: by the schema, then for contradictions that a schema cannot express."""
     artifact = msgspec.json.decode(content, type=model_of(kind))
     contradiction = artifact.contradiction()
     if contradiction is not None:
@@ -171,7 +170,7 @@ def _checked(content: bytes, kind: ArtifactKind) -> Saved:
 
 
 def _seal(header: dict[str, Any]) -> Seal | msgspec.UnsetType:
-    """What is wrong with a digest; versions up to 0.2 wrote none."""
+    """Verify the digest; versions up to 0.2 wrote none."""
     stated = header.get("digest")
     if stated is not None:
         return msgspec.UNSET if stated == digest_of(header) else Seal.EDITED
@@ -184,7 +183,7 @@ _LAST_WITHOUT: Final = (0, 2)
 
 
 def _header(content: bytes, name: str) -> Any:
-    """Strict JSON, in which no key stands twice: programs differ in which of two they take."""
+    """Parse strict JSON; duplicate keys are refused, since programs differ in which one they use."""
 
     def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         found = dict(pairs)
@@ -197,7 +196,7 @@ def _header(content: bytes, name: str) -> Any:
     try:
         msgspec.json.decode(content)
         return json.loads(content, object_pairs_hook=unique)
-    except (ValueError, RecursionError) as error:  # of msgspec, of text that is no UTF-8, or ours
+    except (ValueError, RecursionError) as error:  # from msgspec, from text that is not UTF-8, or ours
         raise ArtifactError(
             f"'{name}' is not JSON ({error})", expected="an artifact written by uqcli"
         ) from error

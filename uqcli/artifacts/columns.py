@@ -1,4 +1,4 @@
-"""The columns that are named in the place of saved models' own, and how those that they add are named."""
+"""Column names that override a rule's own, and the form of added columns."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from uqcli.errors import UsageError
 
 @dataclass(frozen=True, kw_only=True)
 class ColumnOverrides:
-    """Columns named on the command line; None means the artifact's.
+    """Column names given on the command line; None for the rule's own.
 
     Attributes
     ----------
     weighted
-        Whether a weight column is read at all.
+        Whether a weight column is read.
     proba
         Columns of class probabilities.
     insisted
-        Names of the options that must find use: a column that the artifacts do not read is then refused.
+        Options that may not be ignored: a column that no rule reads is refused.
     """
 
     score: str | None = None
@@ -32,12 +32,12 @@ class ColumnOverrides:
     insisted: frozenset[str] = frozenset()
 
     def refuse(self, names: Iterable[str], why: str) -> None:
-        """Refuse what must find use and finds none.
+        """Refuse options that may not be ignored but cannot be used.
 
         Raises
         ------
         UsageError
-            One of the names is insisted on.
+            One of the names may not be ignored.
         """
         for name in names:
             if name in self.insisted:
@@ -46,16 +46,16 @@ class ColumnOverrides:
 
 @dataclass(frozen=True, kw_only=True)
 class NewColumns:
-    """How added columns are named and formed.
+    """Names and types of added columns.
 
     Attributes
     ----------
     prefix
-        Put before their names.
+        Prefix of their names.
     lists
-        Whether a column may hold lists, as in Parquet.
+        Whether a column may contain lists, as in Parquet.
     no_empty
-        Whether empty sets get the likeliest class.
+        Whether empty prediction sets get the most probable class.
     """
 
     prefix: str = ""

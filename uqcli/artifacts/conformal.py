@@ -30,7 +30,7 @@ _ON_AVERAGE = "on average over calibration sets"
 
 
 class ConformalParameters(msgspec.Struct, frozen=True, kw_only=True):
-    """The options that shaped conformal sets; alphas as they were typed."""
+    """Options of prediction sets; alphas as typed."""
 
     method: ConformalMethod
     mode: ConformalMode
@@ -44,9 +44,9 @@ class ConformalParameters(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class SavedGroups(msgspec.Struct, frozen=True, kw_only=True):
-    """Thresholds of groups of rows: one line for each name, the class's threshold in each column.
+    """Thresholds by group: one row per group, one column per class.
 
-    ``calibration_rows`` are those of each group, by weight; None where version 0.1.0 wrote the artifact.
+    ``calibration_rows``: weight of each group's calibration rows; None in files of version 0.1.0.
     """
 
     column: str
@@ -56,9 +56,9 @@ class SavedGroups(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ConformalArtifact(Saved, frozen=True, kw_only=True):
-    """Sets of classes: y is in the set of x iff its non-conformity score is at most its threshold.
+    """Prediction sets: class y is in the set of x iff its non-conformity score is at most its threshold.
 
-    ``calibration_rows`` are those of each class, by weight; None where version 0.1.0 wrote the artifact.
+    ``calibration_rows``: weight of each class's calibration rows; None in files of version 0.1.0.
     """
 
     parameters: ConformalParameters
@@ -75,7 +75,7 @@ class ConformalArtifact(Saved, frozen=True, kw_only=True):
 
     @property
     def of_classes(self) -> Sequence[str]:
-        """See Saved: none where one score is the probability of the positive label."""
+        """See Saved: empty if a single score is the probability of the positive label."""
         return () if "score" in self.columns else self.classes
 
     def contradiction(self) -> str | None:
@@ -128,18 +128,18 @@ class ConformalArtifact(Saved, frozen=True, kw_only=True):
         return None
 
     def features(self) -> tuple[FeatureRequest, ...]:
-        """See Saved: the column of its groups."""
+        """See Saved: the group column."""
         if self.groups is None:
             return ()
         return (FeatureRequest(name=self.groups.column, text=True, levels=tuple(self.groups.names)),)
 
     def sets(self, roles: Roles, *, no_empty: bool = False) -> Callable[[Rows], np.ndarray]:
-        """Sets of checked rows as masks of shape (rows, C).
+        """Build a function from checked rows to prediction sets, masks of shape (rows, C).
 
         Parameters
         ----------
         no_empty
-            Whether the likeliest class (the first of equals) is put into empty sets; coverage can only rise.
+            Whether empty sets get the most probable class (the first of ties); this never lowers coverage.
         """
         lines = np.array([*(self.groups.thresholds if self.groups is not None else ()), self.thresholds])
         randomised = self.parameters.randomize and self.method is ConformalMethod.APS
@@ -160,14 +160,14 @@ class ConformalArtifact(Saved, frozen=True, kw_only=True):
         return sets
 
     def group_of(self, rows: Rows) -> Ints | None:
-        """Number of each row's group, the last one for groups never seen; None where there are none."""
+        """Group index of each row, the last one for unknown groups; None without groups."""
         if self.groups is None:
             return None
         number = rows.features[self.groups.column].value.astype(np.int64)
         return np.where(number < 0, len(self.groups.names), number)
 
     def adds(self, roles: Roles, form: NewColumns) -> AddedColumns:
-        """See Saved: a list of classes, or a column for each class, and the size of the set."""
+        """See Saved: a list of classes, or one column per class, and the set size."""
         sets = self.sets(roles, no_empty=form.no_empty)
         size = f"{form.prefix}set_size"
         if form.lists:
@@ -191,7 +191,7 @@ class ConformalArtifact(Saved, frozen=True, kw_only=True):
         return AddedColumns(types=flags, compute=flagged)
 
     def facts(self) -> Metrics:
-        """See Saved: counts of what it rests on."""
+        """See Saved: counts of the calibration set."""
         return {"rows": self.source.rows, "dropped": self.source.dropped, "classes": len(self.classes)}
 
     def document(self) -> Document:
@@ -208,11 +208,11 @@ class ConformalArtifact(Saved, frozen=True, kw_only=True):
         return f"{super().in_a_sentence()}. {self.promise().rstrip('.')}"
 
     def in_short(self) -> str:
-        """Method, mode and alpha."""
+        """Describe the rule by method, mode and alpha."""
         return f"{self.method}, {self.mode}, alpha {self.parameters.alpha}"
 
     def promise(self) -> str:
-        """The guarantee, in words."""
+        """State the guarantee."""
         if self.unsealed:
             return f"No guarantee: {self.unsealed}."
         percent = f"{100 * (1 - self.alpha):g} %"
@@ -227,17 +227,17 @@ class ConformalArtifact(Saved, frozen=True, kw_only=True):
         return f"Guaranteed coverage: {percent} {whom}, {_ON_AVERAGE}."
 
     def promised_to(self, name: str) -> float:
-        """Coverage promised to the rows of a class."""
+        """Guaranteed coverage of a class."""
         own = (self.parameters.alpha_by_class or {}).get(name)
         return 1 - (self.alpha if own is None else float(own))
 
     def tables(self, rows_of_class: Sequence[int] | None = None) -> list[Table]:
-        """Thresholds by class, and by group where there are any.
+        """Tabulate thresholds by class, and by group if there are any.
 
         Parameters
         ----------
         rows_of_class
-            Calibration rows of each class, by weight, to be shown beside them.
+            Calibration rows of each class, by weight, as a further column.
         """
         if self.groups is not None:
             lines = zip(self.groups.names, self.groups.thresholds, strict=True)
@@ -266,7 +266,7 @@ class ConformalArtifact(Saved, frozen=True, kw_only=True):
 
 
 def _one_threshold(classes: int, threshold: float, rows: int | None) -> Table:
-    """What all classes share."""
+    """Tabulate a threshold shared by all classes."""
     header, cells = ["threshold", "classes"], [f"{threshold:.6f}", count(classes)]
     if rows is not None:
         header, cells = [*header, "rows"], [*cells, count(rows)]
@@ -274,5 +274,5 @@ def _one_threshold(classes: int, threshold: float, rows: int | None) -> Table:
 
 
 def _usable_probabilities(rows: Rows, roles: Roles) -> Matrix:
-    """Class probabilities, with 0 in rows that are not valid."""
+    """Class probabilities, 0 in invalid rows."""
     return rows.filled(probabilities(rows, roles), 0.0)

@@ -25,7 +25,7 @@ _SHOWN_BINS = 20
 
 
 class GridParameters(msgspec.Struct, frozen=True, kw_only=True):
-    """The options that shaped a grid."""
+    """Options of a grid."""
 
     binning: Binning
     uncertainty_bins: Bins
@@ -48,7 +48,7 @@ class GridArtifact(Saved, frozen=True, kw_only=True):
 
     @property
     def needs_uncertainty(self) -> bool:
-        """Whether cells look at the uncertainty."""
+        """Whether there is more than one uncertainty bin."""
         return bool(self.uncertainty_edges)
 
     def contradiction(self) -> str | None:
@@ -76,7 +76,7 @@ class GridArtifact(Saved, frozen=True, kw_only=True):
         return None
 
     def cells(self) -> Cells:
-        """The counts as cells."""
+        """Convert the counts to ``Cells``."""
         rows = (
             CellRow(
                 lower=np.concatenate([LOWEST_EDGE, np.array(edges, dtype=np.float64)]),
@@ -88,7 +88,7 @@ class GridArtifact(Saved, frozen=True, kw_only=True):
         return Cells(uncertainty_edges=np.array(self.uncertainty_edges, dtype=np.float64), rows=tuple(rows))
 
     def adds(self, roles: Roles, form: NewColumns) -> AddedColumns:
-        """See Saved: the numbers of the bins."""
+        """See Saved: the bin numbers."""
         del roles
         uncertainty_bin, score_bin = f"{form.prefix}uncertainty_bin", f"{form.prefix}score_bin"
         cells = self.cells()
@@ -109,7 +109,7 @@ class GridArtifact(Saved, frozen=True, kw_only=True):
         }
 
     def payload(self) -> dict[str, Any]:
-        """See Saved: as ``uqcli bin`` printed it, without what takes the rows."""
+        """See Saved: as printed by ``uqcli bin``, without what only the rows give."""
         return {
             **head_of("bin", self.source, self.parameters),
             "metrics": dict(self.facts()),
@@ -121,7 +121,7 @@ class GridArtifact(Saved, frozen=True, kw_only=True):
         }
 
     def document(self) -> Document:
-        """See Saved: many score bins are shown together, in groups."""
+        """See Saved: many score bins are shown in groups."""
         groups = self.shown_groups()
         names = _in_short(self.uncertainty_edges)
         alike = self._shares_edges()
@@ -162,13 +162,13 @@ class GridArtifact(Saved, frozen=True, kw_only=True):
         return self.document().title
 
     def _grouping(self, groups: Sequence[range]) -> str:
-        """What stands in a line and in a cell."""
+        """Describe the lines and cells of the table."""
         together = " (several in a line)" if len(groups) < len(self.count[0]) else ""
         scores = "" if self._shares_edges() else "scores, "
         return f"{together}: {scores}positive rate (rows)"
 
     def shown_groups(self) -> Sequence[range]:
-        """Numbers of the score bins that are shown in a line each."""
+        """Score bins that share a line, for each line."""
         width = len(self.count[0])
         lines = min(width, _SHOWN_BINS)
         least, longer = divmod(width, lines)
@@ -195,7 +195,7 @@ class GridArtifact(Saved, frozen=True, kw_only=True):
 
 
 def _between(edges: Sequence[float], first: int, last: int) -> str:
-    """The scores of neighbouring bins, by the edges between bins."""
+    """Format the scores of adjacent bins, given the edges between bins."""
     low = "" if first == 0 else f"{edges[first - 1]:.3g} "
     if last == len(edges):
         return f"from {low}".rstrip() if low else "all"
@@ -203,7 +203,7 @@ def _between(edges: Sequence[float], first: int, last: int) -> str:
 
 
 def _in_short(edges: Sequence[float]) -> list[str]:
-    """Ranges of the uncertainty as heads of columns; the edges stand elsewhere with more digits."""
+    """Format uncertainty ranges for column headers; the exact edges are printed elsewhere."""
     if not edges:
         return ["all"]
     shown = [f"{edge:.3g}" for edge in edges]
@@ -212,7 +212,7 @@ def _in_short(edges: Sequence[float]) -> list[str]:
 
 
 def grid_artifact(cells: Cells, source: Source, parameters: GridParameters) -> GridArtifact:
-    """Counts as a saved grid."""
+    """Build the rule file of a grid."""
     return GridArtifact(
         kind=ArtifactKind.GRID,
         source=source,

@@ -1,6 +1,6 @@
-"""Kinds of artifacts by name: each is the module of its name, with a struct ``<Name>Artifact``.
+"""Kinds of rule files by name: each is the module of that name, with a struct ``<Name>Artifact``.
 
-A module is loaded when its kind is met, so reading a boundary does not load what sets of classes need.
+Modules are imported on demand, so that reading a boundary does not import prediction sets.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from uqcli.choices import ArtifactKind
 
 
 def model_of(kind: ArtifactKind) -> type[Saved]:
-    """The struct of a kind."""
+    """Import the struct of a kind."""
     module = import_module(f"uqcli.artifacts.{kind}")
     model: type[Saved] = getattr(module, f"{kind.title()}Artifact")
     return model

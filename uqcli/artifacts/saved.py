@@ -1,4 +1,4 @@
-"""What every saved model says of itself: the part that all kinds have, and what each kind answers."""
+"""Base struct of all rule files."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ Bins = Annotated[int, Meta(ge=1)]
 
 
 class Source(msgspec.Struct, frozen=True, kw_only=True):
-    """The rows an artifact was made from: physical rows, whatever their weight.
+    """Rows of the calibration set, unweighted.
 
-    Without number of positives where labels name classes.
+    The number of positives is unset if labels are class names.
     """
 
     rows: Count
@@ -35,17 +35,17 @@ class Source(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Seal(StrEnum):
-    """What is wrong with the digest of an artifact that was read."""
+    """Result of verifying the digest."""
 
     EDITED = "edited"
     MISSING = "missing"
 
 
 class Saved(msgspec.Struct, frozen=True, kw_only=True):
-    """What every artifact says of itself.
+    """Fields and methods of every rule file.
 
-    ``digest``, the SHA-256 of the rest, stands in files only. ``seal`` is set on reading where the digest is
-    not that of the rest, or is missing.
+    ``digest``, the SHA-256 of the rest, exists in files only. ``seal`` is set on reading if the digest is
+    missing or does not match.
     """
 
     kind: ArtifactKind
@@ -56,14 +56,14 @@ class Saved(msgspec.Struct, frozen=True, kw_only=True):
     seal: Seal | msgspec.UnsetType = msgspec.UNSET
 
     decides: ClassVar[bool] = False
-    """Whether its column says which rows are positive."""
+    """Whether it flags rows."""
 
     has_sets: ClassVar[bool] = False
-    """Whether it gives sets of classes, which may be empty."""
+    """Whether it gives prediction sets, which may be empty."""
 
     @property
     def unsealed(self) -> str:
-        """Why nothing that it promises is repeated; empty where it is as it was written."""
+        """Why its guarantee is not repeated; empty if the digest matches."""
         match self.seal:
             case Seal.EDITED:
                 return "it was edited after it was written"
@@ -74,61 +74,61 @@ class Saved(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def columns(self) -> Mapping[str, str]:
-        """Role to column name."""
+        """Column name by role."""
         return self.source.columns
 
     @property
     def needs_uncertainty(self) -> bool:
-        """Whether it looks at the uncertainty."""
+        """Whether it uses the uncertainty."""
         return False
 
     @property
     def of_classes(self) -> Sequence[str]:
-        """The classes whose probabilities it reads, in order; none where it reads a score."""
+        """Classes whose probabilities it reads, in order; empty if it reads a score."""
         return ()
 
     def contradiction(self) -> str | None:
-        """What a schema cannot say: the first thing that does not fit together, or None."""
+        """First contradiction between its fields that a schema cannot express, or None."""
         raise NotImplementedError
 
     def features(self) -> tuple[FeatureRequest, ...]:
-        """Columns beside score and uncertainty that it looks at."""
+        """Columns that it uses beside score and uncertainty."""
         return ()
 
     def reads(self, named: ColumnOverrides) -> Roles:
-        """The columns it reads, without labels and weights.
+        """Columns that it reads, without labels and weights.
 
         Raises
         ------
         UsageError
-            Columns are named that it does not read.
+            A named column is not one that it reads.
         """
         return roles_of([self], named, labelled=False)
 
     def adds(self, roles: Roles, form: NewColumns) -> AddedColumns:
-        """What it adds to every row.
+        """Columns that it adds to every row.
 
         Raises
         ------
         ArtifactError, DataError
-            It adds nothing to rows, or two of its columns would have one name.
+            It adds no columns, or two of them would have the same name.
         """
         raise NotImplementedError
 
     def document(self) -> Document:
-        """The model in words and tables."""
+        """Describe the rule in words and tables."""
         raise NotImplementedError
 
     def in_a_sentence(self) -> str:
-        """What it is and rests on, for those who use it."""
+        """Describe the rule and its calibration set in one sentence."""
         return f"{self.document().title}, from {self.source.rows:,} rows"
 
     def facts(self) -> Metrics:
-        """Its numbers that gates may ask for."""
+        """Metrics that ``--fail-if`` can check."""
         raise NotImplementedError
 
     def missing_columns(self) -> str | None:
-        """The role of a column that it reads and does not name, in words; None if there is none."""
+        """Role of a column that it reads but does not name, in words; None if there is none."""
         if self.of_classes:
             return columns_of_classes(self.columns, self.of_classes)
         if "score" not in self.source.columns:
@@ -138,18 +138,18 @@ class Saved(msgspec.Struct, frozen=True, kw_only=True):
         return None
 
     def made_from(self) -> str:
-        """Which version made it, and from how many rows."""
+        """State the version and the size of the calibration set."""
         rows = f"{self.source.rows:,} rows"
         return f"Calibration set: {rows} (uqcli {self.uqcli_version})"
 
 
 def roles_of(artifacts: Sequence[Saved], named: ColumnOverrides, *, labelled: bool) -> Roles:
-    """The columns to read for all artifacts together.
+    """Columns to read for several rules together.
 
     Raises
     ------
     UsageError
-        The artifacts name different columns for one role, or have no use for one.
+        The rules name different columns for one role, or cannot use one.
     """
     if artifacts[0].of_classes:
         return _roles_of_classes(artifacts[0], named, labelled=labelled)
@@ -170,7 +170,7 @@ def roles_of(artifacts: Sequence[Saved], named: ColumnOverrides, *, labelled: bo
 
 
 def _roles_of_classes(artifact: Saved, named: ColumnOverrides, *, labelled: bool) -> Roles:
-    """Of one artifact: two may have their classes in different orders."""
+    """Columns of a single rule: two rules may order their classes differently."""
     named.refuse(("score", "uncertainty"), f"with a {artifact.kind} artifact of class probabilities")
     classes = {name: artifact.columns[f"{PROBA}{name}"] for name in artifact.of_classes}
     return Roles(

@@ -1,4 +1,4 @@
-"""JSON Schemas of the artifacts, derived from their structs and shipped as files."""
+"""JSON Schemas of the rule files, derived from their structs and shipped as files."""
 
 from __future__ import annotations
 
@@ -11,20 +11,20 @@ from uqcli.defaults import FORMAT_VERSION
 
 
 def schema_text(kind: ArtifactKind) -> str:
-    """The shipped JSON Schema of one kind of artifact."""
+    """Read the shipped JSON Schema of a kind."""
     return (files("uqcli.artifacts") / "schema_files" / f"{kind}.schema.json").read_text("utf-8")
 
 
 def derived_schema(kind: ArtifactKind) -> dict[str, Any]:
-    """The JSON Schema that the struct of this kind implies; ``make schemas`` writes it to its file."""
+    """Derive the JSON Schema from the struct of a kind; ``make schemas`` writes it to its file."""
     import msgspec
 
-    from uqcli.artifacts.registry import model_of  # printing a schema needs none of the models
+    from uqcli.artifacts.registry import model_of  # printing a shipped schema does not import the structs
 
     (reference,), components = msgspec.json.schema_components([model_of(kind)])
     definitions = {name: {**body, "additionalProperties": True} for name, body in components.items()}
     properties = definitions[reference["$ref"].rpartition("/")[2]]["properties"]
-    del properties["seal"], definitions["Seal"]  # stands in no file
+    del properties["seal"], definitions["Seal"]  # never saved
     properties |= {"kind": {"const": str(kind)}, "format_version": {"const": FORMAT_VERSION}}
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",

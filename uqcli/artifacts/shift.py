@@ -1,4 +1,4 @@
-"""Kind ``shift``: class weights, how much more frequent each class is in a target."""
+"""Kind ``shift``: class weights, the ratio of target to source priors."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _MOST_ROWS = 60
 
 
 class ShiftParameters(msgspec.Struct, frozen=True, kw_only=True):
-    """The options that shaped class weights."""
+    """Options of class weights."""
 
     estimator: ShiftEstimator
     confusion: Confusion | None
@@ -37,7 +37,7 @@ class ShiftParameters(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ShiftArtifact(Saved, frozen=True, kw_only=True):
-    """How much more frequent each class is in the target than in the source: w = q/p.
+    """Class weights under label shift: w = q/p, target prior over source prior.
 
     Each line of ``draws`` holds the weights of one draw of source and target, neither clipped nor normalised.
     Measures in the target take their uncertainty from these.
@@ -79,12 +79,12 @@ class ShiftArtifact(Saved, frozen=True, kw_only=True):
         return None if fine else "a draw is not a finite weight for each class"
 
     def weights_for(self, classes: Sequence[str]) -> list[float]:
-        """Class weights in the order of some classes.
+        """Class weights in a given class order.
 
         Raises
         ------
         UsageError
-            The weights are of other classes.
+            The weights are for other classes.
         """
         by_class = dict(zip(self.classes, self.weights, strict=True))
         if set(by_class) != set(classes):
@@ -95,7 +95,7 @@ class ShiftArtifact(Saved, frozen=True, kw_only=True):
         return [by_class[name] for name in classes]
 
     def draws_for(self, classes: Sequence[str]) -> Matrix | None:
-        """Drawn class weights in the order of some classes, shape (B, C); None where there are none."""
+        """Drawn class weights in a given class order, shape (B, C); None without draws."""
         if not self.draws:
             return None
         columns = [self.classes.index(name) for name in classes]
@@ -111,13 +111,13 @@ class ShiftArtifact(Saved, frozen=True, kw_only=True):
         )
 
     def target_shares(self) -> list[Estimate]:
-        """Share of each class in the target, with its interval where there is one."""
+        """Prior of each class in the target data, with its interval if known."""
         ends: Sequence[Sequence[float | None]] = self.target_interval or [(None, None)] * len(self.classes)
         pairs = zip(self.target_prior, ends, strict=True)
         return [Estimate(value=share, low=low, high=high) for share, (low, high) in pairs]
 
     def estimates(self) -> dict[str, Metric]:
-        """Weight of each class, with its interval where there is one."""
+        """Weight of each class, with its interval if known."""
         pairs = zip(self.classes, self.weights, strict=True)
         if self.interval is None:
             return dict(pairs)
@@ -136,12 +136,12 @@ class ShiftArtifact(Saved, frozen=True, kw_only=True):
         return Document(title=title, tables=[self.table()], notes=[f"{self.made_from()}."])
 
     def table(self, source_shares: Sequence[Estimate] | None = None) -> Table:
-        """One line for each class.
+        """Tabulate the weights, one line per class.
 
         Parameters
         ----------
         source_shares
-            With their intervals, where they are known.
+            Source priors with their intervals, if known.
         """
         rows = []
         priors = [f"{each:.4f}" for each in self.source_prior]

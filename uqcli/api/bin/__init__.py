@@ -1,1 +1,1 @@
-"""Grids of counts: in Python."""
+"""Python API of ``bin``."""

@@ -1,4 +1,4 @@
-"""Grids of counts from arrays."""
+"""Build grids of counts from arrays."""
 
 from __future__ import annotations
 
@@ -21,32 +21,32 @@ from uqcli.methods.bin.grid import GridSpec, usual_uncertainty_bins
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class Grid(Fitted[GridArtifact]):
-    """Counts of rows in K x L cells of uncertainty and score; a value v is in bin #{edges <= v}."""
+    """Counts in K x L cells of uncertainty and score; a value v is in bin #{edges <= v}."""
 
     _saved_as: ClassVar[type[Any]] = GridArtifact
 
     @property
     def uncertainty_edges(self) -> Floats:
-        """float64, shape (K-1,)."""
+        """Uncertainty edges; float64, shape (K-1,)."""
         return np.array(self.artifact.uncertainty_edges, dtype=np.float64)
 
     @property
     def score_edges(self) -> Floats:
-        """Of each uncertainty bin; float64, shape (K, L-1)."""
+        """Score edges of each uncertainty bin; float64, shape (K, L-1)."""
         return np.array(self.artifact.score_edges, dtype=np.float64)
 
     @property
     def count(self) -> Ints:
-        """Rows by weight; int64, shape (K, L)."""
+        """Total weight of each cell; int64, shape (K, L)."""
         return np.array(self.artifact.count, dtype=np.int64)
 
     @property
     def positives(self) -> Ints:
-        """Positive rows by weight; int64, shape (K, L)."""
+        """Weight of the positive rows of each cell; int64, shape (K, L)."""
         return np.array(self.artifact.positives, dtype=np.int64)
 
     def bins_of(self, score: Column, uncertainty: Column | None = None) -> tuple[Ints, Ints]:
-        """Uncertainty bin and score bin of new rows; int64, shape (n,) each.
+        """Return uncertainty bin and score bin of new data; int64, shape (n,) each.
 
         Raises
         ------
@@ -71,7 +71,7 @@ def bin_counts(
 ) -> Grid:
     """Count rows in a grid of score x uncertainty cells [UB sec. 4].
 
-    The same work as ``uqcli bin``.
+    Runs ``uqcli bin``.
 
     Parameters
     ----------
@@ -79,9 +79,9 @@ def bin_counts(
     label : 0 and 1, or bool, shape (n,)
     weight : non-negative integers, shape (n,), optional
     uncertainty_bins, score_bins
-        None means the default: 3 (8 of shared) and 500, or 1 and 10 for the score alone.
+        None for the default: 3 (8 for shared) and 500, or 1 and 10 for a score without uncertainty.
     n_min, n_max
-        Rows in a bin of pava-bc.
+        Bounds on the rows per bin of pava-bc.
 
     Raises
     ------

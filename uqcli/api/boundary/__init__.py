@@ -1,1 +1,1 @@
-"""Decision boundaries: in Python."""
+"""Python API of ``boundary``."""

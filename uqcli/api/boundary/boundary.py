@@ -1,4 +1,4 @@
-"""Decision boundaries from arrays."""
+"""Find decision boundaries from arrays."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ from uqcli.reports.boundary.compared import Compared
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class Boundary(Fitted[BoundaryArtifact]):
-    """A row is positive iff its score reaches the threshold of its uncertainty bin.
+    """Decision boundary: a row is flagged iff its score reaches the threshold of its uncertainty bin.
 
     Attributes
     ----------
     compared
-        Whether the uncertainty pays, where that was asked for.
+        Whether the uncertainty improves the decisions, if ``compare`` was set.
     """
 
     compared: Compared | None = None
@@ -38,31 +38,31 @@ class Boundary(Fitted[BoundaryArtifact]):
 
     @property
     def algorithm(self) -> Algorithm:
-        """What found it."""
+        """Algorithm that found it."""
         return self.artifact.algorithm
 
     @property
     def uncertainty_edges(self) -> Floats:
-        """Where the uncertainty is cut; float64 of shape (K-1,)."""
+        """Edges of the uncertainty bins; float64, shape (K-1,)."""
         return np.array(self.artifact.uncertainty_edges, dtype=np.float64)
 
     @property
     def thresholds(self) -> tuple[float | None, ...]:
-        """One of each uncertainty bin: None is never positive, the lowest finite double always."""
+        """Threshold per uncertainty bin: None never flags, the lowest finite double always flags."""
         return tuple(self.artifact.thresholds)
 
     @property
     def fit(self) -> Fit:
-        """What it selects on the rows it was found on, by weight: counts, precision, recall."""
+        """Counts, precision and recall on the calibration set, by weight."""
         return self.artifact.fit
 
     def decide(self, score: Column, uncertainty: Column | None = None) -> Bools:
-        """Whether new rows are positive.
+        """Decide which rows of new data are flagged.
 
         Parameters
         ----------
         score, uncertainty : finite numbers, shape (n,)
-            Uncertainty is needed where the boundary looks at it.
+            Uncertainty is required if the boundary uses it.
 
         Returns
         -------
@@ -86,9 +86,9 @@ class Boundary(Fitted[BoundaryArtifact]):
         confidence: float = defaults.CONFIDENCE,
         seed: int = defaults.SEED,
     ) -> Evaluation:
-        """Precision, recall and false-positive rate on labelled rows, and whether the promise held.
+        """Measure precision, recall and false-positive rate on a test set, and test the target.
 
-        The same work as ``uqcli evaluate``.
+        Runs ``uqcli evaluate``.
 
         Parameters
         ----------
@@ -96,7 +96,7 @@ class Boundary(Fitted[BoundaryArtifact]):
         label : 0 and 1, or bool, shape (n,)
         weight : non-negative integers, shape (n,), optional
         shift
-            Class weights of a target: precision there is measured, too.
+            Class weights of target data, for the precision there as well.
 
         Raises
         ------
@@ -135,10 +135,10 @@ def find_boundary(
     compare: bool = False,
     seed: int = defaults.SEED,
 ) -> Boundary:
-    """Find the decision boundary on score x uncertainty that is best under a constraint [UB sec. 5].
+    """Find the best decision boundary on score x uncertainty under a constraint [UB sec. 5].
 
-    The same work as ``uqcli boundary``. Exactly one constraint is given: ``precision``, ``recall``,
-    ``max_selected`` (rows, or a share such as ``"5%"``), ``max_fpr``, or ``gain`` and ``cost``.
+    Runs ``uqcli boundary``. Give exactly one constraint: ``precision``, ``recall``, ``max_selected`` (rows,
+    or a share such as ``"5%"``), ``max_fpr``, or ``gain`` and ``cost``.
 
     Parameters
     ----------
@@ -146,23 +146,23 @@ def find_boundary(
         Without uncertainty there is a single uncertainty bin.
     label : 0 and 1, or bool, shape (n,)
     weight : non-negative integers, shape (n,), optional
-        How often each row counts.
+        Multiplicity of each row.
     precision, recall, max_selected, max_fpr, gain, cost
-        Text of a decimal, an int, a Fraction with finitely many decimals, or a float, read as it prints.
+        Decimal as text, an int, a Fraction with a finite decimal expansion, or a float, read as it prints.
     shift
-        Class weights of a target in which the constraint is to hold.
+        Class weights of target data in which the constraint must hold.
     algorithm
-        By default the best by smoothed rates, or one threshold where a comparison advises it.
+        By default the best by smoothed rates, or a single threshold if a comparison favours it.
     uncertainty_bins
-        By default as many as pay for the smoothed algorithm, else 3.
+        By default the best number for the smoothed algorithm, else 3.
     margin
-        Standard errors that the precision must lie above its bound.
+        Margin of the precision over its bound, in standard errors.
     certify
-        Risk over hold-outs that the precision of new rows is below the bound; by algorithm smooth.
+        Risk, over calibration sets, that the precision on new data is below the bound; by algorithm smooth.
     compare
-        Whether to test on rows held out that the uncertainty finds more than the score alone.
+        Whether to test, cross-validated, that the uncertainty improves on a single threshold.
     seed
-        Of the splits that a certificate and a comparison rest on.
+        Seed of the splits of a certificate and a comparison.
 
     Raises
     ------

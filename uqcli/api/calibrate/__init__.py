@@ -1,1 +1,1 @@
-"""Calibrated probabilities: in Python."""
+"""Python API of ``calibrate``."""

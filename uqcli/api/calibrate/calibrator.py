@@ -1,4 +1,4 @@
-"""Calibrators from arrays: a map from scores to probabilities."""
+"""Fit calibrators to arrays."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ from uqcli.methods.calibrate.scale import Scale
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class Calibrator(Fitted[CalibratorArtifact]):
-    """A fitted map from scores to probabilities."""
+    """Fitted calibrator: a map from scores to probabilities."""
 
     _saved_as: ClassVar[type[Any]] = CalibratorArtifact
 
     @property
     def map(self) -> CalibrationMap:
-        """The map and its parameters."""
+        """Calibration map with its parameters."""
         return self.artifact.calibration_of_rows
 
     @classmethod
@@ -51,35 +51,35 @@ class Calibrator(Fitted[CalibratorArtifact]):
         undersampled: float = 1.0,
         **fitted: Any,
     ) -> Calibrator:
-        """Fit a map to labelled scores, as ``uqcli calibrate`` does; ``evaluate`` measures it.
+        """Fit a calibration map to labelled scores, as ``uqcli calibrate``; measure it with ``evaluate``.
 
         Parameters
         ----------
         score : shape (n,)
-            Probabilities, or real scores such as logits where ``logit``.
+            Probabilities, or real scores such as logits with ``logit``.
         label : 0 and 1, shape (n,)
         options
             Method and its options as one object, instead of ``logit``, ``undersampled`` and ``fitted``.
         uncertainty : shape (n,)
-            For method mist.
+            Required by method mist.
         features, partition
-            For method heterogeneous: columns to learn trees from, or whose texts are the parts.
+            For method heterogeneous: features of the trees, or a column whose texts are the partition.
             Numbers (NaN is missing) or texts (None is missing).
         weight : non-negative integers, shape (n,), optional
-            How often each row counts.
+            Multiplicity of each row.
         shift
-            Class weights of a target for which probabilities are corrected after the map.
+            Class weights of target data, applied to the probabilities after the map.
         undersampled
-            Negatives were kept with probability 1/undersampled where the model learned.
+            Undersampling factor of the model's training: negatives were kept with probability 1/undersampled.
         **fitted
             Attributes of ``CalibrationOptions``: method, n_bins, uncertainty_bins, leaf_method, min_leaf,
-            partitioner, max_depth, split, confidence, seed. With ``method="all"`` every method that applies
-            is tried, and that of the lowest log loss under cross-fitting is kept; ``notes`` say so.
+            partitioner, max_depth, split, confidence, seed. ``method="all"`` tries every applicable method
+            and keeps that of the lowest cross-validated log loss; ``notes`` name it.
 
         Raises
         ------
         DataError, UsageError, MissingExtraError
-            A column or an option cannot be used.
+            A column or an option is invalid.
 
         Examples
         --------
@@ -124,15 +124,15 @@ class Calibrator(Fitted[CalibratorArtifact]):
         uncertainty: Column | None = None,
         features: Mapping[str, Column] | None = None,
     ) -> Floats:
-        """Calibrated probabilities of new rows.
+        """Return calibrated probabilities of new data.
 
         Parameters
         ----------
         score : shape (n,)
         uncertainty : shape (n,)
-            Where the map looks at it.
+            Required if the map uses it.
         features
-            Every column that the map asks about, by name.
+            Every feature that the map uses, by name.
 
         Returns
         -------
@@ -141,7 +141,7 @@ class Calibrator(Fitted[CalibratorArtifact]):
         Raises
         ------
         DataError
-            A value cannot be used, or a column that the map looks at is missing.
+            A value is invalid, or a required column is missing.
         """
         given = {**self._given(score, uncertainty), **by_name(features)}
         return self._added(given)["calibrated"].astype(np.float64)
@@ -158,18 +158,18 @@ class Calibrator(Fitted[CalibratorArtifact]):
         confidence: float = defaults.CONFIDENCE,
         seed: int = defaults.SEED,
     ) -> Evaluation:
-        """Calibration and ranking before and after the map, on labelled rows it was not fitted on.
+        """Measure calibration and ranking before and after the map on a test set.
 
-        The same work as ``uqcli evaluate``.
+        Runs ``uqcli evaluate``.
 
         Parameters
         ----------
         score, uncertainty, features
-            As for ``predict``.
+            As in ``predict``.
         label : 0 and 1, or bool, shape (n,)
         weight : non-negative integers, shape (n,), optional
         bootstrap
-            Resamplings of the intervals; 0 for none.
+            Bootstrap resamplings for the intervals; 0 for none.
 
         Raises
         ------

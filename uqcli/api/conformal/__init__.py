@@ -1,1 +1,1 @@
-"""Conformal sets: in Python."""
+"""Python API of ``conformal``."""

@@ -1,4 +1,4 @@
-"""Conformal sets from arrays."""
+"""Find prediction sets from arrays."""
 
 from __future__ import annotations
 
@@ -25,35 +25,35 @@ _GROUP = "group"
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class ConformalSets(Fitted[ConformalArtifact]):
-    """Sets of classes that hold the true one as often as promised."""
+    """Prediction sets with guaranteed coverage."""
 
     _saved_as: ClassVar[type[Any]] = ConformalArtifact
 
     @property
     def classes(self) -> tuple[str, ...]:
-        """Names, in the order of the columns of ``sets``."""
+        """Class names, in the order of the columns of ``sets``."""
         return tuple(self.artifact.classes)
 
     @property
     def thresholds(self) -> Floats:
-        """Largest non-conformity score of each class that is in its sets; float64, shape (C,)."""
+        """Non-conformity threshold of each class: the largest score still in a set; float64, shape (C,)."""
         return np.array(self.artifact.thresholds)
 
     @property
     def promise(self) -> str:
-        """What is promised, in words."""
+        """The guarantee as a sentence."""
         return self.artifact.promise()
 
     def sets(self, probability: Classes, *, group: Column | None = None, no_empty: bool = False) -> Bools:
-        """Which classes are in the set of each row.
+        """Compute the prediction set of each row.
 
         Parameters
         ----------
         probability : shape (n, C), or (n,) for the probability of label 1
         group : shape (n,)
-            Where groups have thresholds of their own.
+            Required if groups have their own thresholds.
         no_empty
-            Whether the likeliest class is put into empty sets; coverage can only rise.
+            Whether empty sets get the most probable class; this never lowers coverage.
 
         Returns
         -------
@@ -62,7 +62,7 @@ class ConformalSets(Fitted[ConformalArtifact]):
         Raises
         ------
         DataError
-            A value cannot be used, or a column is missing.
+            A value is invalid, or a column is missing.
         """
         given = self._columns_given(probability, group)
         return self._added(given, no_empty=no_empty)["set"].astype(np.bool_)
@@ -78,19 +78,19 @@ class ConformalSets(Fitted[ConformalArtifact]):
         confidence: float = defaults.CONFIDENCE,
         seed: int = defaults.SEED,
     ) -> Evaluation:
-        """Coverage and size of the sets on labelled rows, and whether the promise is kept.
+        """Measure coverage and size of the prediction sets on a test set, and test the guarantee.
 
-        The same work as ``uqcli evaluate``.
+        Runs ``uqcli evaluate``.
 
         Parameters
         ----------
         probability, group
-            As for ``sets``.
+            As in ``sets``.
         label : shape (n,)
-            Names of the classes, or their numbers.
+            Class names or class indices.
         weight : non-negative integers, shape (n,), optional
         shift
-            Class weights of a target: coverage there is measured, too.
+            Class weights of target data, for the coverage there as well.
 
         Raises
         ------
@@ -107,12 +107,12 @@ class ConformalSets(Fitted[ConformalArtifact]):
         )
 
     def _columns_given(self, probability: Classes, group: Column | None) -> dict[str, Column | None]:
-        """The columns that the artifact knows, by their names there."""
+        """Columns by the names that the rule file uses."""
         single = "score" in self.artifact.source.columns
         if not single:
             probability = in_order(probability, self._probability_columns(), self.classes)
         frame = class_rows(probability, classes=None if single else self.classes).frame
-        assert frame is not None  # made of columns
+        assert frame is not None  # built from columns
         given: dict[str, Column | None] = dict(
             zip(self._probability_columns(), frame.iter_columns(), strict=True)
         )
@@ -142,22 +142,22 @@ def conformal_sets(
     randomize: bool = True,
     seed: int = defaults.SEED,
 ) -> ConformalSets:
-    """Find thresholds of sets that hold the true class with probability 1 - alpha [LS sec. 3].
+    """Find thresholds of prediction sets that contain the true class with probability 1 - alpha [LS sec. 3].
 
-    The same work as ``uqcli conformal``.
+    Runs ``uqcli conformal``.
 
     Parameters
     ----------
     probability : shape (n, C), or (n,) for the probability of label 1
-        Of calibration rows that the model has not seen: an array, or a data frame with a column a class.
+        Calibration set that the model has not seen: an array, or a data frame with one column per class.
     label : shape (n,)
-        Names of the classes, or their numbers.
+        Class names or class indices.
     alpha
-        Text of a decimal in (0, 1), a Fraction, or a float, read as it prints.
+        Decimal in (0, 1) as text, a Fraction, or a float, read as it prints.
     group : shape (n,)
-        Groups that get thresholds of their own, with mode marginal.
+        Groups with their own thresholds, in mode marginal.
     shift, target
-        With mode label-shift: class weights, or unlabelled rows of the target to estimate them from.
+        For mode label-shift: class weights, or unlabelled target data to estimate them from.
 
     Raises
     ------

@@ -1,1 +1,1 @@
-"""Class weights of another class mix: in Python."""
+"""Python API of ``shift``."""

@@ -1,4 +1,4 @@
-"""Class weights of a target from arrays."""
+"""Estimate class weights under label shift from arrays."""
 
 from __future__ import annotations
 
@@ -22,43 +22,43 @@ from uqcli.jobs.shift.run import ShiftRequest, run
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class ShiftWeights(Fitted[ShiftArtifact]):
-    """How much more frequent each class is in a target: w = q/p."""
+    """Class weights under label shift: w = q/p, target prior over source prior."""
 
     _saved_as: ClassVar[type[Any]] = ShiftArtifact
 
     @property
     def classes(self) -> tuple[str, ...]:
-        """Names, in order."""
+        """Class names, in order."""
         return tuple(self.artifact.classes)
 
     @property
     def weights(self) -> Floats:
-        """float64, shape (C,)."""
+        """Class weights; float64, shape (C,)."""
         return np.array(self.artifact.weights)
 
     @property
     def target_prior(self) -> Floats:
-        """Shares of the classes in the target; float64, shape (C,)."""
+        """Class priors in the target data; float64, shape (C,)."""
         return np.array(self.artifact.target_prior)
 
     @property
     def p_value(self) -> float | None:
-        """Of "source and target are predicted alike"."""
+        """p-value of "predictions have the same distribution in source and target"."""
         return self.artifact.shift_p
 
     @property
     def intervals(self) -> dict[str, Estimate]:
-        """Weight and interval by class; empty where no interval would hold its level."""
+        """Weight and interval by class; empty if no valid interval exists."""
         found = self.artifact.estimates()
         return {name: each for name, each in found.items() if isinstance(each, Estimate)}
 
 
 Shift = ShiftWeights | str
-"""Class weights, or the path of a saved artifact."""
+"""Class weights, or the path of a rule file."""
 
 
 def shift_artifact(shift: Shift) -> ShiftArtifact:
-    """The artifact of class weights, wherever it is.
+    """Load class weights given as an object or a path.
 
     Raises
     ------
@@ -82,24 +82,24 @@ def shift_weights(
     confidence: float = defaults.CONFIDENCE,
     seed: int = defaults.SEED,
 ) -> ShiftWeights:
-    """Estimate class weights q/p from unlabelled rows of a target [LS sec. 4].
+    """Estimate class weights q/p from unlabelled target data [LS sec. 4].
 
-    The same work as ``uqcli shift``.
+    Runs ``uqcli shift``.
 
     Parameters
     ----------
     probability : shape (n, C), or (n,) for the probability of label 1
-        Class probabilities of labelled rows: an array, or a data frame with a column for each class.
+        Class probabilities of labelled rows: an array, or a data frame with one column per class.
     label : shape (n,)
-        Names of the classes, or their numbers.
+        Class names or class indices.
     target : shape (m, C) or (m,)
-        The same of unlabelled rows; not needed for estimator known.
+        Class probabilities of unlabelled target data; not needed for estimator known.
     classes
-        Names of the classes in the order of the columns.
+        Class names in the order of the columns.
     prior
-        Shares of the classes in the target, for estimator known.
+        Class priors in the target data, for estimator known.
     bootstrap
-        Resamplings of the intervals; None makes them for data of moderate size.
+        Bootstrap resamplings for the intervals; None enables them for data of moderate size.
 
     Raises
     ------

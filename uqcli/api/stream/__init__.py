@@ -1,1 +1,1 @@
-"""Rows that pass through: in Python."""
+"""Python API of the streaming commands."""

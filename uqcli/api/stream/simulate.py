@@ -1,4 +1,4 @@
-"""Data with known truth, as arrays."""
+"""Simulate data with known truth as arrays."""
 
 from __future__ import annotations
 
@@ -18,15 +18,14 @@ from uqcli.methods.stream.posterior import PosteriorModel
 def simulate(
     kind: Simulation | str, rows: int = 100_000, *, seed: int = defaults.SEED, **model: Any
 ) -> dict[str, np.ndarray]:
-    """Draw data with known truth [UB sec. 6; LS sec. 6]; the same rows as ``uqcli simulate``.
+    """Simulate data with known truth [UB sec. 6; LS sec. 6], identical to ``uqcli simulate``.
 
     Parameters
     ----------
     kind
         posterior or gaussian.
     **model
-        Attributes of the model: tau, omega, xi, prior, nu, gammas; prevalence, train_prevalence,
-        train_rows, noise.
+        Model parameters: tau, omega, xi, prior, nu, gammas; prevalence, train_prevalence, train_rows, noise.
 
     Returns
     -------
@@ -35,7 +34,7 @@ def simulate(
     Raises
     ------
     UsageError
-        A parameter makes no sense.
+        A parameter is out of range.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Scores and uncertainties from what a model gives."""
+"""Compute scores and uncertainties from model outputs."""
 
 from __future__ import annotations
 
@@ -20,21 +20,21 @@ def uncertainty_of(
     alpha0: Column | None = None,
     members: Sequence[Column] | np.ndarray | None = None,
 ) -> Uncertainties:
-    """Score and uncertainties from Beta parameters, or from the members of an ensemble [UB sec. 3].
+    """Compute score and uncertainties from Beta parameters or from ensemble members [UB sec. 3].
 
-    The same work as ``uqcli uncertainty``.
+    Runs ``uqcli uncertainty``.
 
     Parameters
     ----------
     alpha1, alpha0 : positive numbers, shape (n,)
-        Parameters of the positive and of the negative class.
+        Beta parameters of the positive and of the negative class.
     members : at least two columns of probabilities, shape (n,) each, or an array of shape (n, members)
-        Instead.
+        Ensemble members, instead of Beta parameters.
 
     Raises
     ------
     UsageError, DataError
-        Not exactly one of both is given, or a value is out of range.
+        Both or neither are given, or a value is out of range.
 
     Examples
     --------

@@ -1,1 +1,1 @@
-"""Calibration errors: in Python."""
+"""Python API of ``tce``."""

@@ -1,4 +1,4 @@
-"""Calibration errors of arrays."""
+"""Measure calibration errors of arrays."""
 
 from __future__ import annotations
 
@@ -22,50 +22,50 @@ _GROUP = "group"
 
 @dataclass(frozen=True, kw_only=True)
 class CalibrationErrors:
-    """Calibration errors of all rows, and of their classes and groups where there are any.
+    """Calibration errors of all rows, and by class and group if there are any.
 
     Attributes
     ----------
     report
-        What ``uqcli tce`` prints: ``payload()`` is its JSON.
+        Report of ``uqcli tce``; ``payload()`` is its JSON.
     """
 
     report: TceReport
 
     @property
     def metrics(self) -> Metrics:
-        """By the names of ``uqcli tce --json``; means over the classes where there are many."""
+        """Metrics by the keys of ``uqcli tce --json``; class means if there are many classes."""
         return self.report.metrics
 
     @property
     def by_class(self) -> Mapping[str, ClassPart]:
-        """Metrics, bins and diagram of each class against the rest; empty for a single score."""
+        """Metrics, bins and reliability diagram of each class, one-vs-rest; empty for a single score."""
         return {part.name: part for part in self.report.whole.classes if part.name is not None}
 
     @property
     def by_group(self) -> Mapping[str, Part]:
-        """Metrics of each group."""
+        """Metrics by group."""
         return {str(part.name): part for part in self.report.groups}
 
     @property
     def bins(self) -> ScoreBins:
-        """Counts, rates and mean scores of the bins.
+        """Counts, positive rates and mean scores of the bins.
 
         Raises
         ------
         UsageError
-            There are many classes, which have bins each.
+            There are many classes, each with its own bins.
         """
         return self._single.bins
 
     @property
     def rejected(self) -> Rejected:
-        """Rows of each bin that its labels speak against; see ``bins``."""
+        """Rejected rows of each bin; see ``bins``."""
         return self._single.rejected
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What is to be said of them."""
+        """Notes on the measurement."""
         return tuple(self.report.payload()["notes"])
 
     @property
@@ -89,33 +89,33 @@ def calibration_error(
     seed: int = defaults.SEED,
     **measured: Any,
 ) -> CalibrationErrors:
-    """Test-based calibration error, ECE and relatives [TCE sec. 3].
+    """Measure the test-based calibration error, ECE and related errors [TCE sec. 3].
 
-    The same work as ``uqcli tce``.
+    Runs ``uqcli tce``.
 
     Parameters
     ----------
     score : shape (n,), or (n, C) for the probabilities of C classes
-        Probabilities of label 1; or an array or a data frame with a column for each class.
+        Probabilities of label 1; or an array or a data frame with one column per class.
     label : shape (n,)
-        0 and 1; or names of the classes, or their numbers.
+        0 and 1; or class names or class indices.
     weight : non-negative integers, shape (n,), optional
-        How often each row counts.
+        Multiplicity of each row.
     options
-        What is measured and how, as one object instead of ``measured``.
+        Errors and their options as one object, instead of ``measured``.
     classes
-        Names of the classes in the order of the columns.
+        Class names in the order of the columns.
     group : shape (n,)
-        Groups that are measured one by one, too.
+        Groups that are also measured separately.
     bootstrap
-        Draws that tell what chance does; 0 for none.
+        Draws for null distributions and intervals; 0 for none.
     **measured
         Attributes of ``MeasureOptions``: binning, n_min, n_max, bin_sizes, n_bins, alpha, test.
 
     Raises
     ------
     DataError, UsageError
-        A column has another shape or values, or an option is out of range.
+        A column has an invalid shape or value, or an option is out of range.
 
     Examples
     --------
@@ -147,7 +147,7 @@ def classwise_calibration_error(
     weight: Column | None = None,
     options: MeasureOptions | None = None,
 ) -> CalibrationErrors:
-    """The same for many classes: each against the rest, and the mean; as ``calibration_error`` has it.
+    """Measure the errors of many classes, one-vs-rest, and their mean; see ``calibration_error``.
 
     Parameters
     ----------
