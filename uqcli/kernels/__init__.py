@@ -1,1 +1,1 @@
-"""Loops over arrays that run compiled when the work is large."""
+"""Array loops that are compiled when the work is large."""

@@ -1,10 +1,12 @@
-"""The one place where kernels meet the compiler.
+"""Compile kernels with numba, on demand and cached.
 
-A kernel is written once and runs as Python or compiled, with the same result. The rule: its callers say how
-many steps a call will take, where a step is what Python does in about 0.2 microseconds, such as a turn of an
-inner loop over lists (an element of a matrix, which stays an array, costs several). The first ``SMALL_WORK``
-steps of a kernel in a process, 0.4 seconds, are Python: loading the compiler and a cached kernel takes half
-a second. From the call that passes them on, the kernel is compiled, from a cache on disk where there is one.
+A kernel is written once and runs as Python or compiled, with the same result. Callers pass the number of
+steps of a call. A step takes Python about
+0.2 microseconds, such as an iteration of an inner loop over lists. An element of a matrix, which stays an
+array, costs several steps. The first ``SMALL_WORK`` steps of a kernel in a
+process (0.4 seconds) run in Python.
+Loading the compiler and a cached kernel takes half a second. The call
+that exceeds them compiles the kernel, or loads it from the disk cache.
 """
 
 from __future__ import annotations
@@ -25,20 +27,20 @@ Ts = TypeVarTuple("Ts")
 R = TypeVar("R")
 
 CACHE_TROUBLE: Final = (
-    OSError,  # a file that cannot be read or replaced, a full disk
-    EOFError,  # an empty file
-    pickle.UnpicklingError,  # a file cut short, or no cache at all
-    AttributeError,  # damaged pickles name what is not there ...
+    OSError,  # unreadable or read-only file, full disk
+    EOFError,  # empty file
+    pickle.UnpicklingError,  # truncated file, or not a cache
+    AttributeError,  # damaged pickle: unknown name ...
     ImportError,
-    TypeError,  # ... or call it with something else
+    TypeError,  # ... or a call with wrong arguments
     ValueError,
-    RuntimeError,  # compiled code that is none; no place for a cache, on disk or at home
+    RuntimeError,  # invalid compiled code; no cache directory, on disk or at home
 )
-"""What numba was seen to raise over a cache; its own errors about a kernel are none of these."""
+"""Exceptions that numba raises on cache problems; none of them is an error in a kernel."""
 
 
 class Kernel(Generic[*Ts, R]):
-    """A function over arrays that runs as Python or compiled, with the same result.
+    """Array function that runs as Python or compiled, with the same result.
 
     Parameters
     ----------
@@ -52,14 +54,14 @@ class Kernel(Generic[*Ts, R]):
         self._work = 0
 
     def run(self, work: int, *args: *Ts) -> R:
-        """Run the kernel; ``work`` is about how many steps it will take."""
+        """Run the kernel; ``work`` is its approximate number of steps."""
         self._work += work
         if self._work <= SMALL_WORK:
             return self._on_lists(*args)
         return self.loaded(args)(*args)
 
     def _on_lists(self, *args: *Ts) -> R:
-        """Run as Python; lines of numbers become lists, which Python reads several times faster."""
+        """Run as Python; 1-d arrays become lists, which Python indexes several times faster."""
         given: tuple[Any, ...] = args
         lists: list[Any] = [
             value.tolist() if isinstance(value, np.ndarray) and value.ndim == 1 else value for value in given
@@ -71,26 +73,26 @@ class Kernel(Generic[*Ts, R]):
         return result
 
     def loaded(self, args: tuple[Any, ...]) -> Callable[[*Ts], R]:
-        """The compiled function, from the cache unless that is in trouble.
+        """Compiled function, from the cache unless that fails.
 
-        The cache is read and written here, before the kernel runs: what a kernel raises is never mistaken
-        for trouble with the cache. A real error of the compiler comes again without the cache.
+        The cache is accessed here, before the kernel runs, so that errors of the kernel are never mistaken
+        for cache problems. A real compiler error recurs without the cache.
         """
         try:
             self.cached.compile(tuple(map(self.cached.typeof_pyval, args)))
         except CACHE_TROUBLE:
-            self.__dict__["cached"] = self.compiled  # for good: the next call would meet the same
+            self.__dict__["cached"] = self.compiled  # permanently: the next call would fail likewise
         function: Callable[[*Ts], R] = self.cached
         return function
 
     @cached_property
     def compiled(self) -> Any:
-        """The compiled function, without a cache on disk."""
+        """Compiled function, without disk cache."""
         return self._compile(cache=False)
 
     @cached_property
     def cached(self) -> Any:
-        """The compiled function, with a cache on disk."""
+        """Compiled function, with disk cache."""
         return self._compile(cache=True)
 
     def _compile(self, *, cache: bool) -> Any:
@@ -105,15 +107,16 @@ class Kernel(Generic[*Ts, R]):
 
 
 def cache_directory(beside: Path) -> str | None:
-    """Where compiled kernels are kept: '' for beside their sources, None where no place can be trusted.
+    """Directory of compiled kernels: '' for beside their sources, None if no directory can be trusted.
 
-    A cache is pickled code. It is read from an absolute directory only that is ours and that nobody else may
-    write: the one that NUMBA_CACHE_DIR names, else the one beside the sources, else one of our own.
+    A cache is pickled code. It is therefore only read from an absolute directory that we own and nobody else
+    may write. Candidates: NUMBA_CACHE_DIR if set, else the directory beside the sources, else one in the home
+    directory.
 
     Parameters
     ----------
     beside
-        The directory that Python keeps its own compiled code in.
+        Directory of Python's own bytecode cache.
     """
     named = os.environ.get("NUMBA_CACHE_DIR")
     if named:
@@ -126,7 +129,7 @@ def cache_directory(beside: Path) -> str | None:
 
 
 def _is_ours(directory: Path) -> bool:
-    """Whether a directory is absolute, there or made here, and nobody else may write or replace it."""
+    """Whether a directory is absolute, exists (or was created here), and only we may write or replace it."""
     if not directory.is_absolute():
         return False
     user, others = os.geteuid(), stat.S_IWGRP | stat.S_IWOTH

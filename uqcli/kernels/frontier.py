@@ -1,4 +1,4 @@
-"""The recall frontier over a number of bins: max-plus convolution of the rows' top runs."""
+"""Recall frontier over the number of flagged bins: max-plus convolution of the rows' top runs."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from uqcli.kernels.compile import kernel
 
 
 def bin_frontier(gains: Ints) -> Ints:
-    """For every number of bins, how many each row takes in the best boundary of that many bins.
+    """For every total number of bins, find how many each row takes in the best boundary.
 
     Parameters
     ----------
@@ -19,14 +19,14 @@ def bin_frontier(gains: Ints) -> Ints:
     Returns
     -------
     int32, shape (K, K*L+1)
-        Column m holds the bins each row takes; the columns add up to m. Among equal gains a row
-        takes as few bins as it can, later rows first.
+        Column m has the bins taken by each row; they add up to m. Among equal gains a row takes as few bins
+        as possible, later rows first.
     """
     rows, width = gains.shape
     bins = width - 1
     total = np.zeros(rows * bins + 1, dtype=np.int64)
     taken = np.zeros((rows, rows * bins + 1), dtype=np.int32)
-    work = width * (rows * (rows - 1) // 2 * bins + rows)  # turns of the inner loop
+    work = width * (rows * (rows - 1) // 2 * bins + rows)  # iterations of the inner loop
     max_plus_convolution.run(work, np.ascontiguousarray(gains), total, taken)
     chosen = np.empty((rows, rows * bins + 1), dtype=np.int32)
     left = np.arange(rows * bins + 1)
@@ -40,7 +40,7 @@ def bin_frontier(gains: Ints) -> Ints:
 def max_plus_convolution(
     gains: Ints, total: Ints, taken: np.ndarray[tuple[int, int], np.dtype[np.int32]]
 ) -> None:
-    """Fill, row by row, the best total for every number of bins and what the row takes for it."""
+    """Fill, row by row, the best total for every number of bins and the bins that the row takes for it."""
     rows, width = gains.shape
     bins = width - 1
     before = np.empty_like(total)

@@ -1,7 +1,7 @@
-"""Small systems of linear equations, solved in one fixed order of sums.
+"""Small linear systems, solved with a fixed summation order.
 
-Libraries choose their order by the kind of CPU, and with it the last digits. Here every sum runs number by
-number, or as numpy's own, which are alike everywhere.
+BLAS libraries choose an order by CPU, which changes the last digits. Here every sum is sequential, or numpy's
+own, which is the same on every CPU.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ Matrix = NDArray[np.float64]
 
 _SWEEPS = 30
 _NOTHING = 1e-15
-"""Share of the largest eigenvalue below which one counts as 0."""
+"""Ratio to the largest eigenvalue below which an eigenvalue counts as 0."""
 
 
 def solved(matrix: Matrix, right: Floats) -> Floats:
-    """Solution of ``matrix x = right`` by elimination with partial pivoting; not finite where there is none.
+    """Solve ``matrix x = right`` by elimination with partial pivoting; not finite if singular.
 
     Parameters
     ----------
@@ -42,9 +42,9 @@ def solved(matrix: Matrix, right: Floats) -> Floats:
 
 
 def least_solution(matrix: Matrix, right: Floats) -> Floats:
-    """The shortest of the vectors that come nearest to ``matrix x = right``, for a small symmetric matrix.
+    """Minimum-norm least-squares solution of ``matrix x = right`` for a small symmetric matrix.
 
-    Its eigenvectors are found by Jacobi's rotations.
+    Uses an eigendecomposition by Jacobi rotations.
 
     Parameters
     ----------
@@ -64,7 +64,7 @@ def least_solution(matrix: Matrix, right: Floats) -> Floats:
 
 
 def _rotate(left: Matrix, vectors: Matrix, i: int, j: int) -> bool:
-    """Turn two axes so that the matrix is 0 where they cross; False where it is small enough already."""
+    """Apply a Jacobi rotation that zeroes element (i, j); return False if it is already negligible."""
     small = 1e-17 * np.sqrt(abs(left[i, i])) * np.sqrt(abs(left[j, j]))
     if not abs(left[i, j]) > small:
         return False
@@ -81,7 +81,7 @@ def _rotate(left: Matrix, vectors: Matrix, i: int, j: int) -> bool:
 
 
 def is_positive_definite(matrix: Matrix) -> bool:
-    """Whether elimination of a symmetric matrix meets positive pivots only."""
+    """Whether elimination of a symmetric matrix has positive pivots only."""
     rows = matrix.copy()
     for at in range(len(rows)):
         if not rows[at, at] > 0:
@@ -92,10 +92,10 @@ def is_positive_definite(matrix: Matrix) -> bool:
 
 
 def extreme_singular_values(matrix: Matrix) -> tuple[float, float]:
-    """The smallest and the largest singular value of a square matrix.
+    """Smallest and largest singular value of a square matrix.
 
-    Householder's reflections make it bidiagonal; bisection then finds the values, with the sign count of the
-    tridiagonal matrix of Golub and Kahan (1965).
+    Householder bidiagonalisation, then bisection with the Sturm count of the Golub-Kahan tridiagonal matrix
+    (1965).
 
     Parameters
     ----------
@@ -118,7 +118,7 @@ def extreme_singular_values(matrix: Matrix) -> tuple[float, float]:
 
 
 def _reflect(block: Matrix) -> None:
-    """Turn the first column into a multiple of the first axis, by a reflection of all columns."""
+    """Apply a Householder reflection that zeroes the first column below its first element."""
     if min(block.shape) == 0:
         return
     mirror = block[:, 0].copy()
@@ -131,7 +131,7 @@ def _reflect(block: Matrix) -> None:
 
 
 def _bisected(squares: list[float], rank: int, bound: float) -> float:
-    """An eigenvalue of the symmetric tridiagonal matrix with a diagonal of zeros, by its rank from 0."""
+    """Eigenvalue of the symmetric tridiagonal matrix with zero diagonal, by 0-based rank."""
     low, high = 0.0, bound
     while True:
         middle = (low + high) / 2
@@ -144,7 +144,7 @@ def _bisected(squares: list[float], rank: int, bound: float) -> float:
 
 
 def _below(squares: list[float], shift: float) -> int:
-    """How many eigenvalues lie below a shift: negative pivots of the shifted matrix."""
+    """Number of eigenvalues below a shift: negative pivots of the shifted matrix."""
     pivot = -shift
     negative = 1 if pivot < 0 else 0
     for square in squares:

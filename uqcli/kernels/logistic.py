@@ -19,16 +19,16 @@ def logistic_fit(
     ridge: float = 0.0,
     offset: Floats | float = 0.0,
 ) -> Floats:
-    """Coefficients of ``P(positive) = sigmoid(offset + b0 + b1*x1 + ... + bd*xd)``.
+    """Fit the coefficients of ``P(positive) = sigmoid(offset + b0 + b1*x1 + ... + bd*xd)``.
 
-    Newton's method on the log likelihood of standardised features, less ``ridge/2`` times the sum of the
-    squared coefficients; a step is halved until it does not lower it. Sums run in the order of the rows,
-    without threads.
+    Newton's method on the penalised log likelihood of standardised features; the penalty is ``ridge/2`` times
+    the sum of squared coefficients. A step is halved until it does not lower the objective. Sums are
+    sequential over rows, without threads.
 
     Parameters
     ----------
     features : float64, shape (d, m)
-        One line for each feature; with d = 0 only the intercept is fitted.
+        One row per feature; with d = 0 only the intercept is fitted.
     count, positives : int64 or float64, shape (m,)
         Rows and positive rows; without ridge a maximum must exist.
     offset : float64, shape (m,) or a number
@@ -37,9 +37,9 @@ def logistic_fit(
     Returns
     -------
     float64, shape (d+1,)
-        Intercept, slopes; a feature that does not vary has slope 0.
+        Intercept, slopes; a constant feature has slope 0.
     """
-    shrunk = np.array([max(1.0, float(np.abs(x).max()) / 1e100) for x in features])  # squares stay finite
+    shrunk = np.array([max(1.0, float(np.abs(x).max()) / 1e100) for x in features])  # keeps squares finite
     features = features / shrunk[:, None]
     total = count.sum()
     mean = np.array([(x * count).sum() / total for x in features])
@@ -58,7 +58,7 @@ def logistic_fit(
 
 
 def negative_log_likelihood(coefficients: Floats, features: Floats, count: Ints, positives: Ints) -> float:
-    """Loss of a logistic model; shapes as for ``logistic_fit``."""
+    """Loss of a logistic model; shapes as in ``logistic_fit``."""
     lines = [np.ones(len(count)), *features]
     return _loss(coefficients, lines, count, positives, np.zeros(len(lines)), 0.0)[0]
 
@@ -66,7 +66,7 @@ def negative_log_likelihood(coefficients: Floats, features: Floats, count: Ints,
 def likelihood_has_maximum(x: Floats, count: Ints, positives: Ints, *, falling: bool) -> bool:
     """Whether the likelihood of a logistic model of one feature has a maximum.
 
-    It grows without end with one class, or where a threshold separates the classes: positives above, or with
+    It is unbounded with a single class, or if a threshold separates the classes: positives above it, or with
     ``falling`` also below.
 
     Parameters
@@ -82,7 +82,7 @@ def likelihood_has_maximum(x: Floats, count: Ints, positives: Ints, *, falling: 
 
 
 def class_ends(count: Ints, positives: Ints) -> Ints | None:
-    """Where positive rows begin and end, and where negative ones do; None with one class.
+    """First and last positions of positive rows and of negative rows; None with a single class.
 
     Parameters
     ----------
@@ -102,7 +102,7 @@ def class_ends(count: Ints, positives: Ints) -> Ints | None:
 
 
 def _end(count: Ints, positives: Ints, *, negative: bool, backwards: bool) -> int | None:
-    """First or last place with rows of a class; what lies behind it is not looked at."""
+    """First or last position with rows of a class; stops at the first part that has one."""
     cuts = parts(len(count))
     for part in reversed(cuts) if backwards else cuts:
         held = np.flatnonzero(positives[part] < count[part] if negative else positives[part])
@@ -112,18 +112,18 @@ def _end(count: Ints, positives: Ints, *, negative: bool, backwards: bool) -> in
 
 
 def separates(x: Floats, *, falling: bool) -> bool:
-    """Whether a threshold separates the classes: positives above, or with ``falling`` also below.
+    """Whether a threshold separates the classes: positives above it, or with ``falling`` also below.
 
     Parameters
     ----------
     x : float64, shape (4,)
-        The feature at the ends of the classes, as ``class_ends`` gives them.
+        The feature at the positions of ``class_ends``.
     """
     return bool(x[0] >= x[3] or (falling and x[1] <= x[2]))
 
 
 def sigmoid(log_odds: Floats) -> Floats:
-    """Probabilities of log-odds, without overflow."""
+    """Sigmoid function, without overflow."""
     small = np.exp(-np.abs(log_odds))
     probability: Floats = np.where(log_odds >= 0, 1.0, small) / (1 + small)
     return probability
@@ -166,7 +166,7 @@ def _loss(
     penalty: Floats,
     offset: Floats | float,
 ) -> tuple[float, Floats]:
-    """Negative log likelihood with its penalty, and the log-odds."""
+    """Penalised negative log likelihood, and the log-odds."""
     log_odds: Floats = np.asarray(offset + sum(b * x for b, x in zip(beta, lines, strict=True)))
     softplus = np.maximum(log_odds, 0) + np.log1p(np.exp(-np.abs(log_odds)))
     return float((count * softplus - positives * log_odds).sum() + (penalty * beta**2).sum() / 2), log_odds

@@ -1,4 +1,4 @@
-"""Non-conformity scores by cumulated probability, and the sets of labels below a threshold."""
+"""Cumulative-probability non-conformity scores (APS), and the prediction sets below a threshold."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from uqcli.kernels.compile import kernel
 Matrix = NDArray[np.float64]
 
 FEW_CLASSES = 16
-"""Up to so many, putting each class in its place is faster than calling a sort."""
+"""Number of classes up to which insertion is faster than a call of sort."""
 
 _SCORE_STEPS, _SET_STEPS, _SORTED_SET_STEPS = 5, 16, 5
-"""Steps of Python for each probability: matrices stay arrays, whose elements it reads slowly."""
+"""Python steps per probability: matrices stay arrays, whose elements are slow to index."""
 
 
 def true_label_scores(probability: Matrix, label: Ints, uniform: Floats) -> Floats:
-    """Score of each row's own label: the mass of likelier classes and ``uniform`` of its own, at most 1.
+    """Score of each row's label: mass of more probable classes plus ``uniform`` times its own, at most 1.
 
     Parameters
     ----------
@@ -40,7 +40,7 @@ def true_label_scores(probability: Matrix, label: Ints, uniform: Floats) -> Floa
 
 @kernel
 def fill_true_label_scores(probability: Matrix, label: Ints, uniform: Floats, result: Floats) -> None:
-    """Fill the scores: likelier classes are added from the largest probability down, one by one."""
+    """Fill the scores; the masses of more probable classes are added in descending order."""
     rows, classes = probability.shape
     likelier = np.empty(classes)
     for i in range(rows):
@@ -67,7 +67,7 @@ def fill_true_label_scores(probability: Matrix, label: Ints, uniform: Floats, re
 
 
 def sets_below(probability: Matrix, threshold: Matrix, uniform: Floats) -> NDArray[np.bool_]:
-    """Which labels of each row have a score up to their threshold.
+    """Prediction set of each row: the labels whose score is at most their threshold.
 
     Parameters
     ----------
@@ -94,20 +94,20 @@ def sets_below(probability: Matrix, threshold: Matrix, uniform: Floats) -> NDArr
 
 @kernel
 def fill_sets(probability: Matrix, threshold: Matrix, uniform: Floats, inside: Bools) -> None:
-    """Fill the sets, class by class from the largest probability down."""
+    """Fill the sets, class by class in descending order of probability."""
     rows, classes = probability.shape
     descending = np.empty(classes, dtype=np.int64)
     lines = len(threshold)
     for i in range(rows):
         line = i if lines == rows else 0
-        top = -1.0  # no score above it is in the set, but for classes that always are
+        top = -1.0  # no higher score is in the set, except for classes that always are
         for j in range(classes):
             if threshold[line, j] >= 1.0:
                 inside[i, j] = True
             elif threshold[line, j] > top:
                 top = threshold[line, j]
         if classes > FEW_CLASSES:
-            descending[:] = np.argsort(-probability[i])  # equal ones share a score: their order is free
+            descending[:] = np.argsort(-probability[i])  # ties share a score, so their order does not matter
         else:
             for j in range(classes):
                 at = j
@@ -119,7 +119,7 @@ def fill_sets(probability: Matrix, threshold: Matrix, uniform: Floats, inside: B
         at = 0
         while at < classes and min(mass, 1.0) <= top:
             largest = probability[i, descending[at]]
-            if largest < 0.0:  # rounding of the model
+            if largest < 0.0:  # rounding error of the model
                 break
             score = min(1.0, mass + uniform[i] * largest)
             while at < classes and probability[i, descending[at]] == largest:

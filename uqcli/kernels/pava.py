@@ -1,4 +1,4 @@
-"""Pool adjacent violators, on integer counts and on numbers."""
+"""Pool adjacent violators (PAVA), on integer counts and on floats."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ from uqcli.kernels.compile import kernel
 from uqcli.parts import PART, each_part, sums_from
 
 _FEW, _MUCH_LESS = 1024, 0.9
-"""Elements that need no pooling beforehand, and what a round of it must leave to be worth another."""
+"""Size below which pre-pooling is skipped, and the shrinkage that justifies another round."""
 
 _LINES = 16
-"""Lines from which on all of them are pooled step by step at once."""
+"""Number of rows from which all are pooled together, step by step."""
 
 
 def isotonic_blocks(positives: Ints, count: Ints) -> Ints:
     """Blocks of the least-squares isotonic fit of ``positives / count`` with weights ``count``.
 
-    Neighbouring blocks of equal mean are one block; means are compared as integer cross products, so
-    the blocks are exact for totals below 3e9.
+    Adjacent blocks of equal mean are merged. Means are compared as integer cross products, so the blocks are
+    exact for totals below 3e9.
 
     Parameters
     ----------
@@ -40,18 +40,18 @@ def isotonic_blocks(positives: Ints, count: Ints) -> Ints:
 
 
 def isotonic_sums(positives: Ints, count: Ints) -> tuple[Ints, Ints, Ints]:
-    """Position of the first element of each isotonic block, its count and its positives; see above."""
+    """First position, count and positives of each isotonic block; see ``isotonic_blocks``."""
     first = isotonic_blocks(positives, count)
     return first, sums_from(count, first), sums_from(positives, first)
 
 
 def _pooled_runs(positives: Ints, count: Ints) -> tuple[Ints, Ints, Ints]:
-    """Pool neighbours that do not rise, as long as that leaves much less: they share a block anyway.
+    """Merge adjacent elements that do not increase, which share a block, while rounds still shrink the input.
 
     Returns
     -------
     first, positives, count : int64, shape (blocks,)
-        Position of the first element of each block, and its sums.
+        First position of each block, and its sums.
     """
     if len(count) > PART:
         pooled = each_part(lambda part: _pooled_runs(positives[part], count[part]), len(count))
@@ -74,7 +74,7 @@ def _pooled_runs(positives: Ints, count: Ints) -> tuple[Ints, Ints, Ints]:
 
 @kernel
 def fill_starts(positives: Ints, count: Ints, start: Ints, block_positives: Ints, block_count: Ints) -> int:
-    """Fill the block stacks and return how many blocks there are."""
+    """Fill the block stacks and return the number of blocks."""
     blocks = 0
     for i in range(len(count)):
         start[blocks] = i
@@ -93,7 +93,7 @@ def fill_starts(positives: Ints, count: Ints, start: Ints, block_positives: Ints
 
 
 def bounded_blocks(positives: Ints, count: Ints, n_min: int, n_max: int) -> Ints:
-    """Blocks of PAVA-BC, the isotonic fit whose blocks keep between n_min and n_max rows [TCE].
+    """Blocks of PAVA-BC, isotonic regression with block sizes between n_min and n_max rows [TCE].
 
     Parameters
     ----------
@@ -124,11 +124,11 @@ def fill_bounded_starts(
     block_positives: Ints,
     block_count: Ints,
 ) -> int:
-    """Fill the block stacks and return how many blocks there are."""
+    """Fill the block stacks and return the number of blocks."""
     tail = len(count)
     tail_count = 0
     tail_positives = 0
-    while tail > 0 and tail_count < n_min:  # held back: the fewest last elements with n_min rows
+    while tail > 0 and tail_count < n_min:  # the shortest tail with n_min rows is held back
         tail -= 1
         tail_count += count[tail]
         tail_positives += positives[tail]
@@ -159,7 +159,7 @@ def fill_bounded_starts(
 
 
 def isotonic_means(value: Floats, weight: Floats) -> Floats:
-    """Least-squares isotonic fit of each of several lines of numbers, non-decreasing.
+    """Least-squares isotonic fit of each row of a matrix, non-decreasing.
 
     Parameters
     ----------
@@ -180,9 +180,9 @@ def isotonic_means(value: Floats, weight: Floats) -> Floats:
 
 
 def _means_of_lines(value: Floats, weight: Floats) -> Floats:
-    """The same as ``fill_means`` of each, one step of all lines at a time."""
+    """Vectorised ``fill_means``: one step of all rows at a time."""
     lines, size = value.shape
-    base = np.arange(lines) * (size + 1)  # below the first block of a line stands one that nothing joins
+    base = np.arange(lines) * (size + 1)  # sentinel below the first block of each row, never merged
     sums, total, mean = (np.zeros(lines * (size + 1)) for _ in range(3))
     start = np.zeros(lines * (size + 1), dtype=np.int64)
     mean[base] = -np.inf
@@ -207,7 +207,7 @@ def _means_of_lines(value: Floats, weight: Floats) -> Floats:
 
 
 def _numbers_from(sizes: Ints) -> Ints:
-    """0, 1, ... below each size, one after the other."""
+    """Concatenate the ranges 0, 1, ... below each size."""
     return np.arange(int(sizes.sum())) - np.repeat(np.cumsum(sizes) - sizes, sizes)
 
 
@@ -215,7 +215,7 @@ def _numbers_from(sizes: Ints) -> Ints:
 def fill_means(
     value: Floats, weight: Floats, fitted: Floats, block_sum: Floats, block_weight: Floats, start: Ints
 ) -> None:
-    """Fill in the mean of each element's block."""
+    """Fill in the block mean of each element."""
     blocks = 0
     for i in range(len(value)):
         start[blocks] = i

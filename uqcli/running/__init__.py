@@ -1,1 +1,1 @@
-"""What a run tells those who wait for it, and what ends with it."""
+"""Run-wide state: progress, remarks, temporary files, memory."""

@@ -1,8 +1,8 @@
-"""What is unfinished when a signal ends the run: temporary files, places just being taken, other work.
+"""Cleanup when a signal ends the run: temporary files, outputs being renamed, other work.
 
-Temporaries are registered so that a signal can remove them (see uqcli.cli.signals), and locked while
-their process lives: what a killed run left behind is told apart by its lock, on any host that shares the
-directory, and removed by the next run that writes the same file. Other work registers what is to be done.
+Temporary files are registered so that a signal can remove them (see uqcli.cli.signals), and locked while
+their process lives. The next run that writes the same file removes those of a killed run: they are unlocked,
+on any host that shares the directory. Other work registers its own cleanup.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ from pathlib import Path
 from typing import BinaryIO, Final
 
 _READABLE_BYTES: Final = 100
-"""How much of an output's name its temporaries show; names may have 255 bytes."""
+"""Bytes of an output's name in the names of its temporary files; a name may have 255 bytes."""
 
 changing: Final = threading.RLock()
-"""Held while a temporary is made or takes its place, and by whoever ends the process."""
+"""Held while a temporary file is created or renamed into place, and by the thread that ends the process."""
 
 _temporaries: set[str] = set()
 _replaced: list[str] = []
@@ -40,18 +40,18 @@ def remove_temporaries() -> None:
 
 
 def replaced_files() -> tuple[str, ...]:
-    """The regular files and objects that this process has written, as they were named."""
+    """Regular files and objects that this process has written, by their given names."""
     return tuple(_replaced)
 
 
 def doubtful_files() -> tuple[str, ...]:
-    """Objects that may just have taken their places, or may still do so."""
+    """Objects whose replacement may or may not have happened yet."""
     return tuple(_replacing_now)
 
 
 @contextmanager
 def replacing(target: str) -> Iterator[None]:
-    """Let something take its place, where only its store knows when; ``changing`` is held."""
+    """Mark an object as being replaced by its store; ``changing`` is held."""
     _replacing_now.add(target)
     try:
         yield
@@ -61,14 +61,14 @@ def replacing(target: str) -> Iterator[None]:
 
 
 class Temporary:
-    """A registered file beside the place that it is for, locked while its process lives.
+    """A registered temporary file in its target's directory, locked while its process lives.
 
     Parameters
     ----------
     directory
-        Where it is made.
+        Directory in which it is created.
     name
-        What it stands for; leftovers of the same name are removed.
+        Name of the target; leftovers of the same target are removed.
     """
 
     def __init__(self, directory: Path, name: str) -> None:
@@ -78,17 +78,17 @@ class Temporary:
             pass
 
     def _made(self, path: str) -> bool:
-        """Create and lock the file; False if another run took it for a leftover in between."""
+        """Create and lock the file; return False if another run removed it as a leftover in between."""
         self.path = path
-        with changing:  # none is made any more once whoever ends the process has removed them
-            _temporaries.add(path)  # before it is there: it must be known when a signal comes
+        with changing:  # no new file after the thread that ends the process has removed them all
+            _temporaries.add(path)  # registered before it exists, so that a signal always finds it
             try:
                 descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
             except OSError:
                 _temporaries.discard(path)
                 raise
         self._lock: int | None = descriptor
-        with suppress(OSError):  # a file system without locks, or the other run's lock
+        with suppress(OSError):  # a file system without locks, or locked by the other run
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         if os.fstat(descriptor).st_nlink:
             return True
@@ -97,11 +97,11 @@ class Temporary:
 
     def open(self) -> BinaryIO:
         """Open it for writing; the lock outlives the stream."""
-        assert self._lock is not None  # not removed yet
+        assert self._lock is not None  # only before remove()
         return os.fdopen(os.dup(self._lock), "wb")
 
     def take_place(self, path: Path, target: str) -> None:
-        """Rename it; whoever ends the process knows whether that came before."""
+        """Rename it into place; the thread that ends the process knows whether this has happened."""
         try:
             os.chmod(self.path, _mode_of(path))  # noqa: PTH101  names may be any bytes
             with changing:
@@ -113,7 +113,7 @@ class Temporary:
         _sync_directory(path.parent)
 
     def remove(self) -> None:
-        """Unlink it where it has not taken its place, and let go of the lock."""
+        """Unlink it unless it was renamed, and release the lock."""
         if self.path in _temporaries:
             with suppress(OSError):
                 os.unlink(self.path)  # noqa: PTH108
@@ -125,14 +125,14 @@ class Temporary:
 
 @contextmanager
 def temporary_path(directory: Path | None, name: str) -> Iterator[Path]:
-    """Yield the path of a registered, locked temporary file; it is gone afterwards.
+    """Yield the path of a registered, locked temporary file; remove it afterwards.
 
     Parameters
     ----------
     directory
-        None for the system's directory of temporary files.
+        None for the system's temporary directory.
     name
-        What it stands for: leftovers of the same name whose process is dead are removed.
+        Name of the target: leftovers of the same target whose process is dead are removed.
     """
     temporary = Temporary(Path(tempfile.gettempdir()) if directory is None else directory, name)
     try:
@@ -142,14 +142,14 @@ def temporary_path(directory: Path | None, name: str) -> Iterator[Path]:
 
 
 def _prefix(name: str) -> str:
-    """What the temporaries of a file begin with: some of its name, and a digest of all of it."""
+    """Prefix of the temporary names of a file: part of its name, and a digest of the whole."""
     whole = os.fsencode(name)
     readable = whole[:_READABLE_BYTES].decode("utf-8", "ignore")
     return f".{readable}.{hashlib.sha256(whole).hexdigest()[:8]}."
 
 
 def _remove_leftovers(directory: Path, prefix: str) -> None:
-    """Remove temporaries whose process is dead: nobody holds their lock."""
+    """Remove temporary files of dead processes: those that nobody locks."""
     with suppress(OSError):
         for name in os.listdir(directory):  # noqa: PTH208
             if name.startswith(prefix) and name.endswith(".tmp"):
@@ -167,7 +167,7 @@ def _remove_unlocked(path: str) -> None:
 
 
 def _mode_of(path: Path) -> int:
-    """Permission bits of the file being replaced, else what open() would give."""
+    """Permission bits of the file to be replaced, else those that open() would give."""
     with suppress(FileNotFoundError):
         return stat.S_IMODE(path.stat().st_mode)
     mask = os.umask(0)
@@ -176,7 +176,7 @@ def _mode_of(path: Path) -> int:
 
 
 def _sync_directory(directory: Path) -> None:
-    """Make the rename survive a power cut where the file system can."""
+    """Sync the directory, so that the rename survives a power failure if the file system supports it."""
     with suppress(OSError):
         descriptor = os.open(directory, os.O_RDONLY)
         try:
@@ -186,11 +186,11 @@ def _sync_directory(directory: Path) -> None:
 
 
 def when_interrupted(work: Callable[[], None]) -> None:
-    """Have something done once a signal ends the run; it must not take long."""
+    """Register work to do when a signal ends the run; it must be quick."""
     _works.append(work)
 
 
 def answer_interruption() -> None:
-    """Do what was asked for; safe to call from another thread."""
+    """Do the registered work; safe to call from another thread."""
     for work in tuple(_works):
         work()

@@ -1,4 +1,4 @@
-"""What memory a run may still take: of the machine, of its container, of its shell."""
+"""Memory available to a run: of the machine, its container and its shell."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _OWN: Final = Path("/proc/self/statm")
 
 
 def available_bytes() -> int | None:
-    """The least of what the machine, the control group and ``ulimit -v`` leave; None where none tells."""
+    """Minimum of what the machine, the control group and ``ulimit -v`` leave; None if none is known."""
     found = [each for each in (_of_machine(), _of_group(), _of_shell()) if each is not None]
     return min(found) if found else None
 
@@ -28,7 +28,7 @@ def _of_machine() -> int | None:
 
 
 def _of_group() -> int | None:
-    """What a container's limit leaves, its file cache not counted; versions 2 and 1."""
+    """Free memory of the container (cgroup versions 2 and 1), file cache not counted as used."""
     for limit, used, cache in (
         ("memory.max", "memory.current", "inactive_file"),
         ("memory/memory.limit_in_bytes", "memory/memory.usage_in_bytes", "total_inactive_file"),

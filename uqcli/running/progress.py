@@ -1,4 +1,4 @@
-"""How far a run is: told by those who work, shown by whoever listens; nobody does unless a terminal waits."""
+"""Progress events, shown only on a terminal."""
 
 from __future__ import annotations
 
@@ -8,34 +8,34 @@ from typing import TypeVar
 T = TypeVar("T")
 
 Hear = Callable[[str, int, str, float | None], None]
-"""Takes what ``tell`` is told; called often."""
+"""Receives progress events; called often."""
 
 _listening: list[Hear] = []
 
 
 def listen(hear: Hear | None) -> None:
-    """Let somebody hear of every step from now on; None for nobody."""
+    """Register the receiver of progress events; None for none."""
     _listening[:] = [] if hear is None else [hear]
 
 
 def tell(work: str, done: int, unit: str, share: float | None) -> None:
-    """Say how far a piece of work is.
+    """Report the progress of a task.
 
     Parameters
     ----------
     work
-        What is done, such as ``reading``; another name is another piece.
+        Task, such as ``reading``; another name is another task.
     done
-        How much of it, in its unit.
+        Amount done, in ``unit``.
     share
-        From 0 to 1; None where nobody can say.
+        From 0 to 1; None if unknown.
     """
     for hear in _listening:
         hear(work, done, unit, share)
 
 
 def followed(items: Iterable[T], work: str, total: int, unit: str = "draws") -> Iterator[T]:
-    """The same items, each told when it has been worked on.
+    """Yield the items, reporting progress after each.
 
     Examples
     --------

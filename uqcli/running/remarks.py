@@ -1,7 +1,7 @@
-"""What a run noticed about its inputs.
+"""Remarks and cautions on the inputs of a run.
 
-Remarks are about the way these are written: for the reader of a report, not in JSON or artifacts, since
-results are the same bytes whatever form the rows come in. Cautions are about the rows: JSON has them, too.
+Remarks concern the file format. Only the readable report has them, not JSON or rule files: results are the
+same bytes for every format. Cautions concern the rows; JSON has them as well.
 """
 
 from __future__ import annotations
@@ -13,26 +13,26 @@ _cautions: Final[dict[str, None]] = {}
 
 
 def remark(sentence: str) -> None:
-    """Say something once."""
+    """Add a remark, once."""
     _said[sentence] = None
 
 
 def remarks() -> list[str]:
-    """What was said in this run, in order."""
+    """Remarks of this run, in order."""
     return list(_said)
 
 
 def caution(sentence: str) -> None:
-    """Warn of what makes results wrong, once."""
+    """Add a caution on something that makes results wrong, once."""
     _cautions[sentence] = None
 
 
 def cautions() -> list[str]:
-    """What was warned of in this run, in order."""
+    """Cautions of this run, in order."""
     return list(_cautions)
 
 
 def forget() -> None:
-    """Begin a new run."""
+    """Clear both for a new run."""
     _said.clear()
     _cautions.clear()

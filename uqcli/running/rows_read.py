@@ -1,6 +1,6 @@
-"""How many rows each input of a run held: for pages, which say what they were made from.
+"""Row counts of a run's inputs, for the origin section of a page.
 
-Results speak of all rows together, whatever files they are split into.
+Results are about all rows together, however they are split into files.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ _rows: Final[dict[str, int]] = {}
 
 
 def rows_read(name: str, rows: int) -> None:
-    """Take note of an input that was read to its end."""
+    """Record the rows of a completely read input."""
     _rows[name] = rows
 
 
@@ -21,5 +21,5 @@ def rows_by_input() -> dict[str, int]:
 
 
 def forget() -> None:
-    """Begin a new run."""
+    """Clear the counts for a new run."""
     _rows.clear()

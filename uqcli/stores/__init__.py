@@ -1,1 +1,1 @@
-"""Where bytes are: files of this machine, objects of a store, answers of a web server."""
+"""Byte sources and sinks: local files, objects of a store, web responses."""

@@ -1,4 +1,4 @@
-"""Addresses of object stores and of web servers, told apart from names of files."""
+"""Addresses of object stores and web servers, as opposed to file names."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ def is_stored(name: str) -> bool:
 
 
 def is_web(name: str) -> bool:
-    """Whether a name is the address of a web server's file."""
+    """Whether a name is a web address."""
     return _scheme(name) in _WEB
 
 
 def shown_address(name: str) -> str:
-    """A name without what only a server should see: user, password, a query that may be a signature.
+    """Remove from an address user, password and query, which only the server should see.
 
     Examples
     --------
@@ -46,12 +46,12 @@ def shown_address(name: str) -> str:
 
 
 def refuse_user(name: str) -> None:
-    """Refuse a user or a password in an address: others would see them in the list of processes.
+    """Refuse a user or a password in an address, since the process list shows it.
 
     Raises
     ------
     DataError
-        There is one.
+        The address has one.
     """
     if "@" in name.partition("://")[2].partition("/")[0]:
         raise DataError(
@@ -62,12 +62,12 @@ def refuse_user(name: str) -> None:
 
 
 def is_address(name: str) -> bool:
-    """Whether a name is no file's, but an address."""
+    """Whether a name is an address instead of a file name."""
     return is_stored(name) or is_web(name)
 
 
 def is_foreign(name: str) -> bool:
-    """Whether a name looks like an address, but of nothing that is known; a file may still be called so.
+    """Whether a name looks like an address of an unknown scheme; a file may still have this name.
 
     Examples
     --------
@@ -79,16 +79,16 @@ def is_foreign(name: str) -> bool:
 
 @dataclass(frozen=True, kw_only=True)
 class Address:
-    """A place in a store.
+    """An address in a store.
 
     Attributes
     ----------
     scheme
         ``s3``, ``gs`` or ``az``.
     path
-        The bucket (or container) and the key, without slashes at the ends.
+        Bucket (or container) and key, without slashes at the ends.
     is_folder
-        Whether it was written with a slash at its end, or names a bucket.
+        Whether it ends with a slash, or names a bucket.
     """
 
     scheme: str
@@ -97,12 +97,12 @@ class Address:
 
     @classmethod
     def of(cls, name: str) -> Address:
-        """Read an address.
+        """Parse an address.
 
         Raises
         ------
         DataError
-            It names no bucket, the bucket is a pattern, or a part of it is empty.
+            It names no bucket, the bucket is a pattern, or a part is empty.
 
         Examples
         --------
@@ -121,25 +121,25 @@ class Address:
 
     @property
     def bucket(self) -> str:
-        """The bucket or container."""
+        """Bucket or container."""
         return self.path.partition("/")[0]
 
     @property
     def base(self) -> str:
-        """The last part."""
+        """Last part of the path."""
         return self.path.rpartition("/")[2]
 
     @property
     def folders(self) -> tuple[str, ...]:
-        """The parts before the last."""
+        """Parts of the path before the last."""
         return tuple(self.path.split("/")[:-1])
 
     def beside(self, base: str) -> Address:
-        """Another place in the same folder."""
+        """Another address in the same folder."""
         return Address(scheme=self.scheme, path="/".join((*self.folders, base)))
 
     def at(self, path: str) -> Address:
-        """Another place in the same store."""
+        """Another address in the same store."""
         return Address(scheme=self.scheme, path=path)
 
     def __str__(self) -> str:

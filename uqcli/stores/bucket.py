@@ -1,4 +1,4 @@
-"""Folders of an object store: keys up to a slash, listed one folder at a time, several side by side."""
+"""Folders of an object store: key prefixes up to a slash, listed one folder at a time, several in parallel."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ _EVERY_FOLDER: Final = "**"
 
 
 class StoreTree:
-    """The store of an address; entries' names are whole addresses."""
+    """The object store of an address; names of entries are full addresses."""
 
     def __init__(self, name: str) -> None:
         self._store = filesystem_of(Address.of(name))
         self._files: set[str] = set()
 
     def entry(self, name: str) -> Entry | None:
-        """What stands at a place."""
+        """Find the entry at an address."""
         address = Address.of(name)
         with store_errors(name):
             info = self._store.get_file_info(address.path)
@@ -40,7 +40,7 @@ class StoreTree:
         return None if address.is_folder and not found.is_folder else found if _is_there(found) else None
 
     def inside(self, folder: Entry) -> tuple[Entry, ...]:
-        """What is in a folder, sorted by name."""
+        """List a folder, sorted by name."""
         import pyarrow.fs as pf
 
         known = current_view().listings
@@ -54,14 +54,14 @@ class StoreTree:
         return known[folder.name]
 
     def expect(self, folders: Iterable[Entry]) -> None:
-        """List folders side by side, for a store takes its time to answer."""
+        """List folders in parallel, since each listing waits for the store."""
         wanted = list(folders)
         if len(wanted) > 1:
             with ThreadPoolExecutor(limits.AT_ONCE) as pool:
                 list(pool.map(self.inside, wanted))
 
     def matches(self, pattern: str) -> list[Entry]:
-        """What a pattern matches, sorted by name; each part is held against one folder's listing."""
+        """Expand a pattern, sorted by name; each part is matched with one folder's listing."""
         address = Address.of(pattern)
         bucket, *parts = address.path.split("/")
         found = [_folder(address.at(bucket))]
@@ -75,7 +75,7 @@ class StoreTree:
         return sorted({each.name: each for each in found}.values(), key=lambda each: each.name)
 
     def content(self, name: str) -> StoredObject:
-        """The bytes at a place."""
+        """Find the object at an address."""
         address = Address.of(name)
         listed = name in self._files
         found = None if listed else self.entry(name)
@@ -92,7 +92,7 @@ class StoreTree:
             )
 
     def _matching(self, folders: list[Entry], part: str, *, last: bool) -> list[Entry]:
-        """What one part of a pattern matches in any of the folders."""
+        """Expand one part of a pattern in several folders."""
         if part == _EVERY_FOLDER:
             return self._below(folders, files=last)
         if has_magic(part):
@@ -100,12 +100,12 @@ class StoreTree:
             return [each for each in self._in_all(folders) if fits(each.base) and _shown(each, part)]
         places = [Address.of(f"{each.name}/{part}") for each in folders]
         if not last:
-            return [_folder(place) for place in places]  # whether they are there is seen in them
+            return [_folder(place) for place in places]  # listing them later shows whether they exist
         with ThreadPoolExecutor(limits.AT_ONCE) as pool:
             return [each for each in pool.map(self.entry, map(str, places)) if each is not None]
 
     def _below(self, folders: list[Entry], *, files: bool) -> list[Entry]:
-        """Folders, all folders below them, and the files in them if asked for."""
+        """Folders, all folders below them, and their files if requested."""
         found, level = list(folders), folders
         while level:
             inside = [each for each in self._in_all(level) if _shown(each, _EVERY_FOLDER)]
@@ -123,7 +123,7 @@ def _is_there(entry: Entry) -> bool:
 
 
 def _shown(entry: Entry, part: str) -> bool:
-    """As in a shell: what begins with a dot is matched by a dot."""
+    """Whether a pattern matches hidden names: as in a shell, only a leading dot matches a dot."""
     return not entry.base.startswith(".") or part.startswith(".")
 
 

@@ -1,4 +1,4 @@
-"""Bytes at a place: of a file of this machine, of an object in a store, of an answer from the web."""
+"""Readable content: of a local file, an object in a store, or a web response."""
 
 from __future__ import annotations
 
@@ -14,36 +14,36 @@ if TYPE_CHECKING:
 
 
 class Content(Protocol):
-    """What can be read at a place."""
+    """Content that can be read."""
 
     @property
     def name(self) -> str:
-        """As messages call it."""
+        """Name for messages."""
 
     @property
     def base(self) -> str:
-        """The last part of its name, which tells the format."""
+        """Last part of the name, which implies the format."""
 
     @property
     def folders(self) -> Sequence[str]:
-        """The parts of its name before the last."""
+        """Parts of the name before the last."""
 
     @property
     def regular(self) -> bool:
         """Whether it can be opened more than once."""
 
     def size(self) -> int | None:
-        """In bytes; None where nobody knows."""
+        """Size in bytes; None if unknown."""
 
     def opened(self) -> AbstractContextManager[BinaryIO]:
-        """Open it to be read from its beginning to its end."""
+        """Open it for sequential reading."""
 
 
 class Seekable(Content, Protocol):
-    """What can be read at any place."""
+    """Content with random access."""
 
     def mapped(self) -> AbstractContextManager[pa.NativeFile]:
-        """Open it to be read here and there."""
+        """Open it for random access."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -61,34 +61,34 @@ class LocalFile:
 
     @classmethod
     def at(cls, path: Path) -> LocalFile:
-        """What is there now; an OSError where nothing is."""
+        """Wrap an existing file; raise OSError if there is none."""
         return cls(path=path, regular=stat.S_ISREG(path.stat().st_mode))
 
     @property
     def name(self) -> str:
-        """As messages call it."""
+        """Name for messages."""
         return str(self.path)
 
     @property
     def base(self) -> str:
-        """The file's name."""
+        """File name."""
         return self.path.name
 
     @property
     def folders(self) -> tuple[str, ...]:
-        """The directories of the path."""
+        """Directories of the path."""
         return self.path.parts[:-1]
 
     def size(self) -> int | None:
-        """In bytes."""
+        """Size in bytes."""
         return self.path.stat().st_size if self.regular else None
 
     def opened(self) -> BinaryIO:
-        """Open it to be read from its beginning to its end."""
+        """Open it for sequential reading."""
         return self.path.open("rb")
 
     def mapped(self) -> pa.NativeFile:
-        """Open it as memory, of which only what is looked at is read."""
+        """Memory-map it, so that only the accessed parts are read."""
         import pyarrow as pa
 
         return pa.memory_map(str(self.path), "r")

@@ -1,4 +1,4 @@
-"""What stores and their libraries say, as errors of ours: the address, in one line."""
+"""Errors of stores and their libraries as one-line DataErrors that name the address."""
 
 from __future__ import annotations
 
@@ -39,20 +39,20 @@ _PATTERNS: Final = (
         "try again later",
     ),
 )
-"""What errors look like, what they are called, and what to do."""
+"""Pattern of an error, its name in messages, and the remedy."""
 
 _TOLD_BY_STORES: Final = re.compile(r"AWS Error|google::cloud|GCS|Azure|curlCode")
 
 
 def store_failure(name: str, error: BaseException, doing: str = "read") -> DataError | None:
-    """The error as ours where a store is its cause; None where only the content may be.
+    """Convert an error to a DataError if a store caused it; None if the content may be the cause.
 
     Parameters
     ----------
     name
-        The address, as messages call it.
+        Address for messages.
     doing
-        What could not be done with it.
+        Failed action, as a verb.
     """
     if isinstance(error, FileNotFoundError) or getattr(error, "errno", None) == errno.ENOENT:
         return no_object(name, doing)
@@ -67,12 +67,12 @@ def store_failure(name: str, error: BaseException, doing: str = "read") -> DataE
 
 
 def is_denied(error: BaseException) -> bool:
-    """Whether a store says that it may not be asked this, not that it does not work."""
+    """Whether a store denies access, as opposed to a failure."""
     return re.search(_DENIED, str(error)) is not None
 
 
 def no_object(name: str, doing: str = "read") -> DataError:
-    """Nothing stands at an address."""
+    """Error for an address without an object."""
     return DataError(
         f"cannot {doing} '{name}': there is no such object",
         expected="an existing object or folder",
@@ -81,7 +81,7 @@ def no_object(name: str, doing: str = "read") -> DataError:
 
 
 def replaced(name: str) -> DataError:
-    """An object is not what it was when it was first asked for."""
+    """Error for an object that changed between two requests."""
     return DataError(
         f"'{name}' was replaced while it was read",
         expected="objects that nobody changes during the run",
@@ -91,18 +91,18 @@ def replaced(name: str) -> DataError:
 
 @contextmanager
 def store_errors(name: str, doing: str = "read") -> Iterator[None]:
-    """Raise what a store's library says as a DataError that names the address.
+    """Convert errors of a store's library to a DataError that names the address.
 
-    Only what the store is asked for belongs inside, as all of its errors are meant.
+    Wrap only calls to the store, since every error inside is converted.
 
     Raises
     ------
     DataError
-        The store did not do what was asked for.
+        The store failed.
     """
     try:
         yield
-    except (OSError, ValueError) as error:  # Arrow's errors are of these
+    except (OSError, ValueError) as error:  # includes Arrow's errors
         known = store_failure(name, error, doing)
         if known is None:
             detail = _detail(" ".join(str(error).split())) or type(error).__name__
@@ -111,7 +111,7 @@ def store_errors(name: str, doing: str = "read") -> Iterator[None]:
 
 
 def _detail(text: str) -> str:
-    """The error's name or number; the rest of a library's words may repeat keys and signatures."""
+    """Extract the error's name or number; the rest of the message may contain keys and signatures."""
     found = _CODES.search(text)
     return found[0] if found else "an error that has no name"
 
@@ -119,4 +119,4 @@ def _detail(text: str) -> str:
 _CODES: Final = re.compile(
     r"AWS Error [A-Z_]+|HTTP(?: status)? \d{3}|status \d{3}|curlCode: \d+|[A-Z]+(?:_[A-Z]+)+"
 )
-"""How errors of stores are named."""
+"""Names of store errors."""

@@ -1,4 +1,4 @@
-"""pyarrow's filesystems for object stores, set up by the usual variables of the environment."""
+"""pyarrow filesystems for object stores, configured by the usual environment variables."""
 
 from __future__ import annotations
 
@@ -21,20 +21,20 @@ _READ_FROM_ENVIRONMENT: Final = ("AWS_", "AZURE_", "GOOGLE_", "CLOUD_STORAGE_")
 
 
 def filesystem_of(address: Address) -> pf.FileSystem:
-    """The store of an address.
+    """Create the filesystem of an address.
 
     S3: credentials, profile and region as the SDK finds them (``AWS_ACCESS_KEY_ID``, ``AWS_PROFILE``,
-    ``AWS_REGION``, instance roles); ``AWS_ENDPOINT_URL_S3`` or ``AWS_ENDPOINT_URL`` name another store that
-    speaks S3, whose buckets are parts of the path. Google: its application default credentials. Azure:
+    ``AWS_REGION``, instance roles). ``AWS_ENDPOINT_URL_S3`` or ``AWS_ENDPOINT_URL`` name another
+    S3-compatible store, with path-style buckets. Google: application default credentials. Azure:
     ``AZURE_STORAGE_ACCOUNT`` with ``AZURE_STORAGE_KEY`` or ``AZURE_STORAGE_SAS_TOKEN``, or its default
     credentials.
 
     Raises
     ------
     MissingExtraError
-        This pyarrow has no such filesystem.
+        The installed pyarrow lacks this filesystem.
     DataError
-        The store refuses.
+        The store refuses access.
     """
     seen = tuple(sorted(each for each in os.environ.items() if each[0].startswith(_READ_FROM_ENVIRONMENT)))
     patience = (limits.CONNECT_SECONDS, limits.REQUEST_SECONDS, limits.ATTEMPTS)
@@ -44,13 +44,13 @@ def filesystem_of(address: Address) -> pf.FileSystem:
 
 @cache
 def _made(scheme: str, region: str | None, *_: object) -> pf.FileSystem:
-    """A filesystem for a state of the environment, and for the limits."""
+    """Create a filesystem, cached by environment variables and limits."""
     name, options = _KINDS[scheme]
     kind = _class(name, scheme)
     try:
         with store_errors(f"{scheme}://", "open"):
             return kind(**options(region))
-    except TypeError as error:  # an option of a later version
+    except TypeError as error:  # an option of a later pyarrow version
         raise _lacking(f"{name} in full", scheme) from error
 
 
@@ -71,7 +71,7 @@ def _lacking(name: str, scheme: str) -> MissingExtraError:
 
 
 def _region(address: Address) -> str | None:
-    """The region of a bucket whose own nothing names; None where the SDK finds one, or none is needed."""
+    """Look up the region of an S3 bucket; None if the environment names one or the store needs none."""
     told = ("AWS_REGION", "AWS_DEFAULT_REGION", "AWS_PROFILE", "AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL")
     return None if address.scheme != "s3" or any(map(os.environ.get, told)) else _found_region(address)
 
@@ -92,13 +92,13 @@ def _s3(region: str | None) -> dict[str, Any]:
         "connect_timeout": limits.CONNECT_SECONDS,
         "request_timeout": limits.REQUEST_SECONDS,
         "retry_strategy": pf.AwsStandardS3RetryStrategy(max_attempts=limits.ATTEMPTS),
-        "background_writes": False,  # else what the network has not taken is kept in memory
-        "allow_delayed_open": True,  # so that little is one request
+        "background_writes": False,  # otherwise unsent data accumulates in memory
+        "allow_delayed_open": True,  # small objects take a single request
     }
     region = region or os.environ.get("AWS_REGION") or os.environ.get("AWS_DEFAULT_REGION")
     endpoint = os.environ.get("AWS_ENDPOINT_URL_S3") or os.environ.get("AWS_ENDPOINT_URL")
     if endpoint and not region and not os.environ.get("AWS_PROFILE"):
-        region = "us-east-1"  # other stores take any, and the SDK would look for one in the network
+        region = "us-east-1"  # other stores accept any region, and the SDK would look it up on the network
     if region:
         options["region"] = region
     if endpoint:

@@ -1,4 +1,4 @@
-"""Folders and what is in them, on this machine and in stores: one small way to ask, for both."""
+"""Interface to folders, the same for local files and stores."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from uqcli.stores.content import Content
 
 @dataclass(frozen=True, kw_only=True)
 class Entry:
-    """Something in a folder.
+    """A file or folder.
 
     Attributes
     ----------
     name
-        By which its tree knows it.
+        Name within its tree.
     base
-        The last part of the name.
+        Last part of the name.
     is_folder, is_file
-        A device is neither.
+        Both are False for a device.
     """
 
     name: str
@@ -30,24 +30,24 @@ class Entry:
 
     @property
     def is_hidden(self) -> bool:
-        """Whether it is left out unless it is named: other programs' notes and unfinished files."""
+        """Whether it is skipped unless named: other programs' metadata and unfinished files."""
         return self.base[:1] in (".", "_")
 
 
 class Tree(Protocol):
-    """Folders of one kind."""
+    """A file system or store."""
 
     def entry(self, name: str) -> Entry | None:
-        """What stands at a place."""
+        """Find the entry of a name."""
 
     def inside(self, folder: Entry) -> Sequence[Entry]:
-        """What is in a folder, not below, sorted by name."""
+        """List a folder (not recursively), sorted by name."""
 
     def expect(self, folders: Iterable[Entry]) -> None:
-        """Make ready for being asked what is in these."""
+        """Prefetch the listings of folders."""
 
     def matches(self, pattern: str) -> Sequence[Entry]:
-        """What a pattern with ``*``, ``?``, ``[...]`` and ``**`` matches, sorted by name."""
+        """Expand a pattern with ``*``, ``?``, ``[...]`` and ``**``, sorted by name."""
 
     def content(self, name: str) -> Content:
-        """The bytes at a place; a DataError where there are none."""
+        """Find the content of a name; raise DataError if there is none."""

@@ -1,32 +1,32 @@
-"""How long and how often a store is asked, and how much at a time."""
+"""Timeouts, retries and request sizes for stores."""
 
 from __future__ import annotations
 
 from typing import Final
 
 CONNECT_SECONDS: float = 10.0
-"""Until a connection stands."""
+"""Connection timeout."""
 
 REQUEST_SECONDS: float = 30.0
-"""Without a byte of an answer."""
+"""Timeout without a byte of a response."""
 
 ATTEMPTS: int = 3
-"""How often a request that failed by chance is made, the first included."""
+"""Attempts of a request with a transient failure, including the first."""
 
 MOST_PUT: int = 4 << 20
-"""Bytes that S3 is given in one request; pyarrow would do so with some more."""
+"""Maximum bytes of a single S3 PUT; pyarrow would use a slightly larger limit."""
 
 MOST_COPIED: int = 5 << 30
-"""Bytes that S3 copies in one request, and thus of an object that is written."""
+"""Maximum bytes that S3 copies in one request, hence the maximum size of an output object."""
 
 AT_ONCE: Final = 8
-"""Requests that wait side by side for a store's answers."""
+"""Parallel requests to a store."""
 
 FIRST_BYTES: Final = 1 << 18
-"""Bytes of the first request for a text: headers are short."""
+"""Bytes of the first request for a text file: headers are short."""
 
 MOST_BYTES: Final = 1 << 23
-"""Bytes of the later ones, and of a part of what is written."""
+"""Bytes of later requests, and of an uploaded part."""
 
 GROUP_BYTES: Final = 1 << 25
-"""Bytes of Parquet columns that are asked for at once: at least a row group."""
+"""Bytes of Parquet columns per request; at least one row group."""

@@ -1,4 +1,4 @@
-"""Objects of a store, as bytes to be read."""
+"""Read objects of a store."""
 
 from __future__ import annotations
 
@@ -21,39 +21,39 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class StoredObject:
-    """An object, which can be read as often as needed, as long as nobody replaces it."""
+    """An object; it can be read repeatedly as long as nobody replaces it."""
 
     address: Address
     regular: bool = True
 
     @property
     def name(self) -> str:
-        """As messages call it."""
+        """Name for messages."""
         return str(self.address)
 
     @property
     def base(self) -> str:
-        """The last part of its key."""
+        """Last part of the key."""
         return self.address.base
 
     @property
     def folders(self) -> tuple[str, ...]:
-        """The bucket and the parts of its key before the last."""
+        """Bucket and parts of the key before the last."""
         return self.address.folders
 
     def size(self) -> int | None:
-        """In bytes, as the store says now."""
+        """Current size in bytes."""
         with self._handle() as handle:
             return int(handle.size())
 
     @contextmanager
     def mapped(self) -> Iterator[pa.NativeFile]:
-        """Open it to be read here and there; each read is a request.
+        """Open it for random access; each read is a request.
 
         Raises
         ------
         DataError
-            It cannot be opened, or another object has taken its place when the block ends well.
+            It cannot be opened, or was replaced before the block ended successfully.
         """
         with self._handle() as handle:
             version = _version(handle)
@@ -66,7 +66,7 @@ class StoredObject:
 
     @contextmanager
     def opened(self) -> Iterator[BinaryIO]:
-        """Open it to be read from its beginning to its end (see mapped)."""
+        """Open it for sequential reading (see mapped)."""
         with self.mapped() as handle, io.BufferedReader(_Ranges(handle, self.name)) as stream:
             yield cast(BinaryIO, stream)
 
@@ -79,12 +79,12 @@ class StoredObject:
 
 
 def _version(handle: pa.NativeFile) -> Hashable:
-    """What differs between two objects of one name: size, digest, time, as far as the store tells them."""
+    """Version of an object: size, digest, time, as far as the store gives them."""
     return handle.size(), tuple(sorted((handle.metadata() or {}).items()))
 
 
 class _Ranges(io.RawIOBase):
-    """An object from its beginning to its end, asked for in few and growing pieces."""
+    """Sequential stream of an object, fetched in few pieces of growing size."""
 
     def __init__(self, handle: pa.NativeFile, name: str) -> None:
         self._handle = handle
@@ -98,7 +98,7 @@ class _Ranges(io.RawIOBase):
         return True
 
     def readinto(self, buffer: memoryview) -> int:  # type: ignore[override]
-        """Some bytes; none at the end."""
+        """Read some bytes; none at the end."""
         if not self._piece and self._next < self._size:
             self._piece = self._asked()
         given, self._piece = self._piece[: len(buffer)], self._piece[len(buffer) :]

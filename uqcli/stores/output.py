@@ -1,4 +1,4 @@
-"""Writing and reading whole things by name, whether it is a file's or an address."""
+"""Write and read whole files or objects by name or address."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from uqcli.stores.address import KNOWN_PLACES, Address, is_address, is_foreign, 
 
 
 def check_writable(target: str) -> None:
-    """Refuse a place that cannot be written before any work is done (see uqcli.files).
+    """Refuse an unwritable target before any work is done (see uqcli.files).
 
     Raises
     ------
     DataError
-        It cannot be written, as far as can be told beforehand.
+        It is not writable, as far as is known beforehand.
     """
     if is_foreign(target) and (target.endswith("/") or not Path(target).parent.is_dir()):
         raise DataError(f"cannot write '{target}': no such place", expected=KNOWN_PLACES)
@@ -45,19 +45,19 @@ def _writable(target: str) -> Address:
 
 @contextmanager
 def open_output(target: str, held: Held | None = None) -> Iterator[BinaryIO]:
-    """Open a place for writing bytes; a file or an object appears only when the block ends well.
+    """Open a target for writing bytes; a file or an object appears only if the block succeeds.
 
     Parameters
     ----------
     target
         A path, ``-`` for standard output, or the address of an object.
     held
-        Where a regular file or an object waits for its commit; None lets it take its place at once.
+        Queue in which a regular file or an object waits for ``commit``; None puts it into place at once.
 
     Raises
     ------
     DataError
-        The place cannot be written.
+        The target cannot be written.
     """
     if not is_address(target):
         with files.open_output(target, held) as stream:
@@ -75,7 +75,7 @@ def open_output(target: str, held: Held | None = None) -> Iterator[BinaryIO]:
 
 
 def is_held(target: str) -> bool:
-    """Whether what is written there can wait for its place: a file or an object, no stream and no device."""
+    """Whether the output can be held back until ``commit``: a file or an object, no stream or device."""
     return is_address(target) or files.is_held(target)
 
 
@@ -86,7 +86,7 @@ def write_bytes(target: str, content: bytes) -> None:
 
 
 def read_bytes(name: str) -> bytes:
-    """A whole file or object.
+    """Read a whole file or object.
 
     Raises
     ------

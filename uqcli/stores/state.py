@@ -1,4 +1,4 @@
-"""A file that is read, changed and replaced whole by one run at a time."""
+"""State file, read and atomically replaced by one run at a time."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ from uqcli.files import is_stdin, is_stdout
 from uqcli.stores.address import is_address, is_foreign
 
 PATIENCE: Final = 60.0
-"""Seconds that another run may keep the file."""
+"""Seconds to wait for another run's lock."""
 
 _LOOK_UP: Final = 0.05
 
 
 @dataclass(frozen=True, kw_only=True)
 class State:
-    """What the file held when it was locked; empty where there was none.
+    """Content of the file when it was locked; empty if it did not exist.
 
-    It is replaced by writing to ``path`` (see ``open_output``), with or without a word to wait for.
+    Write to ``path`` to replace it (see ``open_output``), held back for commit or not.
     """
 
     path: str
@@ -34,17 +34,17 @@ class State:
 
 @contextmanager
 def locked(name: str) -> Iterator[State]:
-    """Keep a file from other runs until the block ends.
+    """Lock a file until the block ends.
 
-    The lock is on the file itself, so nothing else is left behind: who waited for a file that was replaced
-    meanwhile, or removed, begins again with the new one.
+    The lock is on the file itself, so that no lock file is left behind. If the file is replaced or removed
+    while a run waits for the lock, the run starts over with the new file.
 
     Raises
     ------
     UsageError
-        An address, a stream or a device: only a file of this machine can be locked.
+        An address, a stream or a device: only a local file can be locked.
     DataError
-        It cannot be read or written, or another run keeps it.
+        It cannot be read or written, or another run holds the lock.
     """
     if is_address(name) or is_foreign(name) or is_stdin(name) or is_stdout(name):
         raise UsageError(f"a state file at '{name}'", expected="a local file, which can be locked")
@@ -60,14 +60,14 @@ def locked(name: str) -> Iterator[State]:
         with os.fdopen(os.dup(descriptor), "rb") as stream:
             yield State(path=name, content=stream.read())
     finally:
-        if is_new and _is_there(descriptor, path):  # nothing was written: as if it had never been
+        if is_new and _is_there(descriptor, path):  # nothing was written: remove the empty file
             with suppress(OSError):
                 os.unlink(path)  # noqa: PTH108  names may be any bytes
         os.close(descriptor)
 
 
 def _locked(path: str, name: str) -> tuple[int, bool]:
-    """A descriptor of the file that holds its lock, and whether it was made for that."""
+    """Open and lock the file; return the descriptor and whether the file is new."""
     until = time.monotonic() + PATIENCE
     while True:
         descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NONBLOCK, 0o666)
@@ -103,7 +103,7 @@ def _has_lock(descriptor: int) -> bool:
 
 
 def _is_there(descriptor: int, path: str) -> bool:
-    """Whether the locked file is still what the path names."""
+    """Whether the path still names the locked file."""
     try:
         named = os.stat(path)  # noqa: PTH116
     except OSError:

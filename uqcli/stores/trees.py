@@ -1,4 +1,4 @@
-"""Folders of this machine, and which tree a name belongs to."""
+"""Local folders, and the tree of a name."""
 
 from __future__ import annotations
 
@@ -14,26 +14,26 @@ from uqcli.stores.web import WebFile
 
 
 class LocalTree:
-    """Files of this machine."""
+    """The local file system."""
 
     def entry(self, name: str) -> Entry | None:
-        """What stands at a place."""
+        """Find the file or folder of a path."""
         path = Path(name)
         return _local(path) if path.exists() else None
 
     def inside(self, folder: Entry) -> list[Entry]:
-        """What is in a folder, sorted by name."""
+        """List a folder, sorted by name."""
         return [_local(path) for path in sorted(Path(folder.name).iterdir())]
 
     def expect(self, folders: Iterable[Entry]) -> None:
-        """Nothing: they are near."""
+        """Do nothing: listing is fast."""
 
     def matches(self, pattern: str) -> list[Entry]:
-        """What a pattern matches, sorted by name."""
+        """Expand a pattern, sorted by name."""
         return [_local(Path(match)) for match in sorted(glob.glob(pattern, recursive=True))]  # noqa: PTH207
 
     def content(self, name: str) -> LocalFile:
-        """The bytes at a place."""
+        """Find the file of a path."""
         path = Path(name)
         try:
             return LocalFile.at(path)
@@ -47,38 +47,40 @@ class LocalTree:
 
 
 def _local(path: Path) -> Entry:
-    leads_nowhere = path.is_symlink() and not path.exists()  # said when it is read, not left out
+    leads_nowhere = (
+        path.is_symlink() and not path.exists()
+    )  # a dangling link fails on reading instead of being skipped
     is_file = path.is_file() or leads_nowhere
     return Entry(name=str(path), base=path.name, is_folder=path.is_dir(), is_file=is_file)
 
 
 class WebTree:
-    """Files of web servers: each is named, none is looked for."""
+    """Files of web servers, by name only: there are no listings."""
 
     def entry(self, name: str) -> Entry | None:
-        """Taken to be there until it is asked for."""
+        """Assume that it exists; reading it shows."""
         return Entry(name=name, base=WebFile(url=name).base, is_folder=False, is_file=True)
 
     def inside(self, folder: Entry) -> list[Entry]:
-        """Nothing that could be listed."""
+        """Return nothing: no listing exists."""
         del folder
         return []
 
     def expect(self, folders: Iterable[Entry]) -> None:
-        """Nothing."""
+        """Do nothing."""
 
     def matches(self, pattern: str) -> list[Entry]:
-        """Nothing: signs of patterns are part of an address."""
+        """Return nothing: pattern characters are part of a web address."""
         del pattern
         return []
 
     def content(self, name: str) -> WebFile:
-        """The bytes at a place."""
+        """Find the file of an address."""
         return WebFile(url=name)
 
 
 def tree_of(name: str) -> Tree:
-    """Where a name belongs to."""
+    """Select the tree of a name."""
     if is_web(name):
         return WebTree()
     if is_stored(name):

@@ -1,15 +1,16 @@
-"""Objects written so that a reader never sees half of one.
+"""Atomic object output: readers never see part of an object.
 
-What is written is a file of this machine first. Whole, and small, S3 is given it in one request. Anything
-else is uploaded under a hidden name beside its place; only if it arrived whole the store copies it to its
-place, which readers see happen at once, and the hidden object is deleted. pyarrow cannot abandon an upload of
-several requests: it ends even a failed one as if it were complete, so none ever has the final name.
+The output is first a local file. S3 gets a complete small file in one request. Any other file is uploaded
+under a hidden name in the target's folder. After a complete upload the store copies it to the target,
+atomically for readers, and the hidden object
+is deleted. No multipart upload ever has the final name, since pyarrow cannot abort one: it completes even a
+failed upload.
 
-Limits: room for the file in the directory of temporary files; beyond 4 MiB the right to read, copy and
-delete beside the place, and with S3 at most 5 GiB, the most that it copies in one request. Of a run that
-is killed the hidden object (``.uqcli-*.tmp``, skipped when folders are read) or an unfinished upload may
-stay: a life-cycle rule of the bucket removes them. After deleting, pyarrow leaves S3 an empty object that
-stands for the folder. A store whose copies are not atomic is not made so.
+Requirements: space in the directory of temporary files. Above 4 MiB also the right to read, copy
+and delete in the folder. With S3 at most 5 GiB, its limit of a copy. A killed run may leave the
+hidden object (``.uqcli-*.tmp``, skipped when folders are read) or an unfinished upload. A life-cycle rule of
+the bucket can remove them. After deleting, pyarrow leaves an empty S3 object that stands for the folder. Atomicity is only
+that of the store's copies.
 """
 
 from __future__ import annotations
@@ -34,26 +35,26 @@ if TYPE_CHECKING:
     import pyarrow.fs as pf
 
 _PATIENCE = 1.0
-"""Seconds that deleting may take once a signal ends the run."""
+"""Seconds allowed for deletions after a signal."""
 
 _hidden: dict[str, pf.FileSystem] = {}
 
 
 @dataclass(frozen=True, kw_only=True)
 class Upload:
-    """A whole file that waits to become an object."""
+    """A complete local file to be uploaded."""
 
     temporary: Temporary
     address: Address
     target: str
 
     def take_place(self) -> None:
-        """Upload it and let it take its place.
+        """Upload it and put it into place.
 
         Raises
         ------
         DataError
-            The store refuses or cannot be reached; an old object stays as it was.
+            The store refuses or cannot be reached; an old object stays unchanged.
         """
         try:
             _upload(Path(self.temporary.path), self.address, self.target)
@@ -61,17 +62,17 @@ class Upload:
             self.remove()
 
     def remove(self) -> None:
-        """Remove the file."""
+        """Remove the local file."""
         self.temporary.remove()
 
 
 def check_store(address: Address, target: str) -> None:
-    """Refuse a place that cannot be written before any work is done, as far as the store tells.
+    """Refuse an unwritable target before any work is done, as far as the store reveals it.
 
     Raises
     ------
     DataError
-        It names a folder, there is no such bucket, or the store cannot be reached.
+        It names a folder, the bucket does not exist, or the store cannot be reached.
     """
     import pyarrow.fs as pf
 
@@ -81,7 +82,7 @@ def check_store(address: Address, target: str) -> None:
         try:
             found = filesystem_of(address).get_file_info(address.bucket)
         except OSError as error:
-            if is_denied(error):  # who may write an object need not see its bucket
+            if is_denied(error):  # the right to write objects does not include seeing the bucket
                 raise _DeniedError from error
             raise
         if found.type == pf.FileType.NotFound:
@@ -91,7 +92,7 @@ def check_store(address: Address, target: str) -> None:
 
 
 class _DeniedError(Exception):
-    """The store does not tell."""
+    """The store denies access."""
 
 
 def _upload(path: Path, address: Address, target: str) -> None:
@@ -104,14 +105,15 @@ def _upload(path: Path, address: Address, target: str) -> None:
         )
     store = filesystem_of(address)
     if address.scheme == "s3" and size <= limits.MOST_PUT:
-        with ThreadPoolExecutor(1) as apart:  # no interruption of ours comes between its two calls
+        # in a thread of its own, so that no signal interrupts between its two calls
+        with ThreadPoolExecutor(1) as apart:
             apart.submit(_put, path.read_bytes(), store, address, target).result()
     else:
         _send_and_copy(path, store, address, target)
 
 
 def _put(content: bytes, store: pf.FileSystem, address: Address, target: str) -> None:
-    """Write little at once: the store takes one request as a whole or not at all."""
+    """Write a small object in one request, which is atomic."""
     with store_errors(target, "write"), changing, replacing(target):
         sink = store.open_output_stream(address.path, compression=None, metadata=_kind(address.base))
         sink.write(content)
@@ -146,7 +148,7 @@ def _send(path: Path, store: pf.FileSystem, waiting: str, kind: dict[str, str] |
 
 
 def _kind(base: str) -> dict[str, str] | None:
-    """What browsers and other programs take the object for."""
+    """Content type of the object."""
     kind, packed = mimetypes.guess_type(base)
     return {"Content-Type": kind} if kind is not None and packed is None else None
 
@@ -158,14 +160,14 @@ def _note(waiting: str, store: pf.FileSystem) -> None:
 
 
 def _delete(waiting: str, store: pf.FileSystem) -> None:
-    """Delete a hidden object, if it is there and the store lets it."""
+    """Delete a hidden object, if it exists and the store permits it."""
     with suppress(OSError, ValueError):
         store.delete_file(waiting)
     _hidden.pop(waiting, None)
 
 
 def _delete_hidden() -> None:
-    """Delete all, in a short time: the process is ending."""
+    """Delete all hidden objects, with a short timeout: the process is ending."""
     threads = [threading.Thread(target=_delete, args=each, daemon=True) for each in tuple(_hidden.items())]
     for thread in threads:
         thread.start()

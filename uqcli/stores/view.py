@@ -1,7 +1,7 @@
-"""What a run has seen of the stores: from its beginning to its end it sees the same.
+"""Consistent view of the stores during a run.
 
-Folders are listed once, and an object that is read again must be the one that was read first. Outside
-a run nothing is remembered: a session from Python may write what it has read.
+Folders are listed once, and an object read again must have the same version. Nothing is cached outside a run:
+a Python session may write an object and read it back.
 """
 
 from __future__ import annotations
@@ -23,17 +23,17 @@ class View:
     versions: dict[str, Hashable] = field(default_factory=dict)
 
 
-_views: list[View] = []  # no context variable: threads of the run see it, too
+_views: list[View] = []  # not a context variable, since all threads of the run share it
 
 
 def current_view() -> View:
-    """What this run remembers; something that is forgotten at once outside a run."""
+    """Cache of the current run; an empty one outside a run."""
     return _views[-1] if _views else View()
 
 
 @contextmanager
 def one_view() -> Iterator[None]:
-    """A run."""
+    """Begin a run."""
     _views.append(View())
     try:
         yield

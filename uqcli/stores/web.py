@@ -1,4 +1,4 @@
-"""Single files of web servers: read once, from their beginning to their end, as a pipe is."""
+"""Single files of web servers, read once and sequentially, like a pipe."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class WebFile:
     Attributes
     ----------
     url
-        With what only the server should see: a query may hold a signature.
+        Complete address; its query may contain a signature.
     """
 
     url: str = field(repr=False)
@@ -37,17 +37,17 @@ class WebFile:
 
     @property
     def name(self) -> str:
-        """The address without query, user and password, as messages call it."""
+        """Address without query, user and password, for messages."""
         return shown_address(self.url)
 
     @property
     def base(self) -> str:
-        """The last part of its path."""
+        """Last part of the path."""
         return self._path[-1]
 
     @property
     def folders(self) -> tuple[str, ...]:
-        """The parts of its path before the last."""
+        """Parts of the path before the last."""
         return self._path[:-1]
 
     @property
@@ -55,22 +55,22 @@ class WebFile:
         return tuple(unquote(part) for part in urlsplit(self.url).path.split("/"))
 
     def size(self) -> int | None:
-        """Not known without an answer."""
+        """None: unknown before the response."""
         return None
 
     @contextmanager
     def opened(self) -> Iterator[BinaryIO]:
-        """Ask for it.
+        """Request it.
 
         Raises
         ------
         DataError
-            The server cannot be reached or refuses, or its answer is cut off.
+            The server cannot be reached or refuses, or the response is truncated.
         """
         refuse_user(self.url)
         with _web_errors(self.name):
             answer = _opener().open(_ascii(self.url), timeout=limits.REQUEST_SECONDS)
-        if answer.status != http.HTTPStatus.OK:  # a part, say, is not the whole
+        if answer.status != http.HTTPStatus.OK:  # partial content, for example
             answer.close()
             raise _refused(self.name, answer.status)
         with answer, io.BufferedReader(_Answer(answer, self.name), 1 << 20) as stream:
@@ -78,7 +78,7 @@ class WebFile:
 
 
 class _Answer(io.RawIOBase):
-    """The body of an answer; it must be as long as its header said."""
+    """Response body; its length must match the header."""
 
     def __init__(self, answer: http.client.HTTPResponse, name: str) -> None:
         self._answer = answer
@@ -91,7 +91,7 @@ class _Answer(io.RawIOBase):
         return True
 
     def readinto(self, buffer: memoryview) -> int:  # type: ignore[override]
-        """Some bytes; none at the end."""
+        """Read some bytes; none at the end."""
         with _web_errors(self._name):
             size = self._answer.readinto(buffer)
         self._read += size
@@ -105,7 +105,7 @@ class _Answer(io.RawIOBase):
 
 
 class _ElsewhereError(ValueError):
-    """A redirection away from the web."""
+    """A redirection to a scheme other than http(s)."""
 
 
 @contextmanager
@@ -122,7 +122,7 @@ def _web_errors(name: str) -> Iterator[None]:
 
 
 def _refused(name: str, code: int) -> DataError:
-    """The server answers otherwise; its own words may hold anything."""
+    """Error for another status; the server's own message may contain anything."""
     known = http.HTTPStatus(code).phrase if code in http.HTTPStatus._value2member_map_ else ""
     return DataError(
         f"cannot read '{name}': the server answered {code} {known}".rstrip(),
@@ -132,7 +132,7 @@ def _refused(name: str, code: int) -> DataError:
 
 
 def _reason(error: Exception) -> str:
-    """In our own words: a library's may repeat addresses, and what they keep to themselves."""
+    """Describe an error without the library's message, which may repeat addresses with secrets."""
     inner = error.reason if isinstance(error, urllib.error.URLError) else error
     for kind, said in _REASONS.items():
         if isinstance(inner, kind):
@@ -156,21 +156,21 @@ _REASONS: Final[Mapping[type[BaseException], str]] = MappingProxyType(
 
 
 def _ascii(url: str) -> str:
-    """An address as servers take it: other letters of its path and query as their bytes in UTF-8."""
+    """Percent-encode the non-ASCII characters of path and query as UTF-8."""
     parts = urlsplit(url)
     path, query = (quote(each, safe=_UNQUOTED) for each in (parts.path, parts.query))
     return urlunsplit((parts.scheme, parts.netloc, path, query, ""))
 
 
 _UNQUOTED: Final = "%/:=&?~#+!$,;'@()*[]"
-"""What stays in an address, escapes that it has among them."""
+"""Characters that are not encoded, including existing escapes."""
 
 
 class _Redirections(urllib.request.HTTPRedirectHandler):
-    """Redirections that stay on the web."""
+    """Redirections within http(s)."""
 
     def http_error_302(self, req: Any, fp: Any, code: int, msg: str, headers: Any) -> Any:
-        """Refuse before urllib does, whose message repeats where it leads to."""
+        """Refuse other schemes before urllib does, since its message repeats the target."""
         target = urljoin(req.full_url, headers.get("location") or headers.get("uri") or "")
         if not is_web(target):
             fp.close()
@@ -181,7 +181,7 @@ class _Redirections(urllib.request.HTTPRedirectHandler):
 
 
 def _opener() -> urllib.request.OpenerDirector:
-    """With proxies as the environment names them; nothing but the web is opened, whatever a server says."""
+    """Opener for http(s) only, with the proxies of the environment."""
     opener = urllib.request.OpenerDirector()
     for handler in (
         urllib.request.ProxyHandler(),
