@@ -1,1 +1,1 @@
-"""From files to checked rows and counts, and streaming files through a model."""
+"""Engines: read files into checked rows and counts, and apply rules to files."""

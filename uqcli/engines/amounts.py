@@ -1,4 +1,4 @@
-"""Amounts of money in a row: whole numbers of ten-thousandths, so that their sums are exact in any order."""
+"""Monetary amounts as integers of ten-thousandths, so that sums are exact in any order."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from uqcli.counts import Bools, Ints
 from uqcli.errors import DataError
 
 UNITS: Final = 10_000
-"""Units in 1: amounts have at most four decimals."""
+"""Units per 1; amounts have at most four decimals."""
 
 LARGEST_SUM: Final = float(2**62)
-"""Units that all amounts of a column may add up to."""
+"""Maximum absolute sum of a column, in units."""
 
 
 def units(amount: np.ndarray[Any, np.dtype[np.floating[Any]]]) -> Ints:
-    """The nearest number of units.
+    """Round amounts to units.
 
     Examples
     --------
@@ -29,7 +29,7 @@ def units(amount: np.ndarray[Any, np.dtype[np.floating[Any]]]) -> Ints:
 
 
 def has_more_decimals(amount: np.ndarray[Any, np.dtype[np.floating[Any]]]) -> Bools:
-    """Whether finite amounts are no whole numbers of units; values beyond 2**53 units are not, either.
+    """Whether finite amounts are not whole numbers of units, or exceed 2**53 units.
 
     Examples
     --------
@@ -43,7 +43,7 @@ def has_more_decimals(amount: np.ndarray[Any, np.dtype[np.floating[Any]]]) -> Bo
 
 
 def refuse_decimals(found: str) -> DataError:
-    """An amount that is no whole number of units."""
+    """Error for an amount with too many decimals."""
     return DataError(
         found,
         expected="amounts with at most 4 decimals",

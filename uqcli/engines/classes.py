@@ -1,4 +1,4 @@
-"""How the labels of classes may be spelled, and how far probabilities may be off."""
+"""Accepted spellings of class labels, and tolerances of class probabilities."""
 
 from __future__ import annotations
 
@@ -6,22 +6,22 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 SUM_TOLERANCE = 1e-3
-"""How far from 1 the probabilities of a row may add up to."""
+"""Tolerance of the sum of class probabilities from 1."""
 
 ROUNDING = 1e-6
-"""How far outside [0, 1] a probability may be, as 32-bit softmax gives it."""
+"""Tolerance of a probability outside [0, 1], for 32-bit softmax."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Spellings:
-    """Texts of labels.
+    """Accepted label texts.
 
     Attributes
     ----------
     of_text
-        Text to the number of its class.
+        Class index by text.
     folded
-        Whether texts are looked up in lower case.
+        Whether texts are compared in lower case.
     """
 
     of_text: Mapping[str, int]
@@ -29,7 +29,7 @@ class Spellings:
 
 
 def class_spellings(classes: Sequence[str]) -> Spellings:
-    """The texts that name each class; two classes that are 0 and 1, or false and true, have all of them."""
+    """Accepted texts of each class; the classes 0 and 1, or false and true, accept each other's spellings."""
     of_text = {name: number for number, name in enumerate(classes)}
     spelled = {_other_spelling(name): number for name, number in of_text.items()}
     truths = {"false": 0, "0": 0, "true": 1, "1": 1}
@@ -40,11 +40,11 @@ def class_spellings(classes: Sequence[str]) -> Spellings:
 
 
 def expected_classes(classes: Sequence[str]) -> str:
-    """What a message says of a label that is none of them."""
+    """Format the expected classes for an error about a label."""
     shown = list(classes)[:12]
     return f"one of the classes {', '.join(shown)}{' ...' if len(shown) > 11 else ''}"
 
 
 def _other_spelling(name: str) -> str:
-    """A number with or without the fraction that reading it as float adds: 3 and 3.0."""
+    """Add or remove the ".0" that reading a number as float adds: 3 and 3.0."""
     return name[:-2] if name.endswith(".0") else f"{name}.0"

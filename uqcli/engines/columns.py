@@ -1,4 +1,4 @@
-"""Which columns a command needs, and finding them by name."""
+"""Find the columns that a command needs."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _SLIP: Final = 1
 
 
 class MissingColumnError(DataError):
-    """A column that a command needs is not there; ``role`` says what for."""
+    """A required column is missing; ``role`` is its role."""
 
     def __init__(self, role: str, found: str, *, expected: str, remedy: str) -> None:
         super().__init__(found, expected=expected, remedy=remedy)
@@ -24,17 +24,17 @@ class MissingColumnError(DataError):
 
 
 def require_columns(columns: Sequence[str], shown: str, roles: Roles) -> None:
-    """Check that every needed column is there, once.
+    """Check that every required column exists exactly once.
 
     Parameters
     ----------
     shown
-        What messages call the input.
+        Name of the input for messages.
 
     Raises
     ------
     MissingColumnError, DataError
-        A column is missing (with the nearest names), or appears twice.
+        A column is missing (the message suggests similar names), or appears twice.
     """
     times = Counter(columns)
     for role, name in roles.named().items():
@@ -58,12 +58,12 @@ def _missing(columns: Sequence[str], shown: str, role: str, name: str) -> DataEr
 
 
 def _misspelt(name: str, columns: Sequence[str]) -> list[str]:
-    """Columns of the same name but for a slip: one with another word or number is another column."""
+    """Suggest columns for a misspelt name; a name with other words or numbers is not suggested."""
     folded = {column.casefold(): column for column in columns if _words(column) == _words(name)}
     near = difflib.get_close_matches(name.casefold(), folded, n=3, cutoff=0.75)
     return [folded[each] for each in near if abs(len(each) - len(name)) <= _SLIP]
 
 
 def _words(name: str) -> tuple[int, list[str]]:
-    """How many words a name has, and its numbers."""
+    """Number of words in a name, and its numbers."""
     return len(re.findall(r"[^\W_]+", name)), re.findall(r"\d+", name)

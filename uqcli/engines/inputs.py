@@ -1,4 +1,4 @@
-"""What rows are read from: INPUT arguments become a list of files, and a data frame is one input."""
+"""Resolve INPUT arguments to files; a data frame is a single input."""
 
 from __future__ import annotations
 
@@ -35,22 +35,22 @@ KNOWN_SUFFIXES: Final = ".parquet, .csv, .tsv, .jsonl, .ndjson (text also .gz, .
 
 @dataclass(frozen=True, kw_only=True)
 class InputFile:
-    """One input.
+    """An input file or stream.
 
     Attributes
     ----------
     name
-        As it appears in messages.
+        Name for messages.
     content
-        Where its bytes are; None for standard input.
+        Its content; None for standard input.
     compression
-        ``gzip``, ``zstd`` or None; of text only.
+        ``gzip``, ``zstd`` or None; for text formats only.
     regular
         Whether it can be opened more than once.
     told
-        Whether the name or an option tells the format.
+        Whether its name or an option implies the format.
     keys
-        Columns that the names of its folders hold, ``key=value``, with their texts; None for a null.
+        Partition columns, from ``key=value`` folder names, with their values; None for null.
     """
 
     name: str
@@ -64,7 +64,7 @@ class InputFile:
 
     @property
     def shown(self) -> str:
-        """As messages call it."""
+        """Quoted name for messages."""
         return f"'{self.name}'"
 
     @property
@@ -73,20 +73,20 @@ class InputFile:
         return self.content is not None and not isinstance(self.content, LocalFile)
 
     def place(self, position: int) -> str:
-        """Where a row is found, as messages say it; positions are from 0."""
+        """Describe the place of a row for messages; positions are 0-based."""
         return f"data row {position + 1} of {self.shown}"
 
 
 @dataclass(frozen=True, kw_only=True)
 class InputFrame:
-    """A data frame in memory as an input, with what is asked of files, too.
+    """A data frame in memory, with the interface of an input file.
 
     Attributes
     ----------
     regular
         Whether it can be read more than once.
     name
-        As messages call it.
+        Name for messages.
     """
 
     frame: pl.DataFrame
@@ -95,21 +95,21 @@ class InputFrame:
 
     @property
     def shown(self) -> str:
-        """As messages call it."""
+        """Name for messages."""
         return self.name
 
     def place(self, position: int) -> str:
-        """Where a row is found, as messages say it: numbered as its user does, from 0."""
+        """Describe the place of a row for messages; 0-based, as in data frames."""
         return f"row index {position} of {self.shown}"
 
 
 Origin: TypeAlias = InputFile | InputFrame
-"""Where rows are from."""
+"""Source of rows."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class NameFacts:
-    """What a file name says of its content."""
+    """Format, compression and delimiter implied by a file name."""
 
     format: FileFormat | None
     compression: str | None
@@ -117,7 +117,7 @@ class NameFacts:
 
 
 def facts_of_name(name: str) -> NameFacts:
-    """Read format, compression and delimiter off a file name.
+    """Infer format, compression and delimiter from a file name.
 
     Examples
     --------
@@ -213,7 +213,7 @@ def _directory(tree: Tree, folder: Entry, options: ReadOptions) -> Iterator[Inpu
 
 
 def _data_files(tree: Tree, folder: Entry) -> Iterator[Entry]:
-    """Data files of a folder, sorted by name, and of the ``key=value`` folders below it."""
+    """Data files of a folder, sorted by name, and of its ``key=value`` subfolders."""
     entries = [entry for entry in tree.inside(folder) if not entry.is_hidden]
     tree.expect(entry for entry in entries if entry.is_folder and is_partition(entry.base))
     for entry in entries:
@@ -251,16 +251,16 @@ _NOT_OF_ROWS: Final = frozenset(
         *(".html", ".md", ".xml", ".prom"),
     }
 )
-"""What would be CSV under the name of something else."""
+"""File name extensions that are not taken for CSV."""
 
 
 def format_of(name: str, asked: FileFormat | None) -> FileFormat:
-    """Format of an output: as asked for, or by its name, or CSV.
+    """Output format: as requested, else by name, else CSV.
 
     Raises
     ------
     UsageError
-        A compressed file of a format that is no text, or a name of a format that rows are not written in.
+        Compression of a format that is not text, or the extension of a format that is not supported.
     """
     compressed = facts_of_name(name).compression is not None
     plain = Path(name).with_suffix("") if compressed else Path(name)

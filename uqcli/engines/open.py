@@ -1,4 +1,4 @@
-"""Engines by name, and what is read or written without one."""
+"""Create engines by name; functions that need no engine."""
 
 from __future__ import annotations
 
@@ -32,19 +32,19 @@ ENGINES: Final[Mapping[EngineName, Callable[[], Engine]]] = MappingProxyType(
 
 
 def open_engine(name: EngineName) -> Engine:
-    """Make an engine ready."""
+    """Create an engine."""
     return ENGINES[name]()
 
 
 def streams_kept() -> AbstractContextManager[None]:
-    """Let inputs that can be read once be read as often as is asked for, until the block ends."""
+    """Allow repeated reads of streams until the block ends."""
     from uqcli.engines.local.read.streams import streams_kept
 
     return streams_kept()
 
 
 def write_frames(frames: Iterable[pl.DataFrame], empty: pl.DataFrame, output: Destination) -> None:
-    """Write frames one after the other (see uqcli.engines.local.write.generated)."""
+    """Write frames in order (see uqcli.engines.local.write.generated)."""
     from uqcli.engines.local.write.generated import write_frames
 
     write_frames(frames, empty, output)

@@ -1,4 +1,4 @@
-"""Columns in the names of folders: ``day=2026-11-01/`` holds the rows of that day (Hive's layout)."""
+"""Hive partitioning: the folder ``day=2026-11-01/`` holds the rows of that day."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ _NULL: Final = "__HIVE_DEFAULT_PARTITION__"
 
 
 def is_partition(folder: str) -> bool:
-    """Whether a folder's name is ``key=value``.
+    """Whether a folder name is ``key=value``.
 
     Examples
     --------
@@ -21,7 +21,7 @@ def is_partition(folder: str) -> bool:
 
 
 def partition_keys(folders: Sequence[str]) -> dict[str, str | None]:
-    """Keys and values that the folders of a path name; of a repeated key the innermost.
+    """Partition keys and values in a path; of a repeated key, the innermost.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Class probabilities of checked rows, from columns for each class or from one score."""
+"""Class probabilities of checked rows, from columns per class or from one score."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from uqcli.kernels.nonconformity import Matrix
 from uqcli.rows import Rows
 
 BINARY: Final = ("0", "1")
-"""Classes where one score is the probability of the positive label."""
+"""Classes if a single score is the probability of the positive label."""
 
 
 def classes_of(roles: Roles) -> tuple[str, ...]:
-    """The classes, in order."""
+    """Classes, in order."""
     return tuple(roles.classes) or BINARY
 
 
@@ -27,7 +27,7 @@ def probabilities(rows: Rows, roles: Roles) -> Matrix:
     Raises
     ------
     DataError
-        The one score is no probability.
+        The single score is not a probability.
     """
     if roles.classes:
         return np.stack([rows.numbers[PROBA + name] for name in roles.classes], axis=1)
@@ -39,12 +39,12 @@ def probabilities(rows: Rows, roles: Roles) -> Matrix:
 
 
 def label_numbers(rows: Rows) -> Ints:
-    """Class number of each label, of rows with labels."""
+    """Class index of each row's label."""
     return rows.labels.astype(np.int64) if rows.label_class is None else rows.label_class
 
 
 def require_probabilities(score: Floats, column: str, remedy: str = "calibrate the scores first") -> None:
-    """Refuse scores that are no probabilities.
+    """Refuse scores that are not probabilities.
 
     Raises
     ------
@@ -61,12 +61,12 @@ def require_probabilities(score: Floats, column: str, remedy: str = "calibrate t
 
 
 def positions_of(rows: Rows) -> Ints:
-    """Positions of rows, which draws for single ones are made from.
+    """Row positions, which key the random draws of single rows.
 
     Raises
     ------
     UsageError
-        Their engine gives them none.
+        The engine gives no positions.
     """
     if rows.position is None:
         raise UsageError(

@@ -1,8 +1,8 @@
-"""What every engine does: five verbs, of which a job asks for the least it needs.
+"""Engine protocol: the operations that every engine implements.
 
-``pooled``, ``edges`` and ``counted`` of a table turn files into checked counts; ``rows`` hands out single
-rows to what cannot do with counts; ``stream`` sends files through a saved model. Jobs see this protocol
-only, so another engine gives the same answers by passing the same tests.
+``pooled``, ``edges`` and ``counted`` of a table turn files into checked counts. ``rows`` returns single rows,
+for methods that counts do not suffice for. ``stream`` applies a rule to files. Jobs use this protocol only,
+and every engine must pass the same tests with equal results.
 """
 
 from __future__ import annotations
@@ -22,20 +22,20 @@ from uqcli.rows import Rows
 
 @dataclass(frozen=True, kw_only=True)
 class SourceFacts:
-    """What was read.
+    """Facts of the rows read.
 
     Attributes
     ----------
     rows
-        Rows that were used, each counted once whatever its weight.
+        Usable rows, unweighted.
     positives
-        Positive ones among them; None where labels name classes.
+        Positive rows among them; None if labels are class names.
     dropped
-        Rows left out by ``--on-invalid drop``.
+        Rows dropped by ``--on-invalid drop``.
     columns
-        Role to column name.
+        Column name by role.
     unlabelled
-        Rows without a label, all of which were left out.
+        Rows without a label, all of which were dropped.
     """
 
     rows: int
@@ -47,18 +47,18 @@ class SourceFacts:
 
 @dataclass(frozen=True, kw_only=True)
 class ReadRows:
-    """All usable rows of the inputs, and what there is to know of them.
+    """All usable rows of the inputs, with their facts.
 
     Attributes
     ----------
     rows
-        With the groups numbered by name.
+        With groups numbered in the order of their names.
     classes
-        Names of the classes that labels name.
+        Class names.
     group_names
-        Column to the sorted texts of its groups.
+        Sorted group texts of each key column.
     unnormalised
-        The farthest from 1 that the class probabilities of a row add up to.
+        max |sum p - 1| over rows.
     """
 
     rows: Rows
@@ -74,19 +74,19 @@ ColumnType = Literal["bool", "int64", "float64", "labels"]
 
 @dataclass(frozen=True, kw_only=True)
 class AddedColumns:
-    """What a model adds to every row.
+    """Columns that a rule adds to every row.
 
     Attributes
     ----------
     types
-        Name, prefix included, to type, in the order they are added.
+        Type by name (with prefix), in output order.
     labels
-        The texts that lists are made of.
+        Texts of the lists.
     compute
-        From rows with features whose levels are known, and their positions, to arrays of shape (rows,) by
-        name; what it gives for rows that are not valid means nothing.
+        Function from rows, with positions and with features of known levels, to arrays of shape (rows,) by
+        name. Values in invalid rows are undefined.
     made_by
-        Digest of the model, kept beside the rows where a format can; empty for none.
+        Digest of the rule, stored as file metadata if the format allows; empty for none.
     """
 
     types: Mapping[str, ColumnType]
@@ -97,16 +97,16 @@ class AddedColumns:
 
 @dataclass(frozen=True, kw_only=True)
 class Destination:
-    """Where rows go.
+    """Output of rows.
 
     Attributes
     ----------
     place
         Path, or ``-`` for standard output.
     file_format
-        None means what the place's name says.
+        None for the format that the name implies.
     held
-        Where a regular file waits for its commit; None lets it take its place at once.
+        Queue in which a regular file waits for ``commit``; None renames it into place at once.
     """
 
     place: str = STDIO
@@ -116,18 +116,18 @@ class Destination:
 
 @dataclass(frozen=True, kw_only=True)
 class StreamRequest:
-    """Files to stream through a model.
+    """Request to apply a rule to files.
 
     Attributes
     ----------
     data
         Rows to read; no label is needed.
     added
-        The columns to add.
+        Columns to add.
     overwrite
-        Whether existing columns of those names are replaced.
+        Whether to replace existing columns of these names.
     union
-        Whether inputs may differ in other columns.
+        Whether inputs may differ in their other columns.
     """
 
     data: DataRequest
@@ -139,7 +139,7 @@ class StreamRequest:
 
 @dataclass(frozen=True, kw_only=True)
 class StreamFacts:
-    """What was written: rows, true values added, rows dropped, and rows kept with nulls added."""
+    """Counts of rows written, true values added, rows dropped, and rows kept with nulls."""
 
     rows: int
     selected: int
@@ -149,14 +149,14 @@ class StreamFacts:
 
 @dataclass(frozen=True, kw_only=True)
 class Expected:
-    """What inputs seem to hold, before they are read.
+    """Estimated size of the inputs before reading.
 
     Attributes
     ----------
     rows
-        About how many.
+        Estimated number of rows.
     classes
-        Columns of class probabilities.
+        Number of class probability columns.
     """
 
     rows: int
@@ -164,24 +164,24 @@ class Expected:
 
 
 Unsettled = Callable[[Sequence[RangeCounts]], Sequence[Bools]]
-"""From counts of ranges to a mask over each: the ranges inside which an answer still lies."""
+"""Query: from range counts to one mask each, of the ranges that may still contain the answer."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Partition:
-    """How a table's rows are divided before they are counted: a part for each combination of keys.
+    """Partition of the rows before counting: one part for each combination of keys.
 
-    Parts are numbered by the group of each column in turn, then by class, then by uncertainty bin, the last
-    running fastest; a part may have no rows.
+    Parts are numbered by the group of each column in turn, then by class, then by uncertainty bin. The last
+    varies fastest. A part may be empty.
 
     Attributes
     ----------
     groups
-        Columns among the request's keys; their groups are numbered as in ``Table.groups``.
+        Key columns of the request; groups are numbered as in ``Table.groups``.
     classes
-        Whether the classes that labels name are apart.
+        Whether to separate the classes of the labels.
     edges : float64, shape (K-1,)
-        Where the uncertainty is cut: a row with uncertainty v is in bin ``#{edges <= v}``.
+        Uncertainty edges: a row with uncertainty v is in bin ``#{edges <= v}``.
     """
 
     groups: tuple[str, ...] = ()
@@ -190,18 +190,18 @@ class Partition:
 
     @property
     def divides(self) -> bool:
-        """Whether there may be more than one part."""
+        """Whether there can be more than one part."""
         return bool(self.groups) or self.classes or len(self.edges) > 0
 
     def __eq__(self, other: object) -> bool:
-        """Whether rows are divided alike."""
+        """Whether two partitions are equal."""
         if not isinstance(other, Partition):
             return NotImplemented
         keys = (self.groups, self.classes) == (other.groups, other.classes)
         return keys and np.array_equal(self.edges, other.edges)
 
     def __hash__(self) -> int:
-        """Equal for those that divide alike."""
+        """Hash consistent with equality."""
         return hash((self.groups, self.classes, *self.edges.tolist()))
 
 
@@ -210,66 +210,66 @@ WHOLE: Final = Partition()
 
 
 class Table(Protocol):
-    """The rows of a request, counted as often as is asked.
+    """Counts of a request's rows, for any number of queries.
 
-    Counts are of one column of numbers: a role, or a class's probabilities. Positive rows are those with a
-    positive label; of labels that name classes none is, and ``Partition.classes`` tells them apart. Amounts
-    (see ``Roles``) are summed beside counts.
+    Each query counts one numeric column: a role, or a class's probabilities. Positive rows are those with a
+    positive label. With class labels there are none, and ``Partition.classes`` separates the classes. Amounts
+    (see ``Roles``) are summed along with counts.
     """
 
     @property
     def facts(self) -> SourceFacts:
-        """What was read."""
+        """Facts of the rows read."""
 
     def groups(self, column: str) -> tuple[str, ...]:
-        """The texts of a key that rows of positive weight have, sorted."""
+        """Sorted group texts of a key column among rows of positive weight."""
 
     def edges(
         self, role: str, ranks: Callable[[int], Ints], by: Partition = WHOLE
     ) -> tuple[ValueCounts, ...]:
-        """Counts of a column in each part, exact at some ranks.
+        """Counts of a column in each part, exact at given ranks.
 
         Parameters
         ----------
         ranks
-            From the number of rows of a part to 0-based ranks.
+            Function from the number of rows of a part to 0-based ranks.
         """
 
     def counted(self, by: Partition, unsettled: Unsettled, role: str = "score") -> tuple[RangeCounts, ...]:
-        """Counts of a column in each part, and last of all rows together.
+        """Counts of a column in each part, then of all rows.
 
         Parameters
         ----------
         unsettled
-            Is given the counts so far and asked until it names no range: these are then exact.
+            Query; called with the counts so far until it names no more ranges, which are then exact.
         """
 
     def pooled(self, by: Partition, role: str = "score") -> tuple[ValueCounts, ...]:
         """Exact tie-pooled counts of a column in each part."""
 
     def isotonic(self, by: Partition) -> tuple[ValueCounts, ...]:
-        """Blocks of the isotonic fit to the scores of each part, and last of all rows.
+        """Isotonic blocks of the scores in each part, then of all rows.
 
-        Each block stands at its first score.
+        Each block is at its first score.
         """
 
     def rows(self) -> Rows:
-        """Every row of positive weight, in any order, for what cannot do with counts."""
+        """All rows of positive weight, in any order, for methods that counts do not suffice for."""
 
 
 class CheckedBatches(Protocol):
-    """Usable rows; those of single files are in order and have positions.
+    """Iterator over usable rows; rows of files are in order and have positions.
 
-    All attributes are known once the iteration is over.
+    All attributes are known after the iteration.
 
     Attributes
     ----------
     roles
-        With the columns that patterns matched: known from the first batch on.
+        Roles with expanded patterns; known after the first batch.
     dropped
-        Rows left out.
+        Number of dropped rows.
     levels
-        Column to the numbers of its groups' texts.
+        Group index by text, for each key column.
     unnormalised
         See ``ReadRows``.
     """
@@ -281,29 +281,29 @@ class CheckedBatches(Protocol):
 
     @property
     def facts(self) -> SourceFacts:
-        """What was read: of an engine that gives equal rows as one, each of them counts."""
+        """Facts of the rows read; rows that the engine pools are each counted."""
 
     def __iter__(self) -> Iterator[Rows]:
-        """Read batch by batch."""
+        """Iterate over batches."""
 
 
 class Engine(Protocol):
     """Reads and counts."""
 
     def expected(self, request: DataRequest) -> Expected | None:
-        """About how much there is; None where only reading tells, or another machine holds it."""
+        """Estimate the size of the inputs; None if unknown before reading, or if another machine has them."""
 
     def table(self, request: DataRequest) -> Table:
-        """Rows to be counted; nothing is read before the first question."""
+        """Table of the request's rows; nothing is read before the first query."""
 
     def rows(self, request: DataRequest) -> ReadRows:
-        """Read everything that a fit needs."""
+        """Read all requested columns of all rows."""
 
     def batches(self, request: DataRequest) -> CheckedBatches:
-        """Stream checked rows in order, for counting."""
+        """Iterate over checked rows in order, for counting."""
 
     def digest(self, request: DataRequest) -> str:
-        """SHA-256 of all bytes of the inputs, one after the other; streams must be kept."""
+        """SHA-256 of all bytes of the inputs in order; streams must be kept."""
 
     def stream(self, request: StreamRequest) -> StreamFacts:
-        """Stream files through a model, keeping order and other columns."""
+        """Apply a rule to files, keeping row order and other columns."""

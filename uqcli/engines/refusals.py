@@ -1,4 +1,4 @@
-"""What every engine says of rows that cannot be used, in the same words."""
+"""Errors for unusable rows, the same for every engine."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ CUT: Final = "check that the file was written to its end"
 
 
 def no_rows(dropped: int) -> DataError:
-    """Nothing is left once so many rows were dropped."""
+    """Error if no row is left after dropping."""
     said = f" ({dropped} were dropped)" if dropped else ""
     return DataError(f"no rows to work on{said}", expected="at least one row of data")
 
 
 def unlabelled(rows: int) -> str:
-    """What to know where rows without a label were left out."""
+    """Note that rows without a label were dropped."""
     said = "1 row has" if rows == 1 else f"{rows:,} rows have"
     return f"{said} no label: results are valid only for rows like the labelled ones."
 
@@ -28,7 +28,7 @@ def no_weight() -> DataError:
 
 
 def no_positive(value: str, column: str) -> DataError:
-    """The text of --positive is nowhere."""
+    """Error if the text of --positive never occurs."""
     return DataError(
         f"label '{value}' never appears in column '{column}'",
         expected="the text of the positive label",
@@ -37,12 +37,12 @@ def no_positive(value: str, column: str) -> DataError:
 
 
 def unusable_values(found: str, *, cut: bool = False) -> DataError:
-    """Columns have values that are missing or not finite, as ``found`` says.
+    """Error for missing or non-finite values, as ``found`` describes.
 
     Parameters
     ----------
     cut
-        Whether this is how a file looks that was not written to its end: then no row may be left out.
+        Whether the file looks truncated; then no row may be dropped.
     """
     return DataError(
         found,
@@ -59,7 +59,7 @@ def unnormalised(found: str) -> DataError:
 
 
 def no_counts_of_rows(found: str) -> DataError:
-    """Weights are negative or no integers, as ``found`` says."""
+    """Error for negative or non-integer weights, as ``found`` describes."""
     return DataError(
         found,
         expected="non-negative integers",
@@ -69,7 +69,7 @@ def no_counts_of_rows(found: str) -> DataError:
 
 
 def too_heavy(column: str) -> DataError:
-    """Weights add up to more rows than can be counted."""
+    """Error for a total weight beyond the maximum."""
     return DataError(
         f"column '{column}' adds up to more than {MOST_ROWS}",
         expected="fewer rows by weight",
@@ -78,7 +78,7 @@ def too_heavy(column: str) -> DataError:
 
 
 def inputs_changed() -> DataError:
-    """A second reading found other rows than the first."""
+    """Error if a second pass found other rows than the first."""
     return DataError(
         "the inputs changed while they were read", expected="files that nobody changes during the run"
     )

@@ -1,4 +1,4 @@
-"""What is asked of an engine: which inputs, which of their columns, and how they are read."""
+"""Requests to an engine: inputs, columns and reading options."""
 
 from __future__ import annotations
 
@@ -19,26 +19,26 @@ Inputs: TypeAlias = "tuple[str, ...] | pl.DataFrame"
 """INPUT arguments in order, or a data frame."""
 
 INPUT = "\0input"
-"""The key that tells rows apart by the input they are from; no column has this name."""
+"""Key for the input of each row; no column has this name."""
 
 PROBA = "proba."
-"""Class probabilities have the role ``proba.<class>``."""
+"""Prefix of class probability roles: ``proba.<class>``."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class ReadOptions:
-    """How files are read, as given on the command line.
+    """Options for reading files, as given on the command line.
 
     Attributes
     ----------
     format
-        Format of inputs whose name does not tell it (standard input, FIFOs).
+        Format of inputs whose name does not imply it (standard input, FIFOs).
     delimiter
-        Field separator of CSV inputs; None means what the name says, a comma by default.
+        Field separator of CSV inputs; None for what the name implies, a comma by default.
     null_values
         Texts in CSV that mean null, beside the empty field.
     needed
-        Columns, or patterns of their names, that tell whether a header was split where it should be.
+        Column names or patterns, by which a wrong delimiter is detected.
     """
 
     format: FileFormat = defaults.FILE_FORMAT
@@ -50,14 +50,14 @@ class ReadOptions:
 
 @dataclass(frozen=True, kw_only=True)
 class FeatureRequest:
-    """A feature column to read.
+    """Feature column to read.
 
     Attributes
     ----------
     text
-        Whether it holds texts even if these look like numbers; None where the column itself tells.
+        Whether values are text even if they look like numbers; None to infer.
     levels
-        The texts that are told apart, once they are known.
+        Levels of the feature, once known.
     """
 
     name: str
@@ -66,35 +66,34 @@ class FeatureRequest:
 
     @property
     def known(self) -> bool:
-        """Whether values can be numbered batch by batch."""
+        """Whether values can be encoded batch by batch."""
         return self.text is False or self.levels is not None
 
 
 @dataclass(frozen=True, kw_only=True)
 class ClassColumns:
-    """Which columns hold class probabilities, as asked for.
+    """Columns of class probabilities, as requested.
 
     Attributes
     ----------
     columns
         A pattern with one ``*``, or names separated by commas.
     names
-        Names of the classes in the order of the columns; None means what ``*`` matched, or the columns'
-        own names.
+        Class names in the order of the columns; None for the texts that ``*`` matched, or the column names.
     """
 
     columns: str
     names: tuple[str, ...] | None = None
 
     def found_in(self, columns: Sequence[str], shown: str) -> dict[str, str]:
-        """Class to column, in the order of the classes; ``shown`` is what messages call the input.
+        """Map classes to columns, in class order; ``shown`` is the input's name for messages.
 
         Raises
         ------
         DataError
             The pattern matches fewer than two columns.
         UsageError
-            Names that are repeated, or not one for each column.
+            Duplicate names, or not one per column.
         """
         if "*" in self.columns:
             matched = _matched(self.columns, columns)
@@ -118,12 +117,12 @@ class ClassColumns:
         return dict(zip(names, matched.values(), strict=True))
 
     def renaming(self, classes: Sequence[str]) -> dict[str, str]:
-        """Class to column for classes that are known beforehand.
+        """Map known classes to columns.
 
         Raises
         ------
         UsageError
-            Not one column for each class, or names of other classes.
+            Not one column per class, or names of other classes.
         """
         if "*" in self.columns:
             if self.columns.count("*") > 1 or self.names is not None:
@@ -155,29 +154,29 @@ def _matched(pattern: str, columns: Sequence[str]) -> dict[str, str]:
 
 @dataclass(frozen=True, kw_only=True)
 class Roles:  # noqa: PLW1641 (mappings in it cannot be hashed)
-    """The columns a command needs, by role.
+    """Columns of a command, by role.
 
-    Two are equal only where roles and classes also come in the same order.
+    Equality includes the order of roles and classes.
 
     Attributes
     ----------
     numbers
-        Role to column name of the columns read as finite numbers, such as score and uncertainty.
+        Column names by role, read as finite numbers (score, uncertainty and others).
     label, weight
-        Column names; None where a command does not need the role.
+        Column names; None if the command does not need the role.
     pattern
-        Further numbers: all columns of the first input that match, or those of a list a,b,c, by their
-        own names.
+        Further numeric columns under their own names: all columns of the first input that match a pattern, or
+        a list a,b,c.
     class_columns
-        Class probabilities as asked for; the first input tells which columns these are.
+        Requested class probabilities; resolved with the columns of the first input.
     classes
-        Class to column, once that is known. The label then names a class.
+        Map of classes to columns, once resolved. The label is then a class name.
     keys
-        Columns whose text tells groups apart; ``INPUT`` is a key, too.
+        Columns whose texts define groups; ``INPUT`` is also a key.
     features
-        Columns of numbers or texts, where values may be missing.
+        Numeric or text columns in which values may be missing.
     amounts
-        Roles among the numbers that are summed beside counts, as integers (see uqcli.engines.amounts).
+        Numeric roles that are summed along with counts, as integers (see uqcli.engines.amounts).
     """
 
     numbers: Mapping[str, str]
@@ -191,16 +190,16 @@ class Roles:  # noqa: PLW1641 (mappings in it cannot be hashed)
     amounts: tuple[str, ...] = ()
 
     def __eq__(self, other: object) -> bool:
-        """Whether the same is read in the same order: thresholds and class numbers go by it."""
+        """Whether the same columns are read in the same order, on which thresholds and class indices rely."""
         return _in_order(self) == _in_order(other) if isinstance(other, Roles) else NotImplemented
 
     def expanded(self, columns: Sequence[str], shown: str) -> Roles:
-        """With the columns of an input that the patterns match; ``shown`` is what messages call it.
+        """Resolve patterns with the columns of an input; ``shown`` is its name for messages.
 
         Raises
         ------
         DataError, UsageError
-            A pattern matches none, or see ``ClassColumns``.
+            A pattern matches nothing, or see ``ClassColumns``.
         """
         if self.class_columns is not None:
             return replace(self, classes=self.class_columns.found_in(columns, shown), class_columns=None)
@@ -219,7 +218,7 @@ class Roles:  # noqa: PLW1641 (mappings in it cannot be hashed)
         return replace(self, numbers={**self.numbers, **{name: name for name in matched}}, pattern=None)
 
     def named(self) -> dict[str, str]:
-        """Role to column name, of the roles that are needed."""
+        """Column names of the required roles."""
         others = (("label", self.label), ("weight", self.weight))
         return {
             **self.all_numbers(),
@@ -229,49 +228,48 @@ class Roles:  # noqa: PLW1641 (mappings in it cannot be hashed)
         }
 
     def all_numbers(self) -> dict[str, str]:
-        """Role to column name of the numbers, class probabilities included."""
+        """Column names of the numeric roles, with class probabilities."""
         return {**self.numbers, **{PROBA + name: column for name, column in self.classes.items()}}
 
     def wanted(self) -> tuple[str, ...]:
-        """Names of the columns, and the patterns that stand for some, before any input is opened."""
+        """Column names, and patterns, before any input is opened."""
         patterns = [self.pattern, None if self.class_columns is None else self.class_columns.columns]
         listed = [name.strip() for each in patterns if each for name in each.split(",")]
         return (*self.columns(), *listed)
 
     def columns(self) -> list[str]:
-        """The columns' names, each once."""
+        """Column names, without duplicates."""
         return list(dict.fromkeys(self.named().values()))
 
     def without(self, role: str) -> Roles:
-        """The same without one of the numbers."""
+        """Copy without a numeric role."""
         return replace(self, numbers={key: name for key, name in self.numbers.items() if key != role})
 
 
 def _in_order(roles: Roles) -> list[object]:
-    """All fields; of mappings the pairs, since mappings are equal in any order."""
+    """All field values; mappings as pairs, since mapping equality ignores order."""
     values = (getattr(roles, each.name) for each in fields(roles))
     return [tuple(each.items()) if isinstance(each, Mapping) else each for each in values]
 
 
 @dataclass(frozen=True, kw_only=True)
 class DataRequest:  # noqa: PLW1641 (mappings in it cannot be hashed)
-    """Rows to read.
+    """Request for rows.
 
     Attributes
     ----------
     inputs
-        INPUT arguments in order: together they are one table.
+        INPUT arguments in order, read as one table.
     roles
-        The columns that are needed.
+        Required columns.
     positive_value
         Text of the positive label, or None for 0/1 and true/false.
     engine
-        What reads them.
+        Engine that reads them.
     spark
-        Address of the cluster for the engine that needs one; None for what the environment says.
+        Address of the cluster, for the Spark engine; None for the environment's.
     frame
-        A data frame of shape (rows, columns) that is read instead of the inputs, as if it were a Parquet
-        file.
+        Data frame, read instead of the inputs like a Parquet file.
     """
 
     inputs: tuple[str, ...]
@@ -284,21 +282,21 @@ class DataRequest:  # noqa: PLW1641 (mappings in it cannot be hashed)
     frame: pl.DataFrame | None = field(default=None, compare=False)
 
     def without(self, role: str) -> DataRequest:
-        """The same without one of the numbers."""
+        """Copy without a numeric role."""
         return replace(self, roles=self.roles.without(role))
 
     def grouped_by(self, column: str | None) -> DataRequest:
-        """The same with a column whose text tells groups apart, if one is given."""
+        """Copy with a key column, if one is given."""
         return replace(self, roles=replace(self.roles, keys=() if column is None else (column,)))
 
     def on(self, inputs: Inputs) -> DataRequest:
-        """The same asked of other inputs."""
+        """Copy for other inputs."""
         if isinstance(inputs, tuple):
             return replace(self, inputs=inputs, frame=None)
         return replace(self, inputs=(), frame=inputs)
 
     def __eq__(self, other: object) -> bool:
-        """Whether the same is asked of the same inputs; frames are the same where they are one object."""
+        """Whether requests are equal; data frames only if identical."""
         if not isinstance(other, DataRequest):
             return NotImplemented
         names = [each.name for each in fields(self) if each.compare]
@@ -307,6 +305,6 @@ class DataRequest:  # noqa: PLW1641 (mappings in it cannot be hashed)
 
 
 def listing(columns: Sequence[str]) -> str:
-    """Some names, and how many more there are."""
+    """List up to 12 names, and the number of others."""
     shown = ", ".join(columns[:12])
     return f"{shown} and {len(columns) - 12} more" if len(columns) > 12 else shown

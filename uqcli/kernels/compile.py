@@ -1,12 +1,10 @@
 """Compile kernels with numba, on demand and cached.
 
 A kernel is written once and runs as Python or compiled, with the same result. Callers pass the number of
-steps of a call. A step takes Python about
-0.2 microseconds, such as an iteration of an inner loop over lists. An element of a matrix, which stays an
-array, costs several steps. The first ``SMALL_WORK`` steps of a kernel in a
-process (0.4 seconds) run in Python.
-Loading the compiler and a cached kernel takes half a second. The call
-that exceeds them compiles the kernel, or loads it from the disk cache.
+steps of a call. A step takes Python about 0.2 microseconds, such as an iteration of an inner loop over lists.
+An element of a matrix, which stays an array, costs several steps. The first ``SMALL_WORK`` steps of a kernel
+in a process (0.4 seconds) run in Python. Loading the compiler and a cached kernel takes half a second. The
+call that exceeds them compiles the kernel, or loads it from the disk cache.
 """
 
 from __future__ import annotations

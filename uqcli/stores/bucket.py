@@ -1,4 +1,4 @@
-"""Folders of an object store: key prefixes up to a slash, listed one folder at a time, several in parallel."""
+"""Folders of an object store: key prefixes up to a slash, listed one by one, several in parallel."""
 
 from __future__ import annotations
 

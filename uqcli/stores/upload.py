@@ -2,14 +2,13 @@
 
 The output is first a local file. S3 gets a complete small file in one request. Any other file is uploaded
 under a hidden name in the target's folder. After a complete upload the store copies it to the target,
-atomically for readers, and the hidden object
-is deleted. No multipart upload ever has the final name, since pyarrow cannot abort one: it completes even a
-failed upload.
+atomically for readers, and the hidden object is deleted. No multipart upload ever has the final name, since
+pyarrow cannot abort one: it completes even a failed upload.
 
-Requirements: space in the directory of temporary files. Above 4 MiB also the right to read, copy
-and delete in the folder. With S3 at most 5 GiB, its limit of a copy. A killed run may leave the
-hidden object (``.uqcli-*.tmp``, skipped when folders are read) or an unfinished upload. A life-cycle rule of
-the bucket can remove them. After deleting, pyarrow leaves an empty S3 object that stands for the folder. Atomicity is only
+Requirements: space in the directory of temporary files. Above 4 MiB also the right to read, copy and delete
+in the folder. With S3 at most 5 GiB, its limit of a copy. A killed run may leave the hidden object
+(``.uqcli-*.tmp``, skipped when folders are read) or an unfinished upload. A life-cycle rule of the bucket can
+remove them. After deleting, pyarrow leaves an empty S3 object that stands for the folder. Atomicity is only
 that of the store's copies.
 """
 

@@ -1,1 +1,1 @@
-"""The engine of one machine: polars and Arrow readers, counting in numpy."""
+"""Local engine: polars and Arrow readers, counting in numpy."""

@@ -1,4 +1,4 @@
-"""Work done side by side: reading ahead of checking, and parts of one job in threads."""
+"""Concurrency: read ahead in a thread, and parallel map in order."""
 
 from __future__ import annotations
 
@@ -17,26 +17,26 @@ R = TypeVar("R")
 _DEPTH: Final = 2
 _MOST_THREADS: Final = 8
 _PATIENCE: Final = 0.1
-"""Seconds after which a reader looks up whether anyone still waits for it."""
+"""Seconds between checks of a blocked reader whether its consumer has gone."""
 
 
 _abandoned: ContextVar[Event | None] = ContextVar("abandoned", default=None)
 
 
 def is_abandoned() -> bool:
-    """Whether nobody waits any more for what this thread reads."""
+    """Whether the consumer of this reader thread has gone."""
     event = _abandoned.get()
     return event is not None and event.is_set()
 
 
 def threads() -> int:
-    """How many threads share a job: the cores this process may use."""
-    usable = getattr(os, "sched_getaffinity", None)  # not on every system
+    """Number of worker threads: the cores available to this process."""
+    usable = getattr(os, "sched_getaffinity", None)  # Linux only
     return min(_MOST_THREADS, len(usable(0)) if usable else os.cpu_count() or 1)
 
 
 def ahead(items: Iterable[T]) -> Iterator[T]:
-    """The same items in order, a few of them made by a thread before they are asked for."""
+    """Iterate in order, with a thread that produces a few items ahead."""
     queue: Queue[tuple[T | None, BaseException | None] | None] = Queue(_DEPTH)
     gone = Event()
 
@@ -73,7 +73,7 @@ def ahead(items: Iterable[T]) -> Iterator[T]:
 
 
 def side_by_side(work: Callable[[T], R], items: Iterable[T]) -> Iterator[R]:
-    """Results of work on each item, in order; a few at a time are in memory."""
+    """Map in parallel, results in order; only a few are in memory at a time."""
     workers = threads()
     waiting: deque[Future[R]] = deque()
     with ThreadPoolExecutor(workers) as pool:

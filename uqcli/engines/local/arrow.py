@@ -1,4 +1,4 @@
-"""Between Arrow and polars, which makes the arrays: pyarrow itself would load pandas, where there is one."""
+"""Convert between Arrow and polars; polars creates arrays, since pyarrow would import pandas."""
 
 from __future__ import annotations
 
@@ -12,24 +12,24 @@ from uqcli.errors import DataError
 
 
 def arrow_of(values: np.ndarray | pl.Series) -> pa.Array:
-    """An array without copy; texts and bytes with offsets of 64 bits."""
+    """Convert to an Arrow array without copying; strings and binaries have 64-bit offsets."""
     series = values if isinstance(values, pl.Series) else pl.Series(values)
     made: Any = series.to_arrow(compat_level=pl.CompatLevel.oldest())
     return made
 
 
 def bytes_of(value: bytes) -> pa.Scalar:
-    """One value of bytes."""
+    """Binary scalar."""
     return arrow_of(pl.Series([value], dtype=pl.Binary))[0]
 
 
 def frame_of(rows: pa.Table | pa.RecordBatch) -> pl.DataFrame:
-    """Columns as polars has them; decimals of more than 38 digits are texts.
+    """Convert to a polars frame; decimals of more than 38 digits become text.
 
     Raises
     ------
     DataError
-        A column's type is none that polars knows, which may end in a panic.
+        polars lacks the type of a column; converting it may panic.
     """
     for at, field in enumerate(rows.schema):
         if pa.types.is_decimal256(field.type):
@@ -43,12 +43,12 @@ def frame_of(rows: pa.Table | pa.RecordBatch) -> pl.DataFrame:
             )
     names = list(rows.schema.names)
     frame = cast(pl.DataFrame, pl.from_arrow(rows.rename_columns(list(map(str, range(len(names)))))))
-    frame.columns = names  # polars would rename an empty one
+    frame.columns = names  # polars would rename an empty name
     return frame
 
 
 def _is_foreign(kind: pa.DataType) -> bool:
-    """Whether polars lacks a type, or one inside it."""
+    """Whether polars lacks a type, or a type nested in it."""
     if pa.types.is_dictionary(kind):
         return _is_foreign(kind.value_type)
     foreign = (

@@ -1,4 +1,4 @@
-"""The engine of one machine: polars and Arrow readers, counting in numpy."""
+"""Local engine: polars and Arrow readers, counting in numpy."""
 
 from __future__ import annotations
 
@@ -13,41 +13,41 @@ from uqcli.engines.request import DataRequest
 
 
 class LocalEngine:
-    """Reads files on this machine, batch by batch."""
+    """Reads files on this machine in batches."""
 
     def expected(self, request: DataRequest) -> Expected | None:
-        """About how much the inputs hold; None where one is a stream or compressed text."""
+        """Estimate the size of the inputs; None if one is a stream or compressed text."""
         if not all(each.regular for each in origins_of(request)):
-            return None  # what can be read once is not opened for this
+            return None  # opening would consume a stream
         with opened(request) as (sources, roles):
             rows = [source.rows_expected() for source in sources]
         known = [each for each in rows if each is not None]
         return Expected(rows=sum(known), classes=len(roles.classes)) if len(known) == len(rows) else None
 
     def table(self, request: DataRequest) -> LocalTable:
-        """Rows to be counted."""
+        """Table of the request's rows."""
         return LocalTable(request)
 
     def rows(self, request: DataRequest) -> ReadRows:
-        """Read the score, uncertainty, label and weight of every row.
+        """Read all requested columns of every row.
 
         Raises
         ------
         DataError
-            An input cannot be read, a column is missing, a value is unusable, or no row is left.
+            An input is unreadable, a column is missing, a value is unusable, or no row is left.
         """
         return all_rows(self.batches(request))
 
     def batches(self, request: DataRequest) -> LocalBatches:
-        """Stream checked rows; unusable ones are left out."""
+        """Iterate over checked rows without the unusable ones."""
         return LocalBatches(request)
 
     def digest(self, request: DataRequest) -> str:
-        """SHA-256 of all bytes of the inputs, one after the other; streams must be kept."""
+        """SHA-256 of all bytes of the inputs in order; streams must be kept."""
         return digest_of(origins_of(request))
 
     def stream(self, request: StreamRequest) -> StreamFacts:
-        """Stream files through a model (see uqcli.engines.local.write.streaming)."""
+        """Apply a rule to files (see uqcli.engines.local.write.streaming)."""
         from uqcli.engines.local.write.streaming import stream_through
 
         with opened(request.data) as (sources, roles):

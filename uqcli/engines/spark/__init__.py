@@ -1,1 +1,1 @@
-"""The engine of a cluster: rows stay where they are, integers and exact values come back."""
+"""Spark engine: rows stay on the cluster, integer counts and exact values are collected."""

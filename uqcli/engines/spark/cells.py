@@ -1,4 +1,4 @@
-"""How the cluster puts rows into cells of neighbouring values: by functions, or by expressions alone."""
+"""Bin values into cells on the cluster, by Python functions or by SQL expressions."""
 
 from __future__ import annotations
 
@@ -18,30 +18,30 @@ from uqcli.engines.spark.read import Column, Frame
 class Counter(Protocol):
     """Counts rows of a counting frame (see pooling) in ``parts * size`` cells.
 
-    A cell's number grows with the value inside a part; those of later parts are ``size`` further up.
+    The cell index increases with the value within a part; each part is offset by ``size``.
     """
 
     @property
     def size(self) -> int:
-        """Cells of a part."""
+        """Number of cells per part."""
 
     @property
     def amounts(self) -> list[str]:
-        """Columns that are summed beside counts."""
+        """Columns that are summed along with counts."""
 
     def counted(self, rows: Frame) -> Frame:
-        """Cell, n, p (rows and positive rows, by weight), low and high (its least and largest value).
+        """Columns cell, n, p (rows and positive rows, by weight), low and high (smallest and largest value).
 
-        With amounts also s0, ...: the sum of each over all rows, then over the positive ones.
+        With amounts also s0, ...: the sum of each over all rows, then over positive rows.
         """
 
     def opened(self, rows: Frame, flagged: Bools) -> Frame:
-        """Part, value, y, w and amounts of the rows in flagged cells; bool of shape (parts * size,)."""
+        """Part, value, y, w and amounts of the rows in flagged cells; bool, shape (parts * size,)."""
 
 
 @dataclass(frozen=True)
 class FunctionCounter:
-    """Cells of equally many keys, counted by functions that the cluster's workers run."""
+    """Cells of equal key width, counted by Python functions on the workers."""
 
     low: int
     shift: int
@@ -86,7 +86,7 @@ class FunctionCounter:
 
 @dataclass(frozen=True)
 class ExpressionCounter:
-    """Cells of equal width, counted by expressions: for workers without numpy or pyarrow."""
+    """Cells of equal value width, counted by SQL expressions, for workers without numpy or pyarrow."""
 
     low: float
     high: float
@@ -120,7 +120,7 @@ class ExpressionCounter:
         )
 
     def _cell(self) -> Column:
-        """Monotone in v: each step is, rounded or not; halves, so that no difference is infinite."""
+        """Cell index, monotone in v despite rounding; halves avoid infinite differences."""
         from pyspark.sql import functions as F  # noqa: N812
 
         width = self.high / 2 - self.low / 2
@@ -138,6 +138,6 @@ class ExpressionCounter:
 
 
 def _keys(value: Floats) -> NDArray[np.int64]:
-    """Integers in the order of the numbers."""
+    """Order-preserving integer keys of numbers."""
     bits = value.view(np.int64)
     return np.where(bits < 0, bits ^ np.iinfo(np.int64).max, bits)

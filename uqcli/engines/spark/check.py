@@ -1,4 +1,4 @@
-"""Checked rows on the cluster: what cannot be used is counted there, in one question."""
+"""Validate rows on the cluster with a single aggregation."""
 
 from __future__ import annotations
 
@@ -26,21 +26,21 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 OUTER = 1e-4
-"""Share of the rows at either end whose values need no narrow ranges."""
+"""Fraction of the rows at either end that need no narrow ranges."""
 
 _LARGEST_WEIGHT = float(2**53)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Span:
-    """Where the values of a column are, so far as anything depends on it: speed.
+    """Approximate range of a column's values, which affects speed only.
 
     Attributes
     ----------
     low, high
-        Near the least and the largest number but for a few at either end.
+        Approximate minimum and maximum, without a few rows at either end.
     distinct
-        About how many different numbers there are.
+        Approximate number of distinct values.
     """
 
     low: float
@@ -55,23 +55,23 @@ class CheckedFrame:
     Attributes
     ----------
     frame
-        A column ``n0``, ``n1``, ... (double) for each number, ``y`` (long: 1 or 0, or the class's number;
-        0 without a label), ``w`` (long), ``g0``, ... (string) for each key, and ``a0``, ... (long) for each
-        amount: its units by weight.
+        Columns ``n0``, ``n1``, ... (double) for numbers, ``y`` (long: 1 or 0, or the class index; 0 without a
+        label), ``w`` (long), ``g0``, ... (string) for keys, and ``a0``, ... (long) for amounts, in units
+        times weight.
     roles
-        With the columns that patterns matched.
+        Roles with expanded patterns.
     names, keys
-        Role, or key, to the name of its column.
+        Column of each role, or key.
     unnormalised
         See uqcli.engines.protocol.ReadRows.
     rows
-        How many there are, each counted once whatever its weight.
+        Number of rows, unweighted.
     size
-        How many there are by weight.
+        Total weight.
     amounts
-        Names of the columns of amounts.
+        Columns of amounts.
     levels
-        Sorted texts of the keys that were asked for so far.
+        Sorted group texts of the keys queried so far.
     """
 
     frame: Frame
@@ -93,9 +93,9 @@ def checked(session: SparkSession, request: DataRequest) -> CheckedFrame:
     Raises
     ------
     UsageError
-        Columns that this engine does not count by.
+        Columns that this engine does not support.
     DataError
-        An input or a value cannot be used, or no row is left.
+        An input or a value is unusable, or no row is left.
     """
     inputs, roles = opened(session, request)
     if roles.features:
@@ -114,7 +114,7 @@ def checked(session: SparkSession, request: DataRequest) -> CheckedFrame:
 
 
 def _weights_seen(checked: CheckedFrame) -> WeightsSeen:
-    """What there is to know of weights, from a sample of the values where there are many."""
+    """Summary of weights, from a sample if there are many values."""
     from pyspark.sql import functions as F  # noqa: N812
 
     seen, names = WeightsSeen(), list(checked.names.values())
@@ -146,7 +146,7 @@ def _weights_seen(checked: CheckedFrame) -> WeightsSeen:
 
 @dataclass
 class Check:
-    """Questions on all rows, and what their answers mean."""
+    """Aggregations over all rows, and the evaluation of their results."""
 
     request: DataRequest
     roles: Roles
@@ -160,7 +160,7 @@ class Check:
         self.amounts = {self.names[role]: f"a{place}" for place, role in enumerate(self.roles.amounts)}
 
     def read(self, source: ClusterInput, kept: Sequence[str] = ()) -> Frame:
-        """The needed columns as numbers, and what cannot be read of each; kept ones as c0, c1, ..."""
+        """Parse the required columns, with the unreadable values of each; kept columns become c0, c1, ..."""
         from pyspark.sql import functions as F  # noqa: N812
 
         columns: list[Column] = []
@@ -186,12 +186,12 @@ class Check:
         return source.frame.select(*first, *columns)
 
     def _numbers(self) -> dict[str, str]:
-        """Our name to the user's, of columns of numbers."""
+        """User's column name by internal name, for numeric columns."""
         named = {self.names[role]: name for role, name in self.roles.all_numbers().items()}
         return named if self.roles.weight is None else {**named, "w": self.roles.weight}
 
     def usable(self) -> Column:
-        """Whether a row can be used."""
+        """Whether a row is usable."""
         from pyspark.sql import functions as F  # noqa: N812
 
         usable = F.col("y").isNotNull()
@@ -202,11 +202,11 @@ class Check:
         return usable
 
     def _probabilities(self) -> list[str]:
-        """Our names of the columns of class probabilities."""
+        """Internal names of the class probability columns."""
         return [name for role, name in self.names.items() if role.startswith(PROBA)]
 
     def _deviation(self) -> Column:
-        """How far from 1 a row's class probabilities add up to, summed in their order as elsewhere."""
+        """Deviation of a row's class probabilities from sum 1, added in the order that all engines use."""
         from pyspark.sql import functions as F  # noqa: N812
 
         first, *others = map(F.col, self._probabilities())
@@ -215,7 +215,7 @@ class Check:
         return F.abs(first - F.lit(1.0))
 
     def questions(self) -> list[Column]:
-        """Aggregates over all rows."""
+        """Aggregations over all rows."""
         from pyspark.sql import functions as F  # noqa: N812
 
         usable = self.usable()
@@ -241,7 +241,7 @@ class Check:
             off = _is_finite("w") & ((weight < 0) | (weight != F.floor(weight)) | (weight > _LARGEST_WEIGHT))
             asked["off_w"] = off
             there = usable & (weight > 0)
-            # of weights that are too large the sum may be rounded: it is then far beyond what is allowed
+            # with huge weights the double sum may round, but is then far beyond the limit
             amounts["size"] = F.sum(F.when(there & ~off, weight))
             amounts["off"] = F.min(F.when(off, weight))
         for name in self.amounts:
@@ -268,7 +268,7 @@ class Check:
         ]
 
     def judge(self, found: Mapping[str, Any]) -> None:
-        """Raise what was found, as the local engine does but for the places of rows."""
+        """Raise the errors found, as the local engine does but without row places."""
         self.refuse_values(found)
         label, positive = self.roles.label, self.request.positive_value
         if (
@@ -285,7 +285,7 @@ class Check:
             raise refusals.no_weight()
 
     def refuse_values(self, found: Mapping[str, Any]) -> None:
-        """Raise what was found of values."""
+        """Raise the errors found in values."""
         numbers = self._numbers()
         columns = {**{key: name for key, name in numbers.items() if key != "w"}}
         for key, name in columns.items():
@@ -356,7 +356,7 @@ class Check:
             raise refusals.unusable_values(said)
 
     def clipped(self) -> list[Column]:
-        """Columns of numbers; rounding is taken off probabilities, where it leaves [0, 1]."""
+        """Numeric columns, probabilities clipped to [0, 1]."""
         from pyspark.sql import functions as F  # noqa: N812
 
         inside = self._probabilities()
@@ -368,7 +368,7 @@ class Check:
         ]
 
     def result(self, frame: Frame, found: Mapping[str, Any]) -> CheckedFrame:
-        """The usable rows of positive weight."""
+        """Usable rows of positive weight."""
         from pyspark.sql import functions as F  # noqa: N812
 
         weight = F.lit(1) if self.roles.weight is None else F.col("w")

@@ -1,4 +1,4 @@
-"""Rows for what cannot do with counts of one column: equal ones as one, of their common weight."""
+"""Collect distinct rows with their weights, for methods that need single rows."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ from uqcli.errors import DataError
 from uqcli.rows import Rows
 
 MOST_NUMBERS: Final = 1 << 26
-"""Numbers in the columns of distinct rows that may come here: half a gigabyte."""
+"""Maximum number of values in collected distinct rows: half a gigabyte."""
 
 
 def distinct_rows(checked: CheckedFrame) -> tuple[Rows, dict[str, dict[str, int]]]:
-    """All usable rows of positive weight, equal ones as one; and the numbers of each key's texts.
+    """Collect usable rows of positive weight, equal ones pooled; also the index of each key's texts.
 
     Raises
     ------
     DataError
-        There are more distinct rows than may come here, or the inputs have changed.
+        There are too many distinct rows to collect, or the inputs have changed.
     """
     from pyspark.sql import functions as F  # noqa: N812
 
@@ -54,7 +54,7 @@ def distinct_rows(checked: CheckedFrame) -> tuple[Rows, dict[str, dict[str, int]
 
 
 def _rows(checked: CheckedFrame, columns: Mapping[str, Any], groups: Mapping[str, Ints]) -> Rows:
-    """Rows in an order that nothing but their content tells."""
+    """Rows in an order that depends only on their content."""
     roles, label = checked.roles, columns["y"].astype(np.int64)
     keys = [*groups.values(), label, *(columns[name] for name in checked.names.values())]
     order = np.lexsort(keys)
@@ -77,7 +77,7 @@ def _refuse_many(found: int, most: int) -> None:
 
 
 def read_rows(request: DataRequest) -> ReadRows:
-    """Everything that a fit needs."""
+    """Read all requested columns of all rows."""
     found = checked(session_of(request.spark), request)
     rows, levels = distinct_rows(found)
     return ReadRows(
@@ -90,7 +90,7 @@ def read_rows(request: DataRequest) -> ReadRows:
 
 
 class DistinctBatches:
-    """Distinct rows in parts (see uqcli.engines.protocol.CheckedBatches); none has a position."""
+    """Batches of distinct rows (see uqcli.engines.protocol.CheckedBatches), without positions."""
 
     def __init__(self, request: DataRequest) -> None:
         self._request = request
@@ -102,12 +102,12 @@ class DistinctBatches:
 
     @property
     def facts(self) -> SourceFacts:
-        """What was read."""
-        assert self._facts is not None  # known once the iteration is over
+        """Facts of the rows read."""
+        assert self._facts is not None  # known after the iteration
         return self._facts
 
     def __iter__(self) -> Iterator[Rows]:
-        """Part by part."""
+        """Iterate over batches."""
         found = checked(session_of(self._request.spark), self._request)
         self.roles, self._facts = found.roles, found.facts
         rows, self.levels = distinct_rows(found)

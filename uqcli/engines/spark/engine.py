@@ -1,4 +1,4 @@
-"""The engine of a cluster, by Spark Connect."""
+"""Spark engine, through Spark Connect."""
 
 from __future__ import annotations
 
@@ -10,39 +10,39 @@ from uqcli.engines.spark.write import stream_through
 
 
 class SparkEngine:
-    """Counts where the rows are.
+    """Counts on the cluster.
 
     Parameters
     ----------
     expressions
-        Whether to count by expressions alone; None finds out whether the cluster's workers run functions.
+        Whether to count by SQL expressions only; None to test whether the workers run functions.
     """
 
     def __init__(self, *, expressions: bool | None = None) -> None:
         self._expressions = expressions
 
     def expected(self, request: DataRequest) -> None:
-        """The cluster's memory is not this machine's; what comes here has limits of its own."""
+        """Return None: the cluster's memory is not this machine's, and collected data has its own limits."""
         del request
 
     def table(self, request: DataRequest) -> SparkTable:
-        """Rows to be counted."""
+        """Table of the request's rows."""
         return SparkTable(request, expressions=self._expressions)
 
     def rows(self, request: DataRequest) -> ReadRows:
-        """Distinct rows with their weights, if they are not too many."""
+        """Collect distinct rows with their weights, up to a limit."""
         return read_rows(request)
 
     def batches(self, request: DataRequest) -> DistinctBatches:
-        """Distinct rows with their weights, if they are not too many."""
+        """Batches of distinct rows with their weights, up to a limit."""
         return DistinctBatches(request)
 
     def digest(self, request: DataRequest) -> str:
-        """Of files that this machine sees, too."""
+        """Digest of the files, which this machine must also see."""
         from uqcli.engines.local.engine import LocalEngine
 
         return LocalEngine().digest(request)
 
     def stream(self, request: StreamRequest) -> StreamFacts:
-        """Rows through a model, into a directory of Parquet parts."""
+        """Apply a rule to rows, writing a directory of Parquet parts."""
         return stream_through(request)

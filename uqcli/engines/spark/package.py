@@ -1,4 +1,4 @@
-"""The package itself and a model's function as bytes, for workers that have not installed it."""
+"""Serialise this package and a rule's function, for workers that have not installed it."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _PACKAGE: Final = Path(__file__).parents[2]
 
 @cache
 def package_bytes() -> bytes:
-    """The package's sources as a zip file, the same bytes whenever it is made."""
+    """Zip archive of the package's sources, with reproducible bytes."""
     made = io.BytesIO()
     with zipfile.ZipFile(made, "w", zipfile.ZIP_DEFLATED) as archive:
         for path in sorted(_PACKAGE.rglob("*.py")):
@@ -23,7 +23,7 @@ def package_bytes() -> bytes:
 
 
 def function_bytes(function: Callable[..., Any]) -> bytes:
-    """A function that may be nested, by name where its module has it: to be read where the package is."""
+    """Pickle a function, possibly nested; module-level names are pickled by reference."""
     from pyspark import cloudpickle
 
     made: bytes = cloudpickle.dumps(function)  # type: ignore[no-untyped-call]

@@ -1,4 +1,4 @@
-"""Exact tie-pooled counts: rows are grouped on the cluster, distinct values come here."""
+"""Exact tie-pooled counts: grouped on the cluster, distinct values collected."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from uqcli.engines.spark.session import spark_errors
 from uqcli.errors import DataError
 
 MOST_VALUES: Final = 1 << 24
-"""Distinct values of all parts that may come here: 0.4 GB, and a few times that while they are sorted."""
+"""Maximum distinct values to collect: 0.4 GB, and a few times that while sorting."""
 
 MOST_GROUPS: Final = 1 << 20
-"""Groups of a key that may come here."""
+"""Maximum groups of a key to collect."""
 
 
 def counting_frame(checked: CheckedFrame, role: str, by: Partition) -> Frame:
-    """Columns v (the role's numbers), y, w, amounts, and part (each row's number in the partition)."""
+    """Frame with columns v (values of the role), y, w, amounts, and part (partition index of each row)."""
     from pyspark.sql import functions as F  # noqa: N812
 
     frame, number = checked.frame, F.lit(0).cast("long")
@@ -52,12 +52,12 @@ def counting_frame(checked: CheckedFrame, role: str, by: Partition) -> Frame:
 
 
 def groups_of(checked: CheckedFrame, column: str) -> tuple[str, ...]:
-    """The texts of a key, sorted.
+    """Sorted group texts of a key column.
 
     Raises
     ------
     DataError
-        There are more than may come here.
+        There are too many groups to collect.
     """
     if column not in checked.levels:
         name = checked.keys[column]
@@ -74,23 +74,23 @@ def groups_of(checked: CheckedFrame, column: str) -> tuple[str, ...]:
 
 
 def parts_of(checked: CheckedFrame, by: Partition) -> int:
-    """How many parts a partition has."""
+    """Number of parts of a partition."""
     groups = math.prod(len(groups_of(checked, column)) for column in by.groups)
     return groups * (len(checked.roles.classes) if by.classes else 1) * (len(by.edges) + 1)
 
 
 def _bin_of(uncertainty: Column, edges: Floats) -> Column:
-    """Number of each row's uncertainty bin: the edges at or below it."""
+    """Uncertainty bin of each row: the number of edges at or below it."""
     from pyspark.sql import functions as F  # noqa: N812
 
     above = [(uncertainty >= F.lit(edge)).cast("long") for edge in edges.tolist()]
-    while len(above) > 1:  # in pairs: a chain of many sums would be too deep for the cluster
+    while len(above) > 1:  # added pairwise, since a long chain of sums is too deep for the query planner
         above = [sum(above[at + 1 : at + 2], above[at]) for at in range(0, len(above), 2)]
     return above[0]
 
 
 def totals(amounts: Sequence[str]) -> list[Column]:
-    """Aggregates of a counting frame: n, p, and the sums s0, ... of amounts over all and positive rows."""
+    """Aggregations of a counting frame: n, p, and sums s0, ... of amounts over all and positive rows."""
     from pyspark.sql import functions as F  # noqa: N812
 
     positive = [F.sum(F.col(name) * F.col("y")) for name in amounts]
@@ -103,7 +103,7 @@ def totals(amounts: Sequence[str]) -> list[Column]:
 
 
 def sums_of(table: pa.Table, amounts: Sequence[str]) -> Ints | None:
-    """The sums of ``totals`` as count tables have them."""
+    """Sums of ``totals`` in the form of count tables."""
     columns = [table.column(f"s{at}").to_numpy().astype(np.int64) for at in range(2 * len(amounts))]
     return np.stack(columns).reshape(2, len(amounts), -1) if amounts else None
 
@@ -114,7 +114,7 @@ def pooled_by(checked: CheckedFrame, role: str, by: Partition) -> tuple[ValueCou
     Raises
     ------
     DataError
-        There are more distinct values than may come here, or the inputs have changed.
+        There are too many distinct values to collect, or the inputs have changed.
     """
     parts = parts_of(checked, by)
     with spark_errors("count the rows"):
@@ -125,7 +125,7 @@ def pooled_by(checked: CheckedFrame, role: str, by: Partition) -> tuple[ValueCou
 
 
 def pooled(rows: Frame, parts: int, amounts: Sequence[str], most: int) -> tuple[ValueCounts, ...]:
-    """Counts of rows with columns part, value, y, w and amounts, of which there are so many at most."""
+    """Pool rows with columns part, value, y, w and amounts; ``most`` bounds their distinct values."""
     from pyspark.sql import functions as F  # noqa: N812
 
     grouped = rows.groupBy("part", "value").agg(*totals(amounts))
@@ -154,7 +154,7 @@ def pooled(rows: Frame, parts: int, amounts: Sequence[str], most: int) -> tuple[
 
 
 def require_same(checked: CheckedFrame, size: int) -> None:
-    """Refuse counts of other rows than those that were checked.
+    """Refuse counts of other rows than those checked.
 
     Raises
     ------
@@ -166,7 +166,7 @@ def require_same(checked: CheckedFrame, size: int) -> None:
 
 
 def no_counts(amounts: int) -> ValueCounts:
-    """Of no rows."""
+    """Counts of no rows."""
     none = np.zeros(0, dtype=np.int64)
     sums = np.zeros((2, amounts, 0), dtype=np.int64) if amounts else None
     return ValueCounts(value=np.zeros(0), count=none, positives=none, sums=sums)

@@ -1,8 +1,8 @@
-"""Counts of ranges of values on a cluster: cells, opened where a question needs it.
+"""Counts of value ranges on a cluster: cells, opened where a query needs it.
 
-All rows are counted in many cells, whose counts alone come here. A question names the cells inside which its
-answer lies; their values alone are brought together. What is left are counts that answer the question as if
-every distinct value had been pooled.
+The cluster counts all rows in many cells; only the counts are collected. A query names the cells that may
+contain its answer, and only their values are collected. The resulting counts answer the query as if every
+distinct value had been pooled.
 """
 
 from __future__ import annotations
@@ -32,29 +32,29 @@ from uqcli.engines.spark.read import Frame
 from uqcli.engines.spark.session import spark_errors
 
 CELLS = 1 << 17
-"""Cells of all bins together: so many rows come here from a counting, of five numbers each."""
+"""Total number of cells of all parts, each a collected row of five numbers."""
 
 LEAST_CELLS = 64
-"""Cells of a bin however many bins there are."""
+"""Minimum number of cells per part."""
 
 _SURELY = 1.25
-"""So many times what Spark counts as distinct, to within 5 % as a rule, there may be in truth."""
+"""Safety factor on Spark's approximate distinct count, whose error is about 5 %."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class _Counts:
-    """Counts of one set of rows: of cells, and of single values where these were opened.
+    """Counts of one part by cell, and by value in opened cells.
 
     Attributes
     ----------
     cell : int64, shape (m,)
-        Ascending; the cells that hold rows.
+        Non-empty cells, ascending.
     count, positives : int64, shape (m,)
     low, high : float64, shape (m,)
-        The least and the largest value.
+        Smallest and largest value.
     opened : bool, shape (m,)
     inside
-        The values in the opened cells.
+        Counts of the values in the opened cells.
     sums : int64, shape (2, amounts, m), or None
         See ``ValueCounts``.
     """
@@ -77,7 +77,7 @@ class _Counts:
         return np.argsort(np.concatenate([self.low[self._closed], self.inside.value]), kind="stable")
 
     def counts(self) -> RangeCounts:
-        """As answers see them."""
+        """Counts in the form that queries use."""
         closed, inside, order = self._closed, self.inside, self._order
         single = self.low[closed] == self.high[closed]
         sums = None if self.sums is None else joined_sums([self.sums[..., closed], inside.sums])
@@ -90,14 +90,14 @@ class _Counts:
         )
 
     def wanted(self, mask: Bools) -> Ints:
-        """Places of closed cells of several values among those that a mask over ``counts`` names."""
+        """Indices of closed cells with several values, selected by a mask over ``counts``."""
         place = np.concatenate([self._closed, np.full(len(self.inside.value), -1)])[self._order]
         named = place[mask]
         named = named[named >= 0]
         return np.sort(named[self.low[named] < self.high[named]])
 
     def with_open(self, cells: Ints, inside: ValueCounts) -> _Counts:
-        """With further cells opened, whose values these are."""
+        """Open further cells, given their values."""
         opened = self.opened | np.isin(self.cell, cells)
         return replace(self, opened=opened, inside=merge([self.inside, inside]))
 
@@ -105,12 +105,12 @@ class _Counts:
 def count_ranges(
     checked: CheckedFrame, role: str, by: Partition, unsettled: Unsettled, *, expressions: bool
 ) -> tuple[RangeCounts, ...]:
-    """Counts of a column in each part, and last of all rows, exact wherever a question needs it.
+    """Counts of a column in each part, then of all rows, exact wherever a query needs it.
 
     Parameters
     ----------
     expressions
-        Whether the cluster's workers run no functions.
+        Whether workers cannot run Python functions.
     """
     number = parts_of(checked, by)
     if checked.rows <= max(ROWS_PER_PART, number * LEAST_CELLS):
@@ -134,7 +134,7 @@ def count_ranges(
 
 
 def _first(rows: Frame, counter: Counter, parts: int) -> list[_Counts]:
-    """Nothing opened."""
+    """Count all cells, none opened."""
     table = counter.counted(rows).toArrow()
     columns = [table.column(name).to_numpy() for name in ("cell", "n", "p", "low", "high")]
     order = np.argsort(columns[0])
@@ -158,7 +158,7 @@ def _first(rows: Frame, counter: Counter, parts: int) -> list[_Counts]:
 
 
 def _whole(parts: Sequence[_Counts]) -> _Counts:
-    """All bins together: a cell is open where it is in any bin that holds rows of it."""
+    """Merge all parts: a cell is open if it is open in any part that has rows in it."""
     if len(parts) == 1:
         return parts[0]
     cell = np.concatenate([part.cell for part in parts])
@@ -188,7 +188,7 @@ def _whole(parts: Sequence[_Counts]) -> _Counts:
 
 
 def _flags(parts: Sequence[_Counts], masks: Sequence[Bools], whole: _Counts, of_whole: Bools) -> list[Ints]:
-    """Cells to open, of each bin the same: only then do the bins' values make up those of all rows."""
+    """Cells to open, the same in every part, so that the values of the parts add up to those of all rows."""
     wanted = [part.cell[part.wanted(mask)] for part, mask in zip(parts, masks, strict=True)]
     cells = np.unique(np.concatenate([*wanted, whole.cell[whole.wanted(of_whole)]]))
     return [np.intersect1d(cells, part.cell[~part.opened], assume_unique=True) for part in parts]
@@ -197,13 +197,13 @@ def _flags(parts: Sequence[_Counts], masks: Sequence[Bools], whole: _Counts, of_
 def _opened(
     rows: Frame, counter: Counter, parts: Sequence[_Counts], flags: Sequence[Ints], distinct: int
 ) -> list[_Counts]:
-    """Open cells, as many at once as may come here of their values, of which there are so many at most."""
+    """Open cells in passes that each collect a limited number of values; ``distinct`` bounds their total."""
     size = np.zeros(counter.size, dtype=np.int64)
     for part, cells in zip(parts, flags, strict=True):
         held = np.isin(part.cell, cells)
         size[part.cell[held]] += part.count[held]
-    # each pass reads all rows again: where few values are shared by many of them, one will do; half of what
-    # may come is asked for at once, as the last cell of a pass goes beyond it
+    # every pass reads all rows again: one pass suffices if there are few distinct values; half the limit per
+    # pass, since its last cell exceeds it
     rounds = np.cumsum(size) // (MOST_VALUES // 2) if distinct > MOST_VALUES else np.zeros_like(size)
     opened = list(parts)
     for number in np.unique(rounds[size > 0]).tolist():

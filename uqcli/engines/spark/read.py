@@ -1,4 +1,4 @@
-"""Inputs as the cluster reads them: one data frame each, with the needed columns checked by name."""
+"""Read inputs on the cluster: one data frame per input, required columns checked by name."""
 
 from __future__ import annotations
 
@@ -18,28 +18,28 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 Frame: TypeAlias = Any
-"""A data frame of the cluster."""
+"""Spark data frame."""
 
 Column: TypeAlias = Any
-"""An expression over columns of the cluster."""
+"""Spark column expression."""
 
 
 _INFERENCE: Final = "spark.sql.sources.partitionColumnTypeInference.enabled"
-"""Keys of folders are texts: the shop 01 is not the shop 1."""
+"""Disabled so that partition values stay text: shop 01 is not shop 1."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class ClusterInput:
-    """One input.
+    """An input.
 
     Attributes
     ----------
     name
-        As it was given.
+        Name as given.
     types
-        Name to the cluster's name of the type, of each column in order; of a repeated name the last.
+        Spark type of each column in order; of a repeated name, the last.
     columns
-        Names of all columns, in order.
+        All column names, in order.
     """
 
     name: str
@@ -49,17 +49,17 @@ class ClusterInput:
 
     @property
     def shown(self) -> str:
-        """As messages call it."""
+        """Quoted name for messages."""
         return f"'{self.name}'"
 
 
 def opened(session: SparkSession, request: DataRequest) -> tuple[tuple[ClusterInput, ...], Roles]:
-    """The inputs, each with every needed column.
+    """Open the inputs, each with every required column.
 
     Raises
     ------
     UsageError
-        What the cluster cannot see: a frame in memory, standard input.
+        Inputs that the cluster cannot see: a frame in memory, standard input.
     DataError
         An input cannot be read, or lacks a column.
     """
@@ -119,12 +119,12 @@ def _read(session: SparkSession, name: str, options: ReadOptions) -> Frame:
 
 
 def quoted(name: str) -> str:
-    """A column's name as expressions take it, whatever characters it has."""
+    """Quote a column name for expressions."""
     return "`" + name.replace("`", "``") + "`"
 
 
 def together(frames: Sequence[Frame]) -> Frame:
-    """The rows of frames with the same columns."""
+    """Concatenate frames with the same columns."""
     first, *others = frames
     for each in others:
         first = first.unionAll(each)

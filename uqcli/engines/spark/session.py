@@ -1,4 +1,4 @@
-"""Connections to a cluster, or to a local server that lives as long as the process."""
+"""Sessions with a Spark cluster, or with a local server that lives as long as the process."""
 
 from __future__ import annotations
 
@@ -22,22 +22,22 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 _PATIENCE: Final = 1.0
-"""Seconds that cancelling what runs, or saying goodbye, may take."""
+"""Timeout in seconds for cancelling or closing."""
 
 _ANSWER: Final = 10.0
-"""Seconds until a cluster is taken for unreachable."""
+"""Timeout in seconds for reaching a cluster."""
 
 _RETRIES: Final = 5
-"""Of a call whose way is cut: half a minute with all that follow; the client's own take ten minutes."""
+"""Retries of a call after a lost connection: half a minute in total; the client's own take ten minutes."""
 
 _PORT: Final = 15002
-"""Of Spark Connect, where the address names none."""
+"""Default port of Spark Connect."""
 
 _LOCAL: Final = ""
-"""The place of the local server among the sessions."""
+"""Key of the local server among the sessions."""
 
 _MOST_CHARACTERS: Final = 300
-"""Of what a cluster says, in one line."""
+"""Maximum length of a cluster's error message."""
 
 _sessions: dict[str, SparkSession] = {}
 _servers: list[Any] = []
@@ -45,12 +45,12 @@ _runs_functions: dict[int, bool] = {}
 
 
 def session_of(url: str | None) -> SparkSession:
-    """The session of a cluster, made once.
+    """Session of a cluster, created once.
 
     Parameters
     ----------
     url
-        ``sc://host:port``; None means what SPARK_REMOTE says, and without that a local server.
+        ``sc://host:port``; None for SPARK_REMOTE, and without that a local server.
 
     Raises
     ------
@@ -70,12 +70,12 @@ def session_of(url: str | None) -> SparkSession:
 
 
 def is_local(url: str | None) -> bool:
-    """Whether the cluster is this process's own server."""
+    """Whether the session uses the local server of this process."""
     return not (url or os.environ.get("SPARK_REMOTE"))
 
 
 def runs_functions(session: SparkSession) -> bool:
-    """Whether the cluster's workers have what our functions need, numpy and pyarrow; asked once."""
+    """Whether the workers can run our functions (numpy and pyarrow installed); tested once."""
     known = _runs_functions.get(id(session))
     if known is None:
         known = _runs_functions[id(session)] = _tried(session)
@@ -95,7 +95,7 @@ def _tried(session: SparkSession) -> bool:
         if re.search("ModuleNotFoundError|ImportError|PACKAGE_NOT_INSTALLED|No module named", str(error)):
             return False
         raise
-    return len(answer) > 0  # one row of each partition, also of empty ones
+    return len(answer) > 0  # one row per partition, even if empty
 
 
 def _require(module: str) -> None:
@@ -108,20 +108,20 @@ def _require(module: str) -> None:
 
 
 def _require_reachable(url: str) -> None:
-    """Refuse at once what the client would try again for ten minutes.
+    """Fail at once instead of after the client's ten minutes of retries.
 
     Raises
     ------
     UsageError
-        No address of a cluster.
+        Not a cluster address.
     DataError
-        Nobody answers there.
+        No Spark Connect server answers.
     """
     parts = urlsplit(url)
     if parts.scheme != "sc" or not parts.hostname:
         raise UsageError(f"'{url}' is not a cluster address", expected="sc://host:port")
     if not any(os.environ.get(name) for name in ("grpc_proxy", "https_proxy", "http_proxy")):
-        try:  # a closed port says so at once; a channel would go on trying
+        try:  # a closed port fails at once, while a channel keeps trying
             socket.create_connection((parts.hostname, parts.port or _PORT), timeout=_ANSWER).close()
         except OSError as error:
             raise _unreachable(url, error.strerror or str(error)) from error
@@ -138,7 +138,7 @@ def _unreachable(url: str, why: str) -> DataError:
 
 
 def _answers(url: str) -> bool:
-    """Whether somebody speaks the protocol there, asked over the way that the client will go."""
+    """Whether a Spark Connect server answers, on the channel that the client will use."""
     import grpc
     from pyspark.sql.connect.client import DefaultChannelBuilder
 
@@ -153,32 +153,32 @@ def _answers(url: str) -> bool:
 
 
 def _connected(place: str) -> SparkSession:
-    # the client and the local server look for it, and end the process where it is missing; any folder will do
+    # client and local server need it and exit without it; any folder will do
     os.environ.setdefault("SPARK_HOME", str(Path(__file__).parent))
     with warnings.catch_warnings(), spark_errors("connect to the cluster"):
-        warnings.simplefilter("ignore")  # of versions of pandas, which is of no use here
+        warnings.simplefilter("ignore")  # warnings about pandas versions, which is not used here
         if place:
             _require_reachable(place)
         from pyspark.sql.connect.session import SparkSession
 
         session: Any = SparkSession.builder.remote(place or _local_server()).create()
         _limit_retries(session)
-        version = session.version  # the first word with the cluster: is it there?
+        version = session.version  # the first request to the cluster
     del version
     return session  # type: ignore[no-any-return]
 
 
 def _limit_retries(session: Any) -> None:
-    """Let a cluster that is lost in the middle be an error soon."""
+    """Limit retries, so that a lost cluster soon raises an error."""
     from pyspark.sql.connect.client.retries import DefaultPolicy
 
-    warnings.filterwarnings("ignore", r"\[RETRIES_EXCEEDED\]")  # the error says it
+    warnings.filterwarnings("ignore", r"\[RETRIES_EXCEEDED\]")  # the error has the same information
     policy = DefaultPolicy(max_retries=_RETRIES, max_backoff=3000)
     session.client.set_retry_policies([policy])
 
 
 def _local_server() -> str:
-    """Start a server inside this process and give its address."""
+    """Start a server in this process and return its address."""
     _require("pysail")
     os.environ.setdefault("RUST_LOG", "off")
     from pysail.spark import SparkConnectServer
@@ -191,7 +191,7 @@ def _local_server() -> str:
 
 
 def _say_goodbye() -> None:
-    """End sessions and the local server: their threads would keep the process."""
+    """Close sessions and the local server, whose threads would keep the process alive."""
 
     def end() -> None:
         for session in _sessions.values():
@@ -205,11 +205,11 @@ def _say_goodbye() -> None:
 
 
 def _cancel() -> None:
-    """Let clusters drop what they do for us."""
+    """Cancel running queries on clusters."""
 
     def interrupt() -> None:
         for place, session in _sessions.items():
-            if place != _LOCAL:  # that one ends with the process
+            if place != _LOCAL:  # the local server ends with the process
                 with suppress(Exception):
                     session.interruptAll()
 
@@ -224,17 +224,17 @@ def _within_patience(work: Any) -> None:
 
 @contextmanager
 def spark_errors(doing: str) -> Iterator[None]:
-    """Raise what the cluster or the way to it says as a DataError in one line.
+    """Convert errors of the cluster or the connection to a one-line DataError.
 
     Parameters
     ----------
     doing
-        What could not be done, as ``cannot ...`` goes on.
+        Failed action, as the verb after "cannot".
 
     Raises
     ------
     DataError
-        Whatever went wrong.
+        Any error of Spark.
     """
     try:
         yield
@@ -257,7 +257,7 @@ def _is_of_spark(error: Exception) -> bool:
 
 
 def _cause(error: Exception) -> str:
-    """The line that tells most: the last of a worker's traceback, the first of all others."""
+    """Most informative line: the last of a worker's traceback, else the first."""
     details = getattr(error, "details", None)
     text = str(details() if callable(details) else error).strip()
     lines = [line.strip() for line in text.splitlines() if line.strip()]

@@ -1,4 +1,4 @@
-"""The table of a request, on a cluster: each question answered from counts."""
+"""Table of a request on a cluster: answers queries from counts."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from uqcli.rows import Rows
 
 
 class SparkTable:
-    """Rows that stay on the cluster (see uqcli.engines.protocol.Table)."""
+    """Counts of rows that stay on the cluster (see uqcli.engines.protocol.Table)."""
 
     def __init__(self, request: DataRequest, *, expressions: bool | None) -> None:
         self._request = request
@@ -36,22 +36,22 @@ class SparkTable:
 
     @property
     def facts(self) -> SourceFacts:
-        """What was read."""
+        """Facts of the rows read."""
         return self._checked.facts
 
     def groups(self, column: str) -> tuple[str, ...]:
-        """The texts of a key that rows of positive weight have, sorted."""
+        """Sorted group texts of a key column among rows of positive weight."""
         return groups_of(self._checked, column)
 
     def edges(
         self, role: str, ranks: Callable[[int], Ints], by: Partition = WHOLE
     ) -> tuple[ValueCounts, ...]:
-        """Counts of a column in each part, exact at some ranks."""
+        """Counts of a column in each part, exact at given ranks."""
         unsettled = partial(holding_of_parts, ranks=ranks)
         return tuple(each.counts for each in self.counted(by, unsettled, role)[:-1])
 
     def counted(self, by: Partition, unsettled: Unsettled, role: str = "score") -> tuple[RangeCounts, ...]:
-        """Counts of a column in each part, and last of all rows together."""
+        """Counts of a column in each part, then of all rows."""
         return count_ranges(self._checked, role, by, unsettled, expressions=self._expressions)
 
     def pooled(self, by: Partition, role: str = "score") -> tuple[ValueCounts, ...]:
@@ -59,12 +59,12 @@ class SparkTable:
         return pooled_by(self._checked, role, by)
 
     def isotonic(self, by: Partition) -> tuple[ValueCounts, ...]:
-        """Blocks of the isotonic fit to the scores of each part, and last of all rows."""
+        """Isotonic blocks of the scores in each part, then of all rows."""
         parts = pooled_by(self._checked, "score", by)
         return tuple(_blocks(each) for each in (*parts, merge(parts)))
 
     def rows(self) -> Rows:
-        """Distinct rows with their weights, if they are not too many."""
+        """Collect distinct rows with their weights, up to a limit."""
         return distinct_rows(self._checked)[0]
 
 

@@ -1,4 +1,4 @@
-"""One column as numbers or labels, in expressions of the cluster: the same verdict as engines/local/check."""
+"""Parse columns as numbers or labels by Spark expressions, with the same result as engines/local/check."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ _INFINITE: Final = r"^[+-]?inf(inity)?$"
 
 @dataclass(frozen=True, kw_only=True)
 class Parsed:
-    """A column as values.
+    """A parsed column.
 
     Attributes
     ----------
     value
-        double, or long for labels (1, 0); null where missing or unreadable.
+        double, or long for labels (1, 0); null if missing or unreadable.
     wrong
-        The text of what cannot be read; null elsewhere.
+        Text of unreadable values; null elsewhere.
     """
 
     value: Column
@@ -37,12 +37,12 @@ class Parsed:
 
 
 def number_of(source: ClusterInput, name: str) -> Parsed:
-    """A column as finite or other numbers, without negative zeros.
+    """Parse a column as numbers, including non-finite ones, without negative zeros.
 
     Raises
     ------
     DataError
-        It holds neither numbers nor texts.
+        It is neither numeric nor text.
     """
     from pyspark.sql import functions as F  # noqa: N812  as everybody calls it
 
@@ -55,12 +55,12 @@ def number_of(source: ClusterInput, name: str) -> Parsed:
 
 
 def label_of(source: ClusterInput, name: str, positive_value: str | None) -> Parsed:
-    """A column as labels.
+    """Parse a column as labels.
 
     Raises
     ------
     DataError
-        It holds neither truth values, numbers nor texts, and no text of the positive one is given.
+        It is neither Boolean, numeric nor text, and no positive text is given.
     """
     from pyspark.sql import functions as F  # noqa: N812
 
@@ -88,7 +88,7 @@ def label_of(source: ClusterInput, name: str, positive_value: str | None) -> Par
 
 
 def class_of(source: ClusterInput, name: str, classes: Sequence[str]) -> Parsed:
-    """A column of labels as numbers of their classes, compared as text."""
+    """Parse a column of class labels as class indices, compared as text."""
     from pyspark.sql import functions as F  # noqa: N812
 
     column = F.col(quoted(name))
@@ -102,18 +102,18 @@ def class_of(source: ClusterInput, name: str, classes: Sequence[str]) -> Parsed:
     found = None
     for spelling, number in numbers.of_text.items():
         found = (F if found is None else found).when(text == spelling, F.lit(number))
-    assert found is not None  # there are two classes at least
+    assert found is not None  # there are at least two classes
     known = found.cast("long")
     return Parsed(value=known, wrong=F.when(~null & known.isNull(), column.cast("string")))
 
 
 def text_of(source: ClusterInput, name: str) -> Column:
-    """A column that tells groups apart as text, null where there is none.
+    """Parse a key column as text, null if empty.
 
     Raises
     ------
     DataError
-        It holds neither texts, numbers nor truth values.
+        It is neither text, numeric nor Boolean.
     """
     from pyspark.sql import functions as F  # noqa: N812
 
@@ -160,7 +160,7 @@ def _label_by_text(column: Column, kind: str, positive_value: str) -> Parsed:
         null = (null | lower.rlike(_INFINITE)) & ~positive
     if kind in _FLOATS:
         null = null | F.isnan(column) | (F.abs(column) == float("inf"))
-        # a reader may have turned the labels 0 and 1 into 0.0 and 1.0
+        # a reader may have converted the labels 0 and 1 to 0.0 and 1.0
         positive = positive | F.coalesce(text == f"{positive_value}.0", F.lit(False))
     value = F.when(~F.coalesce(null, F.lit(True)), positive.cast("long"))
     return Parsed(value=value, wrong=_no_text())

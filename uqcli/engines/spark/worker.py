@@ -1,4 +1,4 @@
-"""What runs in the processes of the cluster: sent there by value, with numpy and pyarrow only."""
+"""Functions that run on the workers, pickled by value, with numpy and pyarrow only."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ CELLS_SCHEMA = "cell long, n long, p long, low double, high double"
 ROWS_SCHEMA = "part long, value double, y long, w long"
 
 _TOGETHER = 1 << 19
-"""Rows counted at a time: batches of a cluster are small beside the cells."""
+"""Rows counted at a time, since Spark's batches are small compared with the cells."""
 
 
 def cells_counted(low: int, shift: int, size: int, parts: int, amounts: list[str]) -> Work:
-    """Count rows and positive rows by cell, and find the least and the largest value of each.
+    """Count rows and positive rows by cell, with the smallest and largest value of each.
 
     Parameters
     ----------
     low, shift, size
-        Cell of a value: its key less ``low``, shifted to the right; within ``range(size)``. Rows of later
-        parts have cells ``part * size`` further up.
+        Cell of a value: its key less ``low``, shifted right, clipped to ``range(size)``. Each part is offset
+        by ``size``.
     amounts
         Columns that are summed over all and over the positive rows of each cell.
     """
@@ -42,7 +42,7 @@ def cells_counted(low: int, shift: int, size: int, parts: int, amounts: list[str
                 amount = _array(table, name)
                 np.add.at(sums[at], cell, amount)
                 np.add.at(sums[len(amounts) + at], cell, amount * y)
-            # exact: each sum is far below 2**53
+            # exact, since each sum is far below 2**53
             count += np.bincount(cell, weights=w, minlength=cells).astype(np.int64)
             positives += np.bincount(cell, weights=w * y, minlength=cells).astype(np.int64)
             np.minimum.at(least, cell, value)
@@ -58,7 +58,7 @@ def cells_counted(low: int, shift: int, size: int, parts: int, amounts: list[str
 
 
 def cells_opened(low: int, shift: int, size: int, amounts: list[str], flagged: Any) -> Work:
-    """The rows in flagged cells; bool, shape (parts * size,)."""
+    """Select the rows in flagged cells; bool, shape (parts * size,)."""
 
     def work(batches: Batches) -> Iterator[pa.RecordBatch]:
         flags = np.unpackbits(flagged).astype(bool)
@@ -76,14 +76,14 @@ def cells_opened(low: int, shift: int, size: int, amounts: list[str], flagged: A
 
 
 def greeting(batches: Batches) -> Iterator[pa.RecordBatch]:
-    """Say that functions run here."""
+    """Return a row, as proof that functions run."""
     for _ in batches:
         pass
     yield pa.RecordBatch.from_arrays([pa.array(np.zeros(1, dtype=np.int64))], names=["ready"])
 
 
 def _larger(batches: Batches) -> Iterator[pa.Table]:
-    """The same rows in fewer batches."""
+    """Combine small batches."""
     waiting: list[pa.RecordBatch] = []
     rows = 0
     for batch in batches:
@@ -104,7 +104,7 @@ def _cells(value: Any, table: pa.Table, ranges: tuple[int, int, int]) -> Any:
     """Cell of each row; int64."""
     low, shift, size = ranges
     bits = value.view(np.int64)
-    keys = np.where(bits < 0, bits ^ np.iinfo(np.int64).max, bits)  # in the order of the numbers
+    keys = np.where(bits < 0, bits ^ np.iinfo(np.int64).max, bits)  # order-preserving
     offset = np.maximum(keys, low).view(np.uint64) - np.int64(low).view(np.uint64)
     cell = np.minimum(offset >> np.uint64(shift), np.uint64(size - 1)).astype(np.int64)
     return cell + _array(table, "part") * size
@@ -113,18 +113,18 @@ def _cells(value: Any, table: pa.Table, ranges: tuple[int, int, int]) -> Any:
 def columns_added(
     model: tuple[bytes, bytes, str], *, roles: dict[str, str], added: dict[str, str], kept: int
 ) -> Work:
-    """Add a model's columns to rows.
+    """Add a rule's columns to rows.
 
     Parameters
     ----------
     model
-        The function that computes them, the sources that it needs, and of which version these are.
+        Pickled function, zipped sources that it needs, and their version.
     roles
-        Role to the column of its numbers; ``ok`` tells whether a row can be used.
+        Column of each role's numbers; ``ok`` is whether a row is usable.
     added
-        Name to type of the columns to add, which become a0, a1, ...; of lists, the texts in them one a line.
+        Type of each added column, in the order a0, a1, ...; for lists, their texts separated by newlines.
     kept
-        How many columns, the first ones, go on.
+        Number of leading columns to keep.
     """
 
     def work(batches: Batches) -> Iterator[pa.RecordBatch]:
@@ -143,7 +143,7 @@ def columns_added(
 
 
 def _loaded(function: bytes, package: bytes, version: str) -> Any:
-    """Read a function, from sources sent along where this version of the package is not installed."""
+    """Unpickle a function, importing the sent sources unless this version is installed."""
     import atexit
     import io
     import pickle
@@ -164,7 +164,7 @@ def _loaded(function: bytes, package: bytes, version: str) -> Any:
 
 
 def _installed() -> str | None:
-    """The version of the package that is installed here."""
+    """Version of the package installed on the worker."""
     try:
         from uqcli import defaults
     except ImportError:
@@ -186,7 +186,7 @@ def _rows(batch: pa.RecordBatch, roles: dict[str, str]) -> Any:
 
 
 def _added(values: Any, kind: str, unusable: Any) -> Any:
-    """An Arrow array, null in rows that cannot be used."""
+    """Arrow array, null in unusable rows."""
     if kind in ("bool", "int64", "float64"):
         return pa.array(values, mask=unusable)
     labels = np.array(kind.split("\n"), dtype=object)

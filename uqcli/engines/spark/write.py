@@ -1,4 +1,4 @@
-"""Rows through a model on the cluster, into a directory of Parquet parts that appears whole."""
+"""Apply a rule on the cluster, writing a directory of Parquet parts atomically."""
 
 from __future__ import annotations
 
@@ -33,15 +33,15 @@ _SUCCESS: Final = "_SUCCESS"
 
 
 def stream_through(request: StreamRequest) -> StreamFacts:
-    """Add a model's columns to all rows, and write them on the cluster.
+    """Add a rule's columns to all rows, and write them on the cluster.
 
     Raises
     ------
     UsageError
-        An output that is no directory of Parquet, an added column that exists already, or a model that
-        needs what rows on a cluster do not have.
+        The output is not a directory of Parquet, or an added column exists already. Also: the rule needs
+        something that rows on a cluster lack.
     DataError
-        Inputs differ or cannot be used, the place is taken, or the job failed.
+        Inputs differ or are unusable, the output exists, or the job failed.
     """
     place = _place(request)
     session = session_of(request.data.spark)
@@ -78,12 +78,12 @@ def _place(request: StreamRequest) -> str:
 
 
 def _refuse_early(added: AddedColumns, roles: Sequence[str]) -> None:
-    """Let the model say here, and not in a worker, that it needs more than a cluster's rows have."""
+    """Raise here instead of on a worker if the rule needs more than a cluster's rows have."""
     added.compute(Rows(numbers={role: np.full(1, 0.5) for role in roles}, valid=np.zeros(1, dtype=np.bool_)))
 
 
 def _columns(inputs: Sequence[ClusterInput], *, union: bool) -> tuple[str, ...]:
-    """Names of the columns that go on."""
+    """Names of the columns to keep."""
     first, *others = inputs
     for each in inputs:
         if len(set(each.columns)) < len(each.columns):
@@ -102,7 +102,7 @@ def _columns(inputs: Sequence[ClusterInput], *, union: bool) -> tuple[str, ...]:
 
 
 def _prepared(frame: Frame, check: Check, kept: int, *, drop: bool) -> Frame:
-    """Kept columns, numbers, and whether a row can be used."""
+    """Select kept columns, numbers, and whether a row is usable."""
     from pyspark.sql import functions as F  # noqa: N812
 
     columns = [F.col(f"c{at}") for at in range(kept)]
@@ -111,7 +111,7 @@ def _prepared(frame: Frame, check: Check, kept: int, *, drop: bool) -> Frame:
 
 
 def _computed(frame: Frame, columns: Sequence[str], check: Check, request: StreamRequest) -> Frame:
-    """With the model's columns, and all under their names."""
+    """Add the rule's columns, and rename all to their final names."""
     from pyspark.sql import functions as F  # noqa: N812
 
     from uqcli.engines.spark import worker
@@ -153,7 +153,7 @@ def _schema(frame: Frame, kept: int, added: AddedColumns) -> StructType:
 
 
 def _selected(frame: Frame, added: AddedColumns) -> int:
-    """True values among the added columns, as they were written."""
+    """Count true values among the added columns, as written."""
     from pyspark.sql import functions as F  # noqa: N812
 
     truths = [name for name, kind in added.types.items() if kind == "bool"]
@@ -165,10 +165,10 @@ def _selected(frame: Frame, added: AddedColumns) -> int:
 
 @contextmanager
 def _appearing(place: str, *, local: bool) -> Iterator[str]:
-    """A directory to write that appears whole.
+    """Yield a directory to write that appears atomically.
 
-    Where the local server writes, it has another name until then. A cluster's own way is a file _SUCCESS
-    in it once it is whole: only the cluster can rename there, and stores of objects cannot at all.
+    The local server writes under a temporary name, which is then renamed. A cluster marks a complete
+    directory with a file _SUCCESS, since only the cluster could rename there, and object stores cannot.
     """
     if not local or is_stored(place):
         yield place

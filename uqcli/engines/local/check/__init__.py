@@ -1,1 +1,1 @@
-"""Raw rows as checked arrays: what cannot be used is counted and explained."""
+"""Validate raw rows; unusable values are counted and explained."""

@@ -1,4 +1,4 @@
-"""The usable rows of a request, batch by batch, checked on the way."""
+"""Iterate over the usable rows of a request in checked batches."""
 
 from __future__ import annotations
 
@@ -34,14 +34,14 @@ class LocalBatches:
     Parameters
     ----------
     narrow
-        Whether columns of 32-bit numbers stay as they are.
+        Whether 32-bit columns stay 32-bit.
     most
-        About how many rows at a time, where a format leaves the choice.
+        Approximate batch size, if the format leaves a choice.
 
     Attributes
     ----------
     repeatable
-        Whether all inputs can be read more than once; known from the first batch on.
+        Whether all inputs can be read more than once; known after the first batch.
     """
 
     def __init__(self, request: DataRequest, *, narrow: bool = False, most: int = ROWS_PER_BATCH) -> None:
@@ -58,7 +58,7 @@ class LocalBatches:
 
     @property
     def facts(self) -> SourceFacts:
-        """What was read."""
+        """Facts of the rows read."""
         return SourceFacts(
             rows=self._used,
             positives=None if self.roles.label is None or self.roles.classes else self._positives,
@@ -68,17 +68,17 @@ class LocalBatches:
         )
 
     def __iter__(self) -> Iterator[Rows]:
-        """Read batch by batch (see with_ends)."""
+        """Iterate over batches (see with_ends)."""
         for checked, _ in self.with_ends():
             yield checked.placed()
 
     def with_ends(self) -> Iterator[tuple[CheckedRows, int]]:
-        """Read batch by batch, each with the position over all inputs at which it ends.
+        """Iterate over batches, each with its end position over all inputs.
 
         Raises
         ------
         DataError
-            At the end: what made rows unusable, or that none is left.
+            Raised at the end: reasons why rows are unusable, or no row is left.
         """
         with opened(self._request) as (sources, roles):
             self.roles = roles
@@ -111,14 +111,14 @@ class LocalBatches:
             self._warn(weights.caution())
 
     def _warn(self, sentence: str) -> None:
-        """In a report, or as Python does where rows come from there."""
+        """Add a caution to the report, or a Python warning if the rows are a data frame."""
         if sentence and self._request.frame is not None:
             warnings.warn(sentence, stacklevel=2)
         elif sentence:
             caution(sentence)
 
     def rest(self, start: int) -> Iterator[tuple[CheckedRows, int]]:
-        """The same again from such a position on, once all have been read and checked."""
+        """Iterate again from a position on, after all rows have been read and checked."""
         begin = start
         with opened(self._request) as (sources, _):
             checker = self._checker(OnInvalid.DROP)
@@ -144,7 +144,7 @@ class LocalBatches:
 
 @contextmanager
 def opened(request: DataRequest) -> Iterator[tuple[tuple[OpenedInput, ...], Roles]]:
-    """Open the inputs, and check that each has every needed column."""
+    """Open the inputs, and check that each has every required column."""
     with ExitStack() as stack:
         read = replace(request.read, needed=request.roles.wanted())
         sources = stack.enter_context(open_sources(origins_of(request), read))
@@ -155,7 +155,7 @@ def opened(request: DataRequest) -> Iterator[tuple[tuple[OpenedInput, ...], Role
 
 
 def origins_of(request: DataRequest) -> tuple[Origin, ...]:
-    """The inputs of a request."""
+    """Resolve the inputs of a request."""
     if request.frame is not None:
         return (InputFrame(frame=request.frame),)
     return resolve_inputs(request.inputs, request.read)

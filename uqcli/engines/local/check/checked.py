@@ -1,4 +1,4 @@
-"""Rows of one batch as its check leaves them."""
+"""Checked rows of one batch."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ class CheckedRows:
     Attributes
     ----------
     rows
-        Without positions; with the features whose levels are known.
+        Without positions; with the features of known levels.
     raw
-        Columns of the other features.
+        Raw columns of the other features.
     first_row
         Position of the batch's first row over all inputs.
     kept : int64, shape (n,), or None
-        Positions in the batch of rows that were not left out; None for all.
+        Positions in the batch of the rows kept; None for all.
     """
 
     rows: Rows
@@ -34,7 +34,7 @@ class CheckedRows:
     kept: Ints | None = None
 
     def usable(self) -> CheckedRows:
-        """The valid rows only."""
+        """Select the valid rows."""
         valid = self.rows.valid
         if valid is None:
             return self

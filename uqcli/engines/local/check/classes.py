@@ -1,4 +1,4 @@
-"""Columns of class probabilities, and labels that name classes."""
+"""Check columns of class probabilities, and class labels."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from uqcli.engines.request import PROBA
 
 
 def class_of_labels(series: pl.Series, classes: Sequence[str]) -> tuple[Ints, Bools, Bools]:
-    """Number of each label's class, compared as text.
+    """Class index of each label, compared as text.
 
     Returns
     -------
     number : int64, shape (rows,)
-        Position in ``classes``; 0 where the label is null or no class.
+        Index in ``classes``; 0 if the label is null or unknown.
     null, unknown : bool, shape (rows,)
-        Rows without label, and rows whose label is no class.
+        Rows without a label, and rows with an unknown label.
     """
     if series.dtype.is_float():
         series = series.fill_nan(None)
@@ -34,7 +34,7 @@ def class_of_labels(series: pl.Series, classes: Sequence[str]) -> tuple[Ints, Bo
 
 
 def without_value(text: pl.Series) -> pl.Series:
-    """Where a label's text is missing, empty, or says NaN as other formats do with a number."""
+    """Mask of label texts that are null, empty or "nan" (the number NaN in other formats)."""
     return text.is_null() | text.str.to_lowercase().is_in(["", "nan"]).fill_null(value=False)
 
 
@@ -42,7 +42,7 @@ def sum_of_probabilities(numbers: Mapping[str, Floats]) -> Floats:
     """Sum of each row's class probabilities; shape (rows,)."""
     parts = [value for role, value in numbers.items() if role.startswith(PROBA)]
     total = parts[0].copy()
-    with np.errstate(invalid="ignore"):  # infinities of rows that are not valid
+    with np.errstate(invalid="ignore"):  # infinities in invalid rows
         for part in parts[1:]:
             total += part
     return total

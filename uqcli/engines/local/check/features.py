@@ -1,4 +1,4 @@
-"""Feature columns: numbers or texts, with gaps allowed."""
+"""Encode feature columns: numeric or categorical, missing values allowed."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ _FRACTION = {"ms": "%.3f", "us": "%.6f", "ns": "%.9f"}
 
 
 def texts_of(series: pl.Series, name: str) -> pl.Series:
-    """A column as text without blanks around it; the empty text and what is no finite number are null.
+    """Convert a column to stripped text; empty text and non-finite numbers become null.
 
-    Times look as polars writes them into CSV.
+    Times are formatted as polars writes them to CSV.
 
     Raises
     ------
     DataError
-        Lists and other values that have no text.
+        Lists and other values without a text form.
     """
     if isinstance(series.dtype, pl.Datetime):
         zone = "" if series.dtype.time_zone is None else "%z"
@@ -38,16 +38,16 @@ def texts_of(series: pl.Series, name: str) -> pl.Series:
     lower = text.str.to_lowercase()
     text = text.set(text.eq_missing(""), None)
     truth = lower.is_in(["true", "false"]).fill_null(value=False)
-    return text.zip_with(~truth, lower)  # as columns of truth values look
+    return text.zip_with(~truth, lower)  # as Boolean columns are formatted
 
 
 def encoded(batch: Batch, request: FeatureRequest, valid: Bools) -> Floats:
-    """Values of a known feature in one batch, as in ``Feature``.
+    """Encode a feature of known type or levels in one batch, as in ``Feature``.
 
     Raises
     ------
     DataError
-        A text where a number is needed.
+        A text in a numeric feature.
     """
     series = batch.column(request.name)
     if request.levels is not None:
@@ -63,7 +63,7 @@ def encoded(batch: Batch, request: FeatureRequest, valid: Bools) -> Floats:
 
 
 def whole_feature(name: str, parts: Sequence[pl.Series], *, text: bool | None) -> Feature:
-    """All rows of a feature column; numbers if every value is one, unless texts are asked for.
+    """Encode all rows of a feature column; numeric if every value is a number, unless text is requested.
 
     Raises
     ------
@@ -86,7 +86,7 @@ def whole_feature(name: str, parts: Sequence[pl.Series], *, text: bool | None) -
 
 
 def _numbers(series: pl.Series, name: str) -> tuple[Floats, Bools]:
-    """Numbers with NaN where missing, and where there is something else than a finite number or NaN."""
+    """Convert to numbers (NaN if missing), with a mask of values that are neither finite nor missing."""
     if series.dtype.is_numeric() or series.dtype == pl.Null:
         number, missing = series.cast(pl.Float64), series.is_null()
     else:
@@ -98,7 +98,7 @@ def _numbers(series: pl.Series, name: str) -> tuple[Floats, Bools]:
 
 
 def infinite_numbers(series: pl.Series) -> Bools:
-    """Where a column of numbers holds an infinite one."""
+    """Mask of infinite values in a numeric column."""
     if not series.dtype.is_float():
         return np.zeros(len(series), dtype=np.bool_)
     return series.is_infinite().fill_null(value=False).to_numpy()

@@ -1,4 +1,4 @@
-"""All usable rows as arrays, put together from batches."""
+"""Collect all usable rows as arrays."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from uqcli.rows import Rows
 
 
 def all_rows(reader: LocalBatches) -> ReadRows:
-    """Read everything that was asked for; memory grows with the rows."""
+    """Read all requested columns of all rows; memory grows with the number of rows."""
     batches = [checked for checked, _ in reader.with_ends()]
     rows, roles = Rows.joined([each.rows for each in batches]), reader.roles
     groups = {name: _groups(number, reader.levels[name]) for name, number in rows.groups.items()}
@@ -41,7 +41,7 @@ def _feature(request: FeatureRequest, rows: Rows, batches: Sequence[CheckedRows]
 
 
 def _groups(number: Ints, levels: Mapping[str, int]) -> tuple[tuple[str, ...], Ints]:
-    """The groups sorted by name, without those that only dropped rows had; and each row's among them."""
+    """Sort group names, drop those without usable rows, and renumber each row's group."""
     used = np.bincount(number, minlength=len(levels)) > 0
     names = sorted(name for name, level in levels.items() if used[level])
     rank = np.zeros(len(levels), dtype=np.int64)

@@ -1,4 +1,4 @@
-"""From raw columns to checked arrays, counting and explaining every value that cannot be used."""
+"""Validate raw columns, counting and explaining every unusable value."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _NULL, _NAN, _INFINITE = "null", "NaN", "infinite"
 
 @dataclass
 class _Tally:
-    """How often one problem was met, and where first."""
+    """Count of one problem, and the place of its first occurrence."""
 
     count: int
     first: str
@@ -34,27 +34,27 @@ class _Tally:
 
 @dataclass
 class RowChecker:
-    """Checks batches one after the other and keeps count.
+    """Checks consecutive batches and accumulates their problems.
 
     Parameters
     ----------
     roles
-        The needed columns.
+        Required columns.
     positive_value
-        Text of the positive label; None for the 0/1 and true/false spellings.
+        Text of the positive label; None for 0/1 and true/false.
     on_invalid
-        Whether unusable rows are an error.
+        Action on unusable rows.
     first_row
-        Rows in the inputs before the first batch.
+        Number of rows before the first batch.
     narrow
-        Whether columns of 32-bit numbers stay as they are; else all become 64-bit ones.
+        Whether 32-bit columns stay 32-bit; otherwise all become 64-bit.
 
     Attributes
     ----------
     levels
-        Column to the texts of its groups, numbered in the order in which they appeared.
+        Group texts of each column, numbered by first occurrence.
     unnormalised
-        The farthest from 1 that the class probabilities of a row add up to.
+        max |sum p - 1| over rows.
     """
 
     roles: Roles
@@ -78,7 +78,7 @@ class RowChecker:
         Raises
         ------
         DataError
-            A value cannot be read at all: text that is no number, a label out of range, a bad weight.
+            A value is unreadable: non-numeric text, a label out of range, an invalid weight.
         """
         valid = np.ones(batch.frame.height, dtype=np.bool_)
         roles = self.roles
@@ -103,7 +103,7 @@ class RowChecker:
             self._note(batch, "", "too short (fewer fields than the header)", whole & batch.short)
         if roles.classes:
             self._probabilities(batch, numbers, valid)
-            # rounding is taken off once, where probabilities are read: nothing below 0 or above 1 comes of it
+            # probabilities are clipped here once, so that rounding never gives values outside [0, 1]
             numbers |= {role: np.clip(each, 0, 1) for role, each in numbers.items() if role.startswith(PROBA)}
         features = {
             each.name: Feature(levels=each.levels, value=encoded(batch, each, valid))
@@ -131,17 +131,17 @@ class RowChecker:
 
     @property
     def unlabelled(self) -> int:
-        """Rows without a label."""
+        """Number of rows without a label."""
         tally = self._tallies.get((self.roles.label or "", _NULL))
         return 0 if tally is None else tally.count
 
     def finish(self) -> None:
-        """Raise what was met, unless such rows are dropped or kept.
+        """Raise an error for unusable rows, unless they are dropped or kept.
 
         Raises
         ------
         DataError
-            Unusable rows under ``--on-invalid error``, or the positive label never appeared.
+            Unusable rows with ``--on-invalid error``, or the positive label never appeared.
         """
         if self._tallies and self.on_invalid is OnInvalid.ERROR:
             found = ", ".join(

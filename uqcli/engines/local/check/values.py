@@ -1,4 +1,4 @@
-"""One column of a batch as numbers or labels, whatever type it has."""
+"""Convert a column of any type to numbers or labels."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from uqcli.errors import DataError
 
 _TEXT_TYPES = (pl.String, pl.Categorical, pl.Enum)
 _LONGEST = 60
-"""Characters of a value that a message shows."""
+"""Maximum characters of a value in a message."""
 
 _INFINITIES = ["inf", "-inf", "+inf", "infinity", "-infinity", "+infinity"]
 
 
 def numbers_of(batch: Batch, column: str, *, narrow: bool) -> tuple[Floats, Bools]:
-    """Values (NaN where null), and where they are null."""
+    """Convert to numbers (NaN if null), with the mask of nulls."""
     series = batch.column(column)
     if isinstance(series.dtype, _TEXT_TYPES):
         text = series.cast(pl.String).str.strip_chars()
@@ -36,12 +36,12 @@ def numbers_of(batch: Batch, column: str, *, narrow: bool) -> tuple[Floats, Bool
         raise DataError(f"column '{column}' of {batch.origin.shown} holds {series.dtype}", expected="numbers")
     if number.null_count():
         number = number.fill_null(float("nan"))
-    with np.errstate(invalid="ignore"):  # a signalling NaN
+    with np.errstate(invalid="ignore"):  # signalling NaNs
         return number.to_numpy() + 0.0, null.to_numpy()  # adding 0.0 turns -0.0 into 0.0
 
 
 def _no_number(batch: Batch, column: str, text: pl.Series, wrong: pl.Series) -> DataError:
-    """The error for texts that are no numbers; decimal commas have their own remedy."""
+    """Error for non-numeric texts, with a specific remedy for decimal commas."""
     commas = text.filter(wrong).str.contains(r"^[+-]?\d*,\d+$").all()
     expected = "a number with a decimal point" if commas else "a number"
     remedy = "write 0.5 for 0,5" if commas else "name texts that mean null with --null-value"
@@ -49,7 +49,7 @@ def _no_number(batch: Batch, column: str, text: pl.Series, wrong: pl.Series) -> 
 
 
 def labels_of(batch: Batch, column: str, positive_value: str | None) -> tuple[Bools, Bools]:
-    """Whether each row is positive, and where the label is null."""
+    """Convert to binary labels, with the mask of nulls."""
     series = batch.column(column)
     if positive_value is not None:
         return _labels_by_text(series, positive_value)
@@ -87,7 +87,7 @@ def _labels_by_text(series: pl.Series, positive_value: str) -> tuple[Bools, Bool
         null = (null | text.str.to_lowercase().is_in(_INFINITIES)) & ~positive
     if series.dtype.is_float():
         null |= ~series.is_finite().fill_null(value=False)
-        # a reader may have turned the labels 0 and 1 into 0.0 and 1.0
+        # a reader may have converted the labels 0 and 1 to 0.0 and 1.0
         positive |= (text == f"{positive_value}.0").fill_null(value=False)
     return positive.to_numpy(), null.to_numpy()
 
@@ -95,7 +95,7 @@ def _labels_by_text(series: pl.Series, positive_value: str) -> tuple[Bools, Bool
 def unreadable(
     batch: Batch, column: str, text: pl.Series, wrong: Bools, answers: tuple[str, str]
 ) -> DataError:
-    """The error for values that --on-invalid cannot leave out: what was expected, and what to do."""
+    """Error for values that --on-invalid cannot drop, with what was expected and the remedy."""
     expected, remedy = answers
     at, count = int(np.argmax(wrong)), int(wrong.sum())
     if batch.cut and batch.first_row and at == len(wrong) - 1:  # half a value is neither null nor a label

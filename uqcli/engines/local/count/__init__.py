@@ -1,1 +1,1 @@
-"""Checked rows as small, sorted counts, in bounded memory."""
+"""Aggregate checked rows to sorted counts, in bounded memory."""

@@ -1,7 +1,7 @@
-"""Blocks of isotonic fits to more rows than should be sorted at once: slice by slice of the scores.
+"""Isotonic blocks of more rows than can be sorted at once, slice by slice of the scores.
 
-Rows that share a block in the fit of a slice share one in the fit of all, so that fitting the slices' blocks
-gives the blocks of all rows.
+Rows in one block of a slice's fit are in one block of the full fit. Refitting the blocks of the slices
+therefore gives the exact blocks of all rows.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from uqcli.kernels.pava import isotonic_sums
 
 
 def isotonic_by(rows: KeptRows, role: str, by: Partition) -> tuple[ValueCounts, ...]:
-    """Isotonic blocks of a column in each part, and last of all rows; each block at its first value."""
+    """Isotonic blocks of a column in each part, then of all rows; each at its first value."""
     width, bins = rows.column(role).width, rows.parts(by)
     blocks: list[list[KeyCounts]] = [[] for _ in range(bins + (bins > 1))]
     for low, high in pairwise(_slices(rows, role)):
@@ -33,7 +33,7 @@ def isotonic_by(rows: KeptRows, role: str, by: Partition) -> tuple[ValueCounts, 
 
         collected = list(rows.each(of_slice, (role,), by))
         sets = [[each[number] for each in collected] for number in range(bins)]
-        if bins > 1:  # first, as it takes longest
+        if bins > 1:  # all rows first, since this takes longest
             sets.insert(0, [each for part in sets for each in part])
         for found, fitted in zip(blocks, side_by_side(lambda each: _blocks(each, width), sets), strict=True):
             found.append(fitted)
@@ -42,7 +42,7 @@ def isotonic_by(rows: KeptRows, role: str, by: Partition) -> tuple[ValueCounts, 
 
 
 def _slices(rows: KeptRows, role: str) -> list[int | None]:
-    """Keys between which slices of about equally many rows lie; None at either end."""
+    """Keys that cut the column into slices of about equal size; None at either end."""
     column = rows.column(role)
     parts = -(-rows.size // SORTED_ROWS)
     inner = np.quantile(column.sample, np.arange(1, parts) / parts, method="nearest")
@@ -50,7 +50,7 @@ def _slices(rows: KeptRows, role: str) -> list[int | None]:
 
 
 def _within(part: Part, role: str, low: int | None, high: int | None) -> Part:
-    """The rows of a slice."""
+    """Select the rows of a slice."""
     if low is None and high is None:
         return part
     keys = part.keys[role]
@@ -61,7 +61,7 @@ def _within(part: Part, role: str, low: int | None, high: int | None) -> Part:
 
 
 def _blocks(parts: Sequence[KeyRows], width: np.dtype[np.signedinteger]) -> KeyCounts:
-    """Blocks of some rows: but for a first one without positive rows, each begins at one that is positive."""
+    """Blocks of some rows; all but an initial block without positives begin at a positive row."""
     if any(part.weight is not None for part in parts):
         return _fitted(pooled(parts, width))
     ordered, positive = in_order(parts, width)

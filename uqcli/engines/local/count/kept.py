@@ -1,4 +1,4 @@
-"""Rows as narrow columns that can be gone through often: kept while they fit, the rest read again."""
+"""Rows as narrow columns for repeated passes: cached within a memory limit, re-read beyond it."""
 
 from __future__ import annotations
 
@@ -24,22 +24,22 @@ from uqcli.engines.request import DataRequest
 R = TypeVar("R")
 
 _PIECE = 1 << 24
-"""Numbers in a piece of memory that stays."""
+"""Values per allocated chunk."""
 
 _SAMPLE = 512
-"""Values of each part that tell where most of a column's values are."""
+"""Values sampled per part to estimate a column's distribution."""
 
 
 @dataclass
 class ColumnFacts:
-    """What the first reading tells of a column.
+    """Range, key width and sample of a column, from the first pass.
 
     Attributes
     ----------
     low, high
-        Least and largest number.
+        Minimum and maximum.
     width
-        Type of the keys in all parts.
+        Key type in all parts.
     """
 
     low: float = math.inf
@@ -49,29 +49,31 @@ class ColumnFacts:
 
     @property
     def sample(self) -> Floats:
-        """Numbers from all over the rows."""
+        """Sample of the column's values."""
         return np.concatenate(self._samples)
 
     def keys_of(self, value: Floats) -> Keys:
-        """Keys of the column's numbers, as wide as all of them."""
+        """Convert values to keys of the column's width."""
         return keys_of(value.astype(np.float32) if self.width == np.int32 else value)
 
     def note(self, keys: Keys) -> None:
-        """Look at another part."""
+        """Update from another part."""
         low, high = values_of(np.array([keys.min(), keys.max()], dtype=keys.dtype)).tolist()
         self.low, self.high = min(self.low, low), max(self.high, high)
         self.width = max(self.width, keys.dtype)
-        self._samples.append(values_of(keys[:: max(1, len(keys) // _SAMPLE)].copy()))  # no view of all
+        self._samples.append(
+            values_of(keys[:: max(1, len(keys) // _SAMPLE)].copy())
+        )  # copied, so that the sample does not keep the part in memory
 
 
 class _Store:
-    """Memory for columns that stay, in large pieces, apart from the memory of what comes and goes."""
+    """Chunked memory for cached columns, separate from temporaries to avoid fragmentation."""
 
     def __init__(self) -> None:
         self._free: dict[int, np.ndarray[Any, Any]] = {}
 
     def part(self, part: Part) -> Part:
-        """The same rows in this memory; each column has its own pieces, so that one can be freed."""
+        """Copy a part into this memory; columns have separate chunks, so that each can be freed."""
         column = count()
         return part.with_columns(lambda values: self._array(next(column), values), part.cuts)
 
@@ -86,9 +88,10 @@ class _Store:
 
 @dataclass
 class KeptRows:
-    """The rows of a request, those of weight 0 left out.
+    """The rows of a request, without those of weight 0.
 
-    Columns are kept up to so many bytes; inputs that can be read once are kept whatever they take.
+    Columns are cached up to a number of bytes; inputs that can be read only once are cached whatever their
+    size.
     """
 
     request: DataRequest
@@ -104,43 +107,43 @@ class KeptRows:
 
     @property
     def facts(self) -> SourceFacts:
-        """What was read."""
+        """Facts of the rows read."""
         return self._read().facts
 
     @property
     def size(self) -> int:
-        """How many there are, each counted once whatever its weight."""
+        """Number of rows, unweighted."""
         self._read()
         return self._beyond + sum(part.rows for part in self._parts)
 
     def column(self, role: str) -> ColumnFacts:
-        """What the first reading tells of a column."""
+        """Facts of a column."""
         self._read()
         return self._columns[role]
 
     def groups(self, column: str) -> tuple[str, ...]:
-        """The texts of a key that rows have, sorted."""
+        """Sorted group texts of a key column that occur in the rows."""
         levels, used = self._read().levels[column], self._used[column]
         return tuple(sorted(text for text, code in levels.items() if code in used))
 
     def parts(self, by: Partition) -> int:
-        """How many parts a partition has."""
+        """Number of parts of a partition."""
         return self._division(by, keep=True).parts
 
     def each(self, work: Callable[[Part], R], roles: Sequence[str], by: Partition = WHOLE) -> Iterator[R]:
-        """Results of work on all pieces of the rows, in their order.
+        """Map a function over all parts, in row order.
 
         Parameters
         ----------
         roles
-            The columns that the work looks at; pieces may hold others.
+            Columns that the function uses; parts may hold others.
         by
-            How each piece is divided.
+            Partition of each part's rows.
 
         Raises
         ------
         DataError
-            The rows cannot be used, or have changed since they were first read.
+            The rows are unusable, or changed since they were first read.
         """
         if self._let_go and ("uncertainty" in roles or (len(by.edges) and by != self._by)):
             self._forget()
@@ -151,7 +154,7 @@ class KeptRows:
         return side_by_side(work, parts) if self._beyond or len(self._parts) > 1 else map(work, parts)
 
     def _divide(self, by: Partition) -> None:
-        """Divide what is kept; where it can be read again, the uncertainty is let go for room."""
+        """Partition the cached rows; drop the uncertainty to save memory if it can be read again."""
         if by == self._by:
             return
         undivided, self._parts = [part.undivided() for part in reversed(self._parts)], []
@@ -166,7 +169,7 @@ class KeptRows:
         self._let_go = self._let_go or (len(by.edges) > 0 and not division.keep)
 
     def _division(self, by: Partition, *, keep: bool) -> Division:
-        """How rows are numbered; groups in the order of their texts."""
+        """Resolve a partition to keys and group ranks, groups sorted by text."""
         batches = self._read()
         ranks: dict[str | None, tuple[Ints, int]] = {}
         for column in by.groups:
@@ -181,14 +184,14 @@ class KeptRows:
         return Division(edges=keys, ranks=ranks, keep=keep)
 
     def _forget(self) -> None:
-        """Begin again as if nothing had been read, but for what was said of it."""
+        """Drop the cache, but keep the facts of the first pass."""
         self._said = self._read().facts
         self._parts, self._columns, self._batches = [], {}, None
         self._kept = self._beyond = 0
         self._by, self._let_go, self._used = WHOLE, False, {}
 
     def _all(self, by: Partition) -> Iterator[Part]:
-        """All pieces, in the order of the rows."""
+        """Iterate over all parts, in row order."""
         yield from self._parts if by.divides else (part.undivided() for part in self._parts)
         if not self._beyond:
             return
@@ -203,7 +206,7 @@ class KeptRows:
             raise refusals.inputs_changed()
 
     def _read(self) -> LocalBatches:
-        """Read and check all rows, once; keep what fits."""
+        """Read and check all rows once, and cache what fits."""
         if self._batches is not None:
             return self._batches
         batches, used = LocalBatches(self.request, narrow=True, most=ROWS_PER_PART), 0
@@ -228,7 +231,7 @@ class KeptRows:
         return batches
 
     def _parts_of(self, batches: Iterable[tuple[CheckedRows, int]]) -> Iterator[tuple[Part, int]]:
-        """Parts of about equally many rows, small batches put together; each with the end of its last."""
+        """Group batches into parts of similar size, each with the end position of its last batch."""
         amounts = self.request.roles.amounts
         waiting: list[Part] = []
         end = 0
@@ -241,7 +244,7 @@ class KeptRows:
             yield joined(waiting), end
 
     def _aligned(self, part: Part) -> Part:
-        """With keys as wide as in all other parts."""
+        """Widen the keys to the width of all other parts."""
         if all(keys.dtype == self._columns[role].width for role, keys in part.keys.items()):
             return part
         wide = {

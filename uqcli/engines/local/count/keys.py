@@ -1,4 +1,4 @@
-"""Integers in the order of floating-point numbers: what is counted and compared in their place."""
+"""Order-preserving integer keys of floating-point numbers."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ import numpy as np
 from uqcli.counts import Floats
 
 Keys = np.ndarray[Any, np.dtype[np.signedinteger[Any]]]
-"""int32 of 32-bit numbers, int64 of 64-bit ones."""
+"""int32 for 32-bit numbers, int64 for 64-bit numbers."""
 
 
 def keys_of(value: np.ndarray[Any, np.dtype[np.floating[Any]]]) -> Keys:
-    """Keys of finite numbers without negative zeros; a view where none is negative.
+    """Keys of finite numbers without negative zeros; a view if none is negative.
 
     Examples
     --------
@@ -25,25 +25,25 @@ def keys_of(value: np.ndarray[Any, np.dtype[np.floating[Any]]]) -> Keys:
 
 
 def values_of(keys: Keys) -> Floats:
-    """The numbers of keys, as 64-bit ones; a view where the keys are that wide and none is negative."""
+    """Float64 values of keys; a view for non-negative 64-bit keys."""
     bits = _mirrored(keys)
     return bits.view(np.float32 if bits.dtype == np.int32 else np.float64).astype(np.float64, copy=False)
 
 
 def _mirrored(bits: Keys) -> Keys:
-    """Bits of negative numbers, which grow with their size, turned round."""
+    """Mirror the bits of negative numbers, whose order is reversed."""
     if len(bits) == 0 or bits.min() >= 0:
         return bits
     return np.where(bits < 0, bits ^ np.iinfo(bits.dtype).max, bits)
 
 
 def widened(keys: Keys) -> Keys:
-    """Keys of the same numbers as 64-bit ones."""
+    """Convert keys to those of the same values as 64-bit numbers."""
     return keys if keys.dtype == np.int64 else keys_of(values_of(keys))
 
 
 def least_keys(edges: Floats, width: np.dtype[Any]) -> Keys:
-    """The least key of a width whose number is at or above each edge."""
+    """Smallest key of a given width whose value is at or above each edge."""
     if width == np.int64:
         return keys_of(edges + 0.0)
     with np.errstate(over="ignore"):

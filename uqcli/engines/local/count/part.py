@@ -1,4 +1,4 @@
-"""Some rows as narrow columns, by label and part of a partition: counts do not look at their order."""
+"""A part of the rows as narrow columns, grouped by label and partition; counts ignore the order within."""
 
 from __future__ import annotations
 
@@ -21,20 +21,20 @@ Codes: TypeAlias = "np.ndarray[Any, np.dtype[np.int32]]"
 
 @dataclass(frozen=True, kw_only=True)
 class Part:
-    """Some rows: the negative ones by part of a partition, then the positive ones likewise.
+    """Rows, grouped: negative rows by partition number, then positive rows likewise.
 
     Attributes
     ----------
     keys
-        By role, each of shape (n,).
+        Keys by role, each of shape (n,).
     cuts : int64, shape (2P+1,)
-        Where the P parts of either label begin, and n.
+        Start of each of the P groups of either label, and n.
     weight : int64, shape (n,), or None for 1 each
-        Above 0.
+        Positive.
     codes : int32, by key, each of shape (n,)
-        Number of each row's group, and under None that of the class which its label names.
+        Group index of each row; under None the class index of its label.
     amounts : int64, shape (n,), by role
-        Units (see uqcli.engines.amounts), by weight.
+        Units (see uqcli.engines.amounts), times the weight.
     """
 
     keys: Mapping[str, Keys]
@@ -45,36 +45,36 @@ class Part:
 
     @cached_property
     def parts(self) -> int:
-        """How many parts there are."""
+        """Number of groups per label."""
         return len(self.cuts) // 2
 
     @property
     def rows(self) -> int:
-        """How many there are."""
+        """Number of rows."""
         return int(self.cuts[-1])
 
     @property
     def negatives(self) -> int:
-        """How many of them are negative."""
+        """Number of negative rows."""
         return int(self.cuts[self.parts])
 
     @property
     def bytes(self) -> int:
-        """Memory that the columns take."""
+        """Memory of the columns in bytes."""
         return sum(column.nbytes for column in self.columns())
 
     def columns(self) -> list[np.ndarray[Any, Any]]:
-        """All of them."""
+        """All columns."""
         weight = [] if self.weight is None else [self.weight]
         return [*self.keys.values(), *self.codes.values(), *self.amounts.values(), *weight]
 
     def sides(self) -> Iterator[tuple[slice, slice]]:
-        """The negative and the positive rows of each part."""
+        """Slices of the negative and the positive rows of each group."""
         slices = [slice(*each) for each in pairwise(self.cuts.tolist())]
         return zip(slices[: self.parts], slices[self.parts :], strict=True)
 
     def with_columns(self, change: Callable[[np.ndarray[Any, Any]], Any], cuts: Ints) -> Part:
-        """With each column changed alike."""
+        """Apply a function to every column."""
         return Part(
             keys={role: change(each) for role, each in self.keys.items()},
             cuts=cuts,
@@ -84,16 +84,16 @@ class Part:
         )
 
     def only(self, places: Ints) -> Part:
-        """Some of the rows, by ascending places."""
+        """Select rows by ascending indices."""
         return self.with_columns(lambda column: column[places], np.searchsorted(places, self.cuts))
 
     def undivided(self) -> Part:
-        """The same in one part."""
+        """The same rows as a single group per label."""
         return replace(self, cuts=self.cuts[[0, self.parts, -1]])
 
 
 def part_of(rows: Rows, amounts: Sequence[str] = ()) -> Part:
-    """The rows that weigh something; numbers as keys, but for some roles' that are amounts."""
+    """Convert the rows of positive weight; numbers become keys, amounts become units."""
     positive = np.zeros(len(rows), dtype=np.bool_) if rows.positive is None else rows.positive
     negative, weight = ~positive, rows.weight
     if weight is not None:
@@ -119,7 +119,7 @@ def part_of(rows: Rows, amounts: Sequence[str] = ()) -> Part:
 
 
 def joined(parts: Sequence[Part]) -> Part:
-    """One undivided part of several, however wide their keys."""
+    """Concatenate parts to one unpartitioned part, widening keys if needed."""
     if len(parts) == 1:
         return parts[0]
     first = parts[0]
@@ -141,7 +141,7 @@ def joined(parts: Sequence[Part]) -> Part:
 
 
 def _by_label(parts: Sequence[Part], columns: Sequence[np.ndarray[Any, Any]]) -> np.ndarray[Any, Any]:
-    """One column of several: their negative rows, then their positive ones."""
+    """Concatenate a column of several parts: negative rows, then positive rows."""
     cuts = [part.negatives for part in parts]
     negative = [column[:cut] for column, cut in zip(columns, cuts, strict=True)]
     positive = [column[cut:] for column, cut in zip(columns, cuts, strict=True)]
@@ -150,16 +150,16 @@ def _by_label(parts: Sequence[Part], columns: Sequence[np.ndarray[Any, Any]]) ->
 
 @dataclass(frozen=True, kw_only=True)
 class Division:
-    """How the rows of undivided parts are numbered.
+    """Assignment of rows to the groups of a partition.
 
     Attributes
     ----------
     edges
-        Least uncertainty keys of the bins but the first.
+        Smallest uncertainty key of each bin except the first.
     ranks : int64, by key, each of shape (codes,)
-        What a code counts as, and how many there are.
+        Rank of each group code, and the number of ranks.
     keep
-        Whether the uncertainty is still needed afterwards.
+        Whether to keep the uncertainty afterwards.
     """
 
     edges: Keys
@@ -168,7 +168,7 @@ class Division:
 
     @property
     def parts(self) -> int:
-        """How many there are."""
+        """Number of groups."""
         return (len(self.edges) + 1) * math.prod(size for _, size in self.ranks.values())
 
     def _numbers(self, part: Part) -> NarrowInts:
@@ -182,7 +182,7 @@ class Division:
         return number
 
     def of(self, part: Part) -> Part:
-        """The rows of an undivided part by their numbers, in the memory they are in."""
+        """Sort an unpartitioned part by group, in place."""
         number = self._numbers(part)
         places, cuts = [], [0]
         for start, stop in pairwise(part.cuts.tolist()):

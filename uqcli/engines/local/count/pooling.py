@@ -1,4 +1,4 @@
-"""Exact tie-pooled counts by sorting keys: the positive rows' beside all rows'."""
+"""Exact tie-pooled counts by sorting keys of all and of positive rows."""
 
 from __future__ import annotations
 
@@ -14,24 +14,24 @@ from uqcli.engines.local.count.part import Part
 from uqcli.engines.protocol import Partition
 
 _STEP = 1 << 17
-"""Keys looked at together, to stay in the cache."""
+"""Keys per step, to stay in the cache."""
 
 _MANY = 1 << 20
-"""Distinct values from which on counts are held in 32 bits, if they fit."""
+"""Number of distinct values from which counts are 32-bit if they fit."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class KeyRows:
-    """Keys of some rows.
+    """Keys of a set of rows, by label.
 
     Attributes
     ----------
     negative, positive
-        Keys of the rows of either label.
+        Keys of the negative and of the positive rows.
     weight
         Weights of the negative and of the positive rows, or None for 1 each.
     amounts
-        Likewise, each of shape (amounts, rows); None without amounts.
+        Amounts likewise, each of shape (amounts, rows); None without amounts.
     """
 
     negative: Keys
@@ -45,7 +45,7 @@ NO_ROWS = KeyRows(negative=np.empty(0, dtype=np.int32), positive=np.empty(0, dty
 
 @dataclass(frozen=True, kw_only=True)
 class KeyCounts:
-    """Counts of distinct keys, ascending; each of shape (m,), but for sums (see ``ValueCounts``)."""
+    """Counts of distinct keys, ascending; each of shape (m,), except sums (see ``ValueCounts``)."""
 
     key: Keys
     count: Ints
@@ -53,7 +53,7 @@ class KeyCounts:
     sums: Ints | None = None
 
     def only(self, keys: Bools) -> KeyCounts:
-        """Some of the keys."""
+        """Select keys."""
         return KeyCounts(
             key=self.key[keys],
             count=self.count[keys],
@@ -62,14 +62,14 @@ class KeyCounts:
         )
 
     def as_values(self) -> ValueCounts:
-        """The same with the numbers that the keys stand for."""
+        """Convert keys to values."""
         return ValueCounts(
             value=values_of(self.key), count=self.count, positives=self.positives, sums=self.sums
         )
 
 
 def keys_by_part(part: Part, role: str) -> list[KeyRows]:
-    """Keys of the rows of each part of a partition."""
+    """Keys of the rows of each group of a partition."""
     keys, weight = part.keys[role], part.weight
     amounts = np.stack(list(part.amounts.values())) if part.amounts else None
     return [
@@ -84,25 +84,25 @@ def keys_by_part(part: Part, role: str) -> list[KeyRows]:
 
 
 def pooled_by(rows: KeptRows, role: str, by: Partition) -> tuple[ValueCounts, ...]:
-    """Exact tie-pooled counts of a column in each part."""
+    """Exact tie-pooled counts of a column in each group."""
     width = rows.column(role).width
     collected = list(rows.each(lambda part: keys_by_part(part, role), (role,), by))
     found = []
     for number in range(rows.parts(by)):
         found.append(pooled([each[number] for each in collected], width).as_values())
         for each in collected:
-            each[number] = NO_ROWS  # they are counted: free their memory
+            each[number] = NO_ROWS  # free the memory of counted rows
     return tuple(found)
 
 
 def pooled(parts: Sequence[KeyRows], width: np.dtype[np.signedinteger]) -> KeyCounts:
-    """Pool rows with equal keys; the keys of all parts are equally wide."""
+    """Pool rows with equal keys; all keys have the same width."""
     if any(part.weight is not None or part.amounts is not None for part in parts):
         return _weighted(parts)
     ordered, positive = in_order(parts, width)
     size = len(ordered) - sum(int(np.count_nonzero(~new)) for _, new in _new_keys(ordered))
     kind = np.int32 if size > _MANY and len(ordered) < 2**31 else np.int64
-    if size == len(ordered):  # no ties: spare memory that large data would have to touch
+    if size == len(ordered):  # no ties: pooling would only copy large arrays
         of_positive = _counted_at(ordered, positive, kind)
         return KeyCounts(key=ordered, count=np.ones(size, dtype=kind), positives=of_positive)
     key = np.empty(size, dtype=ordered.dtype)
@@ -112,7 +112,7 @@ def pooled(parts: Sequence[KeyRows], width: np.dtype[np.signedinteger]) -> KeyCo
         places = np.flatnonzero(new)
         here = slice(filled, filled + len(places))
         key[here] = ordered[start + places]
-        count[here] = start + places  # where the runs begin, until all are known
+        count[here] = start + places  # holds the run starts until all are known
         filled = here.stop
     for start in range(0, size, _STEP):
         stop = min(size, start + _STEP)
@@ -122,7 +122,7 @@ def pooled(parts: Sequence[KeyRows], width: np.dtype[np.signedinteger]) -> KeyCo
 
 
 def in_order(parts: Sequence[KeyRows], width: np.dtype[np.signedinteger]) -> tuple[Keys, Keys]:
-    """Keys of all rows, and of the positive ones, ascending."""
+    """Sorted keys of all rows, and of the positive rows."""
     none = np.empty(0, dtype=width)
     positive = np.concatenate([none, *(part.positive for part in parts)])
     ordered = np.concatenate([none, *(part.negative for part in parts), positive])
@@ -132,7 +132,7 @@ def in_order(parts: Sequence[KeyRows], width: np.dtype[np.signedinteger]) -> tup
 
 
 def merged(parts: Sequence[KeyCounts]) -> KeyCounts:
-    """Counts of keys in any order, some of them several times, as one table."""
+    """Merge counts of unsorted, possibly repeated keys."""
     key = np.concatenate([part.key for part in parts])
     count = np.concatenate([part.count for part in parts]).astype(np.int64, copy=False)
     positives = np.concatenate([part.positives for part in parts]).astype(np.int64, copy=False)
@@ -151,7 +151,7 @@ def merged(parts: Sequence[KeyCounts]) -> KeyCounts:
 
 
 def _new_keys(ordered: Keys) -> Iterator[tuple[int, Bools]]:
-    """Step by step, where a sorted array takes a new key."""
+    """Step by step, mark where a sorted array changes its key."""
     for start in range(0, len(ordered), _STEP):
         part = ordered[start : start + _STEP]
         new = np.ones(len(part), dtype=np.bool_)
@@ -161,7 +161,7 @@ def _new_keys(ordered: Keys) -> Iterator[tuple[int, Bools]]:
 
 
 def _counted_at(key: Keys, sought: Keys, kind: type[np.signedinteger]) -> Ints:
-    """How often each of the sorted distinct keys is among sorted keys that are all there."""
+    """Count occurrences of each distinct key in a sorted array of the same keys."""
     found = np.zeros(len(key), dtype=kind)
     for start in range(0, len(sought), _STEP):
         part = sought[start : start + _STEP]
@@ -172,7 +172,7 @@ def _counted_at(key: Keys, sought: Keys, kind: type[np.signedinteger]) -> Ints:
 
 
 def _weighted(parts: Sequence[KeyRows]) -> KeyCounts:
-    """Pool rows that have weights, amounts, or both."""
+    """Pool rows with weights or amounts."""
     rows = []
     for part in parts:
         sides = part.negative, part.positive

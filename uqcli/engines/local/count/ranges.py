@@ -1,9 +1,9 @@
-"""Counts of ranges of values in bounded memory: a histogram of keys, opened where a question needs it.
+"""Counts of value ranges in bounded memory: a histogram of keys, refined where a query needs it.
 
-All rows are counted in many ranges of keys. A question names the ranges inside which its answer lies. Where
-these hold too many rows, the largest are split and counted again, and the question is put anew. The rows of
-the others are collected and pooled exactly. What is left are counts that answer the question as if every
-distinct value had been pooled.
+A first pass counts all rows in many key ranges. A query names the ranges that may contain its answer. If they
+hold too many rows, the largest are split, all rows are counted again, and the query is repeated. Otherwise
+their rows are collected and pooled exactly. The resulting counts answer the query as if every distinct value
+had been pooled.
 """
 
 from __future__ import annotations
@@ -24,42 +24,42 @@ from uqcli.engines.local.count.pooling import KeyCounts, KeyRows, keys_by_part, 
 from uqcli.engines.protocol import Partition, Unsettled
 
 CELLS = 1 << 20
-"""Ranges of all bins together: their counts stay near the cache."""
+"""Total number of ranges of all groups: their counts about fit into the cache."""
 
 LEAST_RANGES = 256
-"""Ranges of a bin however many bins there are."""
+"""Minimum number of ranges per group."""
 
 LEAST_PARTS = 16
-"""Ranges that one is split in, however many are split."""
+"""Minimum number of subranges when a range is split."""
 
 _PARTS = 32
-"""Parts for each of the equally wide ranges, on average."""
+"""Average number of parts per equal-width range."""
 
 _FEW = 8
-"""Runs of ranges up to which comparing keys takes less than numbering them."""
+"""Number of runs of ranges up to which comparing keys is faster than computing range numbers."""
 
 _OUTER = 1e-4
-"""Share of the rows at either end that has one range."""
+"""Fraction of the rows at either end that share one range."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Ranges:
-    """Equally wide ranges of keys, each cut in parts that hold about equally many rows.
+    """Equal-width key ranges, each subdivided into parts of about equal counts.
 
-    The outermost ones reach to the ends.
+    The outermost ranges extend to the ends.
 
     Attributes
     ----------
     low
-        Where the first range would begin if it were as wide as the others.
+        Lower end of the first range at full width.
     shift
-        Binary logarithm of the width.
+        Binary logarithm of the range width.
     first, fine : int64, shape (ranges,)
-        Number of the first part of each range, and binary logarithm of the width of its parts.
+        Index of the first part of each range, and binary logarithm of its part width.
     least
-        Least key of all.
+        Smallest key of all.
     width
-        Type of the keys.
+        Key type.
     """
 
     low: int
@@ -71,7 +71,7 @@ class Ranges:
 
     @classmethod
     def over(cls, column: ColumnFacts, most: int) -> Ranges:
-        """At most so many parts, narrow where most of a column's values are."""
+        """Build at most ``most`` parts, narrow where the column's values are dense."""
         inner = np.quantile(column.sample, [_OUTER, 1 - _OUTER], method="nearest")
         least, low, high = column.keys_of(np.array([column.low, *inner])).tolist()
         shift = 0
@@ -82,8 +82,10 @@ class Ranges:
             _offsets(column.keys_of(column.sample), low).astype(np.uint64) >> np.uint64(shift), size - 1
         )
         held = np.bincount(coarse.astype(np.int64), minlength=size)
-        held[-1] = 0  # whatever lies beyond
-        share = 2 * most * held / max(1, held.sum())  # twice as many, as powers of 2 fall short
+        held[-1] = 0  # everything beyond the sample
+        share = (
+            2 * most * held / max(1, held.sum())
+        )  # doubled, since rounding down to powers of 2 loses up to half
         parts = np.full(size, most)
         while parts.sum() > most:
             share *= 0.9
@@ -100,11 +102,11 @@ class Ranges:
 
     @cached_property
     def size(self) -> int:
-        """How many parts there are."""
+        """Number of parts."""
         return int(self.first[-1]) + 1
 
     def numbers(self, keys: Keys) -> Ints:
-        """Part of each key; int64."""
+        """Part index of each key; int64."""
         offset = _offsets(keys, self.low)
         unsigned = offset.dtype.type
         coarse = np.minimum(offset >> unsigned(self.shift), unsigned(len(self.first) - 1)).astype(np.int64)
@@ -116,11 +118,11 @@ class Ranges:
 
     @cached_property
     def starts(self) -> Keys:
-        """Least key of each part."""
+        """Smallest key of each part."""
         parts = np.diff(self.first, append=self.size)
         number = np.arange(self.size) - np.repeat(self.first, parts)
         narrow = np.float32 if self.width == np.int32 else np.float64
-        beyond = int(keys_of(np.array([np.inf], dtype=narrow))[0])  # where ranges without numbers begin
+        beyond = int(keys_of(np.array([np.inf], dtype=narrow))[0])  # first key beyond the finite numbers
         begin = [min(each << self.shift, beyond - self.low) for each in range(len(self.first))]
         offset = np.repeat(np.array(begin, dtype=np.uint64), parts)
         offset += (number << np.repeat(self.fine, parts)).astype(np.uint64)
@@ -131,7 +133,7 @@ class Ranges:
 
 
 def _offsets(keys: Keys, low: int) -> np.ndarray[Any, np.dtype[np.unsignedinteger[Any]]]:
-    """Distance of each key from the lowest one that matters; 0 of those below."""
+    """Distance of each key from ``low``; 0 below it."""
     inside = np.maximum(keys, keys.dtype.type(low))
     offset = inside.view(_unsigned(keys))
     offset -= np.array(low, dtype=keys.dtype).view(_unsigned(keys))
@@ -140,14 +142,14 @@ def _offsets(keys: Keys, low: int) -> np.ndarray[Any, np.dtype[np.unsignedintege
 
 @dataclass(frozen=True, kw_only=True)
 class _Split:
-    """Some of the ranges, each cut in equally wide ones; empty ranges have no number any more.
+    """Split of some ranges into equal-width parts; empty ranges are removed.
 
     Attributes
     ----------
     parts : int64, shape (ranges,)
-        How many there are of each: 0 of an empty one, 1 of one that is not cut.
+        Number of parts of each range: 0 if empty, 1 if not split.
     start, shift : shape (ranges,)
-        Least key, and binary logarithm of the width of the parts; that of the others means nothing.
+        Smallest key and binary logarithm of the part width; undefined for other ranges.
     """
 
     parts: Ints
@@ -156,12 +158,12 @@ class _Split:
 
     @classmethod
     def of(cls, ranges: _Cut, held: Bools, cut: Bools, most: int) -> _Split:
-        """Cut ranges in at most so many parts all together.
+        """Split ranges into at most ``most`` parts in total.
 
         Parameters
         ----------
         held, cut : bool, shape (ranges,)
-            The ranges that hold rows, and those among them to cut, none of them a single key's.
+            Non-empty ranges, and those to split, none of which is a single key.
         """
         size = max(LEAST_PARTS, most // int(np.count_nonzero(cut)))
         shift, parts = np.zeros(len(held), dtype=np.int64), held.astype(np.int64)
@@ -176,7 +178,7 @@ class _Split:
         return np.cumsum(self.parts) - self.parts
 
     def numbers(self, keys: Keys, numbers: Ints) -> Ints:
-        """Number of each key's range, from the one that it had."""
+        """Update the range index of each key."""
         found = self._first[numbers]
         inside = np.flatnonzero(self.parts[numbers] > 1)
         old = numbers[inside]
@@ -186,7 +188,7 @@ class _Split:
         return found
 
     def cut(self, ranges: _Cut) -> _Cut:
-        """The ranges that there are now."""
+        """Ranges after the split."""
         unsigned = _unsigned(ranges.starts)
         start, end, shift = (np.repeat(each, self.parts) for each in (ranges.starts, ranges.ends, self.shift))
         number = np.arange(len(start)) - np.repeat(self._first, self.parts)
@@ -208,12 +210,12 @@ def _unsigned(keys: Keys) -> type[np.unsignedinteger[Any]]:
 
 @dataclass(frozen=True, kw_only=True)
 class _Cut:
-    """Ranges some of which were split, some of these again, and so on.
+    """Ranges after successive splits.
 
     Attributes
     ----------
     starts, ends : shape (size,)
-        Least and greatest key of each range.
+        Smallest and largest key of each range.
     """
 
     whole: Ranges
@@ -223,18 +225,18 @@ class _Cut:
 
     @classmethod
     def of(cls, whole: Ranges) -> _Cut:
-        """None is split."""
+        """Initial ranges without splits."""
         starts = whole.starts
         greatest = np.array([np.iinfo(starts.dtype).max], dtype=starts.dtype)
         return cls(whole=whole, starts=starts, ends=np.concatenate([starts[1:] - 1, greatest]))
 
     @property
     def size(self) -> int:
-        """How many ranges there are."""
+        """Number of ranges."""
         return len(self.starts)
 
     def numbers(self, keys: Keys) -> Ints:
-        """Range of each key; int64."""
+        """Range index of each key; int64."""
         numbers = self.whole.numbers(keys)
         for split in self.splits:
             numbers = split.numbers(keys, numbers)
@@ -243,7 +245,7 @@ class _Cut:
 
 @dataclass(frozen=True, kw_only=True)
 class _Table:
-    """Counts of one set of rows: of ranges, and of single keys where these were opened.
+    """Counts of one group of rows by range, and by key in opened ranges.
 
     Attributes
     ----------
@@ -251,7 +253,7 @@ class _Table:
     sums : int64, shape (2, amounts, ranges), or None
     opened : bool, shape (ranges,)
     inside
-        The keys in the opened ranges.
+        Counts of the keys in the opened ranges.
     """
 
     ranges: _Cut
@@ -263,7 +265,7 @@ class _Table:
 
     @cached_property
     def closed(self) -> Ints:
-        """The ranges that hold rows and are not opened."""
+        """Indices of non-empty ranges that are not opened."""
         return np.flatnonzero((self.count > 0) & ~self.opened)
 
     @cached_property
@@ -275,7 +277,7 @@ class _Table:
         return np.argsort(self._keys, kind="stable")
 
     def counts(self) -> RangeCounts:
-        """As answers see them."""
+        """Counts in the form that queries use."""
         closed, order = self.closed, self._order
         exact = np.arange(len(order)) >= len(closed)
         sums = None if self.sums is None else joined_sums([self.sums[..., closed], self.inside.sums])
@@ -288,7 +290,7 @@ class _Table:
         )
 
     def wanted(self, mask: Bools) -> Bools:
-        """The closed ranges among those that a mask over ``counts`` names; bool of shape (ranges,)."""
+        """Closed ranges selected by a mask over ``counts``; bool, shape (ranges,)."""
         number = np.concatenate([self.closed, np.full(len(self.inside.key), -1)])[self._order]
         named = number[mask]
         found = np.zeros(self.ranges.size, dtype=np.bool_)
@@ -296,14 +298,14 @@ class _Table:
         return found
 
     def with_open(self, more: Bools, inside: KeyCounts) -> _Table:
-        """With further ranges opened; ``inside`` holds all their keys, perhaps beside others'."""
+        """Open further ranges; ``inside`` contains at least their keys."""
         if not more.any():
             return self
         here = more[self.ranges.numbers(inside.key)]
         return replace(self, opened=self.opened | more, inside=merged([self.inside, inside.only(here)]))
 
     def with_single(self, single: Bools, key: Keys) -> _Table:
-        """With those ranges opened whose rows all have one key; shapes (ranges,)."""
+        """Open ranges whose rows all have a single key; shapes (ranges,)."""
         more = single & ~self.opened
         held = np.flatnonzero(more & (self.count > 0))
         inside = KeyCounts(
@@ -316,13 +318,13 @@ class _Table:
 
 
 def count_ranges(rows: KeptRows, role: str, by: Partition, unsettled: Unsettled) -> tuple[RangeCounts, ...]:
-    """Counts of a column in each part, and last of all rows, exact wherever a question needs it.
+    """Counts of a column in each group, then of all rows, exact wherever a query needs it.
 
     Parameters
     ----------
     unsettled
-        From the counts so far, of each part and last of all rows, to the ranges that must be opened; asked
-        until it names none.
+        Query: from the counts so far (of each group, then of all rows) to the ranges to open; repeated until
+        it names none.
     """
     parts = rows.parts(by)
     if rows.size <= max(ROWS_PER_PART, parts * LEAST_RANGES):
@@ -342,7 +344,7 @@ def count_ranges(rows: KeptRows, role: str, by: Partition, unsettled: Unsettled)
 
 @dataclass(frozen=True, kw_only=True)
 class _Counter:
-    """How rows are counted: by part of the partition and range, a number for each pair."""
+    """Counts rows by pair of group and range."""
 
     role: str
     by: Partition
@@ -350,12 +352,12 @@ class _Counter:
     ranges: _Cut
 
     def add(self, totals: Ints, part: Part) -> None:
-        """Add a piece of the rows to totals.
+        """Add a part's rows to the totals.
 
         Parameters
         ----------
         totals : int64, shape (1 + amounts, 2, parts, ranges)
-            Of rows and of each amount; of negative and of positive rows.
+            Counts, then amounts; of negative and of positive rows.
         """
         numbers = self.ranges.numbers(part.keys[self.role])
         for number, sides in enumerate(part.sides()):
@@ -368,7 +370,7 @@ class _Counter:
                         np.add.at(cells, numbers[rows], amount[rows])
 
     def inside(self, part: Part, flags: Bools) -> list[KeyRows]:
-        """Keys of the rows in flagged ranges, by part of the partition."""
+        """Keys of the rows in flagged ranges, by group."""
         edges = np.flatnonzero(np.diff(flags.any(axis=0), prepend=False, append=False)).reshape(-1, 2)
         if len(edges) <= _FEW:
             part = part.only(np.flatnonzero(self._between(part.keys[self.role], edges)))
@@ -380,7 +382,7 @@ class _Counter:
         return keys_by_part(part.only(np.flatnonzero(found)), self.role)
 
     def _between(self, keys: Keys, edges: Ints) -> Bools:
-        """Whether each key lies in one of few runs of ranges; edges of shape (runs, 2)."""
+        """Whether each key is in one of a few runs of ranges; edges of shape (runs, 2)."""
         found = np.zeros(len(keys), dtype=np.bool_)
         for first, end in edges.tolist():
             found |= (keys >= self.ranges.starts[first]) & (keys <= self.ranges.ends[end - 1])
@@ -388,10 +390,10 @@ class _Counter:
 
 
 def _first(rows: KeptRows, counter: _Counter) -> list[_Table]:
-    """Nothing opened."""
+    """Count all ranges, none opened."""
     amounts = len(rows.request.roles.amounts)
     shape = 1 + amounts, 2, counter.parts, counter.ranges.size
-    idle: list[Ints] = []  # one of totals for each thread
+    idle: list[Ints] = []  # thread-local totals
 
     def add(part: Part) -> None:
         try:
@@ -406,7 +408,7 @@ def _first(rows: KeptRows, counter: _Counter) -> list[_Table]:
     tables = idle.pop()
     for totals in idle:
         tables += totals
-    tables[:, 0] += tables[:, 1]  # of all rows, and of positive ones
+    tables[:, 0] += tables[:, 1]  # from negative and positive to all and positive
     none = np.empty(0, dtype=np.int64)
     inside = KeyCounts(
         key=none.astype(counter.ranges.starts.dtype),
@@ -430,9 +432,9 @@ def _first(rows: KeptRows, counter: _Counter) -> list[_Table]:
 def _opened(
     rows: KeptRows, counter: _Counter, tables: Sequence[_Table], wanted: Sequence[Bools]
 ) -> tuple[_Counter, list[_Table]]:
-    """Open ranges, or where memory should not hold all their rows, split the largest of them."""
+    """Open ranges, or split the largest if their rows exceed the memory limit."""
     size, flags = _asked(tables, wanted)
-    if size.sum() > COLLECTED_ROWS:  # values that many rows share need no collecting
+    if size.sum() > COLLECTED_ROWS:  # a value shared by many rows needs no collecting
         single, key = _single_keys(rows, counter)
         tables = [table.with_single(single, key) for table in tables]
         size, flags = _asked(tables, wanted)
@@ -466,7 +468,7 @@ def _refined(
 
 
 def _asked(tables: Sequence[_Table], wanted: Sequence[Bools]) -> tuple[Ints, Bools]:
-    """Rows in the ranges to open, and which these are in each bin; shapes (ranges,) and (bins, ranges)."""
+    """Number of rows in the ranges to open, and these ranges by group; shapes (ranges,), (bins, ranges)."""
     *bins, _ = tables
     *of_bins, of_whole = wanted
     flags = np.stack([(mine | of_whole) & ~table.opened for mine, table in zip(of_bins, bins, strict=True)])
@@ -474,16 +476,19 @@ def _asked(tables: Sequence[_Table], wanted: Sequence[Bools]) -> tuple[Ints, Boo
 
 
 def _single_keys(rows: KeptRows, counter: _Counter) -> tuple[Bools, Keys]:
-    """Which ranges hold a single key, and the key that is there; shapes (ranges,)."""
+    """Mask of ranges with a single key, and that key; shapes (ranges,)."""
     ranges = counter.ranges
-    if ranges.splits:  # narrow enough by and by
+    if ranges.splits:  # after splits, a range may be one key wide
         return ranges.starts == ranges.ends, ranges.starts
     key = np.zeros(ranges.size, dtype=ranges.starts.dtype)
     single = np.zeros(ranges.size, dtype=np.bool_)
     column = rows.column(counter.role)
     sample = column.keys_of(column.sample)
     number = ranges.numbers(sample)
-    key[number], single[number] = sample, True  # any row's will do; few rows are where none was drawn
+    key[number], single[number] = (
+        sample,
+        True,
+    )  # any row of the range serves as candidate; unsampled ranges hold few rows
 
     def compare(part: Part) -> None:
         keys = part.keys[counter.role]

@@ -1,4 +1,4 @@
-"""The table of a request: each question answered from counts."""
+"""Table of a request: answers queries from counts."""
 
 from __future__ import annotations
 
@@ -19,41 +19,41 @@ from uqcli.rows import Rows
 
 
 class LocalTable:
-    """Rows counted in memory that does not grow with the files (see uqcli.engines.protocol.Table)."""
+    """Counts of rows, in memory that does not grow with the files (see uqcli.engines.protocol.Table)."""
 
     def __init__(self, request: DataRequest) -> None:
         self._rows = KeptRows(request)
 
     @property
     def facts(self) -> SourceFacts:
-        """What was read."""
+        """Facts of the rows read."""
         return self._rows.facts
 
     def groups(self, column: str) -> tuple[str, ...]:
-        """The texts of a key that rows of positive weight have, sorted."""
+        """Sorted group texts of a key column among rows of positive weight."""
         return self._rows.groups(column)
 
     def edges(
         self, role: str, ranks: Callable[[int], Ints], by: Partition = WHOLE
     ) -> tuple[ValueCounts, ...]:
-        """Counts of a column in each part, exact at some ranks."""
+        """Counts of a column in each group, exact at given ranks."""
         unsettled = partial(holding_of_parts, ranks=ranks)
         return tuple(each.counts for each in self.counted(by, unsettled, role)[:-1])
 
     def counted(self, by: Partition, unsettled: Unsettled, role: str = "score") -> tuple[RangeCounts, ...]:
-        """Counts of a column in each part, and last of all rows together."""
+        """Counts of a column in each group, then of all rows."""
         return count_ranges(self._rows, role, by, unsettled)
 
     def pooled(self, by: Partition, role: str = "score") -> tuple[ValueCounts, ...]:
-        """Exact tie-pooled counts of a column in each part."""
+        """Exact tie-pooled counts of a column in each group."""
         return pooled_by(self._rows, role, by)
 
     def isotonic(self, by: Partition) -> tuple[ValueCounts, ...]:
-        """Blocks of the isotonic fit to the scores of each part, and last of all rows."""
+        """Isotonic blocks of the scores in each group, then of all rows."""
         return isotonic_by(self._rows, "score", by)
 
     def rows(self) -> Rows:
-        """Every row of positive weight, in any order."""
+        """All rows of positive weight, in any order."""
         parts = list(self._rows.each(lambda part: part, ("score", "uncertainty")))
         weight = [part.weight for part in parts if part.weight is not None]
         positive = [np.arange(part.rows) >= part.negatives for part in parts]

@@ -1,1 +1,1 @@
-"""Files as batches of raw rows, whatever their format."""
+"""Readers: files of any format as batches of raw rows."""

@@ -1,4 +1,4 @@
-"""Parquet and Arrow as batches of rows: polars frames of some columns, or Arrow record batches of all."""
+"""Read Parquet and Arrow: polars frames of selected columns, or Arrow record batches of all."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     import pyarrow.parquet as pq
 
 Numbered: TypeAlias = "tuple[int, pa.RecordBatch]"
-"""Rows with the position of the first in their file."""
+"""A record batch and the position of its first row in the file."""
 
 
 class ColumnarSource:
@@ -42,7 +42,7 @@ class ColumnarSource:
 
     @cached_property
     def arrow_schema(self) -> pa.Schema:
-        """Column names and types, with the file's own metadata; the keys of its folders come last."""
+        """Schema with the file's metadata; partition columns come last."""
         return schema_with_keys(self._schema, self._keys)
 
     @cached_property
@@ -61,7 +61,7 @@ class ColumnarSource:
                 return with_text_only(batches.schema)
 
     def rows_expected(self) -> int | None:
-        """As the file's footer says; an Arrow object of a store would have to be fetched whole."""
+        """Row count from the file's footer; an Arrow object in a store would have to be fetched whole."""
         with reading(self.origin):
             if self.origin.format is FileFormat.PARQUET:
                 import pyarrow.parquet as pq
@@ -74,7 +74,7 @@ class ColumnarSource:
                 return sum(map(len, batches))
 
     def batches(self, columns: Sequence[str], start: int = 0, most: int = ROWS_PER_BATCH) -> Iterator[Batch]:
-        """Rows in order, of some columns, from the row at position ``start`` on."""
+        """Iterate over selected columns, from row ``start`` on."""
         own = [name for name in dict.fromkeys(columns) if name not in self._keys]
         with reading(self.origin):
             for row, record in self._record_batches(own, start, most):
@@ -84,14 +84,14 @@ class ColumnarSource:
                     yield batch.after(start)
 
     def blocks(self) -> Iterator[pa.RecordBatch]:
-        """Rows in order, of all columns."""
+        """Iterate over all columns."""
         for _, batch in self._record_batches(None, 0, ROWS_PER_BATCH):
             yield rows_with_keys(batch, self._keys)
 
     def _record_batches(self, columns: list[str] | None, start: int, most: int) -> Iterator[Numbered]:
-        """Rows in order, with the position of the first in the file; some before ``start`` may come, too.
+        """Iterate over record batches with their first position, possibly beginning before ``start``.
 
-        A damaged file never reaches code that trusts it and would end the process.
+        Each batch is validated first, since code that trusts a damaged file could crash the process.
         """
         with reading(self.origin):
             batches = self._of_parquet if self.origin.format is FileFormat.PARQUET else self._of_arrow
@@ -99,7 +99,7 @@ class ColumnarSource:
                 wanted = batch if columns is None else batch.select(columns)
                 wanted.validate(full=True)
                 schema = with_text_only(wanted.schema)
-                # the same object where nothing is left out
+                # keep the same object if nothing is left out
                 if schema is not wanted.schema:
                     wanted = wanted.from_arrays(wanted.columns, schema=schema)
                 yield row, wanted
@@ -108,7 +108,7 @@ class ColumnarSource:
         import pyarrow.parquet as pq
 
         far = self.origin.is_far
-        # buffers grow with what is asked for at once: with the file, unless it is asked for by parts
+        # buffers grow with the size of a request: read part by part
         with self._parquet_place() as place, pq.ParquetFile(place, pre_buffer=far) as parquet:
             groups = [parquet.metadata.row_group(each).num_rows for each in range(parquet.num_row_groups)]
             row = first = 0
@@ -129,7 +129,7 @@ class ColumnarSource:
 
     @contextmanager
     def _parquet_place(self) -> Iterator[Any]:
-        """What the Parquet reader is given."""
+        """Input of the Parquet reader."""
         if isinstance(self._content, LocalFile):
             yield self._content.path
         else:
@@ -137,16 +137,16 @@ class ColumnarSource:
                 yield handle
 
     def _of_arrow(self, columns: list[str] | None, start: int, most: int) -> Iterator[Numbered]:
-        del start, most  # the file says what a batch is
+        del start, most  # the file determines its batches
         with self._open_arrow(columns) as batches:
             yield from _numbered(batches, 0)
 
     @contextmanager
     def _open_arrow(self, columns: list[str] | None = None) -> Iterator[_ArrowBatches]:
-        """Open the Arrow file or stream format, whichever the first bytes tell.
+        """Open the Arrow file or stream format, depending on the first bytes.
 
-        Files of this machine are mapped, so that no column is read that nobody looks at; of an object only
-        the columns asked for are.
+        Local files are memory-mapped, so that unused columns are never read. Of an object only the requested
+        columns are fetched.
         """
         import pyarrow as pa
 
@@ -165,7 +165,7 @@ class ColumnarSource:
 
 
 def _parts(metadata: pq.FileMetaData, groups: list[int], columns: list[str] | None) -> Iterator[list[int]]:
-    """Row groups that are asked for together: as many as some bytes of the needed columns hold."""
+    """Row groups to fetch together: as many as fit a number of bytes of the needed columns."""
     part: list[int] = []
     held = 0
     for each in groups:
@@ -192,7 +192,7 @@ def _numbered(batches: Iterable[pa.RecordBatch], row: int) -> Iterator[Numbered]
 
 
 class _ArrowBatches:
-    """A schema and its record batches."""
+    """Schema and record batches."""
 
     def __init__(self, schema: pa.Schema, batches: Iterator[pa.RecordBatch]) -> None:
         self.schema = schema

@@ -1,4 +1,4 @@
-"""CSV as batches of rows: texts of some columns, or whole records as they stand."""
+"""Read CSV: selected columns as text, or whole records verbatim."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from uqcli.running.remarks import remark
 
 
 class CsvSource:
-    """A CSV file, or a stream that is read once."""
+    """A CSV file, or a stream that can be read once."""
 
     def __init__(self, file: InputFile, options: ReadOptions, stream: BinaryIO | None = None) -> None:
         self.origin = file
@@ -32,7 +32,7 @@ class CsvSource:
 
     @cached_property
     def dialect(self) -> CsvDialect:
-        """Column names and delimiter, the keys of its folders included."""
+        """Dialect with the partition columns."""
         return dialect_with_keys(self._dialect, self._keys) if self._keys else self._dialect
 
     @cached_property
@@ -41,7 +41,7 @@ class CsvSource:
 
     @cached_property
     def _dialect(self) -> CsvDialect:
-        """As the file has it."""
+        """Dialect of the file."""
         with reading(self.origin):
             if self._stream is None:
                 with bytes_of(self.origin) as stream:
@@ -75,12 +75,12 @@ class CsvSource:
         return self.dialect.columns
 
     def rows_expected(self) -> int | None:
-        """By the length of its first lines."""
+        """Estimate from the length of the first lines."""
         return None if self._stream is not None else lines_expected(self.origin)
 
     def batches(self, columns: Sequence[str], start: int = 0, most: int = ROWS_PER_BATCH) -> Iterator[Batch]:
-        """Rows in order, of some columns, as text, from the row at position ``start`` on."""
-        del most  # blocks of text are equally long
+        """Iterate over selected columns as text, from row ``start`` on."""
+        del most  # text blocks have a fixed size
         own = [name for name in columns if name not in self._keys]
         for block in self._blocks():
             if block.first_row + block.rows > start:
@@ -94,7 +94,7 @@ class CsvSource:
                 yield batch.after(start)
 
     def blocks(self) -> Iterator[CsvBlock]:
-        """Records in order, as text."""
+        """Iterate over records as text."""
         for block in self._blocks():
             yield block_with_keys(block, self.dialect, self._keys) if self._keys else block
 

@@ -1,10 +1,10 @@
-"""CSV as text: complete records, block by block, without touching a byte of them.
+"""Split CSV text into blocks of complete records, byte for byte.
 
-Records end at newlines outside quotes. A quote counts wherever it stands, so one inside an unquoted
-field would silently join records: it is an error instead. Lines without any character are skipped. A
-record with more fields than the header is an error; one with fewer is marked, and its missing fields are
-null. polars parses the fields of whole records; where some are short or hold a bare carriage return, which
-it reads by what stands before them, they are cut here. What a file says never depends on its blocks.
+Records end at newlines outside quotes. A quote inside an unquoted field is an error, since it would silently
+join records. Empty lines are skipped. A record with more fields than the header is an error. One with fewer
+is marked, and its missing fields are null. polars parses the fields of whole records. Blocks with short
+records or bare carriage returns, which polars interprets by context, are split here. The result never depends
+on the block size.
 """
 
 from __future__ import annotations
@@ -33,16 +33,16 @@ _LONGEST_HEADER: Final = 4 << 20
 
 @dataclass(frozen=True, kw_only=True)
 class CsvDialect:
-    """What is needed to read a record, and to write one alike.
+    """Properties needed to parse a record, and to write one in the same form.
 
     Attributes
     ----------
     name
-        The file's name, for messages.
+        File name for messages.
     header, line_end
-        The header as it stands in the file, and what ends it.
+        Header bytes, and the line end.
     null_values
-        Texts that mean null in columns that are read as numbers or labels.
+        Texts that are null in numeric and label columns.
     """
 
     name: str
@@ -55,20 +55,20 @@ class CsvDialect:
 
 @dataclass(frozen=True, kw_only=True)
 class CsvBlock:
-    """Complete records.
+    """A block of complete records.
 
     Attributes
     ----------
     text
-        The records as they stand in the file, each with its line end.
+        The records verbatim, with their line ends.
     starts, ends : int64, shape (rows,)
-        Where each record's fields begin and end in the text; its line end follows.
+        Start and end of each record's fields in the text; its line end follows.
     fields : int64, shape (rows,)
-        How many fields each record has, at most one for each column.
+        Number of fields of each record, at most one per column.
     first_row
-        Position of the first record among the data rows of the file, from 0.
+        Position of the first record among the file's data rows, 0-based.
     cut
-        Whether the last record has no line end in the file.
+        Whether the last record lacks a line end in the file.
     """
 
     dialect: CsvDialect
@@ -86,12 +86,12 @@ class CsvBlock:
 
     @property
     def short(self) -> Bools | None:
-        """Records with fewer fields than the header; None if there are none."""
+        """Mask of records with fewer fields than the header; None if there are none."""
         short: Bools = self.fields < len(self.dialect.columns)
         return short if short.any() else None
 
     def values(self, columns: Sequence[str]) -> pl.DataFrame:
-        """Parse columns as text, with the texts that mean null as nulls."""
+        """Parse columns as text; null texts become null."""
         return self._parsed(columns, self.dialect.null_values)
 
     def texts(self) -> pl.DataFrame:
@@ -99,21 +99,21 @@ class CsvBlock:
         return self._parsed(self.dialect.columns, ())
 
     def raw_fields(self) -> list[pa.LargeBinaryArray]:
-        """The bytes of every field as they stand, quotes included; missing fields are empty."""
+        """Bytes of every field verbatim, with quotes; missing fields are empty."""
         begins, stops = self._bounds
         return [_slices(self.text, begins[:, k], stops[:, k]) for k in range(begins.shape[1])]
 
     def line_ends(self) -> pa.LargeBinaryArray:
-        """The bytes that end every record."""
+        """Line end of every record."""
         return _slices(self.text, self.ends, np.append(self.starts[1:], len(self.text)))
 
     def records(self) -> pa.LargeBinaryArray:
-        """The bytes of every record without its line end."""
+        """Bytes of every record without its line end."""
         return _slices(self.text, self.starts, self.ends)
 
     @cached_property
     def _bounds(self) -> tuple[Ints, Ints]:
-        """Where every field begins and stops, shape (rows, columns); missing fields are empty."""
+        """Start and end of every field, shape (rows, columns); missing fields are empty."""
         width = len(self.dialect.columns)
         delimiters = _outside_quotes(self.text, ord(self.dialect.delimiter))
         stops = np.repeat(self.ends[:, None], width, axis=1)
@@ -126,20 +126,20 @@ class CsvBlock:
     def _parsed(self, names: Sequence[str], null_values: Sequence[str]) -> pl.DataFrame:
         at = self._numbers_of(names)
         odd = self.short is not None or self.text.count(b"\r") > self.text.count(b"\r\n")
-        odd = odd or self.text.startswith(BOM)  # polars takes it for a mark of the file
+        odd = odd or self.text.startswith(BOM)  # polars takes it for a byte order mark
         frame = None if odd else self._by_polars(at, null_values)
         columns = self._cut(at, null_values) if frame is None else frame.get_columns()
         parsed = dict(zip(sorted(set(at)), columns, strict=True))
         return pl.DataFrame({name: parsed[number] for number, name in zip(at, names, strict=True)})
 
     def _numbers_of(self, names: Sequence[str]) -> list[int]:
-        """Which columns these are; of equal names the first."""
+        """Column indices of names; the first of equal names."""
         columns = self.dialect.columns
         number = {name: len(columns) - 1 - back for back, name in enumerate(reversed(columns))}
         return [number[name] for name in names]
 
     def _by_polars(self, at: Sequence[int], null_values: Sequence[str]) -> pl.DataFrame | None:
-        """Columns in their order in the file; None where polars sees other records than we do."""
+        """Parse columns with polars, in file order; None if polars finds other records than we do."""
         try:
             frame = pl.read_csv(
                 self.text,
@@ -155,20 +155,20 @@ class CsvBlock:
         return frame if frame.height == self.rows else None
 
     def _cut(self, at: Sequence[int], null_values: Sequence[str]) -> list[pl.Series]:
-        """Columns in their order in the file, field by field."""
+        """Split columns field by field, in file order."""
         begins, stops = self._bounds
         return [unquoted(_slices(self.text, begins[:, k], stops[:, k]), null_values) for k in sorted(set(at))]
 
 
 def unquoted(fields: pa.LargeBinaryArray, null_values: Sequence[str]) -> pl.Series:
-    """The texts of fields without the quotes around them; empty ones without quotes are null."""
+    """Field texts without enclosing quotes; empty unquoted fields are null."""
     raw = cast(pl.Series, pl.from_arrow(fields.cast(pa.large_string())))
     text = raw.str.strip_prefix('"').str.strip_suffix('"').str.replace_all('""', '"', literal=True)
     return text.set((raw == "") | text.is_in(list(null_values)), None)
 
 
 def _slices(text: bytes, begins: Ints, stops: Ints) -> pa.LargeBinaryArray:
-    """Pieces of a text that do not overlap and come in order."""
+    """Slices of a text that are ordered and do not overlap."""
     bounds = np.empty(2 * len(begins), dtype=np.int64)
     bounds[0::2], bounds[1::2] = begins, stops
     if len(begins) == 0:
@@ -180,7 +180,7 @@ def _slices(text: bytes, begins: Ints, stops: Ints) -> pa.LargeBinaryArray:
 
 @dataclass(frozen=True, kw_only=True)
 class CsvHeader:
-    """The header record: its bytes, its line end, its names, and the bytes read after it."""
+    """Header record: its bytes, line end, names, and the bytes read beyond it."""
 
     text: bytes
     line_end: bytes
@@ -188,7 +188,7 @@ class CsvHeader:
     rest: bytes
 
     def split_at(self, delimiter: str, name: str) -> CsvHeader:
-        """The same with another delimiter."""
+        """Split the header at another delimiter."""
         return replace(self, columns=_names(self.text, delimiter, name))
 
 
@@ -221,7 +221,7 @@ def _names(header: bytes, delimiter: str, name: str) -> tuple[str, ...]:
 
 
 def _first_record(stream: BinaryIO, name: str) -> tuple[bytes, bytes]:
-    """The first record that is not blank, and the bytes read after it."""
+    """First non-blank record, and the bytes read beyond it."""
     text, record, size = b"", b"", 1 << 16
     while len(text) <= _LONGEST_HEADER:
         chunk = stream.read(size)
@@ -246,7 +246,7 @@ def _first_record(stream: BinaryIO, name: str) -> tuple[bytes, bytes]:
 
 
 def read_blocks(stream: BinaryIO, rest: bytes, dialect: CsvDialect) -> Iterator[CsvBlock]:
-    """Read complete records after the header.
+    """Read blocks of complete records after the header.
 
     Raises
     ------
@@ -264,7 +264,7 @@ def read_blocks(stream: BinaryIO, rest: bytes, dialect: CsvDialect) -> Iterator[
 def _complete_records(
     stream: BinaryIO, rest: bytes, dialect: CsvDialect
 ) -> Iterator[tuple[bytes, Ints, bool]]:
-    """Text that ends with a record, where its records' newlines are, and whether the last was added."""
+    """Yield text of complete records, the positions of their newlines, and whether the last was added."""
     text, carry = rest, b""
     while text or (text := stream.read(CSV_BLOCK_BYTES)):
         text = carry + text
@@ -303,12 +303,12 @@ def _no_text(name: str) -> DataError:
 
 
 def _record_ends(text: bytes) -> Ints:
-    """Positions of the newlines outside quotes."""
+    """Positions of newlines outside quotes."""
     return _outside_quotes(text, _NEWLINE)
 
 
 def _outside_quotes(text: bytes, byte: int) -> Ints:
-    """Positions of a byte with an even number of quotes before it."""
+    """Positions of a byte outside quotes (after an even number of them)."""
     buffer = np.frombuffer(text, dtype=np.uint8)
     positions = np.flatnonzero(buffer == byte)
     if b'"' not in text:
@@ -335,7 +335,7 @@ def _block(text: bytes, line_ends: Ints, first_row: int, dialect: CsvDialect) ->
 
 
 def _require_whole_quotes(text: bytes, starts: Ints, dialect: CsvDialect, first_row: int) -> None:
-    """Refuse quotes that do not stand around a whole field."""
+    """Refuse quotes that do not enclose a whole field."""
     if b'"' not in text:
         return
     buffer = np.frombuffer(text, dtype=np.uint8)
@@ -377,7 +377,7 @@ def _count_fields(text: bytes, starts: Ints, ends: Ints, dialect: CsvDialect, fi
 
 
 def require_utf8(text: bytes, name: str, where: str) -> None:
-    """Refuse what is no UTF-8, and say where."""
+    """Refuse text that is not UTF-8, naming the place."""
     if text.isascii():
         return
     try:

@@ -1,4 +1,4 @@
-"""Recognising what stands between the fields of a CSV file that was made by a spreadsheet."""
+"""Detect the delimiter of CSV files from spreadsheets."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ _OTHERS: Final = {";": "semicolons", "\t": "tabs", "|": "bars", ",": "commas"}
 
 
 def recognised(header: str, delimiter: str, needed: Sequence[str]) -> str | None:
-    """Another delimiter that gives the columns which are needed; None where the given one gives any of them.
+    """Another delimiter that yields all needed columns; None if the given one yields any of them.
 
     Parameters
     ----------
     needed
-        Names of columns, or patterns.
+        Column names or patterns.
 
     Examples
     --------
@@ -31,7 +31,7 @@ def recognised(header: str, delimiter: str, needed: Sequence[str]) -> str | None
 
 
 def named(delimiter: str) -> str:
-    """What a delimiter is called."""
+    """Name of a delimiter."""
     return _OTHERS[delimiter]
 
 

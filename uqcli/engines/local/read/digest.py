@@ -1,4 +1,4 @@
-"""One digest of what inputs hold: of every byte, wherever and however it is read."""
+"""Digest of the inputs' content, independent of how it is read."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ _PIECE = 1 << 20
 
 
 def digest_of(origins: tuple[Origin, ...]) -> str:
-    """SHA-256 of the bytes of inputs, one after the other, as hexadecimal digits.
+    """SHA-256 of the inputs' bytes in order, as hexadecimal digits.
 
-    Compressed text counts as what it holds, so that a pipe and a file of the same rows are the same. What can
-    be read once must be kept (see ``streams_kept``); a data frame counts as its Arrow stream.
+    Compressed text counts decompressed, so that a pipe and a file of the same rows are equal. Streams must be
+    kept (see ``streams_kept``). A data frame counts as its Arrow stream.
     """
     seen = hashlib.sha256()
     for each in origins:

@@ -1,4 +1,4 @@
-"""Turning the errors of the reading libraries into our own, with the file's name."""
+"""Convert errors of the reading libraries to DataErrors with the file's name."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ if TYPE_CHECKING:
 
 @contextmanager
 def reading(origin: Origin) -> Iterator[None]:
-    """Raise what reading libraries say as a DataError that names the input.
+    """Convert errors of reading libraries to a DataError that names the input.
 
-    Only reading belongs inside: what goes wrong in a model's arithmetic is no fault of the file.
+    Wrap only reading: an error in a rule's computation is not the file's fault.
 
     Raises
     ------
     DataError
-        The input is truncated, of another format, or cannot be read, or there is no memory for it.
+        The input is truncated, of another format or unreadable, or memory is short.
     """
     import polars as pl
     import pyarrow as pa
@@ -64,7 +64,7 @@ def reading(origin: Origin) -> Iterator[None]:
 
 @contextmanager
 def copying(path: Path | None) -> Iterator[None]:
-    """Say where a stream's copy has no place: that is no fault of the stream.
+    """Report a full disk during the copy of a stream as such, not as an error of the stream.
 
     Raises
     ------
@@ -84,12 +84,12 @@ def copying(path: Path | None) -> Iterator[None]:
 
 @contextmanager
 def writing(origin: Origin, output_format: FileFormat) -> Iterator[None]:
-    """Raise what a format cannot hold as a DataError that names the rows' input.
+    """Convert errors of writing a format to a DataError that names the rows' input.
 
     Raises
     ------
     DataError
-        A column's type has no place in the output format.
+        The output format does not support a column's type.
     """
     import polars as pl
     import pyarrow as pa
@@ -106,13 +106,13 @@ def writing(origin: Origin, output_format: FileFormat) -> Iterator[None]:
 
 
 def _lacks_memory(error: BaseException) -> bool:
-    """Threads that cannot be started lack memory, too."""
+    """Whether memory is short, which also shows as threads that cannot be started."""
     wanting = getattr(error, "errno", None) == errno.ENOMEM or "launch worker thread" in str(error)
     return isinstance(error, MemoryError) or wanting
 
 
 def _named(origin: Origin) -> tuple[str, str]:
-    """What is read, and what was expected of it."""
+    """Describe the input, and what was expected of it."""
     if isinstance(origin, InputFrame):
         return origin.shown, "numbers, texts, truth values or times"
     return f"{origin.shown} as {origin.format}", f"a complete {origin.format} file"

@@ -1,4 +1,4 @@
-"""A data frame in memory as batches of rows: what its user has at hand is checked like a file."""
+"""Read a data frame in memory, with the checks of a file."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 _OF_NO_FILE: Final = (pl.Object, pl.Int128, pl.UInt128)
-"""Types that Arrow has no place for: where files are read, nothing has to expect them."""
+"""Types that Arrow lacks and that therefore never occur in files."""
 
 
 class FrameSource:
-    """A data frame, as a Parquet file of the same columns would be read; batches are views of it."""
+    """A data frame, read like a Parquet file of the same columns; batches are views."""
 
     def __init__(self, origin: InputFrame) -> None:
         self.origin = origin
         self._frame = origin.frame
-        self.share = 1.0  # nobody waits for memory
+        self.share = 1.0  # in memory, so reading needs no progress
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -40,16 +40,16 @@ class FrameSource:
         return self._arrow(self._frame.clear()).schema
 
     def rows_expected(self) -> int:
-        """Its height."""
+        """Number of rows."""
         return self._frame.height
 
     def batches(self, columns: Sequence[str], start: int = 0, most: int = ROWS_PER_BATCH) -> Iterator[Batch]:
-        """Rows in order, of some columns, from the row at position ``start`` on.
+        """Iterate over selected columns, from row ``start`` on.
 
         Raises
         ------
         DataError
-            A column is of a type that is not read.
+            A column has an unsupported type.
         """
         needed = self._frame[list(dict.fromkeys(columns))]
         self._require_types(needed)
@@ -57,7 +57,7 @@ class FrameSource:
             yield Batch(frame=needed[row : row + most], short=None, first_row=row, origin=self.origin)
 
     def blocks(self) -> Iterator[pa.RecordBatch]:
-        """Rows in order, of all columns."""
+        """Iterate over all columns."""
         for row in range(0, self._frame.height, ROWS_PER_BATCH):
             yield from self._arrow(self._frame[row : row + ROWS_PER_BATCH]).combine_chunks().to_batches()
 

@@ -1,7 +1,7 @@
-"""JSON lines as text: complete records, block by block, each one object on a line.
+"""Split JSON lines into blocks of complete records, one object per line.
 
-Values of some columns come as the texts that CSV would have, so that numbers in quotes, truth values and
-nulls mean the same in both. Records that are written again keep their own text.
+Column values are read as the texts that CSV would have. Quoted numbers, Booleans and nulls therefore mean the
+same in both formats. Records that are written again keep their text.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ from uqcli.engines.local.read.csv_text import BOM, LONGEST_RECORD, require_utf8
 from uqcli.errors import DataError
 
 _ESCAPED_KEY: Final = re.compile(rb'\\[^"\n]*"[ \t\r]*:')
-"""What may be a key that is spelled with escapes."""
+"""Possible key spelled with escapes."""
 
 _HALF_A_PAIR: Final = re.compile(
     rb"\\u[dD][89abAB][\da-fA-F]{2}(?!\\u[dD][c-fC-F])|(?<!\\u[dD][89abAB][\da-fA-F]{2})\\u[dD][c-fC-F][\da-fA-F]{2}"
 )
-"""A surrogate alone, which polars would turn into a NUL."""
+"""Lone surrogate, which polars would turn into a NUL."""
 
 _BLANK: Final = b" \t\r"
 _NEWLINE, _OPEN, _CLOSE = 10, ord("{"), ord("}")
@@ -39,16 +39,16 @@ _NEWLINE, _OPEN, _CLOSE = 10, ord("{"), ord("}")
 
 @dataclass(frozen=True, kw_only=True)
 class JsonBlock:
-    """Complete records.
+    """A block of complete records.
 
     Attributes
     ----------
     name
-        The file's name, for messages.
+        File name for messages.
     text
-        One object on each line, without blank lines or blanks around an object.
+        One object per line, without blank lines or surrounding blanks.
     first_row
-        Position of the first record in the file, from 0.
+        Position of the first record in the file, 0-based.
     """
 
     name: str
@@ -57,11 +57,11 @@ class JsonBlock:
     null_values: tuple[str, ...] = ()
 
     short = None
-    """No record lacks fields: what it does not name is null."""
+    """Always None: missing keys are null, so that no record is short."""
 
     @cached_property
     def _ends(self) -> Ints:
-        """Where the newline of each record is."""
+        """Position of each record's newline."""
         return np.flatnonzero(np.frombuffer(self.text, dtype=np.uint8) == _NEWLINE)
 
     @property
@@ -70,12 +70,12 @@ class JsonBlock:
         return len(self._ends)
 
     def values(self, columns: Sequence[str]) -> pl.DataFrame:
-        """Columns as text, with the texts that mean null as nulls.
+        """Columns as text; null texts become null.
 
         Raises
         ------
         DataError
-            A line is not one JSON object.
+            A line is not a single JSON object.
         """
         frame = self._parsed({name: pl.String() for name in columns})
         self._require_single(frame)
@@ -86,7 +86,7 @@ class JsonBlock:
         )
 
     def beginning(self, records: int) -> pl.DataFrame:
-        """All keys of so many records, with the types that these have; texts where all are null."""
+        """All keys of the first records, with inferred types; text if all values are null."""
         last = int(self._ends[min(records, self.rows) - 1])
         try:
             frame = pl.read_ndjson(io.BytesIO(self.text[: last + 1]), infer_schema_length=records)
@@ -101,7 +101,7 @@ class JsonBlock:
         Raises
         ------
         DataError
-            A value does not have its column's type, or a record has a key that the schema lacks.
+            A value does not have its column's type, or a record has a key outside the schema.
         """
         types = dict(frame_of(schema.empty_table()).schema)
         late = [
@@ -126,12 +126,12 @@ class JsonBlock:
         return frame.to_arrow(compat_level=pl.CompatLevel.oldest())
 
     def keys(self, records: int) -> tuple[str, ...]:
-        """Keys of so many records, in the order of their appearance.
+        """Keys of the first records, in order of appearance.
 
         Raises
         ------
         DataError
-            A line is not one JSON object.
+            A line is not a single JSON object.
         """
         found: dict[str, None] = {}
         try:
@@ -142,11 +142,11 @@ class JsonBlock:
         return tuple(found)
 
     def may_have(self, keys: Sequence[str]) -> bool:
-        """Whether a record may have one of these keys, as far as a look at the text tells."""
+        """Whether a record may have one of these keys, judging by the raw text."""
         return _may_have(self.text, keys)
 
     def _require_single(self, frame: pl.DataFrame) -> None:
-        """Check that no record has one of these columns twice: programs differ in which of them they take."""
+        """Refuse duplicate keys among these columns, since programs differ in which one they use."""
         spelled = [_spelled(key) for key in frame.columns]
         suspects = [
             each
@@ -158,13 +158,13 @@ class JsonBlock:
         pairs: list[tuple[str, Any]] = []
 
         def keep(found: list[tuple[str, Any]]) -> dict[str, Any]:
-            pairs[:] = found  # of the outermost object in the end
+            pairs[:] = found  # the outermost object is last
             return {}
 
         for at, line in enumerate(self.text.split(b"\n")[:-1]):
             if not any(line.count(each) > 1 for each in suspects) and not _ESCAPED_KEY.search(line):
                 continue
-            with suppress(ValueError):  # told of where it is read
+            with suppress(ValueError):  # invalid JSON is reported where it is read
                 json.loads(line, object_pairs_hook=keep)
             names = [name for name, _ in pairs]
             for key in frame.columns:
@@ -180,7 +180,7 @@ class JsonBlock:
         Raises
         ------
         DataError
-            One has.
+            A record has one.
         """
         for at, line in enumerate(self.text.split(b"\n")[:-1] if self.may_have(keys) else ()):
             for key in set(keys).intersection(json.loads(line) if _may_have(line, keys) else ()):
@@ -206,10 +206,10 @@ class JsonBlock:
             self._explain(str(error).split("\n", maxsplit=1)[0])
         if frame.height != self.rows:
             self._explain(f"{frame.height} values on {self.rows} lines")
-        return frame[list(types)]  # by their names, which select would read as patterns
+        return frame[list(types)]  # indexed by name, since select would read names as patterns
 
     def _explain(self, reason: str) -> NoReturn:
-        """Say which line is at fault."""
+        """Raise an error that names the invalid line."""
         self._require_objects()
         raise self._no_json_lines(reason)
 
@@ -237,7 +237,7 @@ def _spelled(key: str) -> bytes:
 
 
 def _holds(wanted: pl.DataType, found: pl.DataType) -> bool:
-    """Whether values of a nested type have a place in another; numbers and texts are polars' to judge."""
+    """Whether a nested type can represent values of another; numbers and texts are left to polars."""
     if isinstance(found, pl.Struct):
         fields = {each.name: each.dtype for each in wanted.fields} if isinstance(wanted, pl.Struct) else {}
         return all(
@@ -261,12 +261,12 @@ def _no_number(text: str) -> NoReturn:
 def read_json_blocks(
     stream: BinaryIO, rest: bytes, name: str, null_values: tuple[str, ...]
 ) -> Iterator[JsonBlock]:
-    """Read complete records.
+    """Read blocks of complete records.
 
     Raises
     ------
     DataError
-        A line is not one object, or the text is not UTF-8.
+        A line is not a single object, or the text is not UTF-8.
     """
     row = 0
     for text in _complete_lines(stream, rest, name):
@@ -277,7 +277,7 @@ def read_json_blocks(
 
 
 def _complete_lines(stream: BinaryIO, rest: bytes, name: str) -> Iterator[bytes]:
-    """Text that ends at a newline."""
+    """Yield text that ends at a newline."""
     text, carry, begun = rest, b"", False
     while text or (text := stream.read(CSV_BLOCK_BYTES)):
         carry, text = carry + text, b""
@@ -297,7 +297,7 @@ def _complete_lines(stream: BinaryIO, rest: bytes, name: str) -> Iterator[bytes]
 
 
 def _trimmed(text: bytes, name: str, row: int) -> bytes:
-    """Without blank lines and blanks at the ends of lines; each line is between braces."""
+    """Strip blank lines and surrounding blanks; check that each line is in braces."""
     require_utf8(text, name, f"the text after data row {row}")
     if _stands_clean(text):
         return text
@@ -309,7 +309,7 @@ def _trimmed(text: bytes, name: str, row: int) -> bytes:
 
 
 def _stands_clean(text: bytes) -> bool:
-    """Whether each line begins with a brace and ends with one."""
+    """Whether every line begins and ends with a brace."""
     buffer = np.frombuffer(text, dtype=np.uint8)
     ends = np.flatnonzero(buffer == _NEWLINE)
     if len(ends) == 0:

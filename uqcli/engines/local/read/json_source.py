@@ -1,4 +1,4 @@
-"""A file of JSON lines as batches of rows: texts of some columns, or whole records as they stand."""
+"""Read JSON lines: selected columns as text, or whole records verbatim."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 _RECORDS: Final = 1000
-"""Records at the beginning whose keys are the columns."""
+"""Number of first records whose keys define the columns."""
 
 _HEAD: Final = 1 << 20
 _MOST_HEAD: Final = 16 << 20
 
 
 class JsonSource:
-    """A file of JSON lines, or a stream that is read once."""
+    """A file of JSON lines, or a stream that can be read once."""
 
     def __init__(self, file: InputFile, options: ReadOptions, stream: BinaryIO | None = None) -> None:
         self.origin = file
@@ -43,17 +43,17 @@ class JsonSource:
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """Keys of the first thousand records in the order of their appearance, and those of the folders."""
+        """Keys of the first thousand records in order of appearance, then the partition columns."""
         return (*self._names, *self.keys)
 
     @cached_property
     def arrow_schema(self) -> pa.Schema:
-        """Keys and types of the first thousand records; the keys of the file's folders come last."""
+        """Keys and types of the first thousand records; partition columns come last."""
         return schema_with_keys(self._schema, self.keys)
 
     @cached_property
     def keys(self) -> dict[str, str | None]:
-        """Columns that the names of its folders hold."""
+        """Partition columns."""
         return keys_beside(self.origin, self._names)
 
     @cached_property
@@ -74,12 +74,12 @@ class JsonSource:
 
     @property
     def is_empty(self) -> bool:
-        """Whether there is no record."""
+        """Whether there are no records."""
         return not self._head.removeprefix(BOM).strip()
 
     @cached_property
     def _head(self) -> bytes:
-        """Complete lines at the beginning; of a stream they are kept for the reading that follows."""
+        """First complete lines; those of a stream are kept for the reading that follows."""
         with reading(self.origin):
             if self._stream is None:
                 with bytes_of(self.origin) as stream:
@@ -89,33 +89,33 @@ class JsonSource:
         return text[: text.rfind(b"\n") + 1] or text
 
     def rows_expected(self) -> int | None:
-        """By the length of its first lines."""
+        """Estimate from the length of the first lines."""
         return None if self._stream is not None else lines_expected(self.origin)
 
     def batches(self, columns: Sequence[str], start: int = 0, most: int = ROWS_PER_BATCH) -> Iterator[Batch]:
-        """Rows in order, of some columns, as text, from the row at position ``start`` on."""
-        del most  # blocks of text are equally long
+        """Iterate over selected columns as text, from row ``start`` on."""
+        del most  # text blocks have a fixed size
         for block in self.blocks():
             if block.first_row + block.rows > start:
                 yield self.batch(block, columns).after(start)
 
     def batch(self, block: JsonBlock, columns: Sequence[str]) -> Batch:
-        """Some columns of a block, as text."""
+        """Selected columns of a block, as text."""
         own = [name for name in dict.fromkeys(columns) if name not in self.keys]
         frame = with_keys(block.values(own), block.rows, self.keys, columns)
         return Batch(frame=frame, short=None, first_row=block.first_row, origin=self.origin)
 
     def with_keys(self, added: pl.DataFrame) -> pl.DataFrame:
-        """The keys of the file's folders before columns that are added to its records."""
+        """Put the partition columns before the added columns."""
         return with_keys(added, added.height, self.keys, [*self.keys, *added.columns])
 
     def table(self, block: JsonBlock) -> pa.Table:
-        """All columns of a block, typed as the first records are; see JsonBlock.table."""
+        """All columns of a block, typed like the first records; see JsonBlock.table."""
         return rows_with_keys(block.table(self._schema), self.keys)
 
     def blocks(self) -> Iterator[JsonBlock]:
-        """Records in order, as text."""
-        _ = self._head  # what a stream begins with is read first
+        """Iterate over records as text."""
+        _ = self._head  # reads the beginning of a stream first
         name, nulls = self.origin.name, self._options.null_values
         opened = bytes_of(self.origin) if self._stream is None else nullcontext(self._stream)
         size, done = size_of(self.origin), 0
@@ -127,7 +127,7 @@ class JsonSource:
 
 
 def _beginning(stream: BinaryIO) -> bytes:
-    """Bytes up to some size, and on to the end of a line where that is longer."""
+    """Read a number of bytes, then to the end of the line."""
     text = b""
     while more := filled(stream, _HEAD):
         text += more

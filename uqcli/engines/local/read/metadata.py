@@ -1,7 +1,7 @@
-"""Notes that a columnar file carries beside its rows, as far as they are text.
+"""Drop metadata of columnar files that is not valid text.
 
-Formats allow any bytes in them; polars ends in a panic over those that are no UTF-8. They mean nothing to us,
-so they are left out, and the rows are read.
+Formats allow any bytes in metadata, but polars panics on invalid UTF-8. We do not use it, so it is dropped
+and the rows are read.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def with_text_only(schema: pa.Schema) -> pa.Schema:
-    """The schema without notes of the file or of a column that are no text; itself where all are."""
+    """Schema without metadata that is not text; the same object if all is text."""
     import pyarrow as pa
 
     if _is_text(schema.metadata) and all(_is_text(field.metadata) for field in schema):

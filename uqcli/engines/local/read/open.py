@@ -1,4 +1,4 @@
-"""Opening inputs, each as what its format and its place ask for."""
+"""Open inputs with the reader of their format and location."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _TEXTS: Final[Mapping[FileFormat, type[CsvSource | JsonSource]]] = MappingProxyT
 
 @contextmanager
 def open_sources(origins: Sequence[Origin], options: ReadOptions) -> Iterator[tuple[OpenedInput, ...]]:
-    """Open inputs for one reading; spooled copies go when the block ends."""
+    """Open inputs for one pass; spooled copies are deleted when the block ends."""
     with ExitStack() as stack:
         sources = tuple(_open(each, options, stack) for each in origins)
         _ask_side_by_side(sources)
@@ -36,7 +36,7 @@ def open_sources(origins: Sequence[Origin], options: ReadOptions) -> Iterator[tu
 
 
 def _ask_side_by_side(sources: Sequence[OpenedInput]) -> None:
-    """Read what objects begin with; each answer of a store takes its time, however short it is."""
+    """Read the beginning of all objects in parallel, since each request has latency."""
     far = [each for each in sources if isinstance(each.origin, InputFile) and each.origin.is_far]
     if len(far) > 1:
         with ThreadPoolExecutor(AT_ONCE) as pool:
@@ -44,7 +44,7 @@ def _ask_side_by_side(sources: Sequence[OpenedInput]) -> None:
 
 
 def _is_empty(source: OpenedInput) -> bool:
-    """Whether a file of JSON lines has no record, and so no columns: nothing can be missing in it."""
+    """Whether a JSON lines file has no records, hence no columns that could be missing."""
     return isinstance(source, JsonSource) and source.is_empty
 
 

@@ -1,4 +1,4 @@
-"""Columns that the names of folders hold, as columns of every row read from them."""
+"""Add the partition columns of folder names to the rows of a file."""
 
 from __future__ import annotations
 
@@ -24,19 +24,19 @@ Records = TypeVar("Records", pa.RecordBatch, pa.Table)
 
 
 def keys_beside(file: InputFile, columns: Sequence[str]) -> dict[str, str | None]:
-    """The keys that the file itself has no column of."""
+    """Partition keys that are not columns of the file itself."""
     return {name: value for name, value in file.keys.items() if name not in columns}
 
 
 def with_keys(frame: pl.DataFrame, rows: int, keys: Keys, columns: Sequence[str]) -> pl.DataFrame:
-    """Columns in the order asked for, those of the keys filled with their texts.
+    """Columns in the requested order, partition columns filled with their text.
 
     Parameters
     ----------
     frame
-        The columns that the file has.
+        Columns of the file.
     rows
-        Its height, which a frame without columns does not tell.
+        Number of rows, which a frame without columns does not know.
     """
     if not keys:
         return frame
@@ -50,14 +50,14 @@ def with_keys(frame: pl.DataFrame, rows: int, keys: Keys, columns: Sequence[str]
 
 
 def schema_with_keys(schema: pa.Schema, keys: Keys) -> pa.Schema:
-    """A file's schema with the keys behind its columns."""
+    """Append the partition columns to a schema."""
     for name in keys:
         schema = schema.append(pa.field(name, pa.large_string()))
     return schema
 
 
 def rows_with_keys(rows: Records, keys: Keys) -> Records:
-    """A record batch or a table with the keys behind its columns."""
+    """Append the partition columns to a record batch or table."""
     if not keys:
         return rows
     columns: list[Any] = [*rows.columns, *_texts(keys, rows.num_rows)]
@@ -69,18 +69,18 @@ def _texts(keys: Keys, rows: int) -> list[Any]:
 
 
 def dialect_with_keys(dialect: CsvDialect, keys: Keys) -> CsvDialect:
-    """A CSV file's dialect with the keys behind its columns."""
+    """Append the partition columns to a CSV dialect."""
     header = dialect.header + _fields(dialect.delimiter, list(keys))
     return replace(dialect, columns=(*dialect.columns, *keys), header=header)
 
 
 def block_with_keys(block: CsvBlock, dialect: CsvDialect, keys: Keys) -> CsvBlock:
-    """Records with the keys as their last fields; short ones get the fields that they lack.
+    """Append the partition values to CSV records; short records are padded first.
 
     Parameters
     ----------
     dialect
-        With the keys.
+        Dialect with the partition columns.
     """
     missing = len(block.dialect.columns) - block.fields
     fillings = [dialect.delimiter.encode() * each for each in range(int(missing.max(initial=0)) + 1)]
@@ -102,7 +102,7 @@ def block_with_keys(block: CsvBlock, dialect: CsvDialect, keys: Keys) -> CsvBloc
 
 
 def _fields(delimiter: str, values: Sequence[str]) -> bytes:
-    """Fields behind others, quoted where they must be."""
+    """Format CSV fields with a leading delimiter, quoted if needed."""
     text = io.StringIO(newline="")
     csv.writer(text, delimiter=delimiter, lineterminator="").writerow(["", *values])
     return text.getvalue().encode()

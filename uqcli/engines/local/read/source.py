@@ -1,7 +1,7 @@
-"""One input as batches of rows, whatever its format.
+"""Interface of an opened input, independent of its format.
 
-Fitting asks for a few columns and gets polars frames; applying asks for everything and gets blocks
-that can be written again as they were: text for CSV and JSON lines, Arrow record batches otherwise.
+Fits request a few columns as polars frames. ``apply`` requests blocks that can be written again verbatim:
+text for CSV and JSON lines, Arrow record batches otherwise.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from uqcli.engines.local.read.json_lines import JsonBlock
 
 Block: TypeAlias = "CsvBlock | JsonBlock | pa.RecordBatch"
-"""Rows as they stand in an input."""
+"""Rows in the form of their input."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -33,13 +33,13 @@ class Batch:
     Attributes
     ----------
     frame
-        The columns asked for.
+        Requested columns.
     short : bool, shape (rows,), or None
         Rows with fewer fields than the header (CSV only).
     first_row
-        Position of the first row in its input, from 0.
+        Position of the first row in its input, 0-based.
     cut
-        Whether the last row has no line end, as where a file was cut off (CSV only).
+        Whether the last row lacks a line end, as in a truncated file (CSV only).
     """
 
     frame: pl.DataFrame
@@ -49,7 +49,7 @@ class Batch:
     cut: bool = False
 
     def after(self, start: int) -> Batch:
-        """Without the rows before a position in the input."""
+        """Drop the rows before a position in the input."""
         early = start - self.first_row
         if early <= 0:
             return self
@@ -57,21 +57,21 @@ class Batch:
         return replace(self, frame=self.frame[early:], short=short, first_row=start)
 
     def column(self, name: str) -> pl.Series:
-        """One of the columns, without its name: polars reads a name such as ``^a$`` as a pattern."""
+        """A column without its name, since polars reads a name such as ``^a$`` as a pattern."""
         return self.frame.get_column(name).alias("")
 
     def place(self, at: int) -> str:
-        """Where one of its rows is found, as messages say it."""
+        """Describe the place of a row for messages."""
         return self.origin.place(self.first_row + at)
 
 
 def tell_of_reading(sources: Sequence[OpenedInput], number: int, rows: int) -> None:
-    """Say how far the reading of inputs is, in the one of some number."""
+    """Report the progress of reading, within the input of a given number."""
     tell("reading", rows, "rows", (number + sources[number].share) / len(sources))
 
 
 class OpenedInput(Protocol):
-    """One opened input."""
+    """An opened input."""
 
     @property
     def origin(self) -> Origin:
@@ -83,19 +83,19 @@ class OpenedInput(Protocol):
 
     @property
     def share(self) -> float:
-        """About how much of it the last reading has passed, from 0 to 1."""
+        """Approximate fraction that the last pass has read, from 0 to 1."""
 
     def rows_expected(self) -> int | None:
-        """About how many rows it has; None where only reading it tells."""
+        """Estimated number of rows; None if unknown before reading."""
 
     def batches(self, columns: Sequence[str], start: int = 0, most: int = ROWS_PER_BATCH) -> Iterator[Batch]:
-        """Rows in order, of some columns, from the row at position ``start`` on.
+        """Iterate over selected columns, from row ``start`` on.
 
         Parameters
         ----------
         most
-            About how many at a time, where the format leaves the choice.
+            Approximate batch size, if the format leaves a choice.
         """
 
     def blocks(self) -> Iterator[Block]:
-        """Rows in order, of all columns, as they stand in the input."""
+        """Iterate over all columns, in the form of the input."""

@@ -1,4 +1,4 @@
-"""Inputs that can be read only once: standard input, FIFOs, files of web servers."""
+"""Inputs that can be read only once: standard input, FIFOs, web files."""
 
 from __future__ import annotations
 
@@ -25,15 +25,15 @@ from uqcli.stores.content import Content
 _PARQUET_START: Final = b"PAR1"
 _HEAD: Final = 1 << 20
 _PATIENCE: Final = 0.2
-"""Seconds that a stream may be silent before what has come is used."""
+"""Seconds of silence after which the bytes received so far are processed."""
 _LOOK_UP: Final = 0.1
-"""Seconds after which a silent stream is left if nobody waits for it."""
+"""Seconds between checks whether the consumer of a silent stream has gone."""
 
 
 class _Arriving:
-    """A pipe or a terminal: reading waits for the first bytes, and not long for more.
+    """A pipe or a terminal: reads block for the first bytes, but only briefly for more.
 
-    Bad rows are told of while whoever writes still thinks about the next ones.
+    Bad rows are thus reported while the producer is still working on the next ones.
     """
 
     def __init__(self, descriptor: int) -> None:
@@ -43,7 +43,7 @@ class _Arriving:
         self._ended = False
 
     def read(self, size: int) -> bytes:
-        """At most so many bytes; none at the end."""
+        """Read at most ``size`` bytes; none at the end."""
         pieces: list[bytes] = []
         left = size
         while left and not self._ended and self._has_more(_PATIENCE if pieces else math.inf):
@@ -65,7 +65,7 @@ class _Arriving:
 
 
 def _arriving(stream: BinaryIO) -> BinaryIO:
-    """The same bytes as they arrive, where the system tells when."""
+    """Deliver bytes as they arrive, if the stream has a file descriptor."""
     try:
         return cast(BinaryIO, _Arriving(stream.fileno()))
     except (AttributeError, OSError):
@@ -73,7 +73,7 @@ def _arriving(stream: BinaryIO) -> BinaryIO:
 
 
 class _Spool:
-    """A stream, and what of it was read on disk."""
+    """A stream with a copy on disk of what was read."""
 
     def __init__(self, stream: BinaryIO, path: Path) -> None:
         self.path = path
@@ -81,7 +81,7 @@ class _Spool:
         self._lock = threading.Lock()
 
     def read_at(self, copy: BinaryIO, size: int) -> bytes:
-        """The next bytes of a copy of it that is read, which grows where it ends."""
+        """Read on from a position of the copy, extending the copy from the stream at its end."""
         with self._lock:
             if old := copy.read(size):
                 return old
@@ -93,26 +93,26 @@ class _Spool:
 
 
 class _SpoolReader:
-    """A spooled stream read from its beginning."""
+    """A reader of a spooled stream from its beginning."""
 
     def __init__(self, spool: _Spool, copy: BinaryIO) -> None:
         self._spool = spool
         self._copy = copy
 
     def read(self, size: int) -> bytes:
-        """At most so many bytes; none at the end."""
+        """Read at most ``size`` bytes; none at the end."""
         return self._spool.read_at(self._copy, size)
 
 
 class _Copies:
-    """Streams that may be read more than once."""
+    """Spools of streams that may be read more than once."""
 
     def __init__(self, stack: ExitStack) -> None:
         self._stack = stack
         self._spools: dict[Content | None, _Spool] = {}
 
     def open(self, file: InputFile, stack: ExitStack) -> BinaryIO:
-        """Read a stream from its beginning, again."""
+        """Open a reader from the beginning of a stream."""
         if file.content not in self._spools:
             stream = self._stack.enter_context(bytes_of(file))
             path = _room_for_a_copy(self._stack)
@@ -127,7 +127,7 @@ _copies: ContextVar[_Copies | None] = ContextVar("copies", default=None)
 
 @contextmanager
 def streams_kept() -> Iterator[None]:
-    """Let every stream be read as often as it is asked for: from a copy that goes when the block ends."""
+    """Allow repeated reads of streams, from copies that are deleted when the block ends."""
     with ExitStack() as stack:
         token = _copies.set(_Copies(stack))
         try:
@@ -137,16 +137,16 @@ def streams_kept() -> Iterator[None]:
 
 
 def open_stream(file: InputFile, stack: ExitStack) -> tuple[InputFile, BinaryIO]:
-    """Open an input that can be read only once; what it begins with tells Parquet where nothing else does.
+    """Open an input that can be read once; its first bytes may reveal Parquet.
 
     Parameters
     ----------
     stack
-        Closes it.
+        Closes the stream.
 
     Returns
     -------
-    The input, with the format it turned out to have, and its bytes.
+    The input with its detected format, and its stream.
     """
     with reading(file):
         copies = _copies.get()
@@ -159,7 +159,7 @@ def open_stream(file: InputFile, stack: ExitStack) -> tuple[InputFile, BinaryIO]
 
 
 def filled(stream: BinaryIO, size: int) -> bytes:
-    """So many bytes, fewer at the end, however few a pipe gives at a time."""
+    """Read exactly ``size`` bytes, fewer only at the end."""
     text = b""
     while len(text) < size and (more := stream.read(size - len(text))):
         text += more
@@ -167,14 +167,14 @@ def filled(stream: BinaryIO, size: int) -> bytes:
 
 
 class _Rejoined:
-    """A stream with the bytes that were taken off its start."""
+    """A stream with its first bytes put back."""
 
     def __init__(self, start: bytes, stream: BinaryIO) -> None:
         self._start = start
         self._stream = stream
 
     def read(self, size: int) -> bytes:
-        """Some bytes; none at the end."""
+        """Read some bytes; none at the end."""
         if not self._start:
             return self._stream.read(size)
         given, self._start = self._start[:size], self._start[size:]
@@ -187,7 +187,7 @@ def _room_for_a_copy(stack: ExitStack) -> Path:
 
 
 def copied(stream: BinaryIO, stack: ExitStack) -> Path:
-    """A stream's content in a temporary file."""
+    """Copy a stream to a temporary file."""
     path = _room_for_a_copy(stack)
     with path.open("wb") as copy:
         while piece := stream.read(_HEAD):
@@ -199,13 +199,13 @@ def copied(stream: BinaryIO, stack: ExitStack) -> Path:
 
 
 def size_of(file: InputFile) -> float:
-    """Bytes of its text; infinite where only reading it tells."""
+    """Size of the text in bytes; infinite if unknown before reading."""
     size = None if file.content is None or file.compression is not None else file.content.size()
     return math.inf if size is None else max(1, size)
 
 
 def lines_expected(file: InputFile) -> int | None:
-    """About how many lines a text has, by its first ones; None where its size does not tell."""
+    """Estimate the number of lines from the first ones; None if the size is unknown."""
     size = size_of(file)
     if math.isinf(size):
         return None
@@ -216,7 +216,7 @@ def lines_expected(file: InputFile) -> int | None:
 
 @contextmanager
 def bytes_of(file: InputFile) -> Iterator[BinaryIO]:
-    """The input's bytes, decompressed."""
+    """Open the decompressed bytes of an input."""
     if file.content is None:
         yield _arriving(stdin_bytes())
         return

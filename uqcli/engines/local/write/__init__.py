@@ -1,1 +1,1 @@
-"""Rows out to files: read ones with columns added, and made ones."""
+"""Writers: input rows with added columns, and generated rows."""

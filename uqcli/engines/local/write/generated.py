@@ -1,4 +1,4 @@
-"""Writing rows that were made here instead of read."""
+"""Write generated rows."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ from uqcli.engines.protocol import Destination
 
 
 def write_frames(frames: Iterable[pl.DataFrame], empty: pl.DataFrame, output: Destination) -> None:
-    """Write frames one after the other; a regular file appears only when all are written.
+    """Write frames in order; a regular file appears only when all are written.
 
     Parameters
     ----------
     empty
-        A frame of the same columns without rows.
+        A frame with the same columns and no rows.
     output
-        CSV where neither it nor its name says another format.
+        CSV unless it or its name implies another format.
 
     Raises
     ------
     DataError
-        The place cannot be written.
+        The target cannot be written.
     """
     named = facts_of_name(output.place)
     schema = _table(empty).schema

@@ -1,4 +1,4 @@
-"""The columns of an output made from several inputs."""
+"""Combine the columns of several inputs into one output schema."""
 
 from __future__ import annotations
 
@@ -34,17 +34,17 @@ _TYPES: Final = {
 
 @dataclass(frozen=True, kw_only=True)
 class Layout:
-    """What the output looks like.
+    """Columns and types of the output.
 
     Attributes
     ----------
     schema
-        All columns with the added ones at the end, or in their old places where they replace some.
+        All columns; added ones are last, or in place of the columns that they replace.
     added
         Names of the added columns.
     numbers
-        Columns of CSV inputs that become numbers in typed outputs; all others stay text. None for CSV, and
-        for JSON lines made from such, where types do not matter.
+        CSV columns that become numeric in typed outputs; all others stay text. None for CSV output, and for
+        JSON lines from JSON lines, where types do not matter.
     """
 
     schema: pa.Schema
@@ -52,7 +52,7 @@ class Layout:
     numbers: Roles | None
 
     def table(self, source: OpenedInput, block: Block, rows: Rows, added: pl.DataFrame) -> pa.Table:
-        """One block of an input in the output's columns and types."""
+        """Convert one block of an input to the output schema."""
         part = self._arrow(source, block, rows)
         place = {name: at for at, name in enumerate(part.schema.names)}
         columns = []
@@ -75,7 +75,9 @@ class Layout:
             return block
         frame = block.texts()
         if self.numbers is not None:
-            role_of = {name: role for role, name in self.numbers.all_numbers().items()}  # one may have two
+            role_of = {
+                name: role for role, name in self.numbers.all_numbers().items()
+            }  # a column may have two roles
             frame = frame.with_columns(
                 _number(block, name, rows.numbers[role]) for name, role in role_of.items()
             )
@@ -83,7 +85,7 @@ class Layout:
 
 
 def _number(block: CsvBlock, name: str, value: Floats) -> pl.Series:
-    """A column of numbers that is null where its field is, and nowhere else."""
+    """Numeric column that is null only where its CSV field is null."""
     number = pl.Series(name, value)
     if not np.isnan(value).any():
         return number
@@ -92,7 +94,7 @@ def _number(block: CsvBlock, name: str, value: Floats) -> pl.Series:
 
 
 def plan_layout(sources: Sequence[OpenedInput], request: StreamRequest, output_format: FileFormat) -> Layout:
-    """Bring the columns of all inputs together.
+    """Derive the output schema from all inputs.
 
     Raises
     ------
@@ -182,7 +184,7 @@ def _all_names(schemas: Sequence[pa.Schema]) -> pa.Schema:
 
 
 _PLAIN: Final = {pa.string_view(): pa.large_string(), pa.binary_view(): pa.large_binary()}
-"""Levels of dictionaries that are seen through views, which nothing can write, as plain ones."""
+"""Plain types for dictionary levels that are views, which no writer supports."""
 
 
 def _plain_levels(kind: pa.DataType) -> pa.DataType:
@@ -201,7 +203,7 @@ def _without_viewed_levels(schema: pa.Schema) -> pa.Schema:
 
 
 def _without_dictionaries(schema: pa.Schema) -> pa.Schema:
-    """Plain values: an Arrow file cannot change a dictionary from batch to batch."""
+    """Decode dictionaries, which an Arrow file cannot change between batches."""
     for at, field in enumerate(schema):
         if pa.types.is_dictionary(field.type):
             schema = schema.set(at, field.with_type(field.type.value_type))

@@ -1,4 +1,4 @@
-"""Writing rows as CSV, JSON lines, Parquet or Arrow to any stream of bytes."""
+"""Write rows as CSV, JSON lines, Parquet or Arrow to a binary stream."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ from uqcli.stores.output import open_output
 
 
 class Sink(Protocol):
-    """Takes tables of one schema, in order."""
+    """Writes tables of one schema, in order."""
 
     def write(self, table: pa.Table) -> None:
         """Append rows."""
@@ -41,14 +41,14 @@ class Sink(Protocol):
 
 @dataclass(frozen=True, kw_only=True)
 class CsvForm:
-    """How CSV is written.
+    """CSV output form.
 
     Attributes
     ----------
     header
-        Bytes of a header that only lacks the added columns, or None to write one afresh.
+        Input header to which the added columns are appended, or None to write a new one.
     added
-        How many columns are added.
+        Number of added columns.
     """
 
     delimiter: str
@@ -58,7 +58,7 @@ class CsvForm:
 
 
 class CsvSink:
-    """Writes CSV; fields that come from CSV of the same delimiter are copied as they stand."""
+    """Writes CSV; fields from CSV of the same delimiter are copied verbatim."""
 
     def __init__(self, stream: BinaryIO, names: Sequence[str], form: CsvForm) -> None:
         self._stream = stream
@@ -79,12 +79,12 @@ class CsvSink:
         self._stream.write(text.encode())
 
     def write_block(self, block: CsvBlock, added: pl.DataFrame, kept: Bools | None) -> None:
-        """Append records with the added fields in their places.
+        """Append records with the added fields in place.
 
         Parameters
         ----------
         added
-            One row for each record; nulls are empty fields.
+            One row per record; nulls become empty fields.
         kept : bool, shape (rows,), or None
             Records to write; None for all.
         """
@@ -110,7 +110,7 @@ def _as_bytes(column: pl.Series) -> pa.LargeBinaryArray:
 
 
 def _write_bytes(stream: BinaryIO, values: pa.LargeBinaryArray) -> None:
-    """Write values one after the other, in one piece."""
+    """Write the values' bytes contiguously."""
     if len(values):
         _, offsets, content = values.buffers()
         bounds = np.frombuffer(offsets, dtype=np.int64)[[values.offset, values.offset + len(values)]]
@@ -118,7 +118,7 @@ def _write_bytes(stream: BinaryIO, values: pa.LargeBinaryArray) -> None:
 
 
 class JsonSink:
-    """Writes JSON lines; records that come from JSON lines keep their text."""
+    """Writes JSON lines; records from JSON lines keep their text."""
 
     def __init__(self, stream: BinaryIO) -> None:
         self._stream = stream
@@ -127,7 +127,7 @@ class JsonSink:
         """Append rows."""
         frame = frame_of(table)
         for name, kind in frame.schema.items():
-            if "Binary" in str(kind):  # also inside others: polars ends in a panic
+            if "Binary" in str(kind):  # also nested: polars panics on binary
                 raise DataError(
                     f"column '{name}' holds bytes, which JSON lacks",
                     expected="strings or numbers",
@@ -138,21 +138,21 @@ class JsonSink:
     def write_block(
         self, block: JsonBlock, added: pl.DataFrame, kept: Bools | None, *, overwrite: bool
     ) -> None:
-        """Append records with the added keys at their ends, or where they were.
+        """Append records with the added keys at the end, or in place of the old ones.
 
         Parameters
         ----------
         added
-            One row for each record.
+            One row per record.
         kept : bool, shape (rows,), or None
             Records to write; None for all.
         overwrite
-            Whether records may have such keys.
+            Whether records may already have these keys.
 
         Raises
         ------
         DataError
-            One has, and must not.
+            A record has one, without ``overwrite``.
         """
         tails = added.write_ndjson().encode().split(b"\n")
         records = block.text.split(b"\n")
@@ -171,7 +171,7 @@ class JsonSink:
 
 
 def _merged(record: bytes, tail: bytes, keys: Sequence[str]) -> tuple[bytes, bytes]:
-    """A record with other values of the keys that it has, all else as it is, and what is left to append."""
+    """Replace the values of existing keys in a record; return it and what is left to append."""
     if not record or set(keys).isdisjoint(json.loads(record)):
         return record, tail
     try:
@@ -187,9 +187,9 @@ _TEXTS = dict[str, msgspec.Raw]
 
 
 class ColumnarSink:
-    """Writes Parquet or Arrow in groups of equally many rows, however the input was cut.
+    """Writes Parquet or Arrow in row groups of equal size, whatever the input batches.
 
-    One group is written by a thread of its own while the next one is read and decided.
+    A thread writes a group while the next one is read and decided.
     """
 
     def __init__(self, writer: pq.ParquetWriter | pa.ipc.RecordBatchFileWriter) -> None:
@@ -207,17 +207,17 @@ class ColumnarSink:
             self._flush(ROWS_PER_BATCH)
 
     def finish(self) -> None:
-        """Write what is left."""
+        """Write the remaining rows."""
         if self._rows:
             self._flush(self._rows)
         self._settle()
 
     def stop(self) -> None:
-        """Wait for the thread, whatever became of its work."""
+        """Wait for the thread, whether it succeeded or not."""
         self._thread.shutdown(wait=True)
 
     def _settle(self) -> None:
-        """Wait for the group that is being written; its error is raised here."""
+        """Wait for the group being written and raise its error."""
         if self._writing is not None:
             try:
                 self._writing.result()
@@ -237,12 +237,12 @@ class ColumnarSink:
 def open_sink(
     output: str, output_format: FileFormat, schema: pa.Schema, form: CsvForm, held: Held | None = None
 ) -> Iterator[Sink]:
-    """Open a place for rows; a regular file appears, or waits, only when the block ends well.
+    """Open an output for rows; a regular file appears, or is queued, only if the block succeeds.
 
     Raises
     ------
     DataError
-        The place cannot be written.
+        The target cannot be written.
     """
     with open_output(output, held) as stream:
         if output_format is FileFormat.CSV:
@@ -270,7 +270,7 @@ def _columnar(writer: pq.ParquetWriter | pa.ipc.RecordBatchFileWriter) -> Iterat
 
 
 def _parquet_writer(stream: BinaryIO, schema: pa.Schema, texts: list[str]) -> pq.ParquetWriter:
-    """Texts get dictionaries; one of numbers that hardly repeat takes most of the time."""
+    """Only texts get dictionaries: for numbers, which seldom repeat, they take most of the time."""
     try:
         return pq.ParquetWriter(stream, schema, compression="zstd", use_dictionary=texts or False)
     except pa.ArrowNotImplementedError as error:
@@ -305,7 +305,7 @@ class _LeftOpen:
         self.flush = stream.flush
 
     def close(self) -> None:
-        """Leave closing to the owner of the stream."""
+        """Do nothing: the owner of the stream closes it."""
 
 
 @contextmanager

@@ -1,4 +1,4 @@
-"""Streaming files through a model: columns added, order and everything else kept."""
+"""Apply a rule to files: add columns, keep row order and all other content."""
 
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ from uqcli.running.rows_read import rows_read
 
 
 def stream_through(sources: Sequence[OpenedInput], request: StreamRequest) -> StreamFacts:
-    """Read block by block, decide, write; memory does not grow with the input.
+    """Read, decide and write block by block, in constant memory.
 
     Raises
     ------
     DataError
-        An input is unusable or inputs differ; a regular output file is then left as it was.
+        An input is unusable or inputs differ; a regular output file is then left unchanged.
     UsageError
         An added column exists already.
     """
@@ -71,12 +71,12 @@ def stream_through(sources: Sequence[OpenedInput], request: StreamRequest) -> St
 
 @dataclass(frozen=True, kw_only=True)
 class _Computed:
-    """Checked rows of a block and what the model adds to them.
+    """Checked rows of a block, and the columns that the rule adds.
 
     Attributes
     ----------
     added
-        The columns to add; null where a row could not be used.
+        Columns to add; null in unusable rows.
     kept : bool, shape (rows,), or None
         Rows to write; None for all.
     """
@@ -114,7 +114,7 @@ def _column(values: np.ndarray, kind: ColumnType, labels: Sequence[str]) -> pl.S
 
 
 def _needed(source: OpenedInput, block: Block, row: int, request: StreamRequest) -> Batch:
-    """The columns the model reads, of one block."""
+    """Columns of a block that the rule reads."""
     columns = request.data.roles.columns()
     if isinstance(block, CsvBlock):
         return Batch(
@@ -144,7 +144,7 @@ def _write(
 
 
 def _kept_rows(table: pa.Table, kept: Bools) -> pa.Table:
-    """Some rows of a table; texts seen through views are filtered as plain ones."""
+    """Filter the rows of a table; string views are filtered as plain strings."""
     mask = arrow_of(kept)
     columns = []
     for column in table.columns:
@@ -173,7 +173,7 @@ def _count_true(added: pl.DataFrame) -> int:
 
 
 def _csv_form(sources: Sequence[OpenedInput], request: StreamRequest, layout: Layout) -> CsvForm:
-    """As the first CSV input, but tabs for .tsv, and commas for .csv made from tabs."""
+    """Form of the first CSV input, but with tabs for .tsv, and commas for .csv made from tabs."""
     place = request.output.place
     named = facts_of_name(place)
     first = next((source.dialect for source in sources if isinstance(source, CsvSource)), None)
