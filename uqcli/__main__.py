@@ -8,10 +8,7 @@ import sys
 import warnings
 from typing import NoReturn
 
-from uqcli.cli.failing import (
-    begin,
-    tell_of_signal,
-)  # a local import: the signal may arrive while modules are being imported
+from uqcli.cli.failing import begin, tell_of_signal  # here: the signal may arrive mid-import
 from uqcli.errors import ENDING
 
 
@@ -53,9 +50,7 @@ def main() -> NoReturn:
         sys.stdout.flush()
         sys.stderr.flush()
     except OSError:
-        null = os.open(
-            os.devnull, os.O_WRONLY
-        )  # the interpreter flushes once more at exit, which must not fail
+        null = os.open(os.devnull, os.O_WRONLY)  # so that the final flush cannot fail
         os.dup2(null, sys.stdout.fileno())
     conclude()
     ignore_signals()

@@ -1,1 +1,1 @@
-"""One file for each command: a frozen request in, a frozen result out."""
+"""One job per command: a frozen request in, a frozen result out."""

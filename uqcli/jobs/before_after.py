@@ -1,4 +1,4 @@
-"""Reliability before and after calibration, of all rows and of each leaf or uncertainty level."""
+"""Reliability before and after calibration, of all rows and by leaf or uncertainty level."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ _MOST_PANELS = 9
 def panels(
     rows: Rows, before: Floats, after: Floats, map_: CalibrationMap, leaf: Ints | None
 ) -> tuple[ReliabilityPanel, ...]:
-    """One panel for all rows, and one for each part of the map that has rows.
+    """Build one panel for all rows, and one for each non-empty part of the map.
 
     Parameters
     ----------
     before, after : float64, shape (n,)
         Probabilities.
     leaf : int64, shape (n,), or None
-        Leaf of each row, where one partition tells rows apart.
+        Leaf of each row, if the map has one partition.
     """
     parts = [("All rows", np.arange(len(rows))), *_parts(map_, rows.uncertainty, leaf)]
     weighty = [
@@ -47,7 +47,7 @@ def panels(
 
 
 def panel_of_classes(pairs: PairedClassCounts) -> ReliabilityPanel:
-    """All classes in one panel, each against the rest."""
+    """Build one panel for all classes, each one-vs-rest."""
     before, after = (_reliability(_of_all_classes(side)) for side in pairs.sides)
     return ReliabilityPanel(title="Each class against the rest", before=before, after=after)
 
@@ -58,7 +58,7 @@ def _of_all_classes(counts: ClassCounts) -> ValueCounts:
 
 
 def _parts(map_: CalibrationMap, uncertainty: Floats | None, leaf: Ints | None) -> list[tuple[str, Ints]]:
-    """The map's parts with the places of their rows."""
+    """Parts of the map with their row indices."""
     found = map_.parts(uncertainty, leaf)
     if found is None:
         return []

@@ -1,4 +1,4 @@
-"""Class weights of a shift artifact for models of two classes."""
+"""Load class weights for rules of two classes."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from uqcli.methods.boundary.target import ClassMix
 
 @dataclass(frozen=True, kw_only=True)
 class TargetMix:
-    """Weights of the two classes in a target.
+    """Class weights of target data for two classes.
 
     Attributes
     ----------
     shift
-        The artifact they stand in.
+        Their rule file.
     draws : float64, shape (B, 2), or None
-        Resampled weights of the negative and of the positive class.
+        Bootstrap draws of the weights (negative, positive).
     """
 
     mix: ClassMix
@@ -30,22 +30,22 @@ class TargetMix:
 
 
 SavedShift = str | ShiftArtifact
-"""The path of class weights, or these themselves."""
+"""Path of class weights, or the class weights themselves."""
 
 
 def load_shift(shift: SavedShift) -> ShiftArtifact:
-    """Class weights, wherever they are.
+    """Load class weights given as a path or an object.
 
     Raises
     ------
     DataError, ArtifactError
-        The artifact is missing or of another kind.
+        The rule file is missing or of another kind.
     """
     return load_kind(shift, ShiftArtifact) if isinstance(shift, str) else shift
 
 
 def mix_of(shift: ShiftArtifact, positive: str | None) -> TargetMix:
-    """Weights of the positive and of the other class.
+    """Weights of the positive and the other class.
 
     Parameters
     ----------
@@ -55,7 +55,7 @@ def mix_of(shift: ShiftArtifact, positive: str | None) -> TargetMix:
     Raises
     ------
     UsageError
-        The artifact is not about these two classes.
+        The class weights are for other classes.
     """
     wanted = BINARY[1] if tuple(shift.classes) == BINARY else positive
     if len(shift.classes) != 2 or wanted not in shift.classes:

@@ -1,4 +1,4 @@
-"""Rows of class probabilities, batch by batch, from columns for each class or from one score."""
+"""Read rows of class probabilities in batches, from columns per class or from one score."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ from uqcli.rows import Rows
 
 
 class ClassReader:
-    """Reads rows with class probabilities; the attributes are known once the iteration is over.
+    """Iterator over rows with class probabilities; attributes are known after the iteration.
 
     Attributes
     ----------
     classes
-        Known from the first batch on.
+        Known after the first batch.
     source
-        What was read.
+        Facts of the rows read.
     levels
-        Column to the numbers of its groups' texts.
+        Group index by text, for each key column.
     unnormalised
-        The farthest from 1 that the class probabilities of a row add up to.
+        max |sum p - 1| over rows.
     """
 
     def __init__(self, data: DataRequest) -> None:
@@ -38,12 +38,12 @@ class ClassReader:
         self.unnormalised = 0.0
 
     def __iter__(self) -> Iterator[Rows]:
-        """Read batch by batch.
+        """Iterate over batches.
 
         Raises
         ------
         DataError
-            The rows cannot be used, or every weight is 0.
+            The rows are unusable, or every weight is 0.
         """
         size = 0
         for rows in self._batches:
@@ -66,6 +66,6 @@ class ClassReader:
         Raises
         ------
         DataError
-            The one score is no probability.
+            The single score is not a probability.
         """
         return probabilities(rows, self._batches.roles)

@@ -1,4 +1,4 @@
-"""Two sets of probabilities for the same rows, side by side."""
+"""Compare two sets of probabilities on the same rows."""
 
 from __future__ import annotations
 
@@ -31,17 +31,17 @@ from uqcli.running.progress import followed
 Values = Mapping[str, float | None]
 
 _CALIBRATION = ("ece", "ace", "tce")
-"""Metrics whose means over the classes tell of many classes, as in ``uqcli tce --proba``."""
+"""Metrics that are averaged over classes if there are many, as in ``uqcli tce --proba``."""
 
 _WITH_INTERVALS = ("auc", "log_loss", "brier")
-"""Metrics that noise does not lift; the others have no interval that holds its level."""
+"""Metrics without upward bias from noise; no valid interval exists for the others."""
 
 
 Pairs = PairedCounts | PairedClassCounts
 
 
 def compare(pairs: Pairs, plan: ResamplingPlan) -> Comparison:
-    """Measure both probabilities; the same resampled rows serve both."""
+    """Measure both sets of probabilities, on the same bootstrap resamplings."""
     if isinstance(pairs, PairedClassCounts):
         before, after = _metrics_of_classes(pairs)
     else:
@@ -54,12 +54,12 @@ def compare(pairs: Pairs, plan: ResamplingPlan) -> Comparison:
 
 
 def minus(one: float | None, other: float | None) -> float | None:
-    """A difference; None where a side is undefined."""
+    """Difference; None if either value is undefined."""
     return None if one is None or other is None else one - other
 
 
 Intervals = Mapping[tuple[str, str], tuple[float, float] | None]
-"""By side and metric; None where one would not hold its level."""
+"""Interval by side and metric; None if no valid interval exists."""
 
 
 def _intervals(pairs: Pairs, plan: ResamplingPlan) -> Intervals:
@@ -90,7 +90,7 @@ def _with_intervals(side: str, values: Values, intervals: Intervals) -> dict[str
 
 
 def _in_range(side: str, name: str, ends: tuple[float, float] | None) -> tuple[float | None, float | None]:
-    """The ends of an interval on the metric's own scale, cut to its range."""
+    """Transform an interval to the metric's scale and clip it to its range."""
     if ends is None:
         return None, None
     if side == "difference":
@@ -103,7 +103,7 @@ def _in_range(side: str, name: str, ends: tuple[float, float] | None) -> tuple[f
 
 
 def _metrics_of_classes(pairs: PairedClassCounts) -> list[Values]:
-    """Losses of whole rows, and calibration errors as means over the classes, each against the rest."""
+    """Losses over all classes jointly, and class means of one-vs-rest calibration errors."""
     found: list[Values] = []
     for counts, losses in zip(pairs.sides, pairs.losses().values(), strict=True):
         labels = counts.observed_labels()
@@ -114,7 +114,7 @@ def _metrics_of_classes(pairs: PairedClassCounts) -> list[Values]:
 
 
 def metrics_of(counts: ValueCounts) -> Values:
-    """What tells good probabilities from bad ones: ranking, likelihood, calibration."""
+    """Metrics of probabilities: ranking, likelihood, calibration."""
 
     def binned(binning: Binning) -> ScoreBins:
         sizes = BinSizes(bins=defaults.SINGLE_SCORE_BINS)

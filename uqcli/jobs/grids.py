@@ -1,4 +1,4 @@
-"""Rows as the cells of a grid."""
+"""Count rows in the cells of a grid."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from uqcli.methods.bin.registry import BinSizes, rule_of
 
 
 def uncertainty_edges(table: Table, spec: GridSpec) -> Floats:
-    """Where the uncertainty is cut; float64 of shape (K-1,)."""
+    """Uncertainty edges; float64, shape (K-1,)."""
     rule, bins = uncertainty_rule(spec.binning), spec.uncertainty_bins
     if bins == 1:
         return np.empty(0)
-    assert rule.ranks is not None  # rules that cut the uncertainty depend on ranks
+    assert rule.ranks is not None  # binnings of the uncertainty have ranks
     ranks = rule.ranks
     (counts,) = table.edges("uncertainty", lambda rows: ranks(rows, bins))
     return rule.edges(counts, BinSizes(bins=bins))
@@ -30,15 +30,15 @@ def grid_parts(
     also: Unsettled | None = None,
     thresholds: Unsettled | None = None,
 ) -> tuple[RangeCounts, ...]:
-    """Scores of each uncertainty bin, and last of all rows, as exactly as the grid needs them.
+    """Scores of each uncertainty bin, then of all rows, as exact as the grid requires.
 
     Parameters
     ----------
     also
-        Names ranges that must be opened besides.
+        Query for further ranges to open.
     thresholds
-        Names the ranges of a shared grid that thresholds lie in, once its cells are exact; without it, where
-        positives lie is told of all cells.
+        Query for the ranges with the thresholds of a shared grid, after its cells are exact. Without it, the
+        positions of positives are exact in all cells.
     """
     by = Partition(edges=edges)
     if spec.score_bins is None or rule_of(spec.binning).ranks is None:

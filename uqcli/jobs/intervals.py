@@ -1,4 +1,4 @@
-"""Estimates with their intervals: resampled metrics, and exact ones of proportions."""
+"""Estimates with intervals: bootstrap for metrics, exact for proportions."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from uqcli.methods.proportion import clopper_pearson
 
 @dataclass(frozen=True, kw_only=True)
 class ResamplingPlan:
-    """How intervals are made: replicates (0 for none), seed, confidence."""
+    """Bootstrap plan: resamplings (0 for none), seed, confidence."""
 
     replicates: int = 0
     seed: int = defaults.SEED
@@ -20,19 +20,19 @@ class ResamplingPlan:
 
 
 def check_bootstrap(replicates: int | None) -> None:
-    """Refuse a number of replicates that gives no interval.
+    """Refuse a number of resamplings that gives no interval.
 
     Raises
     ------
     UsageError
-        1, or below 0.
+        1 or negative.
     """
     if replicates is not None and (replicates < 0 or replicates == 1):
         raise UsageError(f"{replicates} bootstrap replicates", expected="2 or more, or 0 for none")
 
 
 def check_confidence(confidence: float) -> None:
-    """Refuse what is no confidence level.
+    """Refuse an invalid confidence level.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""Labelled rows as the commands that learn or measure read them."""
+"""Read labelled rows for fitting or evaluation."""
 
 from __future__ import annotations
 
@@ -12,23 +12,23 @@ from uqcli.engines.request import DataRequest
 from uqcli.errors import UsageError
 
 _NORMALISED = 1e-5
-"""Class probabilities that add up to 1 within this need no word."""
+"""Deviation from sum 1 below which class probabilities need no note."""
 
 
 def open_table(data: DataRequest, *, looks_at_uncertainty: bool) -> Table:
-    """Rows to be counted; the uncertainty column only where it is looked at.
+    """Open the table of a request; the uncertainty column is read only if used.
 
     Raises
     ------
     UsageError
-        Rows are to be kept that cannot be used.
+        ``--on-invalid keep`` was given.
     """
     refuse_keep(data.on_invalid)
     return open_engine(data.engine).table(data if looks_at_uncertainty else data.without("uncertainty"))
 
 
 def source_of(facts: SourceFacts) -> Source:
-    """What was read, as artifacts keep it."""
+    """Facts of the rows, in the form that rule files save."""
     return Source(rows=facts.rows, positives=facts.positives, dropped=facts.dropped, columns=facts.columns)
 
 
@@ -38,7 +38,7 @@ def read_labelled(data: DataRequest) -> tuple[ReadRows, Source]:
     Raises
     ------
     UsageError, DataError
-        Rows are to be kept that cannot be used, or see the engine, or every weight is 0.
+        ``--on-invalid keep`` was given, the engine fails, or every weight is 0.
     """
     refuse_keep(data.on_invalid)
     read = open_engine(data.engine).rows(data)
@@ -47,24 +47,24 @@ def read_labelled(data: DataRequest) -> tuple[ReadRows, Source]:
 
 
 def refuse_keep(on_invalid: OnInvalid) -> None:
-    """Refuse to learn from or measure on rows that cannot be used.
+    """Refuse ``--on-invalid keep``, since fits and evaluations need usable rows.
 
     Raises
     ------
     UsageError
-        They are to be kept.
+        It was given.
     """
     if on_invalid is OnInvalid.KEEP:
         raise UsageError("--on-invalid keep is for apply", expected="error or drop")
 
 
 def sum_notes(unnormalised: float) -> list[str]:
-    """What to know of class probabilities that do not add up to 1.
+    """Note on class probabilities that do not sum to 1.
 
     Parameters
     ----------
     unnormalised
-        The farthest from 1 that those of a row add up to.
+        max |sum p - 1| over rows.
     """
     if unnormalised <= _NORMALISED:
         return []
@@ -74,7 +74,7 @@ def sum_notes(unnormalised: float) -> list[str]:
 
 
 def refuse_weightless(weight: Ints | None) -> None:
-    """Refuse rows that all weigh nothing.
+    """Refuse rows whose weights are all 0.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""Memory that a job needs in proportion to its rows, said before it is taken."""
+"""Estimate the memory of a job that grows with its rows, before reading them."""
 
 from __future__ import annotations
 
@@ -14,27 +14,27 @@ from uqcli.errors import DataError
 from uqcli.running.memory import available_bytes
 
 _PROGRAM: Final = 300 << 20
-"""Bytes that any job takes: the program, its libraries, the rows that are being read."""
+"""Bytes that any job needs: program, libraries, read buffers."""
 
 _GIB: Final = 1 << 30
 
 
 @dataclass(frozen=True, kw_only=True)
 class Need:
-    """What a job keeps of its rows.
+    """Memory that a job needs for its rows.
 
     Attributes
     ----------
     what
-        As messages call it.
+        Name for messages.
     bytes_per_row
-        As measured on rows that all differ.
+        Measured on distinct rows.
     instead
-        What would work on any number of rows.
+        Alternative that works for any number of rows.
     bytes_per_class
-        The same for each class of a row.
+        Bytes per row and class.
     pooled
-        Whether rows of equal scores are kept as one.
+        Whether rows of equal scores are pooled.
     """
 
     what: str
@@ -80,14 +80,16 @@ LIKELIHOOD: Final = Need(
 
 
 def require_memory(data: DataRequest, need: Need) -> None:
-    """Refuse a job that the machine cannot hold, instead of being killed in the middle.
+    """Refuse a job that exceeds the free memory, instead of being killed midway.
 
     Raises
     ------
     DataError
-        The rows that the inputs seem to hold need more memory than there is.
+        The estimated rows of the inputs need more memory than is free.
     """
-    rows = data.without("uncertainty")  # which is not looked at here, and may be several or none
+    rows = data.without(
+        "uncertainty"
+    )  # the uncertainty is not needed here, and there may be several columns or none
     free, expected = available_bytes(), open_engine(data.engine).expected(rows)
     if free is None or expected is None or needed_bytes(expected, need) <= free:
         return
@@ -105,16 +107,16 @@ def require_memory(data: DataRequest, need: Need) -> None:
 
 
 def needed_bytes(expected: Expected, need: Need) -> int:
-    """The estimate: within half as much again of what was measured."""
+    """Estimated memory, within 50 % of the measured one."""
     of_row = need.bytes_per_row + need.bytes_per_class * expected.classes
     return _PROGRAM + expected.rows * of_row
 
 
 def _distinct_expected(data: DataRequest) -> int:
-    """How many different scores there may be, told by how often those of the first rows meet.
+    """Estimate the number of distinct scores by the collisions among the first rows.
 
-    Of n draws from d equally frequent values, n * n / (2 d) meet another one; where some are more frequent
-    there are more meetings, and more values than this tells.
+    Of n draws from d equally frequent values, about n * n / (2 d) pairs are equal. Unequal frequencies give
+    more collisions, and hence an underestimate.
     """
     first = next(iter(open_engine(data.engine).batches(data)), None)
     if first is None:

@@ -1,4 +1,4 @@
-"""What a command came to, whatever it does."""
+"""Result of a job."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ ArtifactT_co = TypeVar("ArtifactT_co", bound=Saved | None, covariant=True)
 
 @dataclass(frozen=True, kw_only=True)
 class Result(Generic[ReportT_co, ArtifactT_co]):
-    """A report, and what is to be saved.
+    """Report and rule of a job.
 
     Attributes
     ----------
     artifact
-        None where nothing is saved, or nothing was found.
+        None if there is no rule to save, or none was found.
     failure
-        What the command ends with once its report is written.
+        Error with which the command ends after writing its report.
     saved_though_failed
-        Whether it is saved even where it failed, as an alarm is; a gate that fails forbids it all the same.
+        Whether the rule is saved despite ``failure``, as for an alarm; a failed check still prevents it.
     several
-        What is saved where several answers were asked for, by what takes the place of ``{}`` in the
-        output's name.
+        Rules to save if several results were requested, by the text that replaces ``{}`` in the output's
+        name.
     """
 
     report: ReportT_co

@@ -1,4 +1,4 @@
-"""``uqcli show``: a saved model in words."""
+"""``uqcli show``: describe a rule."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from uqcli.reports.show import ShowReport
 
 
 def run(artifact: str) -> Result[ShowReport, None]:
-    """Read an artifact.
+    """Load a rule file.
 
     Raises
     ------
     DataError, ArtifactError
-        It is missing, or is not an artifact.
+        It is missing, or is no rule file.
     """
     return Result(report=ShowReport(model=load(artifact)), artifact=None)

@@ -47,9 +47,7 @@ class LocalTree:
 
 
 def _local(path: Path) -> Entry:
-    leads_nowhere = (
-        path.is_symlink() and not path.exists()
-    )  # a dangling link fails on reading instead of being skipped
+    leads_nowhere = path.is_symlink() and not path.exists()  # fails on reading
     is_file = path.is_file() or leads_nowhere
     return Entry(name=str(path), base=path.name, is_folder=path.is_dir(), is_file=is_file)
 

@@ -1,1 +1,1 @@
-"""Grids of counts: the story of the command."""
+"""Job of ``bin``."""

@@ -1,4 +1,4 @@
-"""``uqcli bin``: rows as a grid of counts, counted under old edges, or grids added up."""
+"""``uqcli bin``: count rows in a new grid or in the cells of a saved one, or merge grids."""
 
 from __future__ import annotations
 
@@ -30,16 +30,16 @@ BinResult = Result[BinReport, GridArtifact]
 
 @dataclass(frozen=True, kw_only=True)
 class BinRequest:
-    """A grid that is asked for: exactly one of the three is given.
+    """Request for a grid; exactly one of the three attributes is given.
 
     Attributes
     ----------
     grid
-        How the rows are cut.
+        Binning of the rows.
     edges
-        Path of a grid under whose edges the rows are counted.
+        Path of a grid whose edges are used.
     merged
-        Paths of grids to be added up; no rows are read.
+        Paths of grids to merge; no rows are read.
     """
 
     data: DataRequest
@@ -54,23 +54,23 @@ def run(request: BinRequest) -> BinResult:
     Raises
     ------
     UsageError, DataError, ArtifactError
-        See the parts.
+        See ``bin_rows``, ``count_under`` and ``merge_grids``.
     """
     if request.merged is not None:
         return merge_grids(request.merged)
     if request.edges is not None:
         return count_under(request.edges, request.data)
-    assert request.grid is not None  # one of the three is given
+    assert request.grid is not None  # exactly one is given
     return bin_rows(request.data, request.grid)
 
 
 def bin_rows(data: DataRequest, spec: GridSpec) -> BinResult:
-    """Cut rows into a new grid.
+    """Bin rows into a new grid.
 
     Raises
     ------
     UsageError, DataError
-        See the parts.
+        An option is out of range, or the rows cannot be read.
     """
     spec.check()
     if not spec.binning.cuts_uncertainty and spec.uncertainty_bins > 1:
@@ -89,12 +89,12 @@ def bin_rows(data: DataRequest, spec: GridSpec) -> BinResult:
 
 
 def count_under(edges: str, data: DataRequest) -> BinResult:
-    """Count rows under the edges of a saved grid.
+    """Count rows in the cells of a saved grid.
 
     Raises
     ------
     DataError, ArtifactError
-        See the parts.
+        The grid or the rows cannot be read.
     """
     old = load_kind(edges, GridArtifact)
     under = old.cells()

@@ -1,1 +1,1 @@
-"""Decision boundaries: the story of the command."""
+"""Job of ``boundary``."""

@@ -1,4 +1,4 @@
-"""What each algorithm finds on a hold-out set, and which of them did best."""
+"""Run the requested algorithms on a calibration set and select the best boundary."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ from uqcli.reports.boundary.compared import Compared
 from uqcli.reports.boundary.report import Candidate
 
 _NEAR: Final = 0.005
-"""How far below a bound an expected rate may be and still count as keeping it."""
+"""Tolerance within which an expected rate counts as meeting its bound."""
 
 
 def candidates_of(hold_out: HoldOut, asked: AlgorithmChoice) -> tuple[Candidate, ...]:
-    """What the algorithms find that are asked for.
+    """Run the requested algorithms.
 
     Raises
     ------
     UsageError, DataError
-        A single algorithm does not apply, or would need too much memory.
+        A single algorithm does not apply, or needs too much memory.
     """
     if asked is not AlgorithmChoice.ALL:
         _require_applicable(hold_out, Algorithm(asked))
@@ -37,7 +37,7 @@ def candidates_of(hold_out: HoldOut, asked: AlgorithmChoice) -> tuple[Candidate,
 
 
 def best_of(candidates: Sequence[Candidate], constraint: Constraint) -> Candidate:
-    """By what is expected on new rows, then the goal, recall and fewest selected; the first wins ties."""
+    """Select by expected results on new data, then goal, recall and fewest alerts; the first wins ties."""
 
     def rank(candidate: Candidate) -> tuple[float | Fraction, ...]:
         found = candidate.found
@@ -53,13 +53,13 @@ def best_of(candidates: Sequence[Candidate], constraint: Constraint) -> Candidat
 
 
 def _keeps(found: Expected, constraint: Constraint) -> bool:
-    """Whether a bound on precision or recall is expected to be kept, to half a point."""
+    """Whether a bound on precision or recall is expected to be met, within half a percentage point."""
     of = {ConstraintKind.PRECISION: found.precision, ConstraintKind.RECALL: found.recall}.get(constraint.kind)
     return of is None or (of.value or 0.0) >= float(constraint.amounts[0]) - _NEAR
 
 
 def _objective(found: Expected | None, fit: FitCounts, constraint: Constraint) -> float:
-    """What is expected of what is maximised."""
+    """Expected value of the objective."""
     if found is None:
         return 0.0
     precision, recall = found.precision.value or 0.0, found.recall.value or 0.0
@@ -72,10 +72,10 @@ def _objective(found: Expected | None, fit: FitCounts, constraint: Constraint) -
 
 
 def threshold_instead(chosen: Candidate, hold_out: HoldOut, compared: Sequence[Compared]) -> Candidate | None:
-    """One score threshold where it is to be used in the place of a boundary; None where it is not.
+    """Single threshold to use instead of a boundary; None to keep the boundary.
 
-    A test on rows held out decides, where there was one. Under a budget it is the better of the two, by what
-    is expected.
+    The cross-validated test decides, if there was one. Under a budget the better of the two is used, by
+    expected results.
     """
     constraint = hold_out.constraint
     if chosen.found is None:
@@ -91,7 +91,7 @@ def threshold_instead(chosen: Candidate, hold_out: HoldOut, compared: Sequence[C
 
 
 def _one_threshold(hold_out: HoldOut) -> Candidate | None:
-    """The usual rule without uncertainty, or where that is infeasible the best threshold, if any."""
+    """The default rule without uncertainty, or if that is infeasible the best threshold, if any."""
     cells = hold_out.one_row
     if cells is None:
         return None
@@ -106,7 +106,7 @@ def _one_threshold(hold_out: HoldOut) -> Candidate | None:
 
 
 def single_threshold_beside(best: Candidate, hold_out: HoldOut) -> Optimum | None:
-    """What one score threshold reaches on the same rows; None if that is the rule, or cannot be told."""
+    """Single threshold on the same rows, for comparison; None if the rule is one itself, or if unknown."""
     alone = best.found is not None and len(best.found.thresholds) == 1 and best.algorithm is not Algorithm.HR
     if alone or best.algorithm is Algorithm.ST or hold_out.obstacle(Algorithm.ST) is not None:
         return None
@@ -135,9 +135,9 @@ def _require_applicable(hold_out: HoldOut, algorithm: Algorithm) -> None:
     Raises
     ------
     UsageError
-        It says why.
+        The algorithm does not apply; the message gives the reason.
     DataError
-        Its table would not fit into memory.
+        Its table would exceed the memory limit.
     """
     obstacle = hold_out.obstacle(algorithm)
     if obstacle is not None:
@@ -152,7 +152,7 @@ def _require_applicable(hold_out: HoldOut, algorithm: Algorithm) -> None:
 
 
 def _oversize(hold_out: HoldOut, algorithm: Algorithm) -> str | None:
-    """What an algorithm would need beyond all reason; None where it fits."""
+    """Size of an algorithm's table if it exceeds the limit; None if it fits."""
     needs = entry_of(algorithm).table_bytes
     size = 0 if needs is None else needs(*hold_out.shape(algorithm))
     if size <= defaults.MOST_TABLE_BYTES:

@@ -1,4 +1,4 @@
-"""A boundary with a certificate: ranked on a pilot, tested on the other rows."""
+"""Certified boundaries: ranked on a pilot sample, tested on the other rows."""
 
 from __future__ import annotations
 
@@ -26,16 +26,16 @@ from uqcli.rows import Rows
 
 @dataclass(frozen=True, kw_only=True)
 class CertifiedBoundary:
-    """What was certified, or why nothing was.
+    """A certified boundary, or why nothing was certified.
 
     Attributes
     ----------
     found
-        With counts of all rows.
+        The boundary, with its counts on all rows.
     uncertified
-        What the same algorithm reaches without a certificate, on all rows.
+        Result of the same algorithm without a certificate, on all rows.
     cells
-        Of all rows, under the edges of what was certified, if anything was.
+        Cells of all rows under the certified edges, if anything was certified.
     """
 
     source: Source
@@ -49,12 +49,12 @@ class CertifiedBoundary:
 
 
 def certified(request: BoundaryRequest) -> CertifiedBoundary:
-    """Find and certify.
+    """Find a boundary and certify it.
 
     Raises
     ------
     UsageError, DataError
-        An option does not go with a certificate, or the rows cannot be read.
+        An option conflicts with a certificate, or the rows cannot be read.
     """
     delta = checked_delta(request)
     constraint, spec = request.constraint, request.grid.spec(Algorithm.SMOOTH)
@@ -63,7 +63,7 @@ def certified(request: BoundaryRequest) -> CertifiedBoundary:
     rows = table.rows().pooled()
     pilot, test = _split(rows, request.seed)
     tried: tuple[BinsTried, ...] | None = None
-    if auto and pilot.size:  # on the pilot, so that the test stays one
+    if auto and pilot.size:  # chosen on the pilot, so that there is a single test
         tried = tried_bins(_cells(pilot, _for_bins(spec)), constraint, request.seed)
         spec = replace(spec, uncertainty_bins=fewest_of(tried))
     (bound,) = constraint.amounts
@@ -73,7 +73,7 @@ def certified(request: BoundaryRequest) -> CertifiedBoundary:
         tested = cells_under(pool_by(test, ranked.uncertainty_edges), ranked)
         outcome = certify(ranked, tested, bound, delta)
     cells = shown = _cells(rows, spec)
-    if isinstance(outcome, Certified):  # a certified boundary has the edges of the pilot
+    if isinstance(outcome, Certified):  # a certified boundary has the pilot's edges
         shown = cells_under(pool_by(rows, ranked.uncertainty_edges), ranked)
     found = outcome if isinstance(outcome, Certified) else None
     return CertifiedBoundary(
@@ -89,12 +89,12 @@ def certified(request: BoundaryRequest) -> CertifiedBoundary:
 
 
 def checked_delta(request: BoundaryRequest) -> float:
-    """The risk of a certificate, once all that is asked for beside it goes with it.
+    """Risk of the certificate, after a check of all other options.
 
     Raises
     ------
     UsageError
-        Something does not.
+        An option conflicts with a certificate.
     """
     delta = decimal("certify", request.certify or "", above=0, below=1)
     check_seed(request.seed)
@@ -103,7 +103,7 @@ def checked_delta(request: BoundaryRequest) -> float:
         raise UsageError(f"--certify with --algorithm {request.searched}", expected="--algorithm smooth")
     if request.constraint.margin:
         raise UsageError("--margin beside --certify", expected="one of them")
-    if len(request.compare) > 1:  # the best is chosen on all rows, those of the test among them
+    if len(request.compare) > 1:  # choosing the best column uses all rows, including those of the test
         raise UsageError(
             f"--certify with {len(request.compare)} columns in --uncertainty",
             expected="one",
@@ -119,13 +119,13 @@ def checked_delta(request: BoundaryRequest) -> float:
 
 
 def _split(rows: Rows, seed: int) -> tuple[Rows, Rows]:
-    """A pilot of a fifth of the rows, and the others."""
+    """Split the rows into a pilot of a fifth, and the rest."""
     pilot, others = dealt(rows, seed, [rows.size // PILOT_PARTS])
     return rows.weighing(pilot), rows.weighing(others)
 
 
 def _for_bins(spec: GridSpec) -> GridSpec:
-    """The grid whose bins add up, on which their number is chosen."""
+    """Shared grid, from which the number of bins is chosen."""
     return replace(spec, binning=Binning.SHARED, score_bins=spec.score_bins or SCORE_BINS)
 
 
@@ -135,7 +135,7 @@ def _cells(rows: Rows, spec: GridSpec) -> Cells:
 
 
 def _on_all(rows: Rows, found: Certified) -> FittedBoundary:
-    """The certified thresholds with what they select of all rows."""
+    """Certified thresholds with their counts on all rows."""
     chosen = decide(
         rows.score,
         rows.uncertainty,

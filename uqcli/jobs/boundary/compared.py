@@ -1,4 +1,4 @@
-"""Whether each of some uncertainty columns pays, on the counts of a request."""
+"""Test whether each of several uncertainty columns improves on a single threshold."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from uqcli.reports.boundary.compared import Compared
 
 
 def compared(request: BoundaryRequest, constraint: Constraint) -> tuple[tuple[Compared, ...], HoldOutRows]:
-    """What each uncertainty of a request gains, the best first, and the rows of that.
+    """Test every uncertainty column of a request, the best first; also return the rows of the best.
 
     Raises
     ------
     UsageError, DataError
-        There are no rows, or they cannot be read.
+        The request has no rows, or they cannot be read.
     """
     if request.saved_grid is not None:
         raise UsageError("--compare beside --grid", expected="the rows themselves")
@@ -35,7 +35,7 @@ def compared(request: BoundaryRequest, constraint: Constraint) -> tuple[tuple[Co
 
 
 def ranked(gains: dict[str, Gain | None]) -> tuple[Compared, ...]:
-    """With p-values that hold for all columns together; first what gains most beyond its placebos."""
+    """Adjust p-values for all columns jointly (Holm); rank by the gain in excess of the permuted gains."""
     tested = {name: found for name, found in gains.items() if found is not None}
     higher = holm({name: found.p_value for name, found in tested.items()})
     lower = holm({name: found.p_hurts for name, found in tested.items()})

@@ -1,4 +1,4 @@
-"""The trade-off that a boundary is a point of, written as a table."""
+"""Write the trade-off curve that a boundary lies on as a table."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from uqcli.reports.boundary.trade_off import TradeOff, columns_of
 
 
 def written_frontier(hold_out: HoldOut, algorithm: Algorithm, output: Destination) -> TradeOff:
-    """Find and write it.
+    """Compute the trade-off curve and write it.
 
     Raises
     ------
     UsageError
-        The boundary is not found on a grid.
+        The boundary's algorithm uses no grid.
     DataError
-        The place cannot be written.
+        The output cannot be written.
     """
     if entry_of(algorithm).works_on is not WorksOn.GRID:
         raise UsageError(

@@ -1,4 +1,4 @@
-"""What boundaries are found on, rows or a saved grid: which algorithm applies, on which cells."""
+"""Calibration sets of boundaries, as rows or as a saved grid: applicable algorithms and their cells."""
 
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ from uqcli.methods.boundary.registry import WorksOn, entry_of
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class CountedGrid:
-    """Scores counted by uncertainty bin, exactly enough for a grid and for one threshold.
+    """Counts of scores by uncertainty bin, exact enough for a grid and for a single threshold.
 
     Attributes
     ----------
     parts
-        Of each uncertainty bin, and last of all rows.
+        Counts of each uncertainty bin, then of all rows.
     """
 
     spec: GridSpec
@@ -45,7 +45,7 @@ class CountedGrid:
     _made: dict[tuple[int, int | None], Cells] = field(default_factory=dict)
 
     def cells(self, bins: int, score_bins: int | None) -> Cells:
-        """The grid, of a shared one with so many uncertainty bins."""
+        """Cells of the grid; a shared grid is merged to ``bins`` uncertainty bins."""
         shape = bins, score_bins
         if shape not in self._made:
             self._made[shape] = self._cells(bins, score_bins)
@@ -62,23 +62,23 @@ class CountedGrid:
 
 @dataclass(frozen=True, kw_only=True)
 class HoldOutRows:
-    """Labelled rows to be counted.
+    """Labelled rows of a calibration set.
 
     Attributes
     ----------
     constraint
-        What boundaries have to keep on these rows.
+        Constraint on these rows.
     uncertain
         Whether there is an uncertainty.
     grid
-        How rows are cut.
+        Binning of the rows.
     seed
-        Of the folds that the number of uncertainty bins rests on.
+        Seed of the folds in which the number of uncertainty bins is chosen.
     least_bins
-        Uncertainty bins that are taken at least where their number is chosen.
+        Minimum number of uncertainty bins if it is chosen.
     smoothed_only
-        Whether nothing but smoothed boundaries under the constraint are found on shared grids, so that only
-        where their thresholds lie has to be looked at closely.
+        Whether only smoothed boundaries on shared grids are searched under the constraint. Counts must then
+        be exact near their thresholds only.
     """
 
     constraint: Constraint
@@ -95,12 +95,12 @@ class HoldOutRows:
 
     @classmethod
     def of(cls, request: BoundaryRequest, constraint: Constraint, *, uncertain: bool = False) -> HoldOutRows:
-        """The rows of a request.
+        """Calibration set of a request.
 
         Parameters
         ----------
         uncertain
-            Whether the uncertainty is read whatever the algorithm.
+            Whether to read the uncertainty for any algorithm.
 
         Raises
         ------
@@ -111,7 +111,7 @@ class HoldOutRows:
         for algorithm in algorithms:
             request.grid.spec(algorithm).check()
         every = request.searched is AlgorithmChoice.ALL
-        # of all algorithms, hr alone does not make the uncertainty be read
+        # among all algorithms, hr alone is no reason to read the uncertainty
         raised = not every and entry_of(algorithms[0]).works_on is WorksOn.RAISED_SCORES
         uncertain = (
             uncertain or raised or any(request.grid.spec(each).uncertainty_bins > 1 for each in algorithms)
@@ -128,16 +128,16 @@ class HoldOutRows:
         )
 
     def parameters(self, request: BoundaryRequest, algorithm: Algorithm, bins: int) -> BoundaryParameters:
-        """Options that are saved with a boundary of so many uncertainty bins."""
+        """Options to save with a boundary of ``bins`` uncertainty bins."""
         return request.parameters(replace(self.grid.spec(algorithm), uncertainty_bins=bins))
 
     def shape(self, algorithm: Algorithm) -> tuple[int, int]:
-        """Uncertainty bins and score bins; 0 score bins for every distinct score."""
+        """Uncertainty bins and score bins; 0 score bins means every distinct score."""
         spec = self.grid.spec(algorithm)
         return spec.uncertainty_bins, spec.score_bins or 0
 
     def obstacle(self, algorithm: Algorithm) -> str | None:
-        """Why an algorithm does not apply; None if it does."""
+        """Reason why an algorithm does not apply; None if it does."""
         entry = entry_of(algorithm)
         if self.constraint.kind not in entry.kinds:
             return f"works for {' and '.join(sorted(entry.kinds))} only"
@@ -148,16 +148,18 @@ class HoldOutRows:
         return None
 
     def optimum(self, algorithm: Algorithm) -> Optimum:
-        """The best boundary of an algorithm that applies."""
+        """Best boundary of an applicable algorithm."""
         if entry_of(algorithm).works_on is WorksOn.RAISED_SCORES:
             return optimise_recalibrated(self.table.rows(), self.constraint)
         found = optimise(self.cells(algorithm), algorithm, self.constraint)
         if found.found is None and entry_of(algorithm).works_on is WorksOn.SCORES:
-            return optimise(self.every_score, algorithm, self.constraint)  # the closest may be anywhere
+            return optimise(
+                self.every_score, algorithm, self.constraint
+            )  # the nearest result may be at any score
         return found
 
     def expected(self, algorithm: Algorithm) -> Expected | None:
-        """What to expect of it on new rows; None where that cannot be told."""
+        """Expected results on new data; None if not estimated."""
         entry = entry_of(algorithm)
         if entry.works_on is WorksOn.RAISED_SCORES:
             return None
@@ -165,11 +167,11 @@ class HoldOutRows:
         return expected(cells, algorithm, self.constraint, self.seed)
 
     def is_auto(self, algorithm: Algorithm) -> bool:
-        """Whether the number of uncertainty bins is chosen by what pays."""
+        """Whether the number of uncertainty bins is chosen by performance."""
         return entry_of(algorithm).works_on is WorksOn.GRID and self.grid.is_auto(algorithm)
 
     def cells(self, algorithm: Algorithm) -> Cells:
-        """The cells an algorithm works on."""
+        """Cells that an algorithm works on."""
         if entry_of(algorithm).works_on is not WorksOn.GRID:
             return self._scores
         spec = self.grid.spec(algorithm)
@@ -182,12 +184,12 @@ class HoldOutRows:
 
     @property
     def bins(self) -> int:
-        """Uncertainty bins that pay."""
+        """Chosen number of uncertainty bins."""
         return max(fewest_of(self.tried), self.least_bins)
 
     @cached_property
     def compared_cells(self) -> Cells:
-        """A shared grid of at least two uncertainty bins, for comparing them with the score alone."""
+        """Shared grid of at least two uncertainty bins, for the comparison with a single threshold."""
         spec = replace(self.grid.spec(Algorithm.SMOOTH), binning=Binning.SHARED)
         auto = self.grid.is_auto(Algorithm.SMOOTH)
         bins = max(self.bins if auto else spec.uncertainty_bins, 2)
@@ -196,30 +198,30 @@ class HoldOutRows:
 
     @property
     def tried(self) -> tuple[BinsTried, ...]:
-        """What numbers of uncertainty bins gain; empty where there are too few alerts to tell."""
+        """Gain of each number of uncertainty bins; empty if there are too few alerts."""
         return self._tried_on(self._count(self._shared(SHARED_UNCERTAINTY_BINS)))
 
     def _tried_on(self, counted: CountedGrid) -> tuple[BinsTried, ...]:
-        """The same on a grid that may still be counted more closely."""
+        """Gain of each number of uncertainty bins, on a grid that may still be refined."""
         if counted.spec not in self._tried:
             cells = counted.cells(counted.spec.uncertainty_bins, self.grid.score_bins or SCORE_BINS)
             self._tried[counted.spec] = tried_bins(cells, self.constraint, self.seed)
         return self._tried[counted.spec]
 
     def _shared(self, bins: int) -> GridSpec:
-        """The default's grid."""
+        """Default grid."""
         return GridSpec(binning=Binning.SHARED, uncertainty_bins=bins, score_bins=self.grid.score_bins)
 
     @cached_property
     def one_row(self) -> Cells:
-        """The default's grid without uncertainty, for one threshold."""
+        """Default grid with one uncertainty bin, for a single threshold."""
         shared = [each for each in self._counted.values() if each.spec.binning is Binning.SHARED]
         counted = shared[0] if shared else self._count(self._shared(1))
         return counted.cells(1, self.grid.score_bins or SCORE_BINS)
 
     @cached_property
     def _scores(self) -> Cells:
-        """All scores among which the best single threshold is."""
+        """Scores among which the best single threshold lies."""
         if not self._counted:
             self.one_row  # noqa: B018 - counts them
         return single_row(next(iter(self._counted.values())).parts[-1].counts)
@@ -230,7 +232,7 @@ class HoldOutRows:
         return single_row(self.table.pooled(WHOLE)[0])
 
     def _count(self, spec: GridSpec) -> CountedGrid:
-        """Count the rows, once for each grid; the scores as exactly as one threshold needs them, too."""
+        """Count the rows once per grid; scores are also exact enough for a single threshold."""
         if spec not in self._counted:
             edges = uncertainty_edges(self.table, spec)
             lean = self.smoothed_only and spec.binning is Binning.SHARED
@@ -240,9 +242,9 @@ class HoldOutRows:
         return self._counted[spec]
 
     def _at_thresholds(self, counts: Sequence[RangeCounts], spec: GridSpec, edges: Floats) -> list[Bools]:
-        """The ranges that hold the lowest positive row of what smoothed boundaries take."""
+        """Ranges with the lowest positive row above the thresholds of smoothed boundaries."""
         *parts, whole = counts
-        if spec not in self._taken:  # asked again once these are opened
+        if spec not in self._taken:  # called again after these are opened
             self._taken[spec] = self._lowest_taken(CountedGrid(spec=spec, edges=edges, parts=tuple(counts)))
         named = np.zeros(len(whole.value), dtype=np.bool_)
         for of_bins in self._taken[spec]:
@@ -255,9 +257,9 @@ class HoldOutRows:
         return of_all_rows(counts, named & ~whole.exact)
 
     def _lowest_taken(self, counted: CountedGrid) -> list[list[float]]:
-        """Lower edges of the lowest cells taken in each uncertainty bin, infinite where none is.
+        """Lower edges of the lowest cells taken in each uncertainty bin, infinite if none is.
 
-        Of one threshold, and of as many bins as may be used.
+        For a single threshold, and for each possible number of bins.
         """
         every = counted.cells(counted.spec.uncertainty_bins, counted.spec.score_bins)
         numbers = {1, len(every.rows)}
@@ -277,20 +279,20 @@ class HoldOutRows:
 
 
 def _first_positive(counts: RangeCounts, lowest: float) -> float:
-    """Where the first range with a positive row begins from a score on; infinite where there is none."""
+    """Start of the first range with a positive row at or above a score; infinite if there is none."""
     start = int(np.searchsorted(counts.value, lowest))
     held = counts.positives[start:] > 0
     return float(counts.value[start + int(np.argmax(held))]) if held.any() else np.inf
 
 
 def single_row(counts: ValueCounts) -> Cells:
-    """A cell for each distinct score, whatever the uncertainty."""
+    """One cell per distinct score, in a single uncertainty bin."""
     return Cells(uncertainty_edges=np.empty(0), rows=(distinct_cells(counts),))
 
 
 @dataclass(frozen=True, kw_only=True)
 class HoldOutGrid:
-    """The cells of a saved grid (see HoldOutRows)."""
+    """Saved grid as a calibration set (see HoldOutRows)."""
 
     constraint: Constraint
     source: Source
@@ -301,7 +303,7 @@ class HoldOutGrid:
 
     @classmethod
     def of(cls, request: BoundaryRequest, grid: GridArtifact, constraint: Constraint) -> HoldOutGrid:
-        """A grid in the place of rows; of a shared one bins are added up to as many as pay."""
+        """Calibration set from a grid; bins of a shared grid are merged to the number that performs best."""
         cells = grid.cells()
         auto = request.grid.is_auto(Algorithm.SMOOTH) and request.searched is not AlgorithmChoice.ALL
         return cls(
@@ -314,7 +316,7 @@ class HoldOutGrid:
         )
 
     def parameters(self, request: BoundaryRequest, algorithm: Algorithm, bins: int) -> BoundaryParameters:
-        """Options that are saved with a boundary of so many uncertainty bins."""
+        """Options to save with a boundary of ``bins`` uncertainty bins."""
         del algorithm
         made = self.artifact.parameters
         spec = GridSpec(
@@ -328,7 +330,7 @@ class HoldOutGrid:
 
     @property
     def every_score(self) -> Cells | None:
-        """All cells, where no uncertainty divides them."""
+        """All cells, if there is one uncertainty bin."""
         return self.saved if len(self.saved.rows) == 1 else None
 
     def shape(self, algorithm: Algorithm) -> tuple[int, int]:
@@ -337,7 +339,7 @@ class HoldOutGrid:
         return len(self.saved.rows), len(self.saved.rows[0].count)
 
     def obstacle(self, algorithm: Algorithm) -> str | None:
-        """Why an algorithm does not apply; None if it does."""
+        """Reason why an algorithm does not apply; None if it does."""
         entry = entry_of(algorithm)
         if self.constraint.kind not in entry.kinds:
             return f"works for {' and '.join(sorted(entry.kinds))} only"
@@ -348,31 +350,31 @@ class HoldOutGrid:
         return None
 
     def optimum(self, algorithm: Algorithm) -> Optimum:
-        """The best boundary of an algorithm that applies."""
+        """Best boundary of an applicable algorithm."""
         return optimise(self.cells(algorithm), algorithm, self.constraint)
 
     def expected(self, algorithm: Algorithm) -> Expected | None:
-        """What to expect of it on new rows; None where that cannot be told."""
+        """Expected results on new data; None if not estimated."""
         return expected(self.cells(algorithm), algorithm, self.constraint, self.seed)
 
     def is_auto(self, algorithm: Algorithm) -> bool:
-        """Whether the number of uncertainty bins is chosen by what pays."""
+        """Whether the number of uncertainty bins is chosen by performance."""
         return self.auto and algorithm is Algorithm.SMOOTH
 
     def cells(self, algorithm: Algorithm) -> Cells:
-        """The cells an algorithm works on."""
+        """Cells that an algorithm works on."""
         if self.is_auto(algorithm):
             return self.saved.joined(fewest_of(self.tried))
         return self.saved
 
     @cached_property
     def tried(self) -> tuple[BinsTried, ...]:
-        """What numbers of uncertainty bins gain; empty where there are too few alerts to tell."""
+        """Gain of each number of uncertainty bins; empty if there are too few alerts."""
         return tried_bins(self.saved, self.constraint, self.seed)
 
     @property
     def one_row(self) -> Cells | None:
-        """The grid without uncertainty; None where its bins do not add up."""
+        """Grid merged to one uncertainty bin; None if its bins cannot be merged."""
         shared = self.artifact.binning is Binning.SHARED or len(self.saved.rows) == 1
         return self.saved.joined(1) if shared else None
 
@@ -381,5 +383,5 @@ HoldOut = HoldOutRows | HoldOutGrid
 
 
 def algorithms_of(asked: AlgorithmChoice) -> tuple[Algorithm, ...]:
-    """The algorithms that are asked for, in order."""
+    """Requested algorithms, in order."""
     return tuple(Algorithm) if asked is AlgorithmChoice.ALL else (Algorithm(asked),)

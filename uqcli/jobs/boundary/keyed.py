@@ -1,4 +1,4 @@
-"""Rows in an order that is keyed by what they hold: neither their order nor their files have a say."""
+"""Split rows by hashes of their content, independently of row order and files."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ class Copies:
     Attributes
     ----------
     of : int64, shape (n,)
-        Place of each row's values in the table.
+        Index of each row's values in the table.
     drawn : uint64, shape (n,)
-        A hash of each row's values, of its number among equal rows, of the seed, and of the whole table:
-        without the last, what is drawn of a few much repeated values would be the same for every hold-out.
-        Copies of one row have one hash, so that they stay together (see uqcli.repeats).
+        Hash of each row's values, its number among equal rows, the seed, and the table digest. Without the
+        digest, draws from a few repeated values would be equal for every calibration set. Copies of one row
+        share a hash, so that they stay together (see uqcli.repeats).
     table
-        The digest of the whole table.
+        Digest of the table.
     """
 
     of: Ints
@@ -35,14 +35,14 @@ class Copies:
     table: int
 
     def parts(self, ends: Sequence[int]) -> Ints:
-        """Number of each row's part in the order of the hashes; ``ends`` as for ``dealt``."""
+        """Part of each row in the order of the hashes; ``ends`` as in ``dealt``."""
         cuts = [end for end in ends if 0 < end < len(self.drawn)]
         bounds = np.partition(self.drawn, cuts)[cuts] if cuts else self.drawn[:0]
         return np.searchsorted(bounds, self.drawn, side="right") + (len(ends) - len(cuts))
 
 
 def copies(rows: Rows, seed: int) -> Copies:
-    """The single rows of pooled ones."""
+    """Expand pooled rows to single rows."""
     count = rows.counted()
     columns = [*rows.numbers.values(), rows.labels]
     table = digest([*columns, count])
@@ -55,19 +55,19 @@ def copies(rows: Rows, seed: int) -> Copies:
 
 
 def dealt(rows: Rows, seed: int, ends: Sequence[int]) -> list[Ints]:
-    """Deal rows into parts in the order of a hash.
+    """Split rows into parts in the order of their hashes.
 
     Parameters
     ----------
     rows
         Pooled.
     ends
-        Ranks, ascending, at which all parts but the last end.
+        Ascending ranks at which all parts except the last end.
 
     Returns
     -------
     int64, shape (n,)
-        Of each part, how often each distinct row is in it.
+        Multiplicity of each distinct row in each part.
     """
     single = copies(rows, seed)
     part = single.parts(ends)

@@ -1,4 +1,4 @@
-"""What a boundary is asked for."""
+"""Requests for boundaries."""
 
 from __future__ import annotations
 
@@ -19,18 +19,18 @@ _SMOOTHED = frozenset({Algorithm.SMOOTH, Algorithm.ST})
 
 @dataclass(frozen=True, kw_only=True)
 class GridRequest:
-    """How rows are cut, as far as somebody says.
+    """Requested binning; None where the default applies.
 
     Attributes
     ----------
     binning
-        None for the usual one: shared where rates are smoothed, else that of the paper.
+        None for the default: shared for smoothed rates, else the paper's.
     uncertainty_bins
-        None for the usual number: as many as pay where rates are smoothed, else 3.
+        None for the default: chosen by performance for smoothed rates, else 3.
     auto
-        Whether as many are asked for as pay; ``uncertainty_bins`` is then not looked at.
+        Whether to choose the number by performance; ``uncertainty_bins`` is then ignored.
     score_bins
-        None for one at each distinct score.
+        None for one bin per distinct score.
     """
 
     binning: Binning | None = None
@@ -39,11 +39,11 @@ class GridRequest:
     score_bins: int | None = defaults.SCORE_BINS
 
     def is_auto(self, algorithm: Algorithm) -> bool:
-        """Whether the number of uncertainty bins is chosen by what pays."""
+        """Whether the number of uncertainty bins is chosen by performance."""
         return self.auto or (self.uncertainty_bins is None and algorithm is Algorithm.SMOOTH)
 
     def spec(self, algorithm: Algorithm) -> GridSpec:
-        """The grid that is counted for an algorithm; of a shared one bins may be added up afterwards."""
+        """Grid to count for an algorithm; the bins of a shared grid may be merged later."""
         usual = Binning.SHARED if algorithm in _SMOOTHED else defaults.GRID_BINNING
         bins = self.uncertainty_bins or defaults.UNCERTAINTY_BINS
         if self.is_auto(algorithm):
@@ -55,28 +55,27 @@ class GridRequest:
 
 @dataclass(frozen=True, kw_only=True)
 class BoundaryRequest:
-    """A boundary that is asked for.
+    """Request for a boundary.
 
     Attributes
     ----------
     algorithm
-        None for the usual one, in whose place one score threshold is saved where that is what is advised.
+        None for the default, which saves a single threshold if that is advised.
     grid
-        How rows are cut; not looked at with a saved grid.
+        Binning of the rows; ignored with a saved grid.
     saved_grid
-        Path of a grid artifact to work on instead of rows, or None.
+        Path of a grid to use instead of rows, or None.
     shift
-        Class weights of a target in which the constraint is to hold; None for the rows themselves.
+        Class weights of target data in which the constraint must hold; None for the rows themselves.
     certify
-        Risk that the precision of new rows is below the bound, a decimal in (0, 1) as typed; None for no
+        Risk that the precision on new data is below the bound, a decimal in (0, 1) as typed. None for no
         certificate.
     compare
-        Columns of uncertainty of which is asked whether they pay, the best of which is used; empty where
-        nobody asks.
+        Uncertainty columns to compare with a single threshold, of which the best is used; empty for none.
     frontier
-        Where the trade-off of recall and precision goes as a table; None for nowhere.
+        Output of the trade-off curve of recall and precision; None for none.
     seed
-        Of the splits that certificates, comparisons and the number of bins rest on.
+        Seed of the splits for certificates, comparisons and the number of bins.
     """
 
     data: DataRequest
@@ -92,17 +91,17 @@ class BoundaryRequest:
 
     @property
     def searched(self) -> AlgorithmChoice:
-        """What is asked for, or usual."""
+        """Requested or default algorithm."""
         return self.algorithm or defaults.ALGORITHM
 
     @property
     def leaves_the_rule(self) -> bool:
-        """Whether neither an algorithm nor bins were asked for, so that what is advised is saved."""
+        """Whether neither algorithm nor bins were requested, so that the advised rule is saved."""
         bins = self.saved_grid is None and (self.grid.auto or self.grid.uncertainty_bins is not None)
         return self.algorithm is None and self.certify is None and not bins
 
     def parameters(self, grid: GridSpec) -> BoundaryParameters:
-        """What is saved of it with the result, which was found on such a grid."""
+        """Options to save with the result, found on the given grid."""
         return BoundaryParameters(
             algorithm=self.searched,
             binning=grid.binning,
@@ -114,7 +113,7 @@ class BoundaryRequest:
         )
 
     def looking_at(self, uncertainty: str) -> Self:
-        """The same with another column of uncertainty."""
+        """Copy with another uncertainty column."""
         roles = self.data.roles
         numbers = {**roles.numbers, "uncertainty": uncertainty}
         return replace(self, data=replace(self.data, roles=replace(roles, numbers=numbers)))

@@ -1,4 +1,4 @@
-"""``uqcli boundary``: from labelled hold-out rows, or a saved grid, to a decision boundary."""
+"""``uqcli boundary``: find a decision boundary on a calibration set or a saved grid."""
 
 from __future__ import annotations
 
@@ -54,12 +54,12 @@ from uqcli.reports.boundary.several import SeveralBoundariesReport
 
 
 def run(request: BoundaryRequest) -> Result[BoundaryReport, BoundaryArtifact | None]:
-    """Read, find the boundary, describe it.
+    """Find the boundary and report it.
 
     Raises
     ------
     UsageError, DataError, ArtifactError
-        See the parts.
+        An option is invalid, or the rows, grid or class weights cannot be read.
     """
     try:
         return _run(request)
@@ -77,12 +77,12 @@ def _run(request: BoundaryRequest) -> Result[BoundaryReport, BoundaryArtifact | 
         raise UsageError(f"--margin with --algorithm {request.searched}", expected="--algorithm smooth")
     _require_memory(request)
     mix = None
-    if request.shift is not None and request.certify is None:  # which refuses it
+    if request.shift is not None and request.certify is None:  # certified() refuses it
         mix = mix_of(load_shift(request.shift), request.data.positive_value).mix
     constraint = request.constraint if mix is None else mix.in_source(request.constraint)
     if not request.compare:
         return _found(request, constraint, mix)
-    with streams_kept():  # the rows are read again
+    with streams_kept():  # the rows are read twice
         gains, hold_out = compared(request, constraint)
         if gains[0].verdict == "helps":
             hold_out = replace(hold_out, least_bins=2)
@@ -148,16 +148,16 @@ def _found(
 def run_several(
     request: BoundaryRequest, constraints: Sequence[Constraint]
 ) -> Result[SeveralBoundariesReport, None]:
-    """Find a boundary for each of several bounds; all of them are saved, or none.
+    """Find a boundary for each of several bounds; all or none are saved.
 
     Raises
     ------
     UsageError, DataError, ArtifactError
         See ``run``.
     """
-    with streams_kept():  # the rows are read for each
+    with streams_kept():  # the rows are read once per bound
         results = [run(replace(request, constraint=each)) for each in constraints[:1]]
-        request = replace(request, frontier=None)  # the same for all
+        request = replace(request, frontier=None)  # the same for all bounds
         results += [run(replace(request, constraint=each)) for each in constraints[1:]]
     failure = next((each.failure for each in results if each.failure is not None), None)
     pairs = zip(constraints, results, strict=True)
@@ -197,14 +197,14 @@ def _with_certificate(
 
 
 def _hold_out(request: BoundaryRequest, constraint: Constraint) -> HoldOut:
-    """What boundaries are found on, with the constraint that means there what was asked for."""
+    """Calibration set, with the constraint converted to the class priors of its rows."""
     if request.saved_grid is None:
         return HoldOutRows.of(request, constraint)
     return HoldOutGrid.of(request, load_kind(request.saved_grid, GridArtifact), constraint)
 
 
 def _cautious(hold_out: HoldOut, best: Candidate, constraint: Constraint) -> Optimum | None:
-    """The same rule with a margin of one standard error; None where the bound is met with as much."""
+    """The same rule with a margin of one standard error; None if the bound is already met with it."""
     one = replace(constraint, margin=Fraction(1))
     if best.algorithm is not Algorithm.SMOOTH or best.found is None:
         return None
@@ -223,7 +223,7 @@ def _cautious(hold_out: HoldOut, best: Candidate, constraint: Constraint) -> Opt
 
 
 def _without_margin(hold_out: HoldOut, best: Candidate, constraint: Constraint) -> FittedBoundary | None:
-    """What is found without the margin that makes it infeasible."""
+    """Result without the margin that made the constraint infeasible."""
     if not constraint.margin or best.found is not None:
         return None
     without = replace(constraint, margin=Fraction(0))
@@ -233,7 +233,7 @@ def _without_margin(hold_out: HoldOut, best: Candidate, constraint: Constraint) 
 def _as_used(
     request: BoundaryRequest, hold_out: HoldOut, best: Candidate, cells: Cells
 ) -> BoundaryParameters:
-    """The options of the rule that is saved; without a grid where its algorithm does not use one."""
+    """Options of the saved rule; without grid options if its algorithm uses no grid."""
     bins = len(best.found.thresholds) if best.found is not None else len(cells.rows)
     parameters = hold_out.parameters(request, best.algorithm, bins)
     if entry_of(best.algorithm).works_on is WorksOn.GRID or parameters.algorithm is AlgorithmChoice.ALL:
@@ -273,7 +273,7 @@ def _artifact(report: BoundaryReport, found: FittedBoundary, by: Recalibration |
 
 
 def _saved_expected(report: BoundaryReport) -> SavedExpected | msgspec.UnsetType | None:
-    """What is expected on new rows; null where it is not estimated, nothing beside a certificate."""
+    """Expected results on new data; null if not estimated, absent with a certificate."""
     if report.certification is not None:
         return msgspec.UNSET
     parts = expected_metrics(report.chosen.expected, report.mix)
@@ -289,5 +289,5 @@ def _saved(estimate: Estimate) -> SavedRange:
 
 def _target(mix: ClassMix, precision: float | None) -> SavedTarget:
     there = mix.precision(precision)
-    assert there is not None  # something is selected, and both classes have weight
+    assert there is not None  # some rows are flagged, and both classes have weight
     return SavedTarget(weights=[mix.negative, mix.positive], precision=there)

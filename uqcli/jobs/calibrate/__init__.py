@@ -1,1 +1,1 @@
-"""Calibrated probabilities: the story of the command."""
+"""Job of ``calibrate``."""

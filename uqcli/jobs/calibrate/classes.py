@@ -1,4 +1,4 @@
-"""Calibrators of class probabilities."""
+"""Fit and evaluate calibrators of class probabilities."""
 
 from __future__ import annotations
 
@@ -36,12 +36,12 @@ from uqcli.rows import Rows
 
 
 def run_classes(request: CalibrateRequest) -> Result[CalibrateReport, CalibratorArtifact]:
-    """Fit a map of class probabilities, and measure it on rows it was not fitted on.
+    """Fit a map of class probabilities, and measure it cross-validated or on a test set.
 
     Raises
     ------
     UsageError, DataError, ArtifactError
-        An option does not go with class probabilities, or rows or class weights cannot be read.
+        An option does not apply to class probabilities, or rows or class weights cannot be read.
     """
     _check(request)
     data = request.data.without("uncertainty")
@@ -88,7 +88,7 @@ def run_classes(request: CalibrateRequest) -> Result[CalibrateReport, Calibrator
 ClassFit = Callable[[ClassCounts], tuple[ClassMap, tuple[str, ...]]]
 
 CLASS_FITS: Mapping[CalibrationMethod, ClassFit] = {CalibrationMethod.TEMPERATURE: fit_class_temperature}
-"""Methods that calibrate all classes at once."""
+"""Methods that calibrate all classes jointly."""
 
 _CORRECTED = (
     "Afterwards each class's probability is multiplied by its weight in the target; labelled rows of the "
@@ -106,11 +106,11 @@ class _Read:
     unnormalised: float
 
     def probability(self, rows: Rows) -> Matrix:
-        """Of some of the rows."""
+        """Class probabilities of some rows."""
         return probabilities(rows, self.roles)
 
     def counts(self, rows: Rows | None = None) -> ClassCounts:
-        """Of some of the rows, or of all."""
+        """Pool some rows, or all."""
         part = self.rows if rows is None else rows
         return ClassCounts.of(self.probability(part), label_numbers(part), part.weight)
 
@@ -151,7 +151,7 @@ def _weights(request: CalibrateRequest, read: _Read) -> list[float] | None:
 
 
 def _tested(data: DataRequest, map_: ClassMap) -> PairedClassCounts | None:
-    """Probabilities of other rows, before the map and after it."""
+    """Probabilities of the test set, before and after the map."""
     read = _read(data)
     before = read.probability(read.rows)
     return PairedClassCounts.of(
@@ -160,7 +160,7 @@ def _tested(data: DataRequest, map_: ClassMap) -> PairedClassCounts | None:
 
 
 def _cross_fitted(read: _Read, fit: ClassFit, seed: int) -> PairedClassCounts | None:
-    """Each row under a map fitted without it; None where there is only one."""
+    """Cross-validated probabilities; None with a single row."""
     rows = read.rows
     if rows.size < 2:
         return None

@@ -1,4 +1,4 @@
-"""Labelled rows made of counts, drawn and dealt out."""
+"""Convert counts to rows, sample them, and split them into folds."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from uqcli.rows import Rows
 
 
 def rows_of(counts: ValueCounts) -> Rows:
-    """Distinct rows in sorted order: of each score the negative ones before the positive ones."""
+    """Distinct rows in sorted order: for each score the negative row before the positive one."""
     weight = np.stack([counts.count - counts.positives, counts.positives], axis=1).astype(np.int64).ravel()
     there = np.flatnonzero(weight)
     return Rows(
@@ -24,13 +24,13 @@ def rows_of(counts: ValueCounts) -> Rows:
 
 
 def drawn_from(counts: ValueCounts, seed: int) -> ValueCounts:
-    """Counts of as many rows as are measured at most, drawn without replacement; fewer are all taken."""
+    """Sample without replacement as many rows as are measured at most; fewer are all kept."""
     rows = counts.rows
     if rows <= MEASURED_ROWS:
         return counts
     random = generator(seed, Purpose.SPLIT, 2)
     rank = np.sort(random.choice(rows, MEASURED_ROWS, replace=False, shuffle=False))
-    # of each score the negative rows come first
+    # for each score the negative rows come first
     place = places_of(counts.count, rank)
     taken, first = np.unique(place, return_index=True)
     before = sums_before(counts.count, taken)
@@ -41,18 +41,20 @@ def drawn_from(counts: ValueCounts, seed: int) -> ValueCounts:
 
 
 def deal_rows(rows: Rows, parts: int, random: np.random.Generator) -> Ints:
-    """Deal pooled rows out (see ``deal``); copies of one row stay together, as far as no part is left empty.
+    """Split pooled rows into folds (see ``deal``); copies stay together unless a fold would be empty.
 
     Returns
     -------
     int64, shape (parts, m)
-        How often each distinct row is in each part.
+        Multiplicity of each distinct row in each fold.
     """
     weight = rows.counted()
     if are_copies(rows):
         order = random.permutation(len(weight))
         last = np.cumsum(weight[order])
-        part = np.minimum((2 * last - weight[order]) * parts // (2 * last[-1]), parts - 1)  # of its middle
+        part = np.minimum(
+            (2 * last - weight[order]) * parts // (2 * last[-1]), parts - 1
+        )  # fold of the row's middle
         whole = np.zeros((parts, len(weight)), dtype=np.int64)
         whole[part, order] = weight[order]
         if whole.any(axis=1).all():
@@ -61,17 +63,17 @@ def deal_rows(rows: Rows, parts: int, random: np.random.Generator) -> Ints:
 
 
 def deal(weight: Ints, parts: int, random: np.random.Generator) -> Ints:
-    """Deal rows out in a drawn order, one to each part in turn; a row of weight w is w rows.
+    """Split rows into folds in a random order, one by one in turn; a row of weight w is w rows.
 
     Parameters
     ----------
     weight : int64, shape (m,)
-        Of distinct rows in sorted order.
+        Weights of distinct rows in sorted order.
 
     Returns
     -------
     int64, shape (parts, m)
-        How often each row is in each part; part sizes differ by at most one.
+        Multiplicity of each row in each fold; fold sizes differ by at most one.
     """
     order = random.permutation(len(weight))
     last = np.cumsum(weight[order])

@@ -1,4 +1,4 @@
-"""``uqcli calibrate --method all``: every method that applies, held against each other on the same folds."""
+"""``uqcli calibrate --method all``: compare all applicable methods on the same folds."""
 
 from __future__ import annotations
 
@@ -37,14 +37,14 @@ from uqcli.rows import Rows
 
 @dataclass(frozen=True, kw_only=True)
 class _Tried:
-    """A method that applies.
+    """An applicable method, fitted and measured.
 
     Attributes
     ----------
     request
-        What it would have been asked alone.
+        The request for this method alone.
     compared, panel
-        None where there are too few rows.
+        None if there are too few rows.
     """
 
     request: CalibrateRequest
@@ -59,25 +59,25 @@ class _Tried:
 
     @property
     def log_loss(self) -> float:
-        """What methods are ranked by; infinite where it is not known."""
+        """Log loss, by which methods are ranked; infinite if unknown."""
         value = None if self.compared is None else value_of(self.compared.after["log_loss"])
         return np.inf if value is None else value
 
 
 def run_every(request: CalibrateRequest) -> Result[CalibrateReport, CalibratorArtifact]:
-    """Fit every calibrator that applies, and keep the one with the lowest log loss on other rows.
+    """Fit every applicable calibrator, and keep that with the lowest log loss on rows outside its fit.
 
     Parameters
     ----------
     request
-        Its method is not looked at.
+        Request whose method is ignored.
 
     Raises
     ------
     UsageError, DataError, ArtifactError, MissingExtraError
         See ``run``.
     """
-    with streams_kept():  # the uncertainty may turn out to be missing
+    with streams_kept():  # read again if the uncertainty column is missing
         obstacles = _obstacles(request)
         read, obstacles = _read(request, obstacles)
         test = None if request.test is None else read_like(read.rows, read.data.on(request.test), request)
@@ -110,7 +110,7 @@ def run_every(request: CalibrateRequest) -> Result[CalibrateReport, CalibratorAr
 
 
 def _obstacles(request: CalibrateRequest) -> dict[CalibrationMethod, str]:
-    """Why methods do not apply to what was asked."""
+    """Reasons why methods do not apply to the request."""
     found = {}
     if "uncertainty" not in request.data.roles.numbers:
         found[CalibrationMethod.MIST] = "needs an uncertainty"
@@ -124,7 +124,7 @@ def _obstacles(request: CalibrateRequest) -> dict[CalibrationMethod, str]:
 def _read(
     request: CalibrateRequest, obstacles: dict[CalibrationMethod, str]
 ) -> tuple[ReadForAll, dict[CalibrationMethod, str]]:
-    """Rows with every column that some method looks at; without the uncertainty where there is none."""
+    """Read the columns of all methods, without the uncertainty if there is none."""
     named = request.data.roles.numbers.get("uncertainty")
     try:
         return read_for_all(request), obstacles
@@ -142,7 +142,7 @@ def _try(
     test: Rows | None,
     plan: ResamplingPlan,
 ) -> _Tried:
-    """Fit a method as if it were alone, and measure it on the rows that all are measured on."""
+    """Fit a method as if requested alone, and measure it on the rows shared by all methods."""
     asked = _alone(request, method)
     how = asked.calibration
     rows, tree_rows = _looked_at(read.rows, method), None
@@ -180,14 +180,14 @@ def _alone(request: CalibrateRequest, method: CalibrationMethod) -> CalibrateReq
 
 
 def _is_read(role: str, method: CalibrationMethod) -> bool:
-    """Whether a method looks at the column of a role."""
+    """Whether a method uses the column of a role."""
     if role == "uncertainty":
         return method is CalibrationMethod.MIST
     return not role.startswith("features.") or method is CalibrationMethod.HETEROGENEOUS
 
 
 def _looked_at(rows: Rows, method: CalibrationMethod) -> Rows:
-    """Rows with the columns that a method looks at, pooled: it finds what it would find alone."""
+    """Pool rows by the columns that a method uses, so that its result is as if requested alone."""
     return replace(
         rows,
         numbers={role: each for role, each in rows.numbers.items() if _is_read(role, method)},

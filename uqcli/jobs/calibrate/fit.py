@@ -1,4 +1,4 @@
-"""Fitting a calibration map to rows, whatever the method."""
+"""Fit a calibration map of any method to rows."""
 
 from __future__ import annotations
 
@@ -38,24 +38,24 @@ from uqcli.rows import Rows
 
 @dataclass(frozen=True, kw_only=True)
 class CalibrationOptions:
-    """How scores are calibrated.
+    """Calibration method and its options.
 
     Attributes
     ----------
     scale
-        Whether scores are probabilities, and how negatives were undersampled.
+        Whether scores are probabilities, and the undersampling factor of negatives.
     n_bins
-        Of histogram calibration.
+        Number of bins of histogram calibration.
     uncertainty_bins
-        Of mist.
+        Number of uncertainty bins of mist.
     confidence
-        Of the bound of histogram calibration.
+        Confidence of the error bound of histogram calibration.
     leaf_method, min_leaf
-        Heterogeneous: how leaves are calibrated, and the rows below which one uses a larger part's map.
+        Heterogeneous: method in the leaves, and the rows below which a leaf uses its parent's map.
     partitioner, max_depth, split
-        Heterogeneous with trees.
+        Heterogeneous with trees: their options.
     trees
-        Whether heterogeneous calibration learns trees; if not, the features' texts are the groups.
+        Whether heterogeneous calibration learns trees; otherwise the features' texts are the groups.
     """
 
     method: CalibrationMethod = defaults.CALIBRATION_METHOD
@@ -72,12 +72,12 @@ class CalibrationOptions:
     seed: int = defaults.SEED
 
     def check(self) -> None:
-        """Refuse what is out of range.
+        """Refuse options out of range.
 
         Raises
         ------
         UsageError
-            See the attributes.
+            An attribute is out of range.
         """
         if not 1 <= self.scale.undersampled <= 1e9:
             raise UsageError(f"undersampled {self.scale.undersampled:g}", expected="a number from 1 to 1e9")
@@ -94,7 +94,7 @@ class CalibrationOptions:
 
 @dataclass(frozen=True, kw_only=True)
 class FittedCalibration:
-    """A map, the scale of the scores it reads, and what there is to know of its fit."""
+    """A calibration map, its score scale, and notes on the fit."""
 
     map: CalibrationMap
     scale: Scale
@@ -108,14 +108,14 @@ class FittedCalibration:
 
 
 def fit(rows: Rows, options: CalibrationOptions, tree_rows: Rows | None = None) -> FittedCalibration:
-    """Fit a map.
+    """Fit a calibration map.
 
     Parameters
     ----------
     rows
-        At least one, pooled.
+        At least one row, pooled.
     tree_rows
-        Other rows to learn trees from; None deals the rows into two halves.
+        Separate rows to learn trees from; None to split the rows in halves.
 
     Raises
     ------
@@ -130,10 +130,10 @@ def fit(rows: Rows, options: CalibrationOptions, tree_rows: Rows | None = None) 
 
 
 def fit_counts(counts: ValueCounts, options: CalibrationOptions) -> FittedCalibration:
-    """Fit a map that looks at the scores alone; counts of scores as given."""
+    """Fit a map of the score alone to counts of uncorrected scores."""
     options.check()
     corrected = options.scale.corrected(counts.value)
-    if not (corrected[1:] > corrected[:-1]).all():  # scores that rounding made equal
+    if not (corrected[1:] > corrected[:-1]).all():  # scores made equal by rounding
         return _fit_scores(merge([replace(counts, value=corrected)]), options)
     return _fit_scores(replace(counts, value=corrected), options)
 
@@ -147,7 +147,7 @@ ScoreFit = Callable[[ValueCounts, CalibrationOptions], tuple[CalibrationMap, tup
 
 
 def _by_formula(fit_formula: Callable[[ValueCounts, Scale], FittedMap]) -> ScoreFit:
-    """A fit that looks at the scale alone, in the form of the others."""
+    """Adapt a fit that only needs the scale to the common signature."""
 
     def fitted(counts: ValueCounts, options: CalibrationOptions) -> tuple[CalibrationMap, tuple[str, ...]]:
         found = fit_formula(counts, options.scale)
@@ -169,7 +169,7 @@ SCORE_FITS: Mapping[CalibrationMethod, ScoreFit] = {
     CalibrationMethod.HISTOGRAM: _histogram,
     CalibrationMethod.PRIOR: lambda _, __: (IdentityMap(), ()),
 }
-"""Methods that look at the scores alone."""
+"""Methods that use the score alone."""
 
 
 def _by_uncertainty(rows: Rows, options: CalibrationOptions, tree_rows: Rows | None) -> CalibrationMap:
@@ -198,11 +198,11 @@ ROW_FITS: Mapping[CalibrationMethod, Callable[[Rows, CalibrationOptions, Rows | 
     CalibrationMethod.MIST: _by_uncertainty,
     CalibrationMethod.HETEROGENEOUS: _heterogeneous,
 }
-"""Methods that look at more than the scores."""
+"""Methods that use more than the score."""
 
 
 def _corrected(rows: Rows, options: CalibrationOptions) -> Rows:
-    """With scores after the correction of their scale."""
+    """Rows with scores corrected for undersampling."""
     return rows.scored(options.scale.corrected(rows.score))
 
 
@@ -223,12 +223,12 @@ def _learn(rows: Rows, options: CalibrationOptions) -> LearnedTrees:
 
 @dataclass(frozen=True, kw_only=True)
 class CrossFitted:
-    """Rows with the probabilities of maps that were fitted without them.
+    """Rows with cross-validated probabilities.
 
     Attributes
     ----------
     rows
-        Fold by fold; equal rows that were dealt into several folds stand in each of them.
+        Rows by fold; equal rows that are in several folds occur in each.
     probability : float64, shape (n,)
     """
 
@@ -237,12 +237,12 @@ class CrossFitted:
 
 
 def cross_fitted(rows: Rows, options: CalibrationOptions, tree_rows: Rows | None) -> CrossFitted | None:
-    """Calibrate each row under a map fitted without it; None where there is only one.
+    """Cross-validate: calibrate each row by a map fitted without it; None with a single row.
 
     Parameters
     ----------
     rows
-        Pooled: they are dealt into five folds in an order drawn over their sorted values.
+        Pooled; split into five folds in a random order over their sorted values.
     """
     if rows.size < 2:
         return None
@@ -260,5 +260,5 @@ def cross_fitted(rows: Rows, options: CalibrationOptions, tree_rows: Rows | None
 
 
 def before(rows: Rows, scale: Scale) -> Floats:
-    """The probabilities as they were given, before any correction."""
+    """Probabilities as given, before any correction."""
     return replace(scale, undersampled=1.0).probability(rows.score)

@@ -1,4 +1,4 @@
-"""Calibrators from labelled rows: what is read, fitted and saved."""
+"""Read labelled rows, fit a calibrator and build its rule file."""
 
 from __future__ import annotations
 
@@ -28,18 +28,18 @@ from uqcli.rows import Rows
 
 @dataclass(frozen=True, kw_only=True)
 class CalibrateRequest:
-    """A calibrator that is asked for.
+    """Request for a calibrator.
 
     Attributes
     ----------
     features, partition
-        Columns of heterogeneous calibration: to learn trees from, or whose texts are the groups.
+        Columns of heterogeneous calibration: features of trees, or columns whose texts define the groups.
     test, tree_data
-        Other rows: to measure on (None: cross-fitting), to learn trees from (None: half of the rows).
+        Further rows: test set (None: cross-validate), rows to learn trees from (None: half of the rows).
     shift
-        Class weights of a target for which probabilities are corrected after the map.
+        Class weights of target data, applied to the probabilities after the map.
     bootstrap
-        Replicates of the intervals; None makes them for data of moderate size.
+        Bootstrap resamplings for the intervals; None enables them for data of moderate size.
     """
 
     data: DataRequest
@@ -55,18 +55,18 @@ class CalibrateRequest:
 
 @dataclass(frozen=True, kw_only=True)
 class MadeCalibrator:
-    """A calibrator, and what it can be measured on.
+    """A calibrator, and the rows to measure it on.
 
     Attributes
     ----------
     data
-        What was read.
+        Data request.
     rows
-        Those it was fitted on, or as many of them as are measured at most.
+        Rows of the fit, or a sample of the size that is measured at most.
     fitted_rows
-        How many it was fitted on, by weight.
+        Total weight of the rows of the fit.
     tree_rows
-        Those that trees were learned from, where they are others.
+        Rows that trees were learned from, if separate.
     """
 
     artifact: CalibratorArtifact
@@ -79,13 +79,13 @@ class MadeCalibrator:
 
     @property
     def notes(self) -> list[str]:
-        """What there is to know of the fit."""
+        """Notes on the fit."""
         return [*self.fitted.notes, *shift_notes(self.target, self.fitted.map)]
 
 
 @dataclass(frozen=True, kw_only=True)
 class _Fit:
-    """A map with what it was fitted on (see MadeCalibrator)."""
+    """A map and the rows of its fit (see MadeCalibrator)."""
 
     fitted: FittedCalibration
     source: Source
@@ -100,7 +100,7 @@ def make_calibrator(request: CalibrateRequest) -> MadeCalibrator:
     Raises
     ------
     UsageError, DataError, ArtifactError, MissingExtraError
-        An option is out of range or missing, a score is no probability, rows or class weights cannot be read.
+        An option is invalid, a score is not a probability, or rows or class weights cannot be read.
     """
     how, data = request.calibration, _with_roles(request)
     target = None
@@ -126,7 +126,7 @@ def artifact_of(
     data: DataRequest,
     target: TargetMix | None,
 ) -> CalibratorArtifact:
-    """What is saved of a fitted map."""
+    """Build the rule file of a fitted map."""
     how = request.calibration
     return CalibratorArtifact(
         kind=ArtifactKind.CALIBRATOR,
@@ -147,7 +147,7 @@ def artifact_of(
 
 @dataclass(frozen=True, kw_only=True)
 class ReadForAll:
-    """Rows with every column that some method looks at (see MadeCalibrator)."""
+    """Rows with the columns of all methods (see MadeCalibrator)."""
 
     data: DataRequest
     source: Source
@@ -157,12 +157,12 @@ class ReadForAll:
 
 
 def read_for_all(request: CalibrateRequest) -> ReadForAll:
-    """Read rows to which every method that applies is fitted.
+    """Read the rows for fitting all applicable methods.
 
     Raises
     ------
     UsageError, DataError, ArtifactError, MissingExtraError
-        As of ``make_calibrator``.
+        As for ``make_calibrator``.
     """
     data = _with_features(request, request.data)
     target = None if request.shift is None else mix_of(load_shift(request.shift), data.positive_value)
@@ -177,7 +177,7 @@ def read_for_all(request: CalibrateRequest) -> ReadForAll:
 
 
 def _with_roles(request: CalibrateRequest) -> DataRequest:
-    """The columns that the method looks at."""
+    """Columns that the method uses."""
     looks = request.calibration.method is CalibrationMethod.MIST
     return _with_features(request, request.data if looks else request.data.without("uncertainty"))
 
@@ -218,7 +218,7 @@ def _fitted_on_rows(data: DataRequest, request: CalibrateRequest) -> _Fit:
 
 
 def _fitted_on_counts(data: DataRequest, request: CalibrateRequest) -> _Fit:
-    """A map of the scores alone is fitted to their counts; rows are made of as many as are measured."""
+    """Fit a map of the score alone to counts; measured rows are derived from the counts."""
     how = request.calibration
     table = open_table(data, looks_at_uncertainty=False)
     counts = table.pooled(WHOLE)[0]
@@ -229,7 +229,7 @@ def _fitted_on_counts(data: DataRequest, request: CalibrateRequest) -> _Fit:
 
 
 def _read(data: DataRequest, request: CalibrateRequest) -> tuple[Rows, Source]:
-    """Distinct rows in sorted order, those of weight 0 left out."""
+    """Distinct rows in sorted order, without those of weight 0."""
     read, source = read_labelled(data)
     _require_scores(read.rows.score, request, source)
     return read.rows.pooled(), source
@@ -243,7 +243,7 @@ def _require_scores(score: Floats, request: CalibrateRequest, source: Source) ->
 
 
 def read_like(rows: Rows, data: DataRequest, request: CalibrateRequest) -> Rows:
-    """Rows of other inputs, whose features are read as numbers or texts as those of the first."""
+    """Read rows of other inputs, with features typed as in the first."""
     features = tuple(
         replace(each, text=rows.features[each.name].levels is not None) for each in data.roles.features
     )
@@ -251,7 +251,7 @@ def read_like(rows: Rows, data: DataRequest, request: CalibrateRequest) -> Rows:
 
 
 def shift_notes(target: TargetMix | None, map_: CalibrationMap) -> list[str]:
-    """What the correction for another class mix does, with the bound of [LS Theorem 4] for histograms."""
+    """Notes on the class prior correction, with the bound of [LS Theorem 4] for histograms."""
     if target is None:
         return []
     mix, shift = target.mix, target.shift

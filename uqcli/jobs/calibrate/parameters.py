@@ -1,4 +1,4 @@
-"""The parameters a calibrator is saved with."""
+"""Options that are saved with a calibrator."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from uqcli.jobs.calibrate.fit import CalibrationOptions
 def parameters_of(
     how: CalibrationOptions, columns: tuple[str, ...], *, on_invalid: OnInvalid, positive: str | None
 ) -> CalibratorParameters:
-    """The options that shaped a map; None where its method does not use one.
+    """Options of a map; None if its method does not use one.
 
     Parameters
     ----------
     columns
-        Features or columns of the partition.
+        Features, or columns of the partition.
     """
     parted = how.method is CalibrationMethod.HETEROGENEOUS
     learned = parted and how.trees

@@ -1,4 +1,4 @@
-"""How often rows are resampled for the intervals of a calibrator, and what is said where they are not."""
+"""Number of bootstrap resamplings for a calibrator, and notes on missing intervals."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from uqcli.jobs.intervals import ResamplingPlan
 
 
 def plan_of(request: CalibrateRequest, measured_rows: int | None) -> ResamplingPlan:
-    """Intervals where they were asked for, or where the rows are not many; None for no rows."""
+    """Plan intervals if requested, or by default for few rows; ``measured_rows`` None means no rows."""
     replicates = request.bootstrap
     if replicates is None:
         few = measured_rows is not None and measured_rows <= defaults.BOOTSTRAP_ROWS
@@ -17,7 +17,7 @@ def plan_of(request: CalibrateRequest, measured_rows: int | None) -> ResamplingP
 
 
 def plan_note(request: CalibrateRequest, plan: ResamplingPlan, *, measured: bool) -> list[str]:
-    """Why there is no before and after, or no interval of it."""
+    """Reason why there is no before and after, or no interval."""
     if not measured:
         return ["One row is too few to measure on: no before and after."]
     if request.bootstrap is None and not plan.replicates:

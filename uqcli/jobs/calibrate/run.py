@@ -1,4 +1,4 @@
-"""``uqcli calibrate``: from labelled scores to probabilities people can act on."""
+"""``uqcli calibrate``: fit and evaluate a map from scores to probabilities."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ from uqcli.rows import Rows
 
 @dataclass(frozen=True, kw_only=True)
 class _Measured:
-    """Rows that were not used for the probabilities ``after``, and what to say of them."""
+    """Rows with probabilities from fits that did not use them, and notes."""
 
     rows: Rows
     after: Floats
@@ -45,12 +45,12 @@ class _Measured:
 
 
 def run(request: CalibrateRequest) -> Result[CalibrateReport, CalibratorArtifact]:
-    """Fit a calibrator, and measure it on rows it was not fitted on.
+    """Fit a calibrator, and measure it cross-validated or on a test set.
 
     Raises
     ------
     UsageError, DataError, ArtifactError, MissingExtraError
-        An option is out of range or missing, a score is no probability, rows or class weights cannot be read.
+        An option is invalid, a score is not a probability, or rows or class weights cannot be read.
     """
     if request.data.roles.class_columns is not None:
         return run_classes(request)
@@ -105,14 +105,14 @@ def _panels(
 
 
 def _level_errors(measured: _Measured, made: MadeCalibrator, request: CalibrateRequest) -> LevelErrors | None:
-    """ECE@j of one isotonic fit and of one in each uncertainty bin, both on rows not used for them."""
+    """ECE@j of a single isotonic fit and of one per uncertainty bin, both on rows outside their fits."""
     how = request.calibration
-    levels = made.fitted.map.parts(measured.rows.uncertainty, None)  # of leaves there are none to tell
+    levels = made.fitted.map.parts(measured.rows.uncertainty, None)  # None for leaves
     if levels is None:
         return None
     single_how = replace(how, method=CalibrationMethod.ISOTONIC)
     if request.test is None:
-        found = cross_fitted(made.rows, single_how, None)  # the same folds, hence the same rows in each
+        found = cross_fitted(made.rows, single_how, None)  # the same folds, so the same rows in each
         if found is None:
             return None
         single = found.probability

@@ -1,1 +1,1 @@
-"""Conformal sets: the story of the command."""
+"""Job of ``conformal``."""

@@ -1,4 +1,4 @@
-"""``uqcli conformal``: sets of classes that hold the true one as often as promised."""
+"""``uqcli conformal``: find prediction sets with guaranteed coverage."""
 
 from __future__ import annotations
 
@@ -39,18 +39,18 @@ from uqcli.reports.shift.report import ShiftReport
 
 @dataclass(frozen=True, kw_only=True)
 class ConformalRequest:
-    """What sets promise and how.
+    """Request for prediction sets.
 
     Attributes
     ----------
     alpha
-        One less the coverage, a decimal in (0, 1) as typed.
+        Miscoverage rate: 1 less the coverage, a decimal in (0, 1) as typed.
     alpha_by_class
-        Other alphas for some classes (label-conditional).
+        Alphas of single classes (label-conditional).
     by
-        Column whose groups get thresholds of their own.
+        Column whose groups have their own thresholds.
     shift, target
-        Class weights for mode label-shift, or unlabelled rows to estimate them from.
+        For mode label-shift: class weights, or unlabelled target data to estimate them from.
     """
 
     data: DataRequest
@@ -67,7 +67,7 @@ class ConformalRequest:
 
 @dataclass(frozen=True, kw_only=True)
 class _Calibration:
-    """Scores of all calibration rows, with their groups where there are any."""
+    """Scores of all calibration rows, with their groups if any."""
 
     scores: LabelScores
     group: Ints | None
@@ -77,7 +77,7 @@ class _Calibration:
 
 
 def run(request: ConformalRequest) -> Result[ConformalReport | ShiftReport, ConformalArtifact | None]:
-    """Find the thresholds of conformal sets.
+    """Find the thresholds of prediction sets.
 
     Raises
     ------
@@ -92,7 +92,7 @@ def run(request: ConformalRequest) -> Result[ConformalReport | ShiftReport, Conf
         return _fitted(request, alpha, shift)
     if request.mode is not ConformalMode.LABEL_SHIFT:
         raise UsageError(f"--target with mode {request.mode}", expected="--mode label-shift")
-    with streams_kept():  # the rows are read for the weights, too
+    with streams_kept():  # also read for the class weights
         estimated = run_shift(ShiftRequest(data=request.data, target=request.target, bootstrap=0))
         if estimated.artifact is None:
             return Result(report=estimated.report, artifact=None, failure=estimated.failure)
@@ -142,7 +142,7 @@ def _parameters(request: ConformalRequest) -> ConformalParameters:
 
 
 def parse_alpha(text: str) -> Fraction:
-    """An alpha as the exact fraction of the decimal that was typed.
+    """Parse an alpha as an exact fraction.
 
     Raises
     ------
@@ -165,14 +165,14 @@ def _check(request: ConformalRequest, shift: ShiftArtifact | None) -> None:
 
 
 def _calibration(reader: ClassReader, request: ConformalRequest) -> _Calibration:
-    """Reduce each batch to its labels' scores: memory does not grow with the classes."""
+    """Reduce each batch to the scores of its labels, so that memory does not grow with the classes."""
     scores: list[Floats] = []
     labels: list[Ints] = []
     weights: list[Ints] = []
     groups: list[Ints] = []
     for rows in reader:
         label = label_numbers(rows)
-        # a row that weighs nothing is absent: its score is no step, either
+        # rows of weight 0 are ignored: their scores are no candidate thresholds
         there = slice(None) if rows.weight is None else rows.weight > 0
         uniform = np.ones(len(rows))
         if request.randomize and request.method is ConformalMethod.APS:
@@ -217,7 +217,7 @@ def _thresholds(
 
 
 def _groups(calibration: _Calibration, request: ConformalRequest, alpha: Fraction) -> SavedGroups | None:
-    """Thresholds of each group, by the marginal rule inside it; groups sorted by name."""
+    """Thresholds by group, from the marginal rule within each; groups sorted by name."""
     if calibration.group is None or request.by is None:
         return None
     named = sorted((name, number) for number, name in enumerate(calibration.names))

@@ -1,1 +1,1 @@
-"""Saved models on labelled rows: the story of the command."""
+"""Job of ``evaluate``."""

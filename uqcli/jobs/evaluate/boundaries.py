@@ -1,4 +1,4 @@
-"""How saved boundaries do on labelled rows."""
+"""Evaluate boundaries on a test set."""
 
 from __future__ import annotations
 
@@ -40,9 +40,9 @@ from uqcli.rows import Rows
 
 @dataclass(frozen=True, kw_only=True)
 class _Tally:
-    """Integer counts, by weight; ``selected`` and ``true_positives`` hold one for each artifact.
+    """Integer counts, by weight; ``selected`` and ``true_positives`` have one entry per rule.
 
-    The rows that all of them select are counted for two artifacts.
+    With two rules, the rows that both flag are also counted.
     """
 
     rows: int
@@ -56,7 +56,7 @@ class _Tally:
 def evaluate(
     request: EvaluateRequest, models: Sequence[BoundaryArtifact], shift: ShiftArtifact | None
 ) -> EvaluateReport:
-    """Count decisions against labels in one pass.
+    """Count decisions and labels in one pass.
 
     Raises
     ------
@@ -129,7 +129,7 @@ def _measured(
     negatives, confidence = tally.rows - tally.positives, request.confidence
 
     def of_all_rows(successes: int, trials: int, selected: int) -> Estimate:
-        """A share whose rows are not all selected; nobody knows it where cleared rows have no labels."""
+        """Estimate a share of all rows; unknown if rows that are not flagged have no labels."""
         if unlabelled and tally.rows - selected < LEAST_CLEARED:
             return UNKNOWN
         return proportion_estimate(successes, trials, confidence)
@@ -169,7 +169,7 @@ def _difference(tally: _Tally, measured: Sequence[MeasuredBoundary], confidence:
 
 
 def _in_target(target: TargetMix, true_positives: int, selected: int, request: EvaluateRequest) -> Estimate:
-    """Precision where classes are as frequent as in the target; its ends carry the weights' error, too."""
+    """Precision under the target data's class priors; its interval includes the error of the weights."""
     value = target.mix.precision(true_positives / selected if selected else None)
     if target.draws is None:
         return Estimate(value=value, low=None, high=None)
@@ -180,7 +180,7 @@ def _in_target(target: TargetMix, true_positives: int, selected: int, request: E
 
 
 def _judged(name: str, artifact: BoundaryArtifact, found: MeasuredBoundary, confidence: float) -> Promise:
-    """Judge the target, exactly."""
+    """Test the target of a boundary exactly."""
     constraint = parse_constraint(artifact.constraint.kind, artifact.constraint.value)
     kept, said = _held(artifact, constraint, found, confidence)
     if artifact.unsealed:
@@ -193,7 +193,7 @@ def _judged(name: str, artifact: BoundaryArtifact, found: MeasuredBoundary, conf
 
 
 _Held = tuple[bool | None, str]
-"""Whether a promise is kept as far as chance lets anyone tell (None where nothing tells), in a sentence."""
+"""Whether a target is met as far as the test can decide (None if it cannot), and a sentence on it."""
 
 
 def _held(
@@ -256,7 +256,7 @@ def _kept(constraint: Constraint, estimate: Estimate, counts: tuple[int, int]) -
 
 
 def _compared(constraint: Constraint, estimate: ExactEstimate, counts: tuple[int, int]) -> tuple[bool, bool]:
-    """Whether a share (of successes in trials) meets its bound, and whether significantly."""
+    """Whether a share (successes / trials) meets its bound, and whether significantly."""
     (bound, *_), (successes, trials) = constraint.amounts, counts
     value, low, high = Fraction(successes, trials), Fraction(estimate.low), Fraction(estimate.high)
     if constraint.kind in (ConstraintKind.MAX_FPR, ConstraintKind.MAX_SELECTED):
@@ -265,7 +265,7 @@ def _compared(constraint: Constraint, estimate: ExactEstimate, counts: tuple[int
 
 
 def _kept_in_target(constraint: Constraint, estimate: Estimate, bound: Fraction) -> _Held:
-    """The same under a target's class priors, which are estimated themselves."""
+    """Test a bound under the target data's class priors, which are themselves estimated."""
     where = f"{constraint.promise()} under the target's class priors"
     if estimate.value is None:
         return None, f"{where} not judged: no row is flagged."

@@ -1,4 +1,4 @@
-"""How saved calibrators do on labelled rows."""
+"""Evaluate calibrators on a test set."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ from uqcli.reports.evaluate.difference import LOSSES_COMPARED, CalibratorDiffere
 from uqcli.rows import Rows
 
 Probability = Floats | Matrix
-"""Of the positive label, shape (n,), or of each class, shape (n, C)."""
+"""Probability of the positive label, shape (n,), or of each class, shape (n, C)."""
 
 
 def evaluate(
@@ -45,12 +45,12 @@ def evaluate(
 ) -> EvaluateCalibratorReport:
     """Measure probabilities before and after each calibrator.
 
-    Calibrators share one reading of the inputs, unless they want other columns for the same role.
+    Calibrators share one pass over the inputs, unless they need different columns for a role.
 
     Raises
     ------
     UsageError, DataError
-        An option is out of range, the rows cannot be read, or a score is no probability.
+        An option is out of range, the rows cannot be read, or a score is not a probability.
     """
     if shift is not None:
         raise UsageError("--shift with calibrators", expected="boundary or conformal artifacts")
@@ -85,7 +85,7 @@ def evaluate(
         results.append((name, artifact, measured))
         if len(models) == 2:
             after.append((rows, calibrated))
-    assert read is not None  # there is an artifact
+    assert read is not None  # there is at least one rule
     return EvaluateCalibratorReport(
         source=read[2],
         parameters=EvaluateParameters(
@@ -100,7 +100,7 @@ def evaluate(
 
 
 def _judged(name: str, artifact: CalibratorArtifact, rows: Rows, level: float) -> Promise | None:
-    """Test the stated errors of a histogram's bins; None where none are stated.
+    """Test the stated error bounds of histogram bins; None if there are none.
 
     Parameters
     ----------
@@ -134,14 +134,14 @@ def _judged(name: str, artifact: CalibratorArtifact, rows: Rows, level: float) -
 
 
 def _paired(before: Probability, after: Probability, rows: Rows) -> Pairs:
-    """Of one score, or of each class."""
+    """Pair the probabilities of one score, or of all classes."""
     if before.ndim == 2:
         return PairedClassCounts.of(before, after, label_numbers(rows), rows.weight)
     return PairedCounts.of(before, after, rows.labels, rows.weight)
 
 
 def _requests(request: EvaluateRequest, models: Sequence[CalibratorArtifact]) -> list[DataRequest]:
-    """What each is measured on: the same rows where one reading has what all of them look at."""
+    """Data requests of the calibrators; a single one if the same rows suit all of them."""
     classes = [each.of_classes for each in models]
     if any(classes):
         if not all(classes):
@@ -156,7 +156,7 @@ def _requests(request: EvaluateRequest, models: Sequence[CalibratorArtifact]) ->
 def _difference(
     compared: Sequence[Comparison], after: Sequence[tuple[Rows, Probability]], plan: ResamplingPlan
 ) -> CalibratorDifference:
-    """Of what two calibrators make; paired where one reading had what both look at."""
+    """Difference of two calibrators; paired if one pass covers both."""
     (rows, first), (others, second) = after
     one, other = (each.after for each in compared)
     values = {name: minus(value_of(other[name]), value_of(one[name])) for name in one}
@@ -172,7 +172,7 @@ def _difference(
 
 
 def resampled_losses(pairs: Pairs, plan: ResamplingPlan) -> Metrics:
-    """Differences with intervals; none where few rows tell the two apart, as they held 47 % of 95 there."""
+    """Differences with intervals; none if few rows differ, where 95 % intervals covered 47 %."""
     if pairs.rows_apart() < LEAST_OF_A_CLASS:
         return {}
     difference = compare(pairs, plan).difference

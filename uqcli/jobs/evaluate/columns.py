@@ -1,4 +1,4 @@
-"""The labelled rows that models are measured on: their own columns, unless others are named."""
+"""Columns for evaluating rules: their own, unless others are named."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ TwoClasses = BoundaryArtifact | CalibratorArtifact
 
 
 def labelled_rows(request: EvaluateRequest, models: Sequence[TwoClasses]) -> DataRequest:
-    """Rows that all of some models read.
+    """Data request with the columns of all given rules.
 
     Raises
     ------
     UsageError
-        They name different columns, or different positive labels.
+        The rules name different columns, or different positive labels.
     """
     roles = roles_of(models, request.columns, labelled=True)
     return replace(

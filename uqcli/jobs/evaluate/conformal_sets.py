@@ -1,4 +1,4 @@
-"""How saved conformal sets do on labelled rows."""
+"""Evaluate prediction sets on a test set."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from uqcli.reports.evaluate.difference import SetDifference
 
 
 class _Tally:
-    """Integer counts, by weight: rows and covered rows by class, by size and by group."""
+    """Integer counts, by weight: rows and covered rows by class, set size and group."""
 
     def __init__(self, classes: int, groups: int) -> None:
         self.by_class = np.zeros((2, classes), dtype=np.int64)
@@ -39,7 +39,7 @@ class _Tally:
         self.size_of_class = np.zeros(classes, dtype=np.int64)
 
     def add(self, label: Ints, inside: np.ndarray, weight: Ints, group: Ints | None) -> Bools:
-        """Count rows, and say which are covered."""
+        """Count rows; return the mask of covered ones."""
         covered: Bools = inside[np.arange(len(label)), label]
         size = inside.sum(axis=1)
         _count(self.by_class, label, weight, covered)
@@ -51,7 +51,7 @@ class _Tally:
 
 
 class _Pair:
-    """Rows by weight that only the second of two artifacts covers, and those that only the first does."""
+    """Discordant rows of two rules, by weight: covered only by the second, and only by the first."""
 
     gained = 0
     lost = 0
@@ -71,7 +71,7 @@ def _count(table: np.ndarray, number: Ints, weight: Ints, covered: Bools) -> Non
 def evaluate(
     request: EvaluateRequest, models: Sequence[ConformalArtifact], shift: ShiftArtifact | None
 ) -> EvaluateConformalReport:
-    """Count which rows' sets hold their label, one pass for each artifact, or for two that read the same.
+    """Count covered rows, in one pass per rule, or one for two rules with the same columns.
 
     Raises
     ------
@@ -104,7 +104,7 @@ def evaluate(
 
 
 def _difference(measured: Sequence[SetMetrics], pair: _Pair | None, confidence: float) -> SetDifference:
-    """Paired where both read the same columns, and so the same rows."""
+    """Difference of two rules; paired if both read the same columns, hence the same rows."""
     first, second = measured
     size = Estimate(value=second.mean_set_size - first.mean_set_size, low=None, high=None)
     if pair is None:
@@ -134,12 +134,12 @@ def _labelled_rows(artifact: ConformalArtifact, request: EvaluateRequest) -> Dat
 
 
 def _check_listed_columns(request: EvaluateRequest, models: Sequence[ConformalArtifact]) -> None:
-    """Refuse a list of columns that would mean other classes to each artifact.
+    """Refuse a list of columns whose class order is ambiguous.
 
     Raises
     ------
     UsageError
-        The artifacts have their classes in different orders, and no option names those of the list.
+        The rules order their classes differently, and no option names the classes of the list.
     """
     proba = request.columns.proba
     if proba is None or "*" in proba.columns or proba.names is not None:
@@ -153,7 +153,7 @@ def _check_listed_columns(request: EvaluateRequest, models: Sequence[ConformalAr
 
 
 def _in_one_order(request: DataRequest) -> DataRequest:
-    """The same with its classes sorted: two artifacts may name the same columns in two orders."""
+    """Sort the classes, so that rules with the same columns in another order share a pass."""
     classes = dict(sorted(request.roles.classes.items()))
     return replace(request, roles=replace(request.roles, classes=classes))
 
@@ -161,7 +161,7 @@ def _in_one_order(request: DataRequest) -> DataRequest:
 def _counted(
     together: Sequence[tuple[ConformalArtifact, DataRequest]], pair: _Pair | None
 ) -> tuple[list[_Tally], Source]:
-    """Read once, in the first one's order of classes; each artifact counts in its own."""
+    """Count in one pass in the first rule's class order; each rule uses its own."""
     artifacts = [each for each, _ in together]
     groups = [() if each.groups is None else each.groups.names for each in artifacts]
     tallies = [
@@ -218,7 +218,7 @@ def _metrics(
 def _coverage_in_target(
     artifact: ConformalArtifact, tally: _Tally, shift: ShiftArtifact, seed: int
 ) -> Floats | None:
-    """Draws of the coverage in the target, from those of the class weights; None where there are none."""
+    """Draws of the coverage in the target data, from those of the class weights; None without draws."""
     shift.weights_for(artifact.classes)
     draws = shift.draws_for(artifact.classes)
     if draws is None:
@@ -233,7 +233,7 @@ def _in_target(
     drawn: Floats | None,
     confidence: float,
 ) -> tuple[Estimate, float]:
-    """Coverage and mean size where the classes are as frequent as in the target."""
+    """Coverage and mean set size under the target data's class priors."""
     weights = np.array(shift.weights_for(artifact.classes))
     mass = weights * tally.by_class[0]
     if mass.sum() == 0:
@@ -245,6 +245,6 @@ def _in_target(
 
 
 def _estimates(names: Sequence[str], table: np.ndarray, confidence: float) -> Mapping[str, ExactEstimate]:
-    """Coverage by name; undefined where there is no row."""
+    """Coverage by name; undefined for zero rows."""
     lines = zip(names, table[0].tolist(), table[1].tolist(), strict=True)
     return {name: proportion_estimate(covered, rows, confidence) for name, rows, covered in lines}

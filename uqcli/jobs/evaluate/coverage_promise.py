@@ -1,4 +1,4 @@
-"""Whether labelled rows break what conformal sets promised, once chance has had its share."""
+"""Test whether labelled rows contradict the guarantee of prediction sets."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from uqcli.reports.evaluate.conformal_sets import CoveragePromise
 
 @dataclass(frozen=True, kw_only=True)
 class Covered:
-    """Rows by weight, and those of them whose set holds their label; int64 of shape (C,) and (groups+1,)."""
+    """Rows and covered rows, by weight, by class and by group; int64, shapes (C,) and (groups+1,)."""
 
     rows_of_class: Ints
     covered_of_class: Ints
@@ -38,16 +38,17 @@ def judge(
     level: float,
     seed: int,
 ) -> CoveragePromise:
-    """Hold the rows against the promise.
+    """Test the guarantee on these rows.
 
     Parameters
     ----------
     coverage : float64, shape (B,), or None
-        Draws of the coverage in a target.
+        Draws of the coverage in target data.
     shifted
-        Whether rows are weighted to a target; if not, sets for one are judged as if the rows were its own.
+        Whether rows are weighted to target data; if not, sets for target data are tested as if these were its
+        rows.
     level
-        Share of kept promises that may be called broken.
+        Level of the test: the probability of rejecting a valid guarantee.
     """
     if artifact.unsealed:
         return replace(_promise("", {}, level), unjudged=artifact.unsealed)
@@ -83,7 +84,7 @@ def judge(
 def _on_rows_of_target(
     artifact: ConformalArtifact, counts: Covered, effective: int, alpha: Fraction, level: float
 ) -> CoveragePromise:
-    """Sets for a target, on labelled rows that are its own unless their classes say otherwise."""
+    """Test sets for target data on labelled rows, taken as target data unless their classes contradict it."""
     covered, rows = int(counts.covered_of_class.sum()), int(counts.rows_of_class.sum())
     if _is_like_source(counts.rows_of_class, artifact.weights or []):
         promise = _promise("target", {}, level)
@@ -92,7 +93,7 @@ def _on_rows_of_target(
 
 
 def _is_like_source(rows_of_class: Ints, weights: Sequence[float]) -> bool:
-    """Whether the classes of rows are a hundred times as likely in the source as in the target."""
+    """Whether the class counts are a hundred times as likely in the source as in the target data."""
     told = [(int(rows), weight) for rows, weight in zip(rows_of_class, weights, strict=True) if rows]
     if any(weight == 0 for _, weight in told):
         return True
@@ -100,7 +101,7 @@ def _is_like_source(rows_of_class: Ints, weights: Sequence[float]) -> bool:
 
 
 def calibration_rows(artifact: ConformalArtifact, rows_of_class: Ints) -> Sequence[int]:
-    """Calibration rows of each class; of old artifacts, which do not say, as new rows are shared out."""
+    """Calibration rows by class; old files lack them: all rows, split in the proportions of the new ones."""
     return artifact.calibration_rows or _shared(artifact, rows_of_class)
 
 
@@ -109,7 +110,7 @@ def _shared(artifact: ConformalArtifact, rows: Ints) -> list[int]:
 
 
 def _p_values(names: Sequence[str], lines: Sequence[tuple[Ints, Ints, int, Fraction]]) -> Mapping[str, float]:
-    """By name, of those with rows."""
+    """p-values by name, for names with rows."""
     return {
         name: coverage_p_value(int(covered), int(rows), calibration, alpha)
         for name, (covered, rows, calibration, alpha) in zip(names, lines, strict=True)
@@ -133,7 +134,7 @@ def _promise(
 
 
 def _below_anyway(artifact: ConformalArtifact, counts: Covered, level: float) -> list[str]:
-    """Classes that these thresholds surely cover less often than all rows are promised (binomial, Holm)."""
+    """Classes whose coverage is significantly below the overall guarantee (binomial tests, Holm)."""
     from scipy.special import bdtr
 
     filled = np.flatnonzero(counts.rows_of_class)

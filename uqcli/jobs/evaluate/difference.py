@@ -1,4 +1,4 @@
-"""What a second model does otherwise than a first on the same rows, with intervals."""
+"""Paired difference of two boundaries on the same rows, with intervals."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from uqcli.reports.evaluate.difference import BoundaryDifference
 
 
 def difference_of(pair: PairedSelections, rows: int, positives: int, confidence: float) -> BoundaryDifference:
-    """Recall, precision and rows selected, the second less the first; each interval has the confidence.
+    """Differences of recall, precision and alerts, second less first, each with an interval.
 
     Parameters
     ----------
     rows, positives
-        All rows, at least one, and the positive ones among them, by weight.
+        Rows (at least one), and positive rows, by weight.
     """
     lost, gained = pair.lost, pair.gained
     return BoundaryDifference(
@@ -34,7 +34,7 @@ def difference_of(pair: PairedSelections, rows: int, positives: int, confidence:
 
 
 def share_difference(gained: int, lost: int, trials: int, confidence: float) -> ExactEstimate:
-    """A share of rows less another share of the same rows; the value is None without rows."""
+    """Difference of two shares of the same rows; the value is None without rows."""
     low, high = shares_interval(gained, lost, trials, confidence)
     return ExactEstimate(value=(gained - lost) / trials if trials else None, low=low, high=high)
 
@@ -52,6 +52,6 @@ def _share(kept: Chosen, alone: Chosen) -> float | None:
 
 
 def _rows_selected(gained: int, lost: int, rows: int, confidence: float) -> Estimate:
-    """In rows: the interval is of what is expected among as many rows drawn anew."""
+    """Difference in alerts; the interval is for the expectation over samples of this size."""
     low, high = shares_interval(gained, lost, rows, confidence)
     return Estimate(value=gained - lost, low=rows * low, high=rows * high)

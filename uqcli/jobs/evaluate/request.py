@@ -1,4 +1,4 @@
-"""What a run of ``uqcli evaluate`` is asked for."""
+"""Request of ``uqcli evaluate``."""
 
 from __future__ import annotations
 
@@ -14,23 +14,22 @@ from uqcli.jobs.class_mix import SavedShift
 
 @dataclass(frozen=True, kw_only=True)
 class EvaluateRequest:
-    """Models that are to be measured.
+    """Rules to evaluate, and the rows.
 
     Attributes
     ----------
     data
-        Labelled rows; the models say which columns are read, unless ``columns`` does, and what the positive
-        label is, unless it is given here.
+        Labelled rows. Columns and positive label are those of the rules, unless given in ``columns`` or here.
     artifacts
-        Paths of models of one kind, or their names where they are at hand.
+        Paths of rules of one kind, or their names if given as objects.
     models
-        The models themselves; None reads them.
+        The rules; None to load them.
     confidence
-        Of the intervals, in (0, 1).
+        Confidence level of the intervals, in (0, 1).
     bootstrap, seed
-        Replicates of the intervals of calibrators' metrics, and the seed of the draws.
+        Bootstrap resamplings for the intervals of calibrators' metrics, and the seed.
     shift
-        Class weights of a target: coverage and precision there are measured, too.
+        Class weights of target data, for the coverage and precision there as well.
     """
 
     data: DataRequest

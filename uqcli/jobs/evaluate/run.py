@@ -1,4 +1,4 @@
-"""``uqcli evaluate``: how saved models do on labelled rows."""
+"""``uqcli evaluate``: evaluate rules on a test set."""
 
 from __future__ import annotations
 
@@ -29,16 +29,16 @@ MEASURED: Final[Mapping[ArtifactKind, str]] = MappingProxyType(
         ArtifactKind.CONFORMAL: "conformal_sets",
     }
 )
-"""Kinds that labelled rows can be held against: the module here whose function ``evaluate`` does it."""
+"""Kinds that can be evaluated, with the module here whose function ``evaluate`` does it."""
 
 
 def run(request: EvaluateRequest) -> Result[Report, None]:
-    """Measure models of one kind.
+    """Evaluate rules of one kind.
 
     Raises
     ------
     UsageError, DataError, ArtifactError
-        See the parts.
+        An option does not apply, or the rules or rows cannot be read.
     """
     check_confidence(request.confidence)
     refuse_keep(request.data.on_invalid)
@@ -49,11 +49,11 @@ def run(request: EvaluateRequest) -> Result[Report, None]:
     shift = None if request.shift is None else load_shift(request.shift)
     kind = _common_kind(request.artifacts, models)
     if kind is not ArtifactKind.CALIBRATOR:
-        # nothing asked for is nothing refused, and measures in a target are drawn
+        # bootstrap 0 is always accepted, and metrics in target data use the seed
         useless = (*(("bootstrap",) if request.bootstrap else ()), *(() if shift is not None else ("seed",)))
         request.columns.refuse(useless, f"with a {kind} artifact")
     measure: Any = import_module(f"uqcli.jobs.evaluate.{MEASURED[kind]}").evaluate
-    with streams_kept() if len(models) > 1 else nullcontext():  # each model may read the rows
+    with streams_kept() if len(models) > 1 else nullcontext():  # each rule may read the rows
         return Result(report=measure(request, models, shift), artifact=None)
 
 

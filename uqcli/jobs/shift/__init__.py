@@ -1,1 +1,1 @@
-"""Class weights of another class mix: the story of the command."""
+"""Job of ``shift``."""

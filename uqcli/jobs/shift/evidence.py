@@ -1,4 +1,4 @@
-"""What each estimator of class weights rests on: its estimate, and what it might as well have been."""
+"""Data of each estimator of class weights: its estimate, and bootstrap draws."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ from uqcli.methods.shift.sums import exact_sums, mean_responsibilities
 from uqcli.methods.shift.weights import ClassWeights, bbse, em, known, solve_weights
 
 _LEAST_START = 1e-3
-"""EM never leaves a weight of 0 again: a drawn likelihood starts above it."""
+"""Lower bound of EM's starting weights in a draw, since EM never leaves 0."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Redrawn:
-    """What drawn source and target give.
+    """Estimate from drawn source and target.
 
     Attributes
     ----------
@@ -43,7 +43,7 @@ class Redrawn:
 
     @property
     def target_prior(self) -> Floats:
-        """Class shares of the target; float64, shape (C,)."""
+        """Class priors in the target data; float64, shape (C,)."""
         shares: Floats = self.weights * self.source_prior
         return shares
 
@@ -52,15 +52,15 @@ class Evidence(Protocol):
     """Counts, or distinct rows, of source and target."""
 
     def estimate(self) -> ClassWeights:
-        """Class weights; InfeasibleError where there are none."""
+        """Estimate class weights; raise InfeasibleError if they are not identified."""
 
     def redrawn(self, random: np.random.Generator, found: ClassWeights) -> Redrawn:
-        """The same from drawn shares of rows; InfeasibleError where these have no estimate."""
+        """Estimate from a bootstrap draw; raise InfeasibleError if it has no estimate."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class KnownPrior:
-    """A target prior that is given, and the source's rows by class."""
+    """A given target prior, and the source rows by class."""
 
     target_prior: Floats
     labels: Ints
@@ -80,7 +80,7 @@ class KnownPrior:
 
 @dataclass(frozen=True, kw_only=True)
 class PredictedClasses:
-    """Rows of the source by predicted class and label, and of the target by predicted class.
+    """Source rows by predicted class and label, and target rows by predicted class.
 
     Attributes
     ----------
@@ -105,7 +105,7 @@ class PredictedClasses:
 
 @dataclass(frozen=True, kw_only=True)
 class MeanProbabilities:
-    """Distinct rows of both sides, whose probabilities take the place of predicted classes."""
+    """Distinct rows of source and target, whose probabilities replace predicted classes."""
 
     source: ClassCounts
     target: ClassCounts
@@ -128,7 +128,7 @@ class MeanProbabilities:
 
     @cached_property
     def _confusion(self) -> Matrix:
-        """Mean probabilities by label times the label's share; shape (C, C)."""
+        """Soft confusion: mean probabilities by label, times the label's share; shape (C, C)."""
         shares, label, count = self.source.shares, self.source.label, self.source.count
         columns = [exact_sums(shares, count * (label == each)) for each in range(len(self.classes))]
         joint: Matrix = np.stack(columns, axis=1) / count.sum()
@@ -137,7 +137,7 @@ class MeanProbabilities:
 
 @dataclass(frozen=True, kw_only=True)
 class Likelihood:
-    """Rows of the source by class, and distinct rows of the target, of calibrated probabilities."""
+    """Source rows by class, and distinct target rows with calibrated probabilities."""
 
     labels: Ints
     target: ClassCounts
@@ -154,7 +154,8 @@ class Likelihood:
         """See Evidence."""
         rows, classes = self.target, len(self.classes)
         prior = drawn_labels(self.labels, random)
-        # No likelihood goes below 0: every other draw leaves out what was not seen, so that 0 can be met.
+        # the likelihood cannot go below 0: every other draw omits unseen classes, so that weight 0 is
+        # possible
         unseen = UNSEEN_IN_TARGET * random.integers(2)
         mass = random.standard_gamma(np.concatenate([rows.count, np.full(classes, unseen)]))
         expectation = mean_responsibilities(np.concatenate([rows.probability, np.eye(classes)]), mass)
@@ -163,6 +164,6 @@ class Likelihood:
 
 
 def _solved(confusion: Matrix, predicted: Floats, classes: Sequence[str]) -> Redrawn:
-    """Every column of the confusion adds up to the share of its class."""
+    """Solve for the weights; each column of the confusion sums to the prior of its class."""
     weights, _, _ = solve_weights(confusion, predicted, classes)
     return Redrawn(weights=weights, source_prior=confusion.sum(axis=0))

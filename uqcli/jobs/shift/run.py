@@ -1,4 +1,4 @@
-"""``uqcli shift``: how the class mix of unlabelled data differs from labelled data."""
+"""``uqcli shift``: estimate class weights of unlabelled target data."""
 
 from __future__ import annotations
 
@@ -38,23 +38,23 @@ from uqcli.rows import Rows
 from uqcli.running.progress import followed
 
 _NOTHING = 1e-6
-"""A weight or share below it is 0, which EM only comes near to."""
+"""Weights and shares below it are reported as 0, which EM only approaches."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class ShiftRequest:
-    """Class weights that are asked for.
+    """Request for class weights.
 
     Attributes
     ----------
     data
-        Labelled rows of the source.
+        Labelled rows of the source data.
     target
-        The target's unlabelled rows; none are needed only for estimator known.
+        Unlabelled rows of the target data; optional only for estimator known.
     prior
-        Target prior in the order of the classes, for estimator known.
+        Class priors of the target data in class order, for estimator known.
     bootstrap
-        Replicates of the intervals; None makes them for data of moderate size.
+        Bootstrap resamplings for the intervals; None enables them for data of moderate size.
     """
 
     data: DataRequest
@@ -69,14 +69,14 @@ class ShiftRequest:
 
 @dataclass(frozen=True, kw_only=True)
 class _Side:
-    """What was read of source or target.
+    """Rows of source or target.
 
     Attributes
     ----------
     rows
-        With a probability of each class, and classes as labels: of the target, where none are known, all 0.
+        With class probabilities, and class indices as labels; all 0 for the target, which has none.
     predicted : int64, shape (n,)
-        Likeliest class, the first of equals.
+        Most probable class, the first of ties.
     """
 
     rows: Rows
@@ -86,34 +86,34 @@ class _Side:
 
     @property
     def labels(self) -> Ints:
-        """Rows by class."""
+        """Weight of the rows by class."""
         return self.counted(label_numbers(self.rows), len(self.classes))
 
     @property
     def predictions(self) -> Ints:
-        """Rows by predicted class."""
+        """Weight of the rows by predicted class."""
         return self.counted(self.predicted, len(self.classes))
 
     def counted(self, number: Ints, size: int) -> Ints:
-        """Rows by a number below some size, by weight; exact, as weights add up to less than 2**53."""
+        """Weight of the rows by an index below ``size``; exact, since weights sum to less than 2**53."""
         return np.bincount(number, weights=self.rows.weight, minlength=size).astype(np.int64)
 
     def distinct(self) -> ClassCounts:
-        """Equal rows as one, in sorted order."""
+        """Pool equal rows, in sorted order."""
         probability = np.stack([self.rows.numbers[PROBA + name] for name in self.classes], axis=1)
         return ClassCounts.of(probability, label_numbers(self.rows), self.rows.weight)
 
 
 @dataclass(frozen=True, kw_only=True)
 class _Sides:
-    """Source and target; no target where the prior is known."""
+    """Source and target; no target if the prior is known."""
 
     source: _Side
     target: _Side | None
 
     @property
     def size(self) -> int:
-        """Rows of both, by weight."""
+        """Total weight of both."""
         return self.source.rows.size + (0 if self.target is None else self.target.rows.size)
 
 
@@ -142,7 +142,7 @@ def run(request: ShiftRequest) -> Result[ShiftReport, ShiftArtifact | None]:
 
 
 def _unlabelled(data: DataRequest, target: Inputs) -> DataRequest:
-    """The target's rows: the same columns without labels and weights, which belong to the labelled rows."""
+    """Request for the target rows: the same columns without label and weight."""
     roles = replace(data.roles, label=None, weight=None)
     return replace(data.on(target), roles=roles, positive_value=None)
 
@@ -205,7 +205,7 @@ def _same_classes(sides: _Sides, request: ShiftRequest) -> None:
 
 
 def _evidence(sides: _Sides, request: ShiftRequest) -> Evidence:
-    """What the estimator rests on."""
+    """Data of the requested estimator."""
     source, target = sides.source, sides.target
     classes, labels = source.classes, source.labels
     if target is None or request.prior is not None:
@@ -220,10 +220,10 @@ def _evidence(sides: _Sides, request: ShiftRequest) -> Evidence:
 
 
 def _replicates(sides: _Sides, request: ShiftRequest) -> int:
-    """Draws; without asking only where they take no time: of counts, or of few rows."""
+    """Number of draws; by default only if fast: for counts, or for few rows."""
     target = sides.target
     if target is not None and target.source.rows < LEAST_OF_A_CLASS * len(target.classes):
-        return 0  # no interval would hold its level
+        return 0  # no valid interval exists
     if request.bootstrap is not None:
         return request.bootstrap
     of_counts = request.estimator is not ShiftEstimator.EM and request.confusion is Confusion.HARD
@@ -233,7 +233,7 @@ def _replicates(sides: _Sides, request: ShiftRequest) -> int:
 def _draws(
     evidence: Evidence, found: ClassWeights, replicates: int, request: ShiftRequest
 ) -> list[Redrawn | None]:
-    """What drawn source and target give; None where they have no estimate."""
+    """Estimates from bootstrap draws; None for a draw without an estimate."""
     drawn: list[Redrawn | None] = []
     draws = max(replicates, least_replicates(request.confidence)) if replicates else 0
     for number in followed(range(draws), "drawing class weights", draws):
@@ -245,7 +245,7 @@ def _draws(
 
 
 def intervals_of_weights(drawn: Sequence[Floats | None], confidence: float) -> list[list[float]] | None:
-    """Percentile intervals of each class's weight, cut at 0; None where too many draws have no estimate."""
+    """Percentile intervals of the class weights, clipped at 0; None if too many draws have no estimate."""
     there = [each for each in drawn if each is not None]
     tail = tail_of(len(drawn), confidence)
     if tail is None or len(drawn) - len(there) > tail:
@@ -260,7 +260,7 @@ def intervals_of_weights(drawn: Sequence[Floats | None], confidence: float) -> l
 
 
 def intervals_of_shares(drawn: Sequence[Floats | None], confidence: float) -> list[list[float]] | None:
-    """The same of each class's share of the target, cut at 1, too."""
+    """Percentile intervals of the target priors, clipped to [0, 1]."""
     found = intervals_of_weights(drawn, confidence)
     return found and [[1.0 if end > 1 - _NOTHING else end for end in ends] for ends in found]
 
@@ -338,7 +338,7 @@ def _artifact(
 
 
 def _calibration_error(source: _Side) -> float:
-    """Mean over the classes of the ECE on the source: what EM takes for 0."""
+    """Class mean of the ECE on the source data, which EM assumes to be 0."""
     edges = even_edges(defaults.SINGLE_SCORE_BINS)
     rows, label = source.rows, label_numbers(source.rows)
     errors = [

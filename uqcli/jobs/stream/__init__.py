@@ -1,1 +1,1 @@
-"""Rows that pass through: the story of the command."""
+"""Jobs of the streaming commands."""

@@ -1,4 +1,4 @@
-"""``uqcli apply``: stream files through a saved model."""
+"""``uqcli apply``: apply a rule to files."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ from uqcli.reports.stream.apply import ApplyParameters, ApplyReport, ApplySource
 
 @dataclass(frozen=True, kw_only=True)
 class ApplyRequest:
-    """Rows that are to pass through a model.
+    """Request to apply a rule.
 
     Attributes
     ----------
     data
-        The rows; the model says which columns are read, unless ``columns`` does.
+        Rows; their columns are those of the rule, unless given in ``columns``.
     artifact
         Path, or ``-`` for standard input.
     no_empty
-        Whether empty conformal sets get the likeliest class.
+        Whether empty prediction sets get the most probable class.
     gates
-        Conditions on the metrics, whose names are looked up before any row is written.
+        Checks on the metrics; their names are validated before any row is written.
     """
 
     data: DataRequest
@@ -38,12 +38,12 @@ class ApplyRequest:
 
 
 def run(request: ApplyRequest) -> Result[ApplyReport, None]:
-    """Add the model's columns to every row of the inputs.
+    """Add the rule's columns to every row of the inputs.
 
     Raises
     ------
     UsageError, DataError, ArtifactError
-        See the parts.
+        The rule or rows cannot be read, a check is invalid, or the output cannot be written.
     """
     model, output = load_unedited(request.artifact), request.output
     selected = 0 if model.decides else None

@@ -1,4 +1,4 @@
-"""Where rows go that pass through: what commands that add columns have in common."""
+"""Output options shared by the commands that add columns."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from uqcli.engines.request import DataRequest
 
 @dataclass(frozen=True, kw_only=True)
 class RowsOutput(Destination):
-    """Where rows go, and what becomes of their columns.
+    """Output of rows and options for its columns.
 
     Attributes
     ----------
     prefix
-        Put before the added columns' names.
+        Prefix of the added columns' names.
     overwrite
-        Whether existing columns of those names are replaced.
+        Whether to replace existing columns of these names.
     union
-        Whether inputs may differ in other columns.
+        Whether inputs may differ in their other columns.
     """
 
     prefix: str = ""
@@ -31,17 +31,17 @@ class RowsOutput(Destination):
 
     @property
     def lists(self) -> bool:
-        """Whether a column may hold lists."""
+        """Whether a column may contain lists."""
         return format_of(self.place, self.file_format) is not FileFormat.CSV
 
 
 def stream(data: DataRequest, added: AddedColumns, output: RowsOutput) -> StreamFacts:
-    """Stream rows and add columns.
+    """Add columns to the rows of the inputs.
 
     Raises
     ------
     UsageError, DataError
-        See the engine.
+        The rows cannot be read, or the output cannot be written.
     """
     return open_engine(data.engine).stream(
         StreamRequest(data=data, added=added, output=output, overwrite=output.overwrite, union=output.union)

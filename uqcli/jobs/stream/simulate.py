@@ -1,4 +1,4 @@
-"""``uqcli simulate``: data with known truth."""
+"""``uqcli simulate``: simulate data with known truth."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ Draw = Callable[[int, np.random.Generator], pl.DataFrame]
 
 @dataclass(frozen=True, kw_only=True)
 class SimulateRequest:
-    """Data that is asked for; the model tells what is simulated."""
+    """Request for simulated data; the model determines the simulation."""
 
     rows: int
     seed: int
@@ -36,14 +36,14 @@ class SimulateRequest:
 
 @dataclass(frozen=True, kw_only=True)
 class Simulated:
-    """How data are drawn.
+    """A simulation.
 
     Attributes
     ----------
     parameters
-        Of the model, learned ones included.
+        Model parameters, including learned ones.
     draw
-        From a number of rows and random numbers to a frame.
+        Function from a number of rows and a generator to a frame.
     """
 
     parameters: Mapping[str, Any]
@@ -51,12 +51,12 @@ class Simulated:
 
 
 def run(request: SimulateRequest) -> Result[SimulateReport, None]:
-    """Draw rows block by block and write them.
+    """Simulate rows block by block and write them.
 
     Raises
     ------
     UsageError, DataError
-        A parameter makes no sense, or the output cannot be written.
+        A parameter is out of range, or the output cannot be written.
     """
     simulated, positives = simulated_by(request), 0
 
@@ -74,12 +74,12 @@ def run(request: SimulateRequest) -> Result[SimulateReport, None]:
 
 
 def simulated_by(request: SimulateRequest) -> Simulated:
-    """The model at work.
+    """Set up the simulation of a request.
 
     Raises
     ------
     UsageError
-        A parameter makes no sense.
+        A parameter is out of range.
     """
     if not 0 <= request.rows <= MOST_ROWS:
         raise UsageError(f"{request.rows} rows", expected=f"0 to {MOST_ROWS}")
@@ -91,7 +91,7 @@ def simulated_by(request: SimulateRequest) -> Simulated:
 
 
 def frames(request: SimulateRequest, simulated: Simulated) -> Iterator[pl.DataFrame]:
-    """All rows, block by block."""
+    """Simulate all rows block by block."""
     for rows, random in blocks(request.rows, request.seed, Purpose.SIMULATE):
         yield simulated.draw(rows, random)
 

@@ -1,4 +1,4 @@
-"""``uqcli uncertainty``: score and uncertainty columns from what a model gives."""
+"""``uqcli uncertainty``: add score and uncertainty columns computed from model outputs."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ _NAMES = {
 
 @dataclass(frozen=True, kw_only=True)
 class UncertaintyRequest:
-    """Uncertainties that are asked for.
+    """Request for uncertainties.
 
     Attributes
     ----------
     alpha1, alpha0
         Columns of Beta parameters, both or none.
     members
-        Pattern of the members' columns, instead.
+        Pattern of the columns of ensemble members, instead.
     """
 
     data: DataRequest
@@ -50,7 +50,7 @@ def run(request: UncertaintyRequest) -> Result[ApplyReport, None]:
     Raises
     ------
     UsageError, DataError
-        See the parts.
+        An option or a value is invalid, or the output cannot be written.
     """
     roles = uncertainty_roles(alpha1=request.alpha1, alpha0=request.alpha0, members=request.members)
     names = {f"{request.output.prefix}{name}": part for name, part in _NAMES.items()}
@@ -80,12 +80,12 @@ def _made_of(request: UncertaintyRequest) -> str:
 
 
 def uncertainty_roles(*, alpha1: str | None, alpha0: str | None, members: str | None) -> Roles:
-    """The columns that uncertainties come from.
+    """Columns of the Beta parameters or the ensemble members.
 
     Raises
     ------
     UsageError
-        Not exactly one of Beta parameters and members is given.
+        Both or neither are given.
     """
     if (alpha1 is None) != (alpha0 is None) or (alpha1 is None) == (members is None):
         raise UsageError(
@@ -98,7 +98,7 @@ def uncertainty_roles(*, alpha1: str | None, alpha0: str | None, members: str | 
 
 
 def uncertainties(rows: Rows, *, of_members: bool) -> Uncertainties:
-    """Score and uncertainties of checked rows.
+    """Compute score and uncertainties of checked rows.
 
     Raises
     ------
@@ -132,5 +132,5 @@ def _of_members(rows: Rows) -> Uncertainties:
 
 
 def _usable(rows: Rows) -> dict[str, Floats]:
-    """The columns, with a stand-in where a row is not valid."""
+    """Columns with a valid placeholder in invalid rows."""
     return {role: rows.filled(value, 0.5) for role, value in rows.numbers.items()}

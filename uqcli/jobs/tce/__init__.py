@@ -1,1 +1,1 @@
-"""Calibration errors: the story of the command."""
+"""Job of ``tce``."""

@@ -1,4 +1,4 @@
-"""What chance does to calibration errors: intervals where they hold, and labels drawn from the scores."""
+"""Intervals of calibration errors, and their null distributions from labels drawn from the scores."""
 
 from __future__ import annotations
 
@@ -41,21 +41,21 @@ Interval = tuple[float, float] | None
 
 @dataclass(frozen=True, kw_only=True)
 class Chance:
-    """What is known of some metrics beside their values.
+    """Sampling distribution of metrics.
 
     Attributes
     ----------
     intervals
-        Of the metrics that have one; None where it would not hold its level.
+        Intervals by metric; None if no valid interval exists.
     if_calibrated
-        What errors come to where the probabilities are right.
+        Distribution of the errors if the probabilities are calibrated.
     """
 
     intervals: Mapping[str, Interval]
     if_calibrated: Mapping[str, IfCalibrated]
 
     def completed(self, values: Values) -> dict[str, Metric]:
-        """Metrics with their intervals, p-values and excesses."""
+        """Add intervals, p-values and excesses to the metrics."""
         metrics: dict[str, Metric] = dict(values)
         for name, ends in self.intervals.items():
             low, high = ends or (None, None)
@@ -70,7 +70,7 @@ class Chance:
 
 
 def key_of(group: str | None) -> tuple[int, ...]:
-    """Key of the draws of all rows, or of a group by its name: they do not depend on other groups."""
+    """Key of the draws of all rows, or of a group by its name, so that groups do not affect each other."""
     if group is None:
         return (0,)
     return (1, int.from_bytes(blake2b(group.encode("utf-8", "surrogatepass"), digest_size=8).digest(), "big"))
@@ -79,7 +79,7 @@ def key_of(group: str | None) -> tuple[int, ...]:
 def chance_of_scores(
     counts: ValueCounts, values: Values, options: MeasureOptions, plan: ResamplingPlan, key: tuple[int, ...]
 ) -> Chance:
-    """Chance for one column of scores."""
+    """Sampling distribution for one score."""
     drawn = [
         errors_of_draws(draw_positives(counts, generator(plan.seed, Purpose.LABELS, *key, each)), options)
         for each in followed(range(plan.replicates), "drawing labels", plan.replicates)
@@ -98,9 +98,9 @@ def chance_of_classes(
     plan: ResamplingPlan,
     key: tuple[int, ...],
 ) -> tuple[list[Chance], Chance]:
-    """Chance for each class against the rest, and for the means over the classes.
+    """Sampling distribution for each class one-vs-rest, and for the class means.
 
-    Labels are drawn for whole rows: the errors of two classes are not independent.
+    Labels are drawn jointly for whole rows, since the errors of two classes are dependent.
     """
     classes = range(len(values))
     drawn: list[list[dict[str, float]]] = [[] for _ in classes]
@@ -132,7 +132,7 @@ def _held_against(values: Values, drawn: Sequence[Mapping[str, float]]) -> dict[
 def intervals_of_scores(
     counts: ValueCounts, plan: ResamplingPlan, key: tuple[int, ...]
 ) -> dict[str, Interval]:
-    """Intervals of the metrics that have one; None below ten rows of a class."""
+    """Bootstrap intervals; None with fewer than ten rows of a class."""
     positives = int(counts.positives.sum())
     if min(positives, counts.rows - positives) < LEAST_OF_A_CLASS:
         return dict.fromkeys(WITH_INTERVALS)
@@ -150,7 +150,7 @@ def intervals_of_scores(
 
 
 def _resamplings(plan: ResamplingPlan) -> int:
-    """As many as asked for, and at least as many as an interval of that confidence takes."""
+    """Number of resamplings: as requested, and at least what the confidence requires."""
     return max(plan.replicates, least_replicates(plan.confidence))
 
 
@@ -163,7 +163,7 @@ def _with_errors(counts: ValueCounts, line: CalibrationLine) -> dict[str, WithEr
 
 
 def _intervals_of_means(rows: ClassCounts, plan: ResamplingPlan, key: tuple[int, ...]) -> dict[str, Interval]:
-    """Of the mean losses; a mean of slopes has none."""
+    """Intervals of the mean losses; a mean of slopes has none."""
     losses = {
         name: _row_losses(rows, loss) for name, loss in LOSSES.items() if is_bounded(name, rows.probability)
     }
@@ -182,7 +182,7 @@ def _intervals_of_means(rows: ClassCounts, plan: ResamplingPlan, key: tuple[int,
 
 
 def _row_losses(rows: ClassCounts, loss: Loss) -> Floats:
-    """What each distinct row loses on average over the classes."""
+    """Class-averaged loss of each distinct row."""
     total = np.zeros(len(rows.label))
     for number, column in enumerate(rows.probability.T):
         if_positive, if_negative = loss(column)

@@ -1,4 +1,4 @@
-"""All calibration errors of one column of probabilities."""
+"""Compute all calibration errors of one score."""
 
 from __future__ import annotations
 
@@ -31,14 +31,14 @@ from uqcli.methods.tce.decomposition import brier_parts
 
 @dataclass(frozen=True, kw_only=True)
 class MeasureOptions:
-    """What is measured and how.
+    """Options of the calibration errors.
 
     Attributes
     ----------
     n_min, n_max
-        Rows in a bin of pava-bc; None leaves them to ``bin_sizes``.
+        Bounds on the rows per bin of pava-bc; None to apply ``bin_sizes``.
     bin_sizes
-        How large those bins are where nobody says.
+        Default bin size of pava-bc.
     n_bins
         Number of quantile and equispaced bins.
     alpha
@@ -55,7 +55,7 @@ class MeasureOptions:
 
     @property
     def blocks(self) -> BlockSizes:
-        """Rows in a bin of pava-bc."""
+        """Bounds on the rows per bin of pava-bc."""
         return BlockSizes(n_min=self.n_min, n_max=self.n_max, sizing=self.bin_sizes)
 
     @property
@@ -64,7 +64,7 @@ class MeasureOptions:
         return BinSizes(bins=self.n_bins, blocks=self.blocks)
 
     def check(self) -> None:
-        """Refuse a level that is none, and bins that no table could hold.
+        """Refuse an invalid level, and numbers of bins out of range.
 
         Raises
         ------
@@ -80,12 +80,12 @@ class MeasureOptions:
 
 @dataclass(frozen=True, kw_only=True)
 class Measured:
-    """The metrics by name, the bins of ``binning`` with their rejected rows, and the equispaced bins.
+    """Metrics, the bins of ``binning`` with their rejected rows, and the equispaced bins.
 
     Attributes
     ----------
     metrics
-        None where one is undefined, as a slope with one class.
+        None if undefined, as a slope with a single class.
     line
         Calibration intercept and slope with their standard errors.
     """
@@ -98,7 +98,7 @@ class Measured:
 
 
 class _Binned:
-    """Counts under every binning and test that is asked for, each made once."""
+    """Counts by binning, each computed once."""
 
     def __init__(self, counts: ValueCounts, options: MeasureOptions) -> None:
         self._counts = counts
@@ -112,7 +112,7 @@ class _Binned:
         return self._bins[binning]
 
     def rejected(self, binning: Binning) -> Rejected:
-        """Test every score against its bin's labels."""
+        """Test every score given the labels of its bin."""
         return reject(self._counts, self[binning], self._options.test, self._options.alpha)
 
 
@@ -160,12 +160,12 @@ def measure(counts: ValueCounts, options: MeasureOptions) -> Measured:
 
 
 def test_based_error(counts: ValueCounts, options: MeasureOptions) -> float:
-    """The test-based calibration error alone, in percent."""
+    """Test-based calibration error only, in percent."""
     return _Binned(counts, options).rejected(Binning(options.binning)).percent(counts.rows)
 
 
 def errors_of_draws(counts: ValueCounts, options: MeasureOptions) -> dict[str, float]:
-    """The errors that are held against labels drawn from the scores: those that noise lifts."""
+    """Errors that are compared with their null distribution, since noise inflates them."""
     binned = _Binned(counts, options)
     _, rows, positives = isotonic_sums(counts.positives, counts.count)
     return {
@@ -179,7 +179,7 @@ def errors_of_draws(counts: ValueCounts, options: MeasureOptions) -> dict[str, f
 
 
 def mean_metrics(by_class: Sequence[Mapping[str, float | None]]) -> dict[str, float | None]:
-    """Mean over classes: classwise errors; undefined where one of them is."""
+    """Class means of the metrics; undefined if any class is."""
     means: dict[str, float | None] = {}
     for name in by_class[0]:
         values = [value for each in by_class if (value := each[name]) is not None]

@@ -1,4 +1,4 @@
-"""``uqcli tce``: whether a model's probabilities can be trusted."""
+"""``uqcli tce``: measure and test the calibration of probabilities."""
 
 from __future__ import annotations
 
@@ -28,21 +28,21 @@ from uqcli.reports.tce.report import TceParameters, TceReport
 from uqcli.rows import Rows
 
 _OF_BINS = ("tce", "tce_q", "tce_v", "estimation_error", "within_bin_error")
-"""Metrics that say nothing of a group too small to be tested."""
+"""Metrics that are omitted for a group too small to be tested."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class TceRequest:
-    """What is measured and how.
+    """Request for calibration errors.
 
     Attributes
     ----------
     by
-        Column whose groups are measured one by one, too.
+        Column whose groups are also measured separately.
     bootstrap
-        Label draws and resamplings; 0 for none.
+        Draws of labels, and bootstrap resamplings; 0 for none.
     seed
-        Of the draws.
+        Seed of the draws.
     """
 
     data: DataRequest
@@ -54,22 +54,22 @@ class TceRequest:
 
     @property
     def plan(self) -> ResamplingPlan:
-        """How often is drawn."""
+        """Bootstrap plan."""
         return ResamplingPlan(replicates=self.bootstrap, seed=self.seed, confidence=self.confidence)
 
 
 @dataclass(frozen=True, kw_only=True)
 class _Group:
-    """All rows, or one group's.
+    """All rows, or those of a group.
 
     Attributes
     ----------
     name
         None for all rows.
     counts
-        Tie-pooled scores under each question: whether the label is positive, or whether it is each class.
+        Tie-pooled scores of each binary problem: positive or not, or each class one-vs-rest.
     places
-        Of its rows; None for all rows.
+        Row indices; None for all rows.
     """
 
     name: str | None
@@ -78,17 +78,17 @@ class _Group:
 
     @property
     def size(self) -> int:
-        """Rows by weight."""
+        """Total weight."""
         return self.counts[0].rows
 
 
 def run(request: TceRequest) -> Result[TceReport, None]:
-    """Measure the calibration error of labelled probabilities.
+    """Measure the calibration errors of labelled probabilities.
 
     Raises
     ------
     UsageError, DataError
-        An option is out of range, a score is no probability, or the rows cannot be read.
+        An option is out of range, a score is not a probability, or the rows cannot be read.
     """
     _check(request)
     read = _read(request.data.without("uncertainty").grouped_by(request.by), request.by)
@@ -110,14 +110,14 @@ def run(request: TceRequest) -> Result[TceReport, None]:
 
 @dataclass(frozen=True, kw_only=True)
 class _Read:
-    """What there is to measure.
+    """Data to measure.
 
     Attributes
     ----------
     rows
-        Those of class probabilities; None where counts are enough.
+        Rows of class probabilities; None if counts suffice.
     classes
-        Empty where labels are positive or not.
+        Empty for a binary label.
     """
 
     rows: Rows | None
@@ -132,7 +132,7 @@ def _read(data: DataRequest, by: str | None) -> _Read:
     if data.roles.class_columns is None:
         table = open_table(data, looks_at_uncertainty=False)
         parts = table.pooled(Partition(groups=data.roles.keys))
-        whole = parts[0] if by is None else merge(parts)  # one part is pooled already
+        whole = parts[0] if by is None else merge(parts)  # a single part is already pooled
         require_probabilities(whole.value, table.facts.columns["score"])
         names = () if by is None else table.groups(by)
         return _Read(
@@ -157,7 +157,7 @@ def _read(data: DataRequest, by: str | None) -> _Read:
 
 
 def _counts(rows: Rows, classes: tuple[str, ...], places: Ints | None) -> list[ValueCounts]:
-    """Tie-pooled probabilities of each class, of the rows at some places or of all."""
+    """One-vs-rest counts of each class, of some rows or of all."""
     part = _part_at(rows, places)
     label = label_numbers(part)
     return [
@@ -176,7 +176,7 @@ def _check(request: TceRequest) -> None:
 
 
 def _places(read: ReadRows, by: str | None) -> Iterator[tuple[str, Ints]]:
-    """Names of the groups whose rows weigh something, with the places of their rows."""
+    """Groups with positive weight, and the indices of their rows."""
     if by is None:
         return
     number, names, weight = read.rows.groups[by], read.group_names[by], read.rows.weight
@@ -189,7 +189,7 @@ def _places(read: ReadRows, by: str | None) -> Iterator[tuple[str, Ints]]:
 
 
 def _with_bounds(counts: ValueCounts, request: MeasureOptions) -> MeasureOptions:
-    """The request with the sizes of bins that the rule gives for these rows."""
+    """Fix the bin sizes to those of the default rule for these rows."""
     n_min, n_max = request.blocks.bounds(counts)
     return replace(request, n_min=n_min, n_max=n_max)
 
@@ -199,10 +199,10 @@ def _is_tested(group: _Group, request: MeasureOptions) -> bool:
 
 
 def _equal_sizes(groups: Sequence[_Group], request: MeasureOptions) -> list[MeasureOptions] | None:
-    """For each problem the sizes of bins at which all groups are tested; None where there is none to test.
+    """Common bin sizes of all groups for each binary problem; None if no group is tested.
 
-    Larger bins find smaller errors: with sizes of their own the largest group would always be the worst. All
-    groups take the sizes of the smallest one.
+    Larger bins detect smaller errors, so with its own sizes the largest group would always be the worst. All
+    groups use the sizes of the smallest.
     """
     tested = [each for each in groups if _is_tested(each, request)]
     if not tested:
@@ -212,7 +212,7 @@ def _equal_sizes(groups: Sequence[_Group], request: MeasureOptions) -> list[Meas
 
 
 def _tce_under(counts: Sequence[ValueCounts], request: Sequence[MeasureOptions]) -> float:
-    """Mean over the problems of the test-based calibration error."""
+    """Mean test-based calibration error over the binary problems."""
     values = [test_based_error(each, how) for each, how in zip(counts, request, strict=True)]
     return sum(values) / len(values)
 
@@ -307,7 +307,7 @@ def _parameters(
 
 
 def _common(sizes: Sequence[int | None]) -> int | None:
-    """The size that all classes have; None where they differ."""
+    """Common size of all classes; None if they differ."""
     return sizes[0] if len(set(sizes)) == 1 else None
 
 

@@ -61,9 +61,8 @@ class ColumnFacts:
         low, high = values_of(np.array([keys.min(), keys.max()], dtype=keys.dtype)).tolist()
         self.low, self.high = min(self.low, low), max(self.high, high)
         self.width = max(self.width, keys.dtype)
-        self._samples.append(
-            values_of(keys[:: max(1, len(keys) // _SAMPLE)].copy())
-        )  # copied, so that the sample does not keep the part in memory
+        # a view would keep the part in memory
+        self._samples.append(values_of(keys[:: max(1, len(keys) // _SAMPLE)].copy()))
 
 
 class _Store:

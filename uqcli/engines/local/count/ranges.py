@@ -83,9 +83,7 @@ class Ranges:
         )
         held = np.bincount(coarse.astype(np.int64), minlength=size)
         held[-1] = 0  # everything beyond the sample
-        share = (
-            2 * most * held / max(1, held.sum())
-        )  # doubled, since rounding down to powers of 2 loses up to half
+        share = 2 * most * held / max(1, held.sum())  # doubled, as powers of 2 fall short
         parts = np.full(size, most)
         while parts.sum() > most:
             share *= 0.9
@@ -485,10 +483,7 @@ def _single_keys(rows: KeptRows, counter: _Counter) -> tuple[Bools, Keys]:
     column = rows.column(counter.role)
     sample = column.keys_of(column.sample)
     number = ranges.numbers(sample)
-    key[number], single[number] = (
-        sample,
-        True,
-    )  # any row of the range serves as candidate; unsampled ranges hold few rows
+    key[number], single[number] = sample, True  # any row will do
 
     def compare(part: Part) -> None:
         keys = part.keys[counter.role]

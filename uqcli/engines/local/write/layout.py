@@ -75,9 +75,7 @@ class Layout:
             return block
         frame = block.texts()
         if self.numbers is not None:
-            role_of = {
-                name: role for role, name in self.numbers.all_numbers().items()
-            }  # a column may have two roles
+            role_of = {name: role for role, name in self.numbers.all_numbers().items()}  # may have two
             frame = frame.with_columns(
                 _number(block, name, rows.numbers[role]) for name, role in role_of.items()
             )
