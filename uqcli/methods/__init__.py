@@ -1,1 +1,1 @@
-"""The algorithms: checked arrays in, frozen results out."""
+"""Algorithms: checked arrays in, frozen results out."""

@@ -1,4 +1,4 @@
-"""Proper losses of probabilities, and their means with standard errors."""
+"""Proper scoring losses, and their means with standard errors."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from uqcli.counts import Floats, ValueCounts
 from uqcli.methods.resampling import WithError, mean_with_error
 
 CLIP = 1e-15
-"""Probabilities are this far from 0 and 1 where a surprise is taken."""
+"""Probabilities are clipped to this distance from 0 and 1 for the log loss."""
 
 Loss = Callable[[Floats], tuple[Floats, Floats]]
-"""From probabilities to what a positive and what another row loses at them."""
+"""Function from probabilities to the losses of positive and of negative rows."""
 
 
 def squared_error(probability: Floats) -> tuple[Floats, Floats]:
@@ -30,19 +30,19 @@ def surprise(probability: Floats) -> tuple[Floats, Floats]:
 
 
 LOSSES: Final[Mapping[str, Loss]] = MappingProxyType({"brier": squared_error, "log_loss": surprise})
-"""By the name of the metric that is their mean."""
+"""Losses by the name of the metric that is their mean."""
 
 
 def is_bounded(name: str, probability: Floats) -> bool:
-    """Whether no single row can decide a mean loss: a surprise at 0 or 1 is as large as its clipping lets it.
+    """Whether no single row can dominate the mean loss; the log loss at 0 or 1 only depends on the clipping.
 
-    No interval holds its level where that happens to one row in many: most samples do not show it.
+    Intervals are invalid if this affects one row in many, since most samples do not contain it.
     """
     return name != "log_loss" or bool(probability.min() > CLIP and probability.max() < 1 - CLIP)
 
 
 def mean_loss(counts: ValueCounts, name: str) -> WithError:
-    """Mean loss of tie-pooled probabilities, with its standard error where no single row decides it."""
+    """Mean loss of tie-pooled probabilities, with a standard error unless a single row may dominate."""
     loss = LOSSES[name]
     if not is_bounded(name, counts.value):
         return WithError(value=None, error=None)

@@ -1,4 +1,4 @@
-"""Several tests at once."""
+"""Multiple testing."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 
 def holm(p_values: Mapping[str, float]) -> dict[str, float]:
-    """P-values that hold together for all of several tests (Holm 1979).
+    """Adjusted p-values for the family-wise error rate (Holm 1979).
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Intervals of proportions."""
+"""Confidence intervals of proportions."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ def clopper_pearson(successes: int, trials: int, confidence: float) -> tuple[flo
     Parameters
     ----------
     successes, trials
-        With ``0 <= successes <= trials``; no trials give (0, 1).
+        With ``0 <= successes <= trials``; zero trials give (0, 1).
     confidence
         In (0, 1).
 

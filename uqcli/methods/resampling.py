@@ -1,7 +1,7 @@
-"""Resampling pooled rows, and the intervals made of what comes of it.
+"""Bootstrap of pooled rows, and its intervals.
 
-Drawing how often each distinct row occurs has the law of drawing rows. It needs no position of a row, and so
-depends neither on the order of the rows nor on how they are split.
+Drawing the counts of distinct rows has the same distribution as drawing rows. It needs no row positions, so
+it depends neither on row order nor on how rows are split into files.
 """
 
 from __future__ import annotations
@@ -15,16 +15,16 @@ import numpy as np
 from uqcli.counts import Floats, Ints, ValueCounts
 
 LEAST_OF_A_CLASS = 10
-"""Rows of each class below which no interval of a score's quality holds its level."""
+"""Rows of each class below which intervals of ranking and loss metrics are invalid."""
 
 
 def resample(count: Ints, random: np.random.Generator) -> Ints:
-    """How often each distinct row occurs among as many rows drawn with replacement.
+    """Draw the counts of distinct rows in a bootstrap sample.
 
     Parameters
     ----------
     count : int64, shape (m,)
-        How often it occurs; not all 0.
+        Multiplicity of each row; not all 0.
 
     Returns
     -------
@@ -37,7 +37,7 @@ def resample(count: Ints, random: np.random.Generator) -> Ints:
 
 
 def resample_counts(counts: ValueCounts, random: np.random.Generator) -> ValueCounts:
-    """Tie-pooled counts of as many rows drawn with replacement."""
+    """Draw a bootstrap sample of tie-pooled counts."""
     positives, negatives = np.split(
         resample(np.concatenate([counts.positives, counts.count - counts.positives]), random), 2
     )
@@ -48,19 +48,19 @@ def resample_counts(counts: ValueCounts, random: np.random.Generator) -> ValueCo
 
 @dataclass(frozen=True, kw_only=True)
 class WithError:
-    """An estimate with its standard error; None where it is undefined."""
+    """An estimate with its standard error; None if undefined."""
 
     value: float | None
     error: float | None
 
 
 def mean_with_error(value: Floats, count: Ints | Floats) -> WithError:
-    """Mean of values by how often they occur.
+    """Weighted mean with its standard error.
 
     Parameters
     ----------
     value : float64, shape (m,)
-    count : int64, or the same numbers as float64, shape (m,)
+    Multiplicities, as int64 or the same numbers as float64, shape (m,).
     """
     total = int(count.sum())
     mean = float((value * count).sum()) / total
@@ -74,15 +74,15 @@ def mean_with_error(value: Floats, count: Ints | Floats) -> WithError:
 def studentised_interval(
     found: WithError, resampled: Sequence[WithError], confidence: float
 ) -> tuple[float, float] | None:
-    """Interval from the resampled distances in units of their own standard errors.
+    """Bootstrap-t interval, from resampled deviations in units of their own standard errors.
 
-    The bootstrap-t interval (Efron and Tibshirani 1993, sec. 12.5): unlike percentiles it follows the
-    skewness of a mean of losses, so that it holds its level down to a dozen positives.
+    See Efron and Tibshirani 1993, sec. 12.5. Unlike percentile intervals it follows the skewness of a mean of
+    losses, so that its coverage is valid down to a dozen positives.
 
     Returns
     -------
     low, high
-        None where the estimate or too many resampled ones are undefined, or where there are too few of them.
+        None if the estimate or too many resampled ones are undefined, or if there are too few.
     """
     tail = tail_of(len(resampled), confidence)
     if found.value is None or found.error is None or tail is None:
@@ -100,27 +100,27 @@ def _defined(drawn: WithError) -> tuple[float, float] | None:
 
 
 def _distance(value: float, drawn: float, error: float) -> float:
-    """How many of its own standard errors a resampled estimate is off."""
+    """Deviation of a resampled estimate in units of its own standard error."""
     if error == 0:
         return 0.0 if drawn == value else math.copysign(math.inf, drawn - value)
     return (drawn - value) / error
 
 
 def percentile_interval(resampled: Sequence[float], confidence: float) -> tuple[float, float] | None:
-    """The resampled values themselves, without the ends; None where they are too few."""
+    """Percentile interval; None if there are too few resamplings."""
     ordered = sorted(resampled)
     tail = tail_of(len(ordered), confidence)
     return None if tail is None else (ordered[tail], ordered[-1 - tail])
 
 
 def tail_of(replicates: int, confidence: float) -> int | None:
-    """Order statistics left out at each end, so that the rest holds the confidence; None below the least."""
+    """Number of order statistics to leave out at each end for a confidence; None if too few."""
     left_out = math.floor((1 - confidence) / 2 * (replicates + 1) + 1e-9) - 1
     return left_out if left_out >= 0 else None
 
 
 def least_replicates(confidence: float) -> int:
-    """Resamplings from which on an interval can hold a confidence.
+    """Minimum number of resamplings for a confidence.
 
     Examples
     --------

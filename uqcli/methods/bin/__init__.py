@@ -1,1 +1,1 @@
-"""Grids of counts: the algorithms."""
+"""Algorithms of ``bin``."""

@@ -1,9 +1,8 @@
-"""How many rows a bin of pava-bc holds [TCE sec. 3].
+"""Bin sizes of pava-bc [TCE sec. 3].
 
-The paper's N//20 and N//5 keep every bin a twentieth of the rows wide, while the power of the test in it
-grows with N: in large files the slope of the rate inside a bin is found out, and true probabilities are
-condemned. A bin of n rows is n/N wide and resolves sqrt(rate (1 - rate) / n), so n has to grow slower than
-N^(2/3).
+With the paper's N//20 and N//5, every bin keeps a twentieth of the rows, while the power of its test grows
+with N. In large files the test detects the slope of the rate within a bin, and rejects true probabilities. A
+bin of n rows is n/N wide and resolves sqrt(rate (1 - rate) / n), so n must grow more slowly than N^(2/3).
 """
 
 from __future__ import annotations
@@ -18,15 +17,15 @@ from uqcli.counts import Ints, ValueCounts
 
 @dataclass(frozen=True, kw_only=True)
 class BlockSizes:
-    """Rows that a bin of pava-bc holds at least and at most.
+    """Minimum and maximum number of rows per bin of pava-bc.
 
     Attributes
     ----------
     n_min, n_max
-        As given; None leaves them to the rule, which never contradicts the other one.
+        Explicit bounds; None for the default, which never contradicts the other bound.
     sizing
-        ``auto`` grows with the square root of the rows, more where positives are rare; ``paper`` is N//20 and
-        N//5.
+        ``auto`` grows with the square root of the rows, and more if positives are rare; ``paper`` is N//20
+        and N//5.
     """
 
     n_min: int | None = None
@@ -34,11 +33,11 @@ class BlockSizes:
     sizing: BinSizing = defaults.BIN_SIZES
 
     def bounds(self, counts: ValueCounts) -> tuple[int, int]:
-        """n_min and n_max for these rows."""
+        """Bounds n_min and n_max for these rows."""
         return self.bounds_for(counts.rows, int(counts.positives.sum()))
 
     def bounds_for(self, rows: int, positives: int) -> tuple[int, int]:
-        """n_min and n_max for so many rows.
+        """Bounds n_min and n_max for a number of rows and positives.
 
         Examples
         --------
@@ -61,7 +60,7 @@ class BlockSizes:
 
 
 def size_notes(count: Ints, n_min: int, n_max: int) -> list[str]:
-    """What to know about the sizes of pava-bc bins; count has shape (B,)."""
+    """Notes on the sizes of pava-bc bins; count has shape (B,)."""
     notes = []
     if n_max < 2 * n_min:
         notes.append(f"n_max {n_max} is below twice n_min {n_min}, so some bins cannot be split.")

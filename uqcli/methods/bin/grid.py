@@ -37,13 +37,13 @@ class GridSpec:
     Attributes
     ----------
     binning
-        How both axes are cut.
+        Binning of both axes.
     uncertainty_bins
-        K, at least 1; with 1 the uncertainty is not looked at.
+        K, at least 1; with 1 the uncertainty is ignored.
     score_bins
-        L for each uncertainty bin, or None for one cell at each distinct score.
+        L per uncertainty bin, or None for one cell per distinct score.
     blocks
-        Rows in a bin of pava-bc.
+        Bounds on the rows per bin of pava-bc.
     """
 
     binning: Binning
@@ -52,7 +52,7 @@ class GridSpec:
     blocks: BlockSizes = field(default_factory=BlockSizes)
 
     def check(self) -> None:
-        """Refuse what no table could hold.
+        """Refuse a grid beyond the size limits.
 
         Raises
         ------
@@ -70,30 +70,30 @@ class GridSpec:
 
 
 def usual_uncertainty_bins(binning: Binning) -> int:
-    """Uncertainty bins where nobody says how many."""
+    """Default number of uncertainty bins."""
     if binning is Binning.SHARED:
         return SHARED_UNCERTAINTY_BINS
     return UNCERTAINTY_BINS if binning.cuts_uncertainty else 1
 
 
 def uncertainty_rule(binning: Binning) -> BinningRule:
-    """How a binning cuts the uncertainty."""
+    """Binning rule that applies to the uncertainty."""
     return rule_of(Binning.EQUI_WEIGHT if binning is Binning.SHARED else binning)
 
 
 def cells_from(uncertainty_edges: Floats, parts: Sequence[ValueCounts], spec: GridSpec) -> Cells:
-    """Cells from the scores of each uncertainty bin.
+    """Build cells from the scores of each uncertainty bin.
 
     Parameters
     ----------
     parts
-        Tie-pooled, or of ranges among which ``unsettled_by_grid`` names none.
+        Tie-pooled scores, or ranges of which ``unsettled_by_grid`` names none.
 
     Returns
     -------
     Cells
-        Under the one bin rule (#{edges <= value}), so applying the edges to the same rows gives the
-        same counts. An uncertainty bin that stays empty takes the score edges of all rows pooled.
+        With the single bin rule (#{edges <= value}), so that applying the edges to the same rows reproduces
+        the counts. An empty uncertainty bin gets the score edges of all rows pooled.
     """
     if spec.score_bins is None:
         return Cells(uncertainty_edges=uncertainty_edges, rows=tuple(distinct_cells(part) for part in parts))
@@ -110,13 +110,13 @@ def cells_from(uncertainty_edges: Floats, parts: Sequence[ValueCounts], spec: Gr
 
 
 def joined_bins(edges: Floats, parts: Sequence[ValueCounts], bins: int) -> tuple[Floats, list[ValueCounts]]:
-    """Runs of neighbouring uncertainty bins added up, so that so many are left.
+    """Merge runs of adjacent uncertainty bins into ``bins`` bins.
 
     Parameters
     ----------
     edges : float64, shape (U-1,)
     parts
-        Scores of each of the U bins, under ranges they share.
+        Scores of each of the U bins, in common ranges.
     bins
         A divisor of U.
     """
@@ -126,7 +126,7 @@ def joined_bins(edges: Floats, parts: Sequence[ValueCounts], bins: int) -> tuple
 
 
 def cells_under(parts: Sequence[ValueCounts], old: Cells) -> Cells:
-    """Cells under the edges of an old table, from the scores of each uncertainty bin."""
+    """Count the scores of each uncertainty bin in the cells of an existing table."""
     cells = tuple(binned_cells(part, row.lower[1:]) for part, row in zip(parts, old.rows, strict=True))
     return Cells(uncertainty_edges=old.uncertainty_edges, rows=cells)
 
@@ -134,16 +134,16 @@ def cells_under(parts: Sequence[ValueCounts], old: Cells) -> Cells:
 def unsettled_by_grid(
     counts: Sequence[RangeCounts], spec: GridSpec, *, counts_only: bool = False
 ) -> list[Bools]:
-    """Which ranges must be opened before ``cells_from`` them is as if every score had been pooled.
+    """Query for the ranges to open until ``cells_from`` is exact.
 
     Parameters
     ----------
     counts
-        Of each uncertainty bin, and last of all rows together.
+        Counts of each uncertainty bin, then of all rows.
     spec
-        With a number of score bins, under a rule that depends on ranks.
+        With a number of score bins and a binning that depends on ranks.
     counts_only
-        Whether where positives lie in a cell is not asked, of a shared grid.
+        For a shared grid, whether the positions of positives within cells are irrelevant.
     """
     if spec.binning is Binning.SHARED:
         return _unsettled_by_shared(counts, spec, counts_only=counts_only)
@@ -152,7 +152,9 @@ def unsettled_by_grid(
     assert rule.ranks is not None and spec.score_bins is not None  # noqa: PT018 - see above
     sizes = BinSizes(bins=spec.score_bins, blocks=spec.blocks)
     ends = whole.holding(rule.ranks(whole.rows, sizes.bins))
-    if rule.global_score_range and not whole.exact[ends].all():  # the range is said where it is refused
+    if (
+        rule.global_score_range and not whole.exact[ends].all()
+    ):  # the score range is needed for the message that refuses it
         return of_all_rows(counts, ends & ~whole.exact)
     masks = []
     for part in parts:
@@ -162,14 +164,14 @@ def unsettled_by_grid(
         edges = rule.edges((whole if rule.global_score_range else part).counts, sizes)
         at_ranks = part.holding(rule.ranks(part.rows, sizes.bins))
         masks.append(at_ranks | unsettled_by_edges(part, edges))
-    if not any(part.rows == 0 for part in parts):  # such a bin takes the edges of all rows
+    if not any(part.rows == 0 for part in parts):  # an empty bin gets the edges of all rows
         ends[:] = False
     return [mask & ~each.exact for mask, each in zip([*masks, ends], counts, strict=True)]
 
 
 def _unsettled_by_shared(counts: Sequence[RangeCounts], spec: GridSpec, *, counts_only: bool) -> list[Bools]:
-    """The same ranges in all bins, so that bins of which some are added up are as exact."""
-    assert spec.score_bins is not None  # else every score is pooled
+    """Name the same ranges in every bin, so that merged bins are equally exact."""
+    assert spec.score_bins is not None  # otherwise every score is pooled
     *parts, whole = counts
     edges = shared_edges(whole.counts, spec.score_bins)
     named = held_by_shared(whole, spec.score_bins) | whole.around(edges)
@@ -180,29 +182,29 @@ def _unsettled_by_shared(counts: Sequence[RangeCounts], spec: GridSpec, *, count
 
 
 def unsettled_by_edges(counts: RangeCounts, edges: Floats) -> Bools:
-    """Which ranges must be opened before the cells between sorted score edges are known.
+    """Query for the ranges to open until the cells between sorted score edges are exact.
 
-    These are the ranges that an edge may fall into, and in each cell the first one with a positive row.
+    These are the ranges that may contain an edge, and the first one with a positive row in each cell.
     """
     return _asked_by_edges(counts, edges) & ~counts.exact
 
 
 def _asked_by_edges(counts: RangeCounts, edges: Floats) -> Bools:
-    """The same with those that are exact already."""
+    """Ranges that cells between score edges depend on, including exact ones."""
     named = np.zeros(len(counts.value), dtype=np.bool_)
     if len(named) == 0:
         return named
     cut = np.flatnonzero(counts.around(edges))
     named[cut] = True
     held = np.flatnonzero(counts.positives)
-    begins = np.concatenate([[0], cut, cut + 1])  # of an opened range the rows above the edge may be negative
+    begins = np.concatenate([[0], cut, cut + 1])  # the rows of an opened range above the edge may be negative
     first = np.searchsorted(held, begins)
     named[held[first[first < len(held)]]] = True
     return named
 
 
 def uncertainty_edges_of(rows: Rows, spec: GridSpec) -> Floats:
-    """Where the uncertainty of rows at hand is cut; float64 of shape (K-1,)."""
+    """Uncertainty edges from single rows; float64, shape (K-1,)."""
     if spec.uncertainty_bins == 1:
         return np.empty(0)
     counts = rows.counts(rows.numbers["uncertainty"])

@@ -1,4 +1,4 @@
-"""Calibration error of each score bin: one isotonic fit against one in each uncertainty bin [UB app. C.6]."""
+"""Calibration error by score bin: a single isotonic fit against one per uncertainty bin [UB app. C.6]."""
 
 from __future__ import annotations
 
@@ -20,8 +20,7 @@ class BinError:
     Attributes
     ----------
     ece, cumulative : float64, shape (L,)
-        Mean over the uncertainty bins that hold rows in bin j of |mean of (score - label)|; NaN where
-        none does.
+        Mean of |mean of (score - label)| over the uncertainty bins with rows in bin j; NaN without any.
     """
 
     ece: Floats
@@ -33,30 +32,30 @@ def isotonic_errors(
 ) -> tuple[BinError, BinError]:
     """Errors by score bin of isotonic regression on the score (IST) and within uncertainty bins (MIST).
 
-    Both are fitted on the rows they are measured on.
+    Both are measured on the rows of their fit.
 
     Parameters
     ----------
     parts
-        Scores of each uncertainty bin, pooled as far as ``unsettled_by_blocks`` asks for.
+        Scores of each uncertainty bin, as exact as ``unsettled_by_blocks`` requires.
     blocks
-        Of the isotonic fit to each uncertainty bin, and last to all rows, at their first scores.
+        Isotonic blocks of each uncertainty bin, then of all rows, at their first scores.
     cells
-        The same rows in L score bins each.
+        Cells of the same rows, L score bins each.
     """
     *own, shared = blocks
     return _errors(parts, cells, [shared] * len(parts)), _errors(parts, cells, own)
 
 
 def unsettled_by_blocks(counts: Sequence[RangeCounts], blocks: Sequence[ValueCounts]) -> list[Bools]:
-    """Which ranges must be opened before the rows of each block and cell are known.
+    """Query for the ranges to open until the rows of each block and cell are known.
 
     Parameters
     ----------
     counts
-        Of each uncertainty bin, and last of all rows.
+        Counts of each uncertainty bin, then of all rows.
     blocks
-        As for ``isotonic_errors``.
+        As in ``isotonic_errors``.
     """
     *parts, whole = counts
     *own, shared = blocks
@@ -68,7 +67,7 @@ def unsettled_by_blocks(counts: Sequence[RangeCounts], blocks: Sequence[ValueCou
 
 
 def _errors(parts: Sequence[ValueCounts], cells: Cells, fitted: Sequence[ValueCounts]) -> BinError:
-    """Rows of a block in a cell are added up as integers, so that sums do not depend on their order."""
+    """Errors of a fit; rows of a block within a cell are added as integers, independently of order."""
     width = len(cells.rows[0].count)
     error = np.full((len(parts), width), np.nan)
     for number, (part, row, blocks) in enumerate(zip(parts, cells.rows, fitted, strict=True)):
@@ -88,13 +87,13 @@ def _errors(parts: Sequence[ValueCounts], cells: Cells, fitted: Sequence[ValueCo
 
 
 def errors_of_rows(rows: Rows, probability: Floats, *, level: Ints, levels: int, score_bins: int) -> BinError:
-    """Errors by score bin of given probabilities; bins of equal weight in each uncertainty bin.
+    """Errors by score bin of given probabilities, with bins of equal weight in each uncertainty bin.
 
     Parameters
     ----------
     probability : float64, shape (n,)
     level : int64, shape (n,)
-        Uncertainty bin of each row, below ``levels``.
+        Uncertainty bin of each row, less than ``levels``.
     """
     error = np.full((levels, score_bins), np.nan)
     for number in range(levels):
@@ -111,12 +110,12 @@ def errors_of_rows(rows: Rows, probability: Floats, *, level: Ints, levels: int,
 
 
 def errors_by_chance(cells: Cells, groups: Sequence[range]) -> BinError:
-    """About what right scores come to: the mean of |rate - expectation| of so few rows, as of a normal law.
+    """Expected errors of calibrated scores: mean |rate - expectation|, by the normal approximation.
 
     Parameters
     ----------
     groups
-        Neighbouring score bins whose rate is taken for that of each of their cells.
+        Adjacent score bins whose pooled rate estimates that of each of their cells.
     """
     error = np.full((len(cells.rows), len(cells.rows[0].count)), np.nan)
     for number, row in enumerate(cells.rows):

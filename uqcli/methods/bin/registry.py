@@ -1,4 +1,4 @@
-"""What a binning is made of, and finding one by its name."""
+"""Interface of a binning, and lookup by name."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from uqcli.methods.bin.block_sizes import BlockSizes
 
 @dataclass(frozen=True, kw_only=True)
 class BinSizes:
-    """How many bins there should be, or how large.
+    """Number or size of bins.
 
     Attributes
     ----------
     bins
-        Number of bins; pava and pava-bc do not look at it.
+        Number of bins; ignored by pava and pava-bc.
     blocks
-        Rows in a bin of pava-bc.
+        Bounds on the rows per bin of pava-bc.
     """
 
     bins: int
@@ -29,15 +29,15 @@ class BinSizes:
 
 @dataclass(frozen=True, kw_only=True)
 class BinningRule:
-    """How one binning cuts a line.
+    """Rule by which a binning cuts an axis.
 
     Attributes
     ----------
     edges
-        Edges from tie-pooled counts and sizes.
+        Function from tie-pooled counts and sizes to edges.
     ranks
-        From the number of rows and of bins to the 0-based ranks of the values that the edges depend on; None
-        where they depend on all.
+        Function from the numbers of rows and bins to the 0-based ranks of the values that determine the
+        edges. None if all values do.
     global_score_range
         Whether score edges are the same in every uncertainty bin.
     """
@@ -48,7 +48,7 @@ class BinningRule:
 
 
 def rule_of(binning: Binning) -> BinningRule:
-    """The rule of a binning: ``RULE`` in the module of its name, loaded when it is first asked for.
+    """Load the rule of a binning: ``RULE`` in the module of its name.
 
     Examples
     --------

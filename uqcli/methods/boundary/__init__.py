@@ -1,1 +1,1 @@
-"""Decision boundaries: the algorithms."""
+"""Algorithms of ``boundary``."""

@@ -1,4 +1,4 @@
-"""How many uncertainty bins pay, by what boundaries gain on folds of the counts held out."""
+"""Choose the number of uncertainty bins by cross-validated gains."""
 
 from __future__ import annotations
 
@@ -22,20 +22,19 @@ BINS: Final = (1, 2, 4, 8)
 _LEAST_ALERTS: Final = 100
 _OFFSETS: Final = (Fraction(-1, 10), Fraction(-1, 20), Fraction(0), Fraction(1, 20))
 _FACTORS: Final = (Fraction(9, 10), Fraction(1), Fraction(11, 10))
-"""Bounds beside the one that is asked for, so that the answer does not hang on one of them."""
+"""Factors on the requested bound, so that the choice does not depend on one value."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class BinsTried:
-    """A number of uncertainty bins that was tried on folds held out.
+    """Cross-validated gain of a number of uncertainty bins.
 
     Attributes
     ----------
     gain
-        Recall less that of the score alone, at as many alerts; under a utility its share of the most there
-        could be.
+        Gain in recall over a single threshold at equal alerts; for a utility, as a fraction of the maximum.
     behind, error
-        How far it is behind the best number, and the standard error of that.
+        Difference to the best number, and its standard error.
     """
 
     bins: int
@@ -45,14 +44,14 @@ class BinsTried:
 
 
 def tried_bins(cells: Cells, constraint: Constraint, seed: int) -> tuple[BinsTried, ...]:
-    """What each number of uncertainty bins gains; empty where the score alone selects too few to tell.
+    """Cross-validated gain of each number of uncertainty bins; empty if there are too few alerts.
 
     Parameters
     ----------
     cells
-        Under score edges that all bins share; numbers of bins are those of ``BINS`` that divide theirs.
+        With score edges shared by all bins; the numbers tried are those of ``BINS`` that divide theirs.
     """
-    constraint = replace(constraint, margin=Fraction(0))  # what pays at the bound itself
+    constraint = replace(constraint, margin=Fraction(0))  # chosen at the bound itself
     whole = cells.joined(1)
     tops = single_threshold(whole, constraint.goal(whole))
     if tops is None or int(top_runs(whole.rows[0]).selected[tops[0]]) < _LEAST_ALERTS:
@@ -82,12 +81,12 @@ def tried_bins(cells: Cells, constraint: Constraint, seed: int) -> tuple[BinsTri
 
 
 def fewest_of(tried: Sequence[BinsTried]) -> int:
-    """The fewest bins that are within a standard error of the best; 1 where nothing was tried."""
+    """Smallest number of bins within a standard error of the best; 1 if none was tried."""
     return min((each.bins for each in tried if each.behind <= each.error), default=1)
 
 
 def _beside(constraint: Constraint, share: float) -> list[Constraint]:
-    """The bounds that are tried on a share of the rows."""
+    """Bounds to try on a share of the rows."""
     kind, amounts = constraint.kind, constraint.amounts
     if kind is ConstraintKind.UTILITY:
         return [constraint]
@@ -103,7 +102,7 @@ def _beside(constraint: Constraint, share: float) -> list[Constraint]:
 
 
 def _gain(train: Cells, held: Cells, constraints: Sequence[Constraint], by_score: TopRuns) -> float:
-    """Recall on the fold held out less that of as many alerts by score, averaged over the constraints."""
+    """Gain in recall over a single threshold on the left-out fold at equal alerts, mean over constraints."""
     runs, fold = [top_runs(row) for row in train.rows], [top_runs(row) for row in held.rows]
     alerts, hits = np.zeros(len(constraints)), np.zeros(len(constraints))
     for at, constraint in enumerate(constraints):

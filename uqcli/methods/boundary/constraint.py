@@ -1,4 +1,4 @@
-"""What the user asked for, as typed, and as a goal for data of a given size."""
+"""Constraints as typed, and their goals for data of a given size."""
 
 from __future__ import annotations
 
@@ -26,15 +26,15 @@ class Constraint:
     Attributes
     ----------
     kind
-        What is constrained.
+        Kind of constraint.
     value
         As typed; for a utility ``gain=G,cost=C``.
     amounts
-        The numbers in it, exact.
+        Its numbers, exact.
     relative
-        Whether the number is a share of the rows (max-selected).
+        Whether the number is a fraction of the rows (max-selected).
     margin
-        Standard errors that a precision must lie above its bound, of nested boundaries.
+        Margin of the precision over its bound in standard errors, for nested boundaries.
     """
 
     kind: ConstraintKind
@@ -44,24 +44,24 @@ class Constraint:
     margin: Fraction = Fraction(0)
 
     def goal(self, cells: Cells) -> Goal:
-        """The constraint on these cells."""
+        """Goal of the constraint on given cells."""
         return RULES[self.kind].goal(self, cells)
 
     def objective(self, true_positives: int, selected: int) -> Fraction:
-        """What is maximised among boundaries that keep the constraint."""
+        """Objective among boundaries that meet the constraint."""
         return RULES[self.kind].objective(self, true_positives, selected)
 
     def promise(self) -> str:
-        """The constraint in words."""
+        """Describe the constraint."""
         return RULES[self.kind].promise.format(self.value)
 
     def target(self) -> str:
-        """The same, called a target where it bounds a rate."""
+        """Describe the constraint, as a target if it bounds a rate."""
         rates = (ConstraintKind.PRECISION, ConstraintKind.RECALL, ConstraintKind.MAX_FPR)
         return f"target {self.promise()}" if self.kind in rates else self.promise()
 
     def aim(self, bound: str = "") -> str:
-        """What is sought under it, in words; ``bound`` in place of its own."""
+        """Describe objective and constraint; ``bound`` replaces the constraint's own description."""
         rule = RULES[self.kind]
         if not rule.most:
             return f"the {bound or self.promise()}"
@@ -70,20 +70,20 @@ class Constraint:
 
 @dataclass(frozen=True, kw_only=True)
 class ConstraintRule:
-    """One kind of constraint.
+    """Definition of a kind of constraint.
 
     Attributes
     ----------
     read
-        From the typed value to a constraint.
+        Function from the typed value to a constraint.
     goal
-        The constraint on some cells.
+        Function from a constraint and cells to a goal.
     promise
-        The constraint in words, with a place for the typed value.
+        Description, with a placeholder for the typed value.
     objective
-        What is maximised under it, from true positives and selected rows.
+        Objective, from true positives and selected rows.
     most
-        Its name; empty where the promise says it.
+        Name of the objective; empty if the description includes it.
     """
 
     read: Callable[[str], Constraint]
@@ -96,12 +96,12 @@ class ConstraintRule:
 
 
 def parse_constraint(kind: ConstraintKind, text: str) -> Constraint:
-    """Read a constraint as exact fractions of the decimals that were typed.
+    """Parse a constraint as exact fractions of the typed decimals.
 
     Raises
     ------
     UsageError
-        The value is out of range or cannot be read.
+        The value is invalid or out of range.
 
     Examples
     --------
@@ -112,7 +112,7 @@ def parse_constraint(kind: ConstraintKind, text: str) -> Constraint:
 
 
 def the_constraints(**given: str | None) -> tuple[Constraint, ...]:
-    """The constraint that is given, once for each of its bounds where these are separated by commas.
+    """Parse the given constraint, once per bound if these are separated by commas.
 
     Raises
     ------
@@ -138,7 +138,7 @@ def the_constraint(
     gain: str | None = None,
     cost: str | None = None,
 ) -> Constraint:
-    """The one constraint that is given; gain and cost are one.
+    """Parse the one given constraint; gain and cost together are one.
 
     Raises
     ------
@@ -166,12 +166,12 @@ def the_constraint(
 
 
 def with_margin(constraint: Constraint, errors: str | None) -> Constraint:
-    """The constraint with a margin of so many standard errors; None for none.
+    """Add a margin in standard errors to a constraint; None for none.
 
     Raises
     ------
     UsageError
-        It is no number of at least 0, or the constraint is not a precision.
+        It is not a number of at least 0, or the constraint is not a precision.
     """
     if errors is None:
         return constraint
@@ -181,12 +181,12 @@ def with_margin(constraint: Constraint, errors: str | None) -> Constraint:
 
 
 def utility(gain: str, cost: str) -> Constraint:
-    """Read the utility of a true positive and the cost of a false one.
+    """Parse the utility of a true positive and the cost of a false positive.
 
     Raises
     ------
     UsageError
-        A number cannot be read, is not positive, or they have too many digits to stay exact.
+        A number is invalid, not positive, or the two have too many digits to stay exact.
     """
     amounts = (decimal("gain", gain, above=0), decimal("cost", cost, above=0))
     made = Constraint(kind=ConstraintKind.UTILITY, value=f"gain={gain},cost={cost}", amounts=amounts)
@@ -198,7 +198,7 @@ def utility(gain: str, cost: str) -> Constraint:
 
 
 def _read_share(kind: ConstraintKind, *, above: int | None = None) -> Callable[[str], Constraint]:
-    """A reader of shares up to 1."""
+    """Create a parser of shares up to 1."""
 
     def read(text: str) -> Constraint:
         return Constraint(kind=kind, value=text, amounts=(decimal(kind, text, above=above, at_most=1),))

@@ -1,4 +1,4 @@
-"""Decisions of a boundary on new rows."""
+"""Apply a boundary to new data."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ def decide(
     uncertainty_edges: Sequence[float] | Floats,
     thresholds: Sequence[float | None],
 ) -> Bools:
-    """Whether each row's score reaches the threshold of its uncertainty bin.
+    """Decide which rows are flagged: those whose score reaches the threshold of their uncertainty bin.
 
     Parameters
     ----------
     score : float64, shape (n,)
         Finite.
     uncertainty : float64, shape (n,), or None
-        Only looked at where there is more than one threshold.
+        Used only if there are several thresholds.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""Draws over the counts of cells: folds by thinning and resamplings, with the law of drawing single rows."""
+"""Folds and bootstrap samples of cell counts, distributed as if single rows were drawn."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ from uqcli.defaults import FOLDS
 from uqcli.draws import Purpose, digest, generator
 
 _MOST_COPIES: Final = 6
-"""A resampling takes a row 0 to 5 times, or this often for all beyond."""
+"""Maximum multiplicity of a row in a bootstrap sample; larger Poisson counts are merged into it."""
 
 _COPIES: Final = np.array([math.exp(-1) / math.factorial(k) for k in range(_MOST_COPIES)])
 
 
 def digest_of(cells: Cells) -> int:
-    """A number that depends on the edges and on all counts."""
+    """Digest of edges and counts."""
     score_edges = np.concatenate([row.lower[1:] for row in cells.rows])
     return digest([cells.uncertainty_edges, score_edges, *cells.flat])
 
 
 def folds_of(cells: Cells, seed: int) -> tuple[Ints, Ints]:
-    """Rows and positive rows of each cell, dealt to folds; int64, shape (FOLDS, cells) each."""
+    """Split the rows and positive rows of each cell into folds; int64, shape (FOLDS, cells) each."""
     random = generator(seed, Purpose.THIN, digest_of(cells))
     shares = np.full(FOLDS, 1 / FOLDS)
     positives, negatives = (random.multinomial(each, shares) for each in _by_label(cells))
@@ -32,14 +32,14 @@ def folds_of(cells: Cells, seed: int) -> tuple[Ints, Ints]:
 
 
 def resampled(cells: Cells, seed: int, draws: int) -> tuple[Ints, Ints]:
-    """Rows of each cell in a resampling and left out of it, as many resamplings as asked.
+    """Draw bootstrap samples of each cell's rows, with the rows left out.
 
-    Every row comes a number of times that follows the Poisson law of mean 1.
+    The multiplicity of every row is Poisson with mean 1.
 
     Returns
     -------
     int64, shape (2, draws, cells) each
-        Rows and positive rows: in the resampling, each as often as it was taken; and left out.
+        Rows and positive rows: in the sample, with multiplicity; and left out.
     """
     table, labels = digest_of(cells), _by_label(cells)
     shares: Floats = np.append(_COPIES, 1 - _COPIES.sum())

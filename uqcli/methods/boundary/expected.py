@@ -1,9 +1,8 @@
-"""What a boundary can be expected to reach on new rows, from resampled counts of its own grid.
+"""Expected results of a boundary on new data, by a bootstrap of its grid.
 
-The precision on the rows that chose a boundary flatters it. Resamplings tell by how much: where rates are
-smoothed and for one threshold, by how far a boundary does better on the resampling that chose it than on all
-rows (Harrell's optimism); where the optimum is exact, by what rows outside the resampling show (the .632
-estimate, Efron 1983).
+The precision on the calibration set is optimistic. For smoothed rates and single thresholds, the bootstrap
+estimates the optimism: a resampled boundary does better on its own sample than on all rows (Harrell). For the
+exact optimum, rows outside the sample are used (the .632 estimate, Efron 1983).
 """
 
 from __future__ import annotations
@@ -29,10 +28,10 @@ _DRAWS: Final = 50
 _MOST_INFEASIBLE: Final = 10
 _MOST_CELLS: Final = 100_000
 _Z: Final = 1.645
-"""Of ranges that hold 90 %."""
+"""Normal quantile of 90 % ranges."""
 
 _LEAST_ALERTS: Final = 30
-"""Selected rows below which ranges held less than 85 % in simulations, where positives are rare."""
+"""Selected rows below which ranges covered less than 85 % in simulations with few positives."""
 
 _OUTSIDE: Final = 0.632
 _BY_OPTIMISM: Final = frozenset({Algorithm.SMOOTH, Algorithm.ST})
@@ -40,7 +39,7 @@ _BY_OPTIMISM: Final = frozenset({Algorithm.SMOOTH, Algorithm.ST})
 
 @dataclass(frozen=True, kw_only=True)
 class Expected:
-    """Precision and recall to expect on new rows, with 90 % ranges."""
+    """Expected precision and recall on new data, with 90 % ranges."""
 
     precision: Estimate
     recall: Estimate
@@ -48,7 +47,7 @@ class Expected:
 
 @dataclass(frozen=True, kw_only=True)
 class _Shares:
-    """What selections find: of each, true positives, selected rows and positive rows; int64, shape (m,)."""
+    """True positives, selected rows and positive rows of several selections; int64, shape (m,)."""
 
     true_positives: Ints
     selected: Ints
@@ -61,11 +60,11 @@ class _Shares:
 
 
 def expected(cells: Cells, algorithm: Algorithm, constraint: Constraint, seed: int) -> Expected | None:
-    """What to expect of the boundary that an algorithm finds on some cells.
+    """Estimate the results of an algorithm's boundary on new data.
 
     Returns
     -------
-    None where there is no boundary, too many resamplings have none, or the grid has above 100,000 cells.
+    None if there is no boundary, too many samples have none, or the grid has over 100,000 cells.
     """
     count, positives = cells.flat
     if len(count) > _MOST_CELLS:
@@ -97,7 +96,7 @@ def expected(cells: Cells, algorithm: Algorithm, constraint: Constraint, seed: i
         out = np.array([pooled[0] / pooled[1], pooled[0] / pooled[2]])
         rates = np.minimum(apparent.rates[:, 0], (1 - _OUTSIDE) * apparent.rates[:, 0] + _OUTSIDE * out)
     trials = int(apparent.selected[0]), int(apparent.positives[0])
-    shares = np.clip(rates, 0.0, 1.0).tolist()  # few rows can be flattered by more than there is
+    shares = np.clip(rates, 0.0, 1.0).tolist()  # with few rows the optimism may exceed the rate
     enough = trials[0] >= _LEAST_ALERTS
     return Expected(
         precision=_estimate(shares[0], trials[0], ranged=enough),
@@ -108,7 +107,7 @@ def expected(cells: Cells, algorithm: Algorithm, constraint: Constraint, seed: i
 def _tops_of_draws(
     cells: Cells, algorithm: Algorithm, constraint: Constraint, taken: Ints
 ) -> Iterator[Tops | None]:
-    """The boundary that the algorithm finds on each resampling."""
+    """Find the algorithm's boundary on each bootstrap sample."""
     drawn = (cells.holding(*each) for each in taken.swapaxes(0, 1))
     if algorithm is Algorithm.SMOOTH:
         ranked = nested_of_draws(Layout.of(cells), *taken)
@@ -121,13 +120,13 @@ def _tops_of_draws(
 
 
 def _inside(cells: Cells, tops: Tops) -> Ints:
-    """Places of the cells that are taken, bin after bin."""
+    """Indices of the cells taken, by uncertainty bin."""
     ends = np.cumsum([len(row.count) for row in cells.rows])
     return np.concatenate([np.arange(end - top, end) for end, top in zip(ends, tops, strict=True)])
 
 
 def _found(places: list[Ints], count: Ints, positives: Ints) -> _Shares:
-    """What each selection finds in its own table."""
+    """Counts of each selection in its own table."""
     pairs = list(zip(places, positives, count, strict=True))
     return _Shares(
         true_positives=np.array([p[inside].sum() for inside, p, _ in pairs]),
@@ -137,7 +136,7 @@ def _found(places: list[Ints], count: Ints, positives: Ints) -> _Shares:
 
 
 def _estimate(share: float, trials: int, *, ranged: bool) -> Estimate:
-    """With a range where it holds; that of an optimum's recall held 67 to 95 %, whatever the rows."""
+    """Add a range where it is valid; for the recall of an exact optimum it covered 67 to 95 % at any size."""
     if not ranged:
         return Estimate(value=share, low=None, high=None)
     low, high = wilson(share, trials, _Z)

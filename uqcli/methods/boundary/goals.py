@@ -1,9 +1,9 @@
-"""What a boundary is asked for besides a precision, each exact and in integers.
+"""Goals of boundaries, exact and in integers.
 
-A goal chooses among candidates given by their counts (``best_of``: single thresholds, isotonic groups)
-and finds the optimum over top runs of all rows (``optimum``: the knapsack or what it reduces to). In
-every goal ties go to the highest recall, then the fewest selected rows, then the highest thresholds,
-and at least one true positive must be selected.
+A goal selects among candidates by their counts (``best_of``: single thresholds, isotonic groups). It also
+finds the optimum over top runs of all rows (``optimum``: the knapsack or a simpler problem). Ties go to the
+highest recall, then the fewest selected rows, then the highest thresholds. At least one true positive must be
+selected.
 """
 
 from __future__ import annotations
@@ -21,38 +21,38 @@ from uqcli.methods.boundary.precision import Margin, PrecisionBound, next_fracti
 from uqcli.methods.boundary.runs import TopRuns, best_precision_tops, highest_ratio
 
 Tops = tuple[int, ...]
-"""For each uncertainty bin, how many cells are taken from the top."""
+"""Number of top cells taken in each uncertainty bin."""
 
 
 class Goal(Protocol):
-    """What a boundary is asked for."""
+    """Goal of a boundary: constraint and objective."""
 
     def best_of(self, true_positives: Ints, selected: Ints) -> int | None:
-        """Index of the best candidate; None if none will do. Earlier ones have higher thresholds."""
+        """Index of the best candidate, or None if infeasible; earlier candidates have higher thresholds."""
 
     def within_reach(self, start: tuple[Ints, Ints], positives: Ints, best: tuple[int, int] | None) -> Bools:
-        """Where a candidate could be at least as good as the best, if only positive rows were added first.
+        """Whether a candidate could equal the best if only positive rows were added first.
 
         Parameters
         ----------
         start
-            True positives and selected rows to begin with, int64 of shape (m,).
+            True positives and selected rows at the start, int64, shape (m,).
         positives : int64, shape (m,)
-            True positives at which a candidate ends at the latest.
+            Maximum true positives of a candidate.
         best
             True positives and selected rows of the best candidate so far; None without one.
         """
 
     def optimum(self, runs: Sequence[TopRuns]) -> Tops | None:
-        """Best choice of one top run in each row; None if none will do."""
+        """Best choice of one top run per row; None if none meets the constraint."""
 
     def closest(self, runs: Sequence[TopRuns]) -> Tops | None:
-        """Where nothing will do: the choice that comes closest; None without a positive row."""
+        """Nearest choice if none meets the constraint; None without positive rows."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class KeepPrecision:
-    """Highest recall at a precision, of single candidates with a margin above it."""
+    """Highest recall at a precision; single candidates may also need a margin."""
 
     bound: PrecisionBound
     margin: Margin | None = None
@@ -99,7 +99,7 @@ class KeepBudget:
         return most_positives(spent <= self.limit, true_positives, selected)
 
     def within_reach(self, start: tuple[Ints, Ints], positives: Ints, best: tuple[int, int] | None) -> Bools:
-        """See Goal; a part of the rows may fit where all of them do not."""
+        """See Goal; part of a range may fit if the whole does not."""
         spent = self._spent(*start) + (0 if self.false_only else 1)
         kept = spent <= self.limit
         return kept if best is None else kept & (positives >= best[0])
@@ -114,7 +114,7 @@ class KeepBudget:
         return _choice(options)
 
     def closest(self, runs: Sequence[TopRuns]) -> Tops | None:
-        """Least spent for a true positive: one run of one row."""
+        """Fewest rows for one true positive: a single run in a single row."""
         best: tuple[int, int, int] | None = None
         for number, run in enumerate(runs):
             hits = np.flatnonzero(run.true_positives)
@@ -152,10 +152,10 @@ class KeepRecall:
         return kept if best is None else kept & (positives * best[1] >= best[0] * selected)
 
     def optimum(self, runs: Sequence[TopRuns]) -> Tops | None:
-        """See Goal; the highest precision bound at which the recall can be kept, by bisection.
+        """See Goal; bisects the precision bound for the highest at which the recall is met.
 
-        Every precision is a fraction with a denominator of at most the number of rows. Bounds known
-        to be reached and known not to be close in until no such fraction lies between them.
+        Every precision is a fraction whose denominator is at most the number of rows. The bisection ends when
+        no such fraction lies between the met and the unmet bounds.
         """
         rows = sum(int(run.selected[-1]) for run in runs)
         positives = sum(int(run.true_positives[-1]) for run in runs)
@@ -179,7 +179,7 @@ class KeepRecall:
         return None
 
     def closest(self, runs: Sequence[TopRuns]) -> Tops | None:
-        """Nothing is close: a recall can always be kept if there is a positive row."""
+        """None: a recall bound can always be met if there are positive rows."""
         del runs
         return None
 
@@ -193,7 +193,7 @@ class KeepRecall:
 
 @dataclass(frozen=True, kw_only=True)
 class MaximiseUtility:
-    """Highest ``gain * true positives - cost * false positives``, above zero; integers."""
+    """Highest ``gain * true positives - cost * false positives``, positive; in integers."""
 
     gain: int
     cost: int
@@ -211,7 +211,7 @@ class MaximiseUtility:
         return utility >= least
 
     def optimum(self, runs: Sequence[TopRuns]) -> Tops | None:
-        """See Goal; rows do not depend on each other."""
+        """See Goal; rows are independent."""
         tops = []
         for run in runs:
             utility = self._utility(run.true_positives, run.selected)
@@ -225,7 +225,7 @@ class MaximiseUtility:
         return tuple(tops) if total > 0 else None
 
     def closest(self, runs: Sequence[TopRuns]) -> Tops | None:
-        """Nothing is close: selecting nothing is better."""
+        """None: selecting nothing is better."""
         del runs
         return None
 
@@ -234,7 +234,7 @@ class MaximiseUtility:
 
 
 def most_positives(feasible: Bools, true_positives: Ints, selected: Ints) -> int | None:
-    """Feasible candidate of most true positives, then fewest selected, then the first."""
+    """Feasible candidate with the most true positives, then the fewest selected rows, then the first."""
     candidates = np.flatnonzero(feasible & (true_positives > 0))
     if len(candidates) == 0:
         return None

@@ -1,22 +1,22 @@
-"""An exact solver for the multiple-choice knapsack behind VW-DPMT.
+"""Exact solver of the multiple-choice knapsack of VW-DPMT.
 
-Each class (uncertainty bin) offers options with a value (true positives) and a surplus; one option is
-chosen in each class so that the surpluses add up to at least zero and the value is the highest. The
-problem is NP-hard in general, yet the linear relaxation is nearly tight here: it leaves a handful of
-options in each class, which are combined as Pareto lists.
+Each class (uncertainty bin) has options with a value (true positives) and a surplus. One option per class is
+chosen such that the total surplus is non-negative and the total value is maximal. The problem is NP-hard in
+general, but the linear relaxation is nearly tight here. It leaves few options per class, which are combined
+as Pareto lists.
 
-1. Within a class, options that are no better in value and in surplus than another are dropped.
+1. Within a class, options dominated in value and surplus are dropped.
 2. A multiplier on the surplus bounds the optimum from above (Lagrangian relaxation). The bound is an
-   integer computation, exact for any multiplier; only how tight it is depends on rounding.
-3. For a target value just below the bound, an option survives only if the bound with that option
-   forced is not below the target. Survivors are combined class by class; a partial choice stays only
-   if its own bound reaches the target and no other is at least as good in both value and surplus. If
-   nothing reaches the target, it is lowered, twice as far each time. Whatever reaches it is optimal,
-   because no choice at or above the target was ever dropped.
-4. Where classes share a step (one more true positive for one more row, say), many choices have equal
-   totals. If an earlier class can take the step down and a later one up, doing both gives a
-   lexicographically lower choice, so the choice wanted never allows it: once a class stands above a
-   step, no later class may stand below one.
+integer computation, exact for any multiplier; rounding only affects its tightness.
+3. For a target value just below the bound, an option survives only if the bound with this option
+forced reaches the target. Survivors are combined class by class. A partial choice survives only if its
+own bound reaches the target and it is not dominated in value and surplus. If nothing reaches the
+target, it is lowered, with doubling steps. A result at or above the target is optimal, because no such
+choice was ever dropped.
+4. If classes share a step (one more true positive for one more row, say), many choices have equal
+totals. If an earlier class can take the step down and a later one up, doing both gives a
+lexicographically lower choice. The best choice therefore never allows it: once a class stands above a
+step, no later class may stand below one.
 """
 
 from __future__ import annotations
@@ -32,18 +32,18 @@ _SAFE_BITS = 61
 _BLOCK = 1 << 20
 _SAMPLE = 20_000
 _MIXED = 0x9E3779B97F4A7C15 - (1 << 64)
-"""An odd number; products wrap."""
+"""An odd number, for hashing with wrap-around."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Options:
-    """The options of one class.
+    """Options of one class.
 
     Attributes
     ----------
     value, surplus : int64, shape (m,)
-        Value is non-decreasing, and among options of equal value the surplus is non-increasing; the
-        first option has value 0 and surplus 0 (take nothing).
+        Value is non-decreasing; among options of equal value the surplus is non-increasing. The first option
+        has value 0 and surplus 0 (take nothing).
     """
 
     value: Ints
@@ -52,17 +52,17 @@ class Options:
 
 @dataclass(frozen=True, kw_only=True)
 class _Partial:
-    """Undominated choices for the first classes, best value first.
+    """Undominated choices for the first classes, in descending order of value.
 
     Attributes
     ----------
     value, surplus : int64, shape (s,)
     rank : int64, shape (s,)
-        Position in lexicographic order of the choices made.
+        Lexicographic rank of the choice.
     lowerable : bool, shape (s,)
-        Whether a class could take the shared step down.
+        Whether some class could take the shared step down.
     parent, option : int64, shape (s,)
-        The choice this one extends, and the option it adds.
+        The choice that this one extends, and the option that it adds.
     """
 
     value: Ints
@@ -75,16 +75,16 @@ class _Partial:
 
 @dataclass(frozen=True, kw_only=True)
 class _Relaxation:
-    """The problem with its surplus priced in.
+    """Lagrangian relaxation: the surplus has a price.
 
     Attributes
     ----------
     scale, price
-        An option weighs ``scale*value + price*surplus``, an exact integer.
+        Weight of an option is ``scale*value + price*surplus``, an exact integer.
     bound
-        No feasible choice has more than this ``scale*value``.
+        Upper bound on ``scale*value`` of feasible choices.
     weight, best
-        The options' weights in each class, and the highest of them.
+        Weights of the options in each class, and the maximum of each class.
     """
 
     scale: int
@@ -95,17 +95,17 @@ class _Relaxation:
 
 
 def solve(classes: Sequence[Options]) -> tuple[int, ...]:
-    """Choose one option in each class.
+    """Choose one option per class.
 
     Returns
     -------
     tuple of int
-        The option index in each class: highest total value, then highest total surplus, then the
-        lexicographically lowest indices. (0, ..., 0) if nothing of value is feasible.
+        Option index in each class: highest total value, then highest total surplus, then lexicographically
+        lowest indices. (0, ..., 0) if nothing of value is feasible.
 
     Notes
     -----
-    Totals of value and surplus must stay below 2**61.
+    Total value and surplus must be below 2**61.
     """
     kept = [_undominated(options) for options in classes]
     reduced = [
@@ -114,7 +114,7 @@ def solve(classes: Sequence[Options]) -> tuple[int, ...]:
     ]
     relaxation = _relax(reduced)
     ceiling = relaxation.bound // relaxation.scale
-    gap, step = ceiling >> 14, _shared_step(reduced)  # about what cells leave between the two
+    gap, step = ceiling >> 14, _shared_step(reduced)  # typical difference between bound and optimum on grids
     while True:
         target = max(ceiling - gap, 0)
         chosen = _best_reaching(reduced, relaxation, target, step)
@@ -124,7 +124,7 @@ def solve(classes: Sequence[Options]) -> tuple[int, ...]:
 
 
 def _undominated(options: Options) -> Ints:
-    """Indices of options that no other option equals or beats in both value and surplus."""
+    """Indices of undominated options."""
     leads = np.ones(len(options.value), dtype=np.bool_)
     leads[1:] = options.value[1:] > options.value[:-1]
     index = np.flatnonzero(leads)
@@ -135,7 +135,7 @@ def _undominated(options: Options) -> Ints:
 
 
 def _relax(classes: Sequence[Options]) -> _Relaxation:
-    """Price the surplus near the price that makes the bound tightest."""
+    """Price the surplus near the multiplier of the tightest bound."""
     multiplier = _tightest_multiplier(classes)
     values = sum(int(options.value[-1]) for options in classes)
     surpluses = sum(int(np.abs(options.surplus).max()) for options in classes)
@@ -153,14 +153,14 @@ def _relax(classes: Sequence[Options]) -> _Relaxation:
 def _tightest_multiplier(classes: Sequence[Options]) -> float:
     """Minimise the Lagrangian bound over the price of surplus.
 
-    The bound is convex and piecewise linear in the price. Between a price whose choice overspends and
-    one whose choice does not, the next price is where their two lines meet; once that point lies on
-    the bound it is the minimum. A class's best option can only lie between its best at both ends.
+    The bound is convex and piecewise linear in the price. The next price is where the lines of an infeasible
+    and a feasible price intersect. If that point lies on the bound it is the minimum. A class's best option
+    can only lie between its best options at the two prices.
     """
     value = [options.value.astype(np.float64) for options in classes]
     surplus = [options.surplus.astype(np.float64) for options in classes]
-    low_at = [len(options.value) - 1 for options in classes]  # price 0: all value, most overspent
-    high_at = [0] * len(classes)  # infinite price: surplus only
+    low_at = [len(options.value) - 1 for options in classes]  # price 0: maximum value, minimum surplus
+    high_at = [0] * len(classes)  # infinite price: only surplus counts
     price = 0.0
     for _ in range(200):
         low_value, low_surplus = _total(value, surplus, low_at)
@@ -193,7 +193,7 @@ def _total(value: list[Floats], surplus: list[Floats], at: list[int]) -> tuple[f
 def _best_reaching(
     classes: Sequence[Options], relaxation: _Relaxation, target: int, step: tuple[int, int]
 ) -> tuple[int, ...] | None:
-    """Best choice whose value is at least the target, or None if there is none."""
+    """Best choice with at least the target value, or None if there is none."""
     target_weight = target * relaxation.scale
     zero = np.zeros(1, dtype=np.int64)
     partial = _Partial(
@@ -221,12 +221,12 @@ def _best_reaching(
 
 
 def _shared_step(classes: Sequence[Options]) -> tuple[int, int]:
-    """The most common step between neighbouring options, as value and surplus."""
+    """Most common step between adjacent options, as value and surplus."""
     value = np.concatenate([np.diff(options.value[:_SAMPLE]) for options in classes])
     surplus = np.concatenate([np.diff(options.surplus[:_SAMPLE]) for options in classes])
     if len(value) == 0:
         return 0, 0
-    mixed = value * _MIXED + surplus  # two steps of one number do no harm: any step will do
+    mixed = value * _MIXED + surplus  # hash collisions are harmless, since any step is valid
     _, first, counts = np.unique(mixed, return_index=True, return_counts=True)
     at = int(first[np.argmax(counts)])
     return int(value[at]), int(surplus[at])
@@ -234,7 +234,7 @@ def _shared_step(classes: Sequence[Options]) -> tuple[int, int]:
 
 @dataclass(frozen=True, kw_only=True)
 class _Needs:
-    """What a partial choice must have for the target to stay in reach."""
+    """What a partial choice needs for the target to remain reachable."""
 
     scale: int
     price: int
@@ -245,7 +245,7 @@ class _Needs:
 def _extend(
     partial: _Partial, options: Options, alive: Ints, needs: _Needs, step: tuple[int, int]
 ) -> _Partial:
-    """Add one class to every partial choice; keep what can reach the target and is undominated."""
+    """Extend every partial choice by one class; keep those that can reach the target and are undominated."""
     is_step = (np.diff(options.value) == step[0]) & (np.diff(options.surplus) == step[1])
     lowerable, raisable = np.append(False, is_step), np.append(is_step, False)
     parent, option = np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64)
@@ -279,7 +279,7 @@ def _extend(
 def _undominated_pairs(
     partial: _Partial, options: Options, lowerable: Bools, parent: Ints, option: Ints
 ) -> tuple[Ints, Ints]:
-    """Undominated extensions, among those that leave later classes the same freedom."""
+    """Undominated extensions, among those that leave later classes equally free."""
     value = partial.value[parent] + options.value[option]
     surplus = partial.surplus[parent] + options.surplus[option]
     bound = partial.lowerable[parent] | lowerable[option]
@@ -292,7 +292,7 @@ def _undominated_pairs(
 
 
 def _pareto(value: Ints, surplus: Ints, parent_rank: Ints, option: Ints) -> Ints:
-    """Undominated positions, highest value first; of equal ones the lexicographically lowest choice."""
+    """Undominated positions in descending order of value; ties go to the lexicographically lowest choice."""
     order = np.lexsort((option, parent_rank, -surplus, -value))
     ordered = surplus[order]
     best_before = np.full(len(order), np.iinfo(np.int64).min)
@@ -301,7 +301,7 @@ def _pareto(value: Ints, surplus: Ints, parent_rank: Ints, option: Ints) -> Ints
 
 
 def _trace(levels: list[_Partial], at: int) -> tuple[int, ...]:
-    """Follow a final choice back to its option in each class."""
+    """Trace a final choice back to its option in each class."""
     options: list[int] = []
     for level in reversed(levels):
         options.append(int(level.option[at]))

@@ -1,4 +1,4 @@
-"""From cells, or rows, to a boundary, whatever the algorithm."""
+"""Find a boundary from cells or rows with any algorithm."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ from uqcli.rows import Rows
 
 @dataclass(frozen=True, kw_only=True)
 class Optimum:
-    """The best boundary that an algorithm reaches, or what comes closest.
+    """Best boundary of an algorithm, or the nearest one.
 
     Attributes
     ----------
     found
-        None where no boundary meets the constraint with at least one true positive.
+        None if no boundary meets the constraint with at least one true positive.
     closest
-        The boundary that comes closest, where ``found`` is None and there is such a thing.
+        Nearest boundary, if ``found`` is None and there is one.
     recalibration
-        How scores are raised before they are compared (hr only).
+        How scores are raised before the comparison (hr only).
     """
 
     found: FittedBoundary | None
@@ -34,20 +34,22 @@ class Optimum:
 
 
 def optimise(cells: Cells, algorithm: Algorithm, constraint: Constraint) -> Optimum:
-    """Find the best boundary that an algorithm reaches under a constraint.
+    """Find the best boundary of an algorithm under a constraint.
 
     Parameters
     ----------
     cells
-        One row of all distinct scores for the single threshold, else the grid; at most
-        ``defaults.MOST_ROWS`` rows by weight.
+        A single row of all distinct scores for a single threshold, else the grid; total weight at most
+        ``defaults.MOST_ROWS``.
     """
     goal = constraint.goal(cells)
     tops = entry_of(algorithm).method(cells, goal)
     if tops is not None:
         return Optimum(found=boundary_at(cells, tops))
     closest = goal.closest([top_runs(row) for row in cells.rows])
-    nearest = boundary_at(cells, closest, raised=False) if closest else None  # as judged: raised, it may pass
+    nearest = (
+        boundary_at(cells, closest, raised=False) if closest else None
+    )  # not raised: raising could make it meet the constraint
     return Optimum(found=None, closest=nearest)
 
 

@@ -1,4 +1,4 @@
-"""The precision bound as integers, so that no decision depends on rounding."""
+"""Precision bounds in integers, so that no decision depends on rounding."""
 
 from __future__ import annotations
 
@@ -11,45 +11,45 @@ import numpy as np
 from uqcli.counts import Bools, Ints
 
 _ROUNDING: Final = 1e-6
-"""Relative distance from equality below which doubles do not decide."""
+"""Relative distance from equality below which the comparison is exact instead of in doubles."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class PrecisionBound:
     """``precision >= numerator / denominator``.
 
-    The surplus of a selection is ``denominator * true_positives - numerator * selected``; the bound
-    holds if and only if it is not negative.
+    The surplus of a selection is ``denominator * true_positives - numerator * selected``; the bound is met
+    iff the surplus is non-negative.
     """
 
     numerator: int
     denominator: int
 
     def surplus(self, true_positives: Ints, selected: Ints) -> Ints:
-        """Surplus of each selection, in int64."""
+        """Surplus of each selection; int64."""
         return self.denominator * true_positives - self.numerator * selected
 
 
 @dataclass(frozen=True, kw_only=True)
 class Margin:
-    """Standard errors that the true positives must lie above those at the bound.
+    """Margin of the true positives over those at the bound, in standard errors.
 
     Attributes
     ----------
     target
-        The precision, in (0, 1].
+        Precision bound, in (0, 1].
     errors
-        How many.
+        Number of standard errors.
     """
 
     target: Fraction
     errors: Fraction
 
     def kept(self, true_positives: Ints, selected: Ints) -> Bools:
-        """Whether each selection keeps it; exact.
+        """Whether each selection meets the bound with the margin; exact.
 
-        With precision ``a/b``, ``Z^2 = c/d`` and surplus ``w = b TP - a n`` it does if ``w >= 0`` and
-        ``d w^2 >= c a (b - a) n``.
+        With precision ``a/b``, ``Z^2 = c/d`` and surplus ``w = b TP - a n``, it does if ``w >= 0`` and ``d
+        w^2 >= c a (b - a) n``.
         """
         a, b, square = self.target.numerator, self.target.denominator, self.errors**2
         times = Fraction(square.numerator * a * (b - a), square.denominator)
@@ -66,18 +66,18 @@ class Margin:
 
 
 def precision_bound(target: Fraction, rows: int) -> PrecisionBound:
-    """Express a precision target for a data set of a given size.
+    """Convert a precision to an integer bound for a data set of a given size.
 
-    A target with many digits would overflow 64-bit surpluses. Among selections of at most ``rows``
-    rows it is met exactly when the smallest fraction at or above it with a denominator of at most
-    ``rows`` is met, so that fraction takes its place; surpluses then stay below ``rows**2``.
+    A precision with many digits would overflow 64-bit surpluses. It is replaced by the smallest fraction at
+    or above it with a denominator of at most ``rows``. Selections of at most ``rows`` rows meet both or
+    neither, and surpluses stay below ``rows**2``.
 
     Parameters
     ----------
     target
         In (0, 1].
     rows
-        Number of rows, by weight; below 3e9.
+        Total weight, less than 3e9.
 
     Examples
     --------
@@ -91,7 +91,7 @@ def precision_bound(target: Fraction, rows: int) -> PrecisionBound:
 
 
 def next_fraction(value: Fraction, limit: int) -> Fraction:
-    """Smallest fraction above a value whose denominator is at most limit, as the value's is.
+    """Smallest fraction above a value, with denominators of both at most ``limit``.
 
     Examples
     --------
@@ -104,10 +104,10 @@ def next_fraction(value: Fraction, limit: int) -> Fraction:
 
 
 def _ceiling_fraction(target: Fraction, limit: int) -> Fraction:
-    """Smallest fraction >= target, in (0, 1], whose denominator is at most limit (Stern-Brocot).
+    """Smallest fraction >= target, in (0, 1], whose denominator is at most ``limit`` (Stern-Brocot).
 
-    low < target <= high are neighbours; the fraction between them with the smallest denominator is
-    their mediant. Runs of mediants on one side are taken in one step.
+    low < target <= high are neighbours; their mediant is the fraction between them with the smallest
+    denominator. Consecutive mediants on one side are taken in one step.
     """
     low_n, low_d, high_n, high_d = 0, 1, 1, 1
     while True:

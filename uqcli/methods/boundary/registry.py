@@ -1,4 +1,4 @@
-"""What a boundary algorithm is, and finding one by its name."""
+"""Interface of a boundary algorithm, and lookup by name."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from uqcli.methods.boundary.goals import Goal, Tops
 
 
 class WorksOn(StrEnum):
-    """The cells an algorithm takes."""
+    """Input of an algorithm."""
 
     GRID = "the score x uncertainty grid"
     SCORES = "all distinct scores of all rows"
@@ -22,18 +22,19 @@ class WorksOn(StrEnum):
 
 @dataclass(frozen=True, kw_only=True)
 class AlgorithmEntry:
-    """One algorithm.
+    """Definition of an algorithm.
 
     Attributes
     ----------
     method
-        From cells and a goal to top cells; None where nothing will do.
+        Function from cells and a goal to top cells; None if none meets the goal.
     kinds
-        The constraints it can keep.
+        Constraints that it supports.
     equal_rows
-        Whether all rows of cells must be equally long.
+        Whether all rows of cells must have equal length.
     table_bytes
-        From uncertainty bins and score bins to the bytes it works in; None where they stay near the cells'.
+        Function from the numbers of bins to the bytes of its table; None if they are about those of the
+        cells.
     """
 
     method: Callable[[Cells, Goal], Tops | None]
@@ -44,7 +45,7 @@ class AlgorithmEntry:
 
 
 def entry_of(algorithm: Algorithm) -> AlgorithmEntry:
-    """The entry of an algorithm: ``ALGORITHM`` in the module of its name, loaded when first asked for.
+    """Load the entry of an algorithm: ``ALGORITHM`` in the module of its name.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""A boundary found on a hold-out set: thresholds and what they select there."""
+"""A boundary found on a calibration set, with its thresholds and counts."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from uqcli.defaults import LOWEST
 
 @dataclass(frozen=True, kw_only=True)
 class FitCounts:
-    """What a boundary selects on the rows it was found on, by weight."""
+    """Counts of a boundary on its calibration set, by weight."""
 
     selected: int
     true_positives: int
@@ -22,23 +22,23 @@ class FitCounts:
 
     @property
     def precision(self) -> float | None:
-        """Share of selected rows that are positive; None if nothing is selected."""
+        """Precision; None if nothing is selected."""
         return self.true_positives / self.selected if self.selected else None
 
     @property
     def recall(self) -> float | None:
-        """Share of positive rows that are selected; None without positives."""
+        """Recall; None without positives."""
         return self.true_positives / self.positives if self.positives else None
 
 
 @dataclass(frozen=True, kw_only=True)
 class FittedBoundary:
-    """A row is positive iff its score reaches the threshold of its uncertainty bin.
+    """Boundary: a row is flagged iff its score reaches the threshold of its uncertainty bin.
 
     Attributes
     ----------
     uncertainty_edges : float64, shape (K-1,)
-    thresholds : K numbers; None = never positive, the lowest finite double = always
+    thresholds : K numbers; None never flags, the lowest finite double always flags
     fit : FitCounts
     """
 
@@ -48,10 +48,11 @@ class FittedBoundary:
 
 
 def _lowest_taken(row: CellRow, first: int, *, raised: bool) -> tuple[float | None, int, int]:
-    """Threshold of a row whose cells are taken from ``first`` on, the cell it is in, and rows of it spared.
+    """Threshold of a row of cells taken from ``first`` on, its cell, and the rows below it in this cell.
 
-    Of a saved grid it is the lower end of the lowest cell that holds rows; a row taken whole has none. Where
-    rows are at hand it is raised to the lowest score of a positive row: nothing speaks for scores below.
+    For a saved grid it is the lower edge of the lowest non-empty cell; a row taken whole has none. If the
+    rows are available it is raised to the lowest score of a positive row, since lower scores add no true
+    positive.
     """
     lowest, below = (row.lowest_positive, row.below_positive) if raised else (None, None)
     filled = np.flatnonzero((row.count if lowest is None else row.positives)[first:])
@@ -64,9 +65,9 @@ def _lowest_taken(row: CellRow, first: int, *, raised: bool) -> tuple[float | No
 
 
 def boundary_at(cells: Cells, tops: Sequence[int], *, raised: bool = True) -> FittedBoundary:
-    """Turn a number of top cells in each row into thresholds and counts.
+    """Convert the number of top cells in each row to thresholds and counts.
 
-    Thresholds are the highest that select the same rows or, ``raised`` where rows are at hand, the same
+    Thresholds are the highest that select the same rows or, with ``raised`` and available rows, the same
     positive rows.
     """
     thresholds: list[float | None] = []

@@ -1,4 +1,4 @@
-"""Top runs: what the j highest cells of a row hold together, for every j."""
+"""Top runs: cumulative counts of the j highest cells of a row, for every j."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class TopRuns:
 
 
 def top_runs(row: CellRow) -> TopRuns:
-    """Accumulate one row from its highest cell downwards."""
+    """Accumulate a row from its highest cell downwards."""
     return TopRuns(true_positives=_accumulate(row.positives), selected=_accumulate(row.count))
 
 
@@ -35,10 +35,10 @@ def _accumulate(ascending: Ints) -> Ints:
 
 
 def best_precision_tops(runs: Sequence[TopRuns]) -> tuple[int, ...] | None:
-    """Top runs that reach the highest precision of any boundary, with the most true positives.
+    """Top runs of the highest precision of any boundary, with the most true positives.
 
-    A boundary's precision is a weighted mean of its rows' precisions, so the best of any single row's
-    run is the best of all, and every row that reaches it may join in. None without a positive row.
+    A boundary's precision is a weighted mean of its rows' precisions. The best run of any single row is
+    therefore the best overall, and every row that reaches it can be added. None without positive rows.
     """
     best_of_rows = [_best_run(run) for run in runs]
     best = max((precision for precision, _ in best_of_rows), default=Fraction(0))
@@ -50,7 +50,7 @@ def best_precision_tops(runs: Sequence[TopRuns]) -> tuple[int, ...] | None:
 def highest_ratio(numerator: Ints, denominator: Ints) -> int:
     """Position of an exactly highest ratio; denominators are positive."""
     at = int(np.argmax(numerator / denominator))
-    while True:  # the division rounds: exact comparison may find a better one
+    while True:  # the division rounds: an exact comparison may find a better one
         better = np.flatnonzero(numerator * denominator[at] > numerator[at] * denominator)
         if len(better) == 0:
             return at
@@ -58,7 +58,7 @@ def highest_ratio(numerator: Ints, denominator: Ints) -> int:
 
 
 def _best_run(runs: TopRuns) -> tuple[Fraction, int]:
-    """Highest precision of a top run, and the longest run that has it."""
+    """Highest precision of a top run, and the longest run that attains it."""
     n, d = runs.true_positives, np.maximum(runs.selected, 1)
     at = highest_ratio(n, d)
     longest = int(np.flatnonzero(n * d[at] == n[at] * d)[-1])

@@ -1,4 +1,4 @@
-"""Boundaries for another class mix: positives w(1) and negatives w(0) times as frequent."""
+"""Boundaries under other class priors, given the class weights w(1) and w(0)."""
 
 from __future__ import annotations
 
@@ -12,29 +12,29 @@ from uqcli.methods.boundary.constraint import Constraint
 
 @dataclass(frozen=True, kw_only=True)
 class ClassMix:
-    """How much more frequent each class is in the target than in the rows: w = q/p."""
+    """Class weights of target data for two classes: w = q/p."""
 
     positive: float
     negative: float
 
     def precision(self, share: float | None) -> float | None:
-        """Precision in the target of a selection with a share of positives in the rows."""
+        """Precision in the target data of a selection with a given share of positives in the source data."""
         if share is None:
             return None
         hits, misses = self.positive * share, self.negative * (1 - share)
         return hits / (hits + misses) if hits + misses else None
 
     def in_source(self, constraint: Constraint) -> Constraint:
-        """The constraint on the rows that means the given one in the target, in exact fractions.
+        """Convert a constraint on the target data to one on the source data, in exact fractions.
 
         Precision ``TP w(1) / (TP w(1) + FP w(0)) >= s`` is
         ``TP / (TP + FP) >= s w(0) / (s w(0) + (1-s) w(1))``.
-        Recall and false-positive rate are about one class each and do not change.
+        Recall and false-positive rate concern one class each and do not change.
 
         Raises
         ------
         UsageError
-            The constraint is none of these, or no row of a class is left.
+            The constraint is of another kind, or a class has no weight.
         """
         positive, negative = Fraction(self.positive), Fraction(self.negative)
         if not positive > 0 or not negative > 0:

@@ -1,4 +1,4 @@
-"""The trade-off on the hold-out: what each number of alerts can find, with the uncertainty or without."""
+"""Trade-off of alerts and true positives on the calibration set, with and without the uncertainty."""
 
 from __future__ import annotations
 
@@ -16,22 +16,22 @@ from uqcli.methods.boundary.ranking.smoothing import nested_boundaries
 from uqcli.methods.boundary.result import FittedBoundary, boundary_at
 
 FAMILIES: Final = (Algorithm.VW_DPMT, Algorithm.SMOOTH, Algorithm.ST)
-"""The optimum on the grid for each number of alerts, nested boundaries, and the score alone."""
+"""The exact optimum on the grid at each number of alerts, nested boundaries, and a single threshold."""
 
 _BUDGETS: Final = 200
 
 
 def trade_off(grid: Cells, scores: Cells | None) -> Mapping[Algorithm, tuple[FittedBoundary, ...]]:
-    """The best boundaries for numbers of alerts from one to all, in equal ratios.
+    """Find the best boundaries for numbers of alerts from one to all, in a geometric series.
 
     Parameters
     ----------
     scores
-        One row of all distinct scores, for the score alone; None where it is not at hand.
+        A single row of all distinct scores, for a single threshold; None if not available.
 
     Returns
     -------
-    Of each algorithm the best boundaries of its family for these numbers, with more and more true positives.
+    Best boundaries of each algorithm at these numbers, with increasing true positives.
     """
     budgets = np.unique(np.geomspace(1, max(grid.total, 1), _BUDGETS).round().astype(np.int64)).tolist()
     constraints = [the_constraint(max_selected=str(budget)) for budget in budgets]
@@ -47,7 +47,7 @@ def trade_off(grid: Cells, scores: Cells | None) -> Mapping[Algorithm, tuple[Fit
 
 
 def _undominated(found: Sequence[FittedBoundary | None]) -> tuple[FittedBoundary, ...]:
-    """Those that no other beats; thresholds were raised, so that more true positives may need fewer rows."""
+    """Undominated boundaries; since thresholds are raised, more true positives may take fewer rows."""
     kept: list[FittedBoundary] = []
     there = [each for each in found if each is not None]
     for each in sorted(there, key=lambda one: (-one.fit.true_positives, one.fit.selected)):

@@ -1,1 +1,1 @@
-"""Calibrated probabilities: the algorithms."""
+"""Algorithms of ``calibrate``."""

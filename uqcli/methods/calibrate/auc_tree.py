@@ -1,8 +1,8 @@
-"""A tree whose splits raise the AUC after calibration [HC app. 12], a heuristic.
+"""Heuristic tree whose splits increase the AUC after calibration [HC app. 12].
 
-The log-odds of each class on each side of a split are taken for normal. Each side is given the Platt map that
-fits its mixture, and the AUC of the two calibrated sides together follows in closed form. The paper's own
-two-point quadratic often has no real root and forgets the sizes of the sides.
+The log-odds of each class on each side of a split are assumed normal. Each side gets the Platt map that fits
+its mixture; the AUC of both calibrated sides together is then in closed form. The paper's own two-point
+quadratic often has no real root and ignores the sizes of the sides.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _NODES, _WEIGHTS = np.polynomial.hermite_e.hermegauss(15)
 
 @dataclass(frozen=True, kw_only=True)
 class _Normal:
-    """Rows of one class on one side, by weight, with mean and variance of their log-odds."""
+    """Weight, mean and variance of the log-odds of one class on one side."""
 
     size: float
     mean: float
@@ -34,7 +34,7 @@ class _Normal:
 
 @dataclass(frozen=True, kw_only=True)
 class _Split:
-    """The best split found: its AUC, and which values of which column go left."""
+    """Best split found: its AUC, its column, and the values that go left."""
 
     auc: float
     column: int
@@ -42,14 +42,14 @@ class _Split:
 
 
 def learn_auc_tree(rows: Rows, matrix: TreeMatrix, options: TreeOptions) -> tuple[Node, ...]:
-    """Split as long as a split raises the calibrated AUC of a node; missing values go right.
+    """Split nodes as long as this increases their calibrated AUC; missing values go right.
 
     Parameters
     ----------
     rows
-        With log-odds as their scores.
+        With log-odds as scores.
     matrix
-        Of the same rows.
+        Ranks of the features of the same rows.
     """
     nodes: list[Node] = []
     leaves = 0
@@ -62,7 +62,7 @@ def learn_auc_tree(rows: Rows, matrix: TreeMatrix, options: TreeOptions) -> tupl
             nodes.append(Node(leaf=leaves))
             leaves += 1
             return place
-        nodes.append(Node())  # takes its number before the nodes below it
+        nodes.append(Node())  # numbered before its children
         with np.errstate(invalid="ignore"):
             left = rank[:, split.column] <= split.threshold
         below = [grow(part.only(side), rank[side], depth + 1) for side in (left, ~left)]
@@ -97,7 +97,7 @@ def _best_split(rows: Rows, rank: Floats, min_leaf: int) -> _Split | None:
 
 
 def _candidates(rank: Floats, weight: Ints) -> Floats:
-    """Ranks to split at, at most so many, at equal weights."""
+    """Candidate ranks for a split, limited in number, at equal weights."""
     there = ~np.isnan(rank)
     distinct, number = np.unique(rank[there], return_inverse=True)
     if len(distinct) < 2:
@@ -109,7 +109,7 @@ def _candidates(rank: Floats, weight: Ints) -> Floats:
 
 
 def _side(rows: Rows, inside: Bools) -> tuple[_Normal, _Normal] | None:
-    """Positives and negatives of one side; None where a class is missing."""
+    """Positives and negatives of one side; None if a class is missing."""
     normals = []
     for chosen in (inside & rows.labels, inside & ~rows.labels):
         weight, log_odds = rows.counted()[chosen], rows.score[chosen]
@@ -123,7 +123,7 @@ def _side(rows: Rows, inside: Bools) -> tuple[_Normal, _Normal] | None:
 
 
 def calibrated_auc(sides: list[tuple[_Normal, _Normal]]) -> float:
-    """AUC of sides together, after the Platt map of each.
+    """AUC of all sides together, after the Platt map of each.
 
     ``sum over k, l of (n1_k/n1)(n0_l/n0) Phi((m1_k - m0_l)/sqrt(v1_k + v0_l))``.
     """
@@ -141,7 +141,7 @@ def calibrated_auc(sides: list[tuple[_Normal, _Normal]]) -> float:
 
 
 def _platt(side: tuple[_Normal, _Normal]) -> tuple[_Normal, _Normal]:
-    """Both classes' log-odds after the logistic map that fits their mixture, by quadrature."""
+    """Log-odds of both classes after the logistic map that fits their mixture, by quadrature."""
     points = np.concatenate([each.mean + np.sqrt(each.variance) * _NODES for each in side])
     mass = [each.size * _WEIGHTS / _WEIGHTS.sum() for each in side]
     hits = np.concatenate([mass[0], np.zeros(len(_NODES))])

@@ -1,6 +1,6 @@
-"""Calibration of many classes at once.
+"""Joint calibration of many classes.
 
-Everything is summed over distinct rows in sorted order, so that the order of the rows leaves no trace.
+Sums are over distinct rows in sorted order, so the result does not depend on row order.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ from uqcli.methods.calibrate.scale import class_logits, softmax
 
 
 def fit_class_temperature(counts: ClassCounts) -> tuple[ClassTemperatureMap, tuple[str, ...]]:
-    """``softmax(ln p / T)`` of the highest likelihood, with 1/T between 1e-3 and 1e3.
+    """Fit ``softmax(ln p / T)`` by maximum likelihood, with 1/T between 1e-3 and 1e3.
 
     Returns
     -------
-    The map, and what there is to know of its fit.
+    The map, and notes on its fit.
     """
     logits = class_logits(counts.probability)
     of_label = logits[np.arange(len(logits)), counts.label]

@@ -1,4 +1,4 @@
-"""Heterogeneous calibration [HC Alg. 1]: one calibration in each leaf of a partition."""
+"""Heterogeneous calibration [HC Alg. 1]: one calibration map per leaf of a partition."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ LEAF_FITS: Mapping[LeafMethod, Callable[[ValueCounts, Scale], ScoreMap]] = {
 
 @dataclass(frozen=True, kw_only=True)
 class LeafOptions:
-    """How leaves are calibrated; leaves below ``min_leaf`` rows use a larger part's map."""
+    """Calibration of leaves; a leaf with fewer than ``min_leaf`` rows uses the map of a larger part."""
 
     method: LeafMethod
     scale: Scale
@@ -38,15 +38,15 @@ class LeafOptions:
 
 
 def fit_trees(learned: LearnedTrees, rows: Rows, options: LeafOptions, *, boosted: bool) -> TreesMap:
-    """Calibrate the leaves of trees on rows the trees were not learned on.
+    """Calibrate the leaves of trees on rows that the trees were not learned from.
 
-    The trees of a forest are calibrated one by one and averaged. Boosted trees follow one another: each
-    calibrates, leaf by leaf, the log-odds that the trees before it gave.
+    The trees of a forest are calibrated separately and averaged. Boosted trees are sequential: each
+    calibrates, leaf by leaf, the log-odds from the trees before it.
 
     Parameters
     ----------
     rows
-        With corrected scores, and all features that the trees ask about.
+        With corrected scores, and all features of the trees.
     """
     trees = []
     for number, nodes in enumerate(learned.trees):
@@ -110,7 +110,7 @@ def _fit(counts: ValueCounts, options: LeafOptions) -> ScoreMap:
 
 
 def fit_groups(rows: Rows, options: LeafOptions) -> GroupsMap:
-    """Calibrate each combination of the texts of all features, and all rows for the others.
+    """Calibrate each combination of feature levels, and all rows for unknown combinations.
 
     Parameters
     ----------

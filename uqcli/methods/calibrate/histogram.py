@@ -15,11 +15,11 @@ _CLASSES = 2
 
 
 def fit_histogram(counts: ValueCounts, edges: Floats, confidence: float) -> HistogramMap:
-    """The rate of each bin.
+    """Positive rate of each bin, with an error bound.
 
-    With probability ``confidence`` the rates of all bins are at once within ``error`` of the true ones: half
-    the bound on the 1-norm, ``(2/sqrt(N_m)) sqrt(ln(M 2^K / alpha) / 2)`` for M bins and K = 2 classes.
-    The bound holds for bins that do not depend on the labels, such as quantile bins.
+    With probability ``confidence`` all rates are simultaneously within ``error`` of the true ones. The error
+    is half the bound on the 1-norm, ``(2/sqrt(N_m)) sqrt(ln(M 2^K / alpha) / 2)`` for M bins and K = 2
+    classes. The bound holds for bins that do not depend on the labels, such as quantile bins.
 
     Parameters
     ----------
@@ -48,7 +48,7 @@ def target_bound(weights: Sequence[float], norm: float, unsure: float) -> float:
     Parameters
     ----------
     weights
-        w(y), all above 0.
+        w(y), all positive.
     norm
         Bound on the 1-norm before the correction.
     unsure
@@ -64,7 +64,7 @@ def target_bound(weights: Sequence[float], norm: float, unsure: float) -> float:
 
 
 def bound(rows: int, bins: int, confidence: float, classes: int = _CLASSES) -> float:
-    """Bound on the 1-norm between a bin's class frequencies and probabilities, for all bins at once.
+    """Simultaneous bound on the 1-norm between class frequencies and probabilities of all bins.
 
     Examples
     --------
@@ -78,20 +78,20 @@ def bound(rows: int, bins: int, confidence: float, classes: int = _CLASSES) -> f
 def error_p_values(
     positives: Ints, count: Ints, rate: Sequence[float], error: Sequence[float | None]
 ) -> dict[int, float]:
-    """How likely new labels lie so far off each bin's rate if all rates are within their errors (Holm).
+    """p-values of labels in new data if all rates are within their errors, by bin (Holm).
 
-    Two-sided and exact: binomial tails at the nearer end of each range, doubled.
+    Exact and two-sided: doubled binomial tails at the nearer end of each range.
 
     Parameters
     ----------
     positives, count : int64, shape (M,)
-        New rows of each bin.
+        Positives and rows of each bin in new data.
     rate, error
-        What the model states; no error where it had no row.
+        Rates and errors of the rule; no error if the bin had no row.
 
     Returns
     -------
-    By number of the bin, of those with rows and an error.
+    By bin number, for bins with rows and an error.
     """
     from scipy.special import bdtr, bdtrc
 

@@ -13,9 +13,9 @@ from uqcli.methods.calibrate.maps.isotonic import IsotonicMap
 
 
 def fit_isotonic(counts: ValueCounts) -> IsotonicMap:
-    """Least-squares isotonic fit: flat on each block, linear between blocks, flat outside.
+    """Fit least-squares isotonic regression: constant on blocks, linear between them, constant outside.
 
-    Equals scikit-learn's IsotonicRegression with ``out_of_bounds="clip"``.
+    Equal to scikit-learn's IsotonicRegression with ``out_of_bounds="clip"``.
 
     Parameters
     ----------
@@ -31,12 +31,12 @@ def fit_isotonic(counts: ValueCounts) -> IsotonicMap:
 
 
 def fit_by_uncertainty(parts: Sequence[ValueCounts], uncertainty_edges: Floats) -> UncertaintyMap:
-    """One isotonic fit for each uncertainty bin; an empty bin takes the fit of all rows.
+    """Fit isotonic regression per uncertainty bin; an empty bin uses the fit of all rows.
 
     Parameters
     ----------
     parts
-        Corrected scores of each bin; at least one bin holds rows.
+        Corrected scores of each bin; at least one bin is not empty.
     uncertainty_edges : float64, shape (bins-1,)
     """
     pooled = merge(parts)

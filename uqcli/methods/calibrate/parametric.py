@@ -1,8 +1,8 @@
-"""Calibration by a formula: Platt, temperature and beta scaling.
+"""Parametric calibration: Platt, temperature and beta scaling.
 
-Maximum likelihood on tie-pooled counts. Where there is no maximum (one class, or classes that a threshold
-separates) the fit is penalised by half the sum of the squared coefficients of the standardised log-odds:
-as weak as one row, and enough to stay finite.
+Maximum likelihood on tie-pooled counts. The likelihood has no maximum with a single class, or if a threshold
+separates the classes. The fit is then penalised by half the sum of squared coefficients of the standardised
+log-odds. This penalty weighs as much as one row, enough for a finite fit.
 """
 
 from __future__ import annotations
@@ -30,14 +30,14 @@ _FLATTEST, _STEEPEST = 1e-3, 1e3
 
 @dataclass(frozen=True, kw_only=True)
 class FittedMap:
-    """A map and what there is to know of its fit."""
+    """A map and notes on its fit."""
 
     map: LogisticMap | BetaMap
     notes: tuple[str, ...] = ()
 
 
 def fit_platt(counts: ValueCounts, scale: Scale) -> FittedMap:
-    """``sigmoid(intercept + slope * log-odds)``.
+    """Fit ``sigmoid(intercept + slope * log-odds)``.
 
     Parameters
     ----------
@@ -58,7 +58,7 @@ def fit_platt(counts: ValueCounts, scale: Scale) -> FittedMap:
 
 
 def fit_temperature(counts: ValueCounts, scale: Scale) -> FittedMap:
-    """``sigmoid(log-odds / T)`` with 1/T between 1e-3 and 1e3."""
+    """Fit ``sigmoid(log-odds / T)`` with 1/T between 1e-3 and 1e3."""
     log_odds = scale.log_odds(counts.value)
 
     def derivative(slope: float) -> tuple[float, float]:
@@ -71,12 +71,12 @@ def fit_temperature(counts: ValueCounts, scale: Scale) -> FittedMap:
 
 
 def at_bound(slope: float) -> tuple[str, ...]:
-    """That a slope of temperature scaling is at one of its bounds, if it is."""
+    """Note that the slope of temperature scaling is at a bound; empty if it is not."""
     return (f"The temperature is at its bound of {1 / slope:g}.",) if slope in (_FLATTEST, _STEEPEST) else ()
 
 
 def best_slope(derivative: Callable[[float], tuple[float, float]]) -> float:
-    """The slope of temperature scaling, 1/T: Newton's steps, kept inside a bracket.
+    """Slope of temperature scaling, 1/T, by Newton's method within a bracket.
 
     Parameters
     ----------
@@ -101,9 +101,9 @@ def best_slope(derivative: Callable[[float], tuple[float, float]]) -> float:
 
 
 def fit_beta(counts: ValueCounts, scale: Scale) -> FittedMap:
-    """``sigmoid(a ln s - b ln(1-s) + c)`` with a, b >= 0.
+    """Fit ``sigmoid(a ln s - b ln(1-s) + c)`` with a, b >= 0.
 
-    The best of the interior, of both faces with one parameter, and of the constant.
+    The best of the interior optimum, both faces with one parameter, and the constant.
     """
     score = np.clip(scale.probability(counts.value), CLIP, 1 - CLIP)
     features = np.stack([np.log(score), -np.log1p(-score)])
@@ -120,7 +120,7 @@ def fit_beta(counts: ValueCounts, scale: Scale) -> FittedMap:
             loss = negative_log_likelihood(both, features, counts.count, counts.positives)
             candidates.append((loss, len(candidates), both))
             if len(used) == 2:
-                break  # the loss is convex: a feasible interior optimum is the optimum
+                break  # the loss is convex, so a feasible interior optimum is the global one
     _, _, (c, a, b) = min(candidates)
     notes = _penalty_note(counts) if penalised else ()
     return FittedMap(map=BetaMap(a=float(a), b=float(b), c=float(c)), notes=notes)

@@ -1,4 +1,4 @@
-"""Rows by leaf: following a tree's questions, looking groups up, and calibrating each leaf's rows."""
+"""Assign rows to the leaves of a tree or of groups."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ _MOST_NAMED = 4
 
 
 def leaf_of(nodes: Sequence[Node], columns: Sequence[FeatureColumn], features: Mapping[str, Floats]) -> Ints:
-    """Leaf of each row, from the first node down.
+    """Leaf of each row, from the root down.
 
     Parameters
     ----------
     columns
-        The features with the levels that the values number.
+        Features with the levels that the values index.
     features
         Values as in ``Feature``, by column name.
     """
@@ -47,20 +47,20 @@ def goes_left(node: Node, levels: Sequence[str] | None, value: Floats) -> Bools:
         return np.where(np.isnan(value), node.missing_left, below)
     chosen = set(node.levels or ())
     table = np.array([*(level in chosen for level in levels), node.other_left, node.missing_left])
-    return table[value.astype(np.int64)]  # -1, missing, is the last
+    return table[value.astype(np.int64)]  # index -1, missing, is the last entry
 
 
 def group_of(
     groups: Sequence[Sequence[str | None]], columns: Sequence[FeatureColumn], features: Mapping[str, Floats]
 ) -> Ints:
-    """Leaf of each row: its combination of levels, or the last leaf for combinations never seen.
+    """Leaf of each row: its combination of levels, or the last leaf for unknown combinations.
 
     Parameters
     ----------
     groups
-        A level of each column, for every group.
+        One level per column, for every group.
     columns, features
-        As for ``leaf_of``.
+        As in ``leaf_of``.
     """
     of_group = np.zeros(len(groups), dtype=np.int64)
     of_row = np.zeros(len(next(iter(features.values()))), dtype=np.int64)
@@ -68,7 +68,7 @@ def group_of(
         levels = column.levels or []
         place: dict[str | None, int] = {None: 0} | {text: n + 1 for n, text in enumerate(levels)}
         codes = np.array([place[group[at]] for group in groups], dtype=np.int64)
-        size = len(levels) + 2  # a missing text, and a text never seen
+        size = len(levels) + 2  # plus missing and unknown
         known, of_group = np.unique(of_group * size + codes, return_inverse=True)
         wanted = np.where(of_row < 0, -1, of_row * size + features[column.name].astype(np.int64) + 1)
         found = np.minimum(np.searchsorted(known, wanted), len(known) - 1)
@@ -79,7 +79,7 @@ def group_of(
 
 
 def rule_of(path: Sequence[tuple[Node, bool]], columns: Sequence[FeatureColumn]) -> str:
-    """The questions and answers that lead to a leaf, in words.
+    """Describe a leaf by the questions and answers that lead to it.
 
     Examples
     --------

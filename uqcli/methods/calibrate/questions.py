@@ -1,4 +1,4 @@
-"""What tells rows apart: columns beside the score, and questions about them."""
+"""Features and the questions of trees about them."""
 
 from __future__ import annotations
 
@@ -6,19 +6,19 @@ import msgspec
 
 
 class FeatureColumn(msgspec.Struct, frozen=True, kw_only=True):
-    """A column that tells rows apart: numbers, or texts with their known levels; others are "other"."""
+    """A feature column: numeric, or categorical with its known levels; other texts are "other"."""
 
     name: str
     levels: list[str] | None = None
 
 
 class Node(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """A node of a tree: a leaf, or a question whose rows go left or right.
+    """A node of a tree: a leaf, or a question by which rows go left or right.
 
     Attributes
     ----------
     leaf
-        Number of the leaf, or None for a question.
+        Index of the leaf, or None for a question.
     feature
         Name of the column.
     threshold
@@ -26,9 +26,9 @@ class Node(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     levels
         Texts that go left.
     other_left, missing_left
-        Whether texts that are no level, and nulls, go left.
+        Whether unknown texts, and missing values, go left.
     left, right
-        Positions of the nodes that follow.
+        Positions of the children.
     """
 
     leaf: int | None = None

@@ -1,4 +1,4 @@
-"""The scale of scores: probabilities or real numbers, corrected for undersampled negatives."""
+"""Score scales: probabilities or real numbers, corrected for undersampled negatives."""
 
 from __future__ import annotations
 
@@ -12,28 +12,28 @@ from uqcli.counts import Floats
 from uqcli.kernels.logistic import sigmoid
 
 CLIP = 1e-12
-"""Probabilities are this far from 0 and 1 where a logarithm is taken."""
+"""Probabilities are clipped to this distance from 0 and 1 before a logarithm."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Scale:
-    """How scores are read.
+    """Scale of scores.
 
     Attributes
     ----------
     real
-        Whether they are real numbers such as logits; if not, probabilities.
+        Whether scores are real numbers such as logits instead of probabilities.
     undersampled
-        Negatives were kept with probability 1/undersampled where the model learned; 1 for all of them.
+        The model was trained with negatives kept with probability 1/undersampled; 1 for all.
     """
 
     real: bool = False
     undersampled: float = 1.0
 
     def corrected(self, score: Floats) -> Floats:
-        """Scores for the class mix before undersampling: the odds are divided by the factor.
+        """Correct scores to the class priors before undersampling: the odds are divided by the factor.
 
-        The closed form of the prior correction; 0 and 1 stay what they are.
+        Closed form of the prior correction; 0 and 1 are fixed points.
         """
         if self.undersampled == 1:
             return score
@@ -43,7 +43,7 @@ class Scale:
 
     @staticmethod
     def in_target(probability: Floats, weights: tuple[float, float]) -> Floats:
-        """Probabilities where negatives and positives are ``weights`` times as frequent [LS Prop. 1]."""
+        """Probabilities if negatives and positives are ``weights`` times as frequent [LS Prop. 1]."""
         negative, positive = weights
         hits = positive * probability
         return hits / (hits + negative * (1 - probability))
@@ -57,19 +57,19 @@ class Scale:
         return log_odds
 
     def probability(self, corrected: Floats) -> Floats:
-        """Corrected scores as probabilities."""
+        """Convert corrected scores to probabilities."""
         return sigmoid(corrected) if self.real else corrected
 
 
 def class_logits(probability: Matrix) -> Matrix:
-    """Logarithms of class probabilities clipped to [1e-12, 1], less their mean over the classes."""
+    """Logarithms of class probabilities clipped to [1e-12, 1], centred over the classes."""
     logarithm = np.log(np.clip(probability, CLIP, 1))
     centred: Matrix = logarithm - logarithm.mean(axis=1, keepdims=True)
     return centred
 
 
 def softmax(logits: Matrix) -> Matrix:
-    """Probabilities of shape (n, C) from logits."""
+    """Class probabilities of shape (n, C) from logits."""
     powers = np.exp(logits - logits.max(axis=1, keepdims=True))
     shares: Matrix = powers / powers.sum(axis=1, keepdims=True)
     return shares

@@ -1,4 +1,4 @@
-"""Low-depth trees that partition rows [HC Alg. 1, app. 12-13], as readable questions."""
+"""Low-depth trees that partition rows by readable questions [HC Alg. 1, app. 12-13]."""
 
 from __future__ import annotations
 
@@ -18,25 +18,25 @@ from uqcli.methods.calibrate.partition import leaf_of
 from uqcli.methods.calibrate.questions import FeatureColumn, Node
 
 RARE = 20
-"""Texts with fewer rows than this where the tree is learned count as "other"."""
+"""Levels with fewer rows than this in the learning data count as "other"."""
 
 STAGES = 3
 FOREST = 20
 _RATE = 0.5
-"""Stages of boosting, trees in a forest, and the step of a stage."""
+"""Boosting stages, trees of a forest, and the learning rate."""
 
 _SEEDS = 2**32
-"""Seeds that scikit-learn knows; what divides the rows in halves knows all of ours."""
+"""Range of scikit-learn's seeds; the split into halves accepts all of ours."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class TreeOptions:
-    """Shape of the trees.
+    """Hyperparameters of the trees.
 
     Attributes
     ----------
     min_leaf
-        Rows in a leaf at least, where the tree is learned.
+        Minimum rows per leaf in the learning data.
     """
 
     partitioner: Partitioner = defaults.PARTITIONER
@@ -47,7 +47,7 @@ class TreeOptions:
 
 @dataclass(frozen=True, kw_only=True)
 class LearnedTrees:
-    """Questions of each tree, over columns whose levels are ordered by positivity."""
+    """Nodes of each tree, over columns whose levels are ordered by positive rate."""
 
     columns: tuple[FeatureColumn, ...]
     trees: tuple[tuple[Node, ...], ...]
@@ -56,10 +56,10 @@ class LearnedTrees:
 def learn_trees(
     features: Mapping[str, Feature], positive: Bools, weight: Ints, options: TreeOptions
 ) -> LearnedTrees:
-    """Learn partitions that tell positive rows from others.
+    """Learn trees that partition the rows by positive rate.
 
-    Texts are ordered by their share of positives, which is enough to find the best division of two
-    classes (Breiman et al. 1984, sec. 4.2).
+    Levels are ordered by positive rate, which suffices to find the best binary split for two classes (Breiman
+    et al. 1984, sec. 4.2).
 
     Parameters
     ----------
@@ -74,14 +74,14 @@ def learn_trees(
     require_trees()
     matrix = TreeMatrix.of(features, positive, weight)
     if 2 * options.min_leaf > int(weight.sum()):
-        trees: list[tuple[Node, ...]] = [(Node(leaf=0),)]  # too few rows for any question
+        trees: list[tuple[Node, ...]] = [(Node(leaf=0),)]  # too few rows for any split
     else:
         trees = LEARNERS[options.partitioner](matrix, positive, weight, options)
     return LearnedTrees(columns=matrix.columns, trees=tuple(trees))
 
 
 def require_trees() -> None:
-    """Check that trees can be learned.
+    """Check that scikit-learn is installed.
 
     Raises
     ------
@@ -97,7 +97,7 @@ def require_trees() -> None:
 
 
 def ordered_column(name: str, feature: Feature, positive: Bools, weight: Ints) -> FeatureColumn:
-    """The column with its frequent levels in ascending order of positivity."""
+    """Order the frequent levels of a column by positive rate."""
     if feature.levels is None:
         return FeatureColumn(name=name)
     code = feature.value.astype(np.int64)
@@ -110,7 +110,7 @@ def ordered_column(name: str, feature: Feature, positive: Bools, weight: Ints) -
 
 
 def recoded(feature: Feature, column: FeatureColumn) -> Floats:
-    """Values of a feature under the levels of a column: other texts are ``len(levels)``, missing is -1."""
+    """Recode a feature to the levels of a column: other texts are ``len(levels)``, missing is -1."""
     if feature.levels is None or column.levels is None:
         return feature.value
     new = {text: number for number, text in enumerate(column.levels)}
@@ -121,16 +121,16 @@ def recoded(feature: Feature, column: FeatureColumn) -> Floats:
 
 @dataclass(frozen=True, kw_only=True)
 class TreeMatrix:
-    """What trees learn from: ranks of numbers or of levels, so that only their order counts.
+    """Feature matrix of trees: ranks of numbers or of levels, so that only the order matters.
 
     Attributes
     ----------
     rank : float64, shape (n, d)
-        NaN where missing; texts that are no level come last.
+        NaN if missing; unknown texts rank last.
     columns
-        The features.
+        Feature columns.
     steps
-        Distinct numbers of each column, ascending; None for levels.
+        Distinct values of each numeric column, ascending; None for a categorical one.
     """
 
     rank: Floats
@@ -155,7 +155,7 @@ class TreeMatrix:
         return cls(rank=np.stack(ranks, axis=1), columns=columns, steps=tuple(steps))
 
     def question(self, column: int, rank: float, *, missing_left: bool, left: int, right: int) -> Node:
-        """A question about the values whose rank is up to some rank."""
+        """Question that sends values up to a given rank left."""
         asked, steps = self.columns[column], self.steps[column]
         if steps is None:
             levels = asked.levels or []
@@ -167,7 +167,7 @@ class TreeMatrix:
                 left=left,
                 right=right,
             )
-        # scikit-learn divides missing values from all others by an infinite threshold
+        # scikit-learn splits off missing values by an infinite threshold
         threshold = _between(steps, int(np.floor(min(rank, len(steps)))))
         return Node(
             feature=asked.name, threshold=threshold, missing_left=missing_left, left=left, right=right
@@ -175,7 +175,7 @@ class TreeMatrix:
 
 
 def _between(steps: Floats, at: int) -> float:
-    """A threshold above a step and below the next; below all of them for -1."""
+    """Threshold from one distinct value to below the next; below all values for -1."""
     if at < 0:
         return float(np.nextafter(steps[0], -np.inf)) if len(steps) else 0.0
     if at + 1 >= len(steps):
@@ -185,7 +185,7 @@ def _between(steps: Floats, at: int) -> float:
 
 
 def _shape(options: TreeOptions, weight: Ints) -> dict[str, Any]:
-    """Depth, and the least weight of a leaf: a row of weight 2 counts as two."""
+    """Depth, and minimum leaf weight: a row of weight 2 counts as two."""
     return {
         "max_depth": options.max_depth,
         "min_weight_fraction_leaf": options.min_leaf / int(weight.sum()),
@@ -215,7 +215,7 @@ def _forest(
 def _boosted(
     matrix: TreeMatrix, positive: Bools, weight: Ints, options: TreeOptions
 ) -> list[tuple[Node, ...]]:
-    """Gradient boosting of the log loss: each tree is learned on what the ones before left over."""
+    """Gradient boosting of the log loss: each tree is fitted to the residuals of those before."""
     from sklearn.tree import DecisionTreeRegressor
 
     log_odds = np.zeros(len(positive))
@@ -240,7 +240,7 @@ LEARNERS: Mapping[Partitioner, Callable[[TreeMatrix, Bools, Ints, TreeOptions], 
 
 
 def nodes_of(tree: Any, matrix: TreeMatrix) -> tuple[Node, ...]:
-    """The questions of a scikit-learn tree; leaves are numbered from left to right."""
+    """Convert a scikit-learn tree; leaves are numbered from left to right."""
     nodes: list[Node] = []
     leaves = 0
 
@@ -252,7 +252,7 @@ def nodes_of(tree: Any, matrix: TreeMatrix) -> tuple[Node, ...]:
             nodes.append(Node(leaf=leaves))
             leaves += 1
             return place
-        nodes.append(Node())  # takes its number before the nodes below it
+        nodes.append(Node())  # numbered before its children
         below = copy(left), copy(right)
         nodes[place] = matrix.question(
             int(tree.feature[at]),

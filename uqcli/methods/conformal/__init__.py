@@ -1,1 +1,1 @@
-"""Conformal sets: the algorithms."""
+"""Algorithms of ``conformal``."""

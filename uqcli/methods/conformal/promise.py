@@ -1,9 +1,8 @@
-"""Whether new rows break a promised coverage, or chance explains what they show [LS sec. 2].
+"""Exact tests of the coverage guarantee on new data [LS sec. 2].
 
-The coverage that n calibration rows give is itself random: for exchangeable rows it has the law
-Beta(k, n+1-k) with k = ceil((1-alpha)(n+1)), so how many of m new rows are covered is beta-binomial. A test
-that takes 1 - alpha for the coverage of every single calibration raises false alarms, and more of them the
-more classes there are.
+The coverage that n calibration rows give is itself random. For exchangeable rows it is Beta(k, n+1-k) with k
+= ceil((1-alpha)(n+1)), so the number of covered rows among m new ones is beta-binomial. A test that assumes
+coverage 1 - alpha for every single calibration set raises false alarms, and more of them with more classes.
 """
 
 from __future__ import annotations
@@ -17,11 +16,11 @@ import numpy as np
 from uqcli.counts import Floats, Ints
 
 _FAR = 40
-"""Standard deviations beyond which no outcome adds to a sum of doubles."""
+"""Number of standard deviations beyond which outcomes do not change a sum of doubles."""
 
 
 def rank_of(rows: int, alpha: Fraction) -> int:
-    """Which of the calibration scores is the threshold, ``ceil((1-alpha)(n+1))``; n + 1 for every label.
+    """Rank of the threshold among the calibration scores, ``ceil((1-alpha)(n+1))``; n + 1 for every label.
 
     Examples
     --------
@@ -32,14 +31,14 @@ def rank_of(rows: int, alpha: Fraction) -> int:
 
 
 def coverage_p_value(covered: int, rows: int, calibration_rows: int, alpha: Fraction) -> float:
-    """How likely so few, or fewer, of the rows are covered by a promise that is kept.
+    """p-value of the guarantee: probability of at most this many covered rows.
 
     Parameters
     ----------
     covered, rows
-        New rows whose set holds their label, of all of them.
+        New rows whose prediction set contains their label, and all new rows.
     calibration_rows
-        Rows that the threshold was found on.
+        Number of rows that determined the threshold.
 
     Examples
     --------
@@ -71,15 +70,15 @@ def effective_rows(
     tested: Ints,
     alpha: Fraction,
 ) -> int:
-    """How many unweighted calibration rows would give a coverage that varies as much.
+    """Number of unweighted calibration rows whose coverage has the same variance.
 
-    It is ``(sum w)^2 / sum w^2``, or fewer where classes of large weights are missed more often: the weighted
-    coverage at the threshold varies by ``sum w^2 (miss - alpha)^2``.
+    It is ``(sum w)^2 / sum w^2``, or fewer if classes of large weight are missed more often. Up to scale, the
+    weighted coverage at the threshold has variance ``sum w^2 (miss - alpha)^2``.
 
     Parameters
     ----------
     missed, tested : int64, shape (C,)
-        New rows of each class whose set does not hold it, and all of them: they tell how often it is missed.
+        New rows of each class not covered, and all of them, from which miss rates are estimated.
     """
     lines = list(zip(rows_of_class, weights, missed.tolist(), tested.tolist(), strict=True))
     total = math.fsum(rows * weight for rows, weight, _, _ in lines)
@@ -97,12 +96,12 @@ def effective_rows(
 def shifted_p_value(
     coverage: Floats, calibration_rows: int, alpha: Fraction, random: np.random.Generator
 ) -> float:
-    """The same where coverage is known by draws, as in a target with estimated class weights.
+    """p-value of the guarantee if the coverage is given by draws, as under estimated class weights.
 
     Parameters
     ----------
     coverage : float64, shape (B,)
-        What the coverage may be, given the rows and the weights.
+        Draws of the coverage, given the rows and the weights.
     """
     rank = rank_of(calibration_rows, alpha)
     if rank > calibration_rows:

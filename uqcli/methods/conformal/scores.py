@@ -1,4 +1,4 @@
-"""Non-conformity scores and sets by method [LS sec. 2]."""
+"""Non-conformity scores and prediction sets by method [LS sec. 2]."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from uqcli.kernels.nonconformity import Matrix, sets_below, true_label_scores
 
 @dataclass(frozen=True, kw_only=True)
 class ScoreRule:
-    """One non-conformity score.
+    """A non-conformity score.
 
     Attributes
     ----------
     of_labels
-        From probabilities (n, C), labels (n,) and uniforms (n,) to the labels' scores (n,).
+        Function from probabilities (n, C), labels (n,) and uniforms (n,) to the labels' scores (n,).
     sets
-        From probabilities (n, C), thresholds (n or 1, C) and uniforms (n,) to sets (n, C).
+        Function from probabilities (n, C), thresholds (n or 1, C) and uniforms (n,) to sets (n, C).
     """
 
     of_labels: Callable[[Matrix, Ints, Floats], Floats]
@@ -31,7 +31,7 @@ class ScoreRule:
 
 
 def _lac(probability: Matrix, label: Ints, uniform: Floats) -> Floats:
-    """One less the label's probability (Sadinle et al. 2019)."""
+    """1 less the label's probability (Sadinle et al. 2019)."""
     del uniform
     score: Floats = 1 - probability[np.arange(len(label)), label]
     return score

@@ -1,4 +1,4 @@
-"""Thresholds of conformal sets as exact order statistics [LS sec. 2]."""
+"""Thresholds of prediction sets as exact order statistics [LS sec. 2]."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ from uqcli.choices import ConformalMode
 from uqcli.counts import Bools, Floats, Ints
 
 EVERY_LABEL = 1.0
-"""The threshold under which every label is in the set."""
+"""Threshold at which every label is in the set."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class LabelScores:
-    """Scores of the calibration rows' own labels, each of shape (n,).
+    """Non-conformity scores of the calibration rows' labels, each of shape (n,).
 
     Attributes
     ----------
     label
-        Class numbers, integers of any width.
+        Class indices, of any integer width.
     """
 
     score: Floats
@@ -33,11 +33,11 @@ class LabelScores:
 
     @property
     def rows(self) -> int:
-        """Rows by weight."""
+        """Total weight."""
         return len(self.score) if self.weight is None else int(self.weight.sum())
 
     def only(self, rows: Bools) -> LabelScores:
-        """Some of the rows."""
+        """Select rows."""
         return LabelScores(
             score=self.score[rows],
             label=self.label[rows],
@@ -46,7 +46,7 @@ class LabelScores:
 
 
 def marginal_threshold(scores: Floats, weight: Ints | None, alpha: Fraction) -> float:
-    """The k-th smallest score, k = ceil((1-alpha)(n+1)); every label where k > n.
+    """k-th smallest score, k = ceil((1-alpha)(n+1)); every label if k > n.
 
     Parameters
     ----------
@@ -72,7 +72,7 @@ def marginal_threshold(scores: Floats, weight: Ints | None, alpha: Fraction) -> 
 
 
 def label_conditional_thresholds(rows: LabelScores, alphas: Sequence[Fraction]) -> list[float]:
-    """The marginal rule inside each class with its own alpha; every label for an unseen class."""
+    """Marginal rule within each class at its own alpha; every label for an unseen class."""
     return [
         marginal_threshold(part.score, part.weight, alpha)
         for label, alpha in enumerate(alphas)
@@ -81,16 +81,16 @@ def label_conditional_thresholds(rows: LabelScores, alphas: Sequence[Fraction]) 
 
 
 def label_shift_thresholds(rows: LabelScores, weights: Sequence[float], alpha: Fraction) -> list[float]:
-    """Thresholds under which sets keep their coverage where classes are w times as frequent.
+    """Thresholds that keep the coverage if classes are w times as frequent.
 
     ``tau(y)`` is the smallest t with ``sum over r_i <= t of w(y_i) >= (1-alpha)(sum of w(y_i) + w(y))``, or
-    every label where there is none. Compared as exact fractions of the weights; with equal weights it is
-    the marginal rule.
+    every label if there is none. Compared as exact fractions of the weights; with equal weights this is the
+    marginal rule.
 
     Parameters
     ----------
     weights : length C
-        q(y)/p(y), finite and not negative.
+        q(y)/p(y), finite and non-negative.
     """
     integers = _as_integers(weights)
     ordered, running = [], []
@@ -104,7 +104,7 @@ def label_shift_thresholds(rows: LabelScores, weights: Sequence[float], alpha: F
     known: dict[int, int] = {}
 
     def mass(step: int) -> int:
-        """Weight of all scores up to a step, as an integer."""
+        """Total integer weight of all scores up to a step."""
         if step not in known:
             value = steps[step]
             known[step] = sum(
@@ -128,20 +128,20 @@ def label_shift_thresholds(rows: LabelScores, weights: Sequence[float], alpha: F
 
 
 def _as_integers(weights: Sequence[float]) -> list[int]:
-    """Doubles times their common denominator."""
+    """Multiply doubles by their common denominator."""
     fractions = [Fraction(weight) for weight in weights]
-    scale = max(fraction.denominator for fraction in fractions)  # powers of two
+    scale = max(fraction.denominator for fraction in fractions)  # denominators are powers of two
     return [int(fraction * scale) for fraction in fractions]
 
 
 @dataclass(frozen=True, kw_only=True)
 class Promise:
-    """What coverage is promised to classes.
+    """Guarantee of the coverage, by class.
 
     Attributes
     ----------
     alphas
-        Of each class; all the same but for mode label-conditional.
+        Alpha of each class; all equal except for mode label-conditional.
     weights
         q(y)/p(y) of each class, for mode label-shift.
     """
@@ -159,7 +159,7 @@ def _label_conditional(rows: LabelScores, promise: Promise) -> list[float]:
 
 
 def _label_shift(rows: LabelScores, promise: Promise) -> list[float]:
-    assert promise.weights is not None  # the mode goes with weights
+    assert promise.weights is not None  # the mode has weights
     return label_shift_thresholds(rows, promise.weights, promise.alphas[0])
 
 

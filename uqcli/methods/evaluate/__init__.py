@@ -1,1 +1,1 @@
-"""Saved models on labelled rows: the algorithms."""
+"""Algorithms of ``evaluate``."""

@@ -1,9 +1,9 @@
-"""Two selections among the same rows: what tells them apart, with intervals that hold their level.
+"""Difference of two selections of the same rows, with intervals of valid coverage.
 
-A difference of shares is the share of the rows won less the share of those lost. Each of the two has the
-exact interval of Clopper and Pearson; their margins are squared and added, with the correlation of the two
-(MOVER: Newcombe 1998, method 10; Zou and Donner 2008). It holds its level down to a single row, which
-intervals by the normal law and by scores (Tango 1998) do not.
+A difference of shares is the share of rows gained less the share of rows lost. Each share has its exact
+Clopper-Pearson interval. Their margins are squared and added, with the correlation of the two shares (MOVER:
+Newcombe 1998, method 10; Zou and Donner 2008). Its coverage is valid down to a single row, unlike that of
+normal intervals and score intervals (Tango 1998).
 """
 
 from __future__ import annotations
@@ -16,20 +16,20 @@ from uqcli.methods.proportion import clopper_pearson
 
 @dataclass(frozen=True, kw_only=True)
 class Chosen:
-    """Selected rows, by weight: positive ones, and others."""
+    """Flagged rows by weight: positive and negative ones."""
 
     positives: int
     negatives: int
 
     @property
     def rows(self) -> int:
-        """All of them."""
+        """All flagged rows."""
         return self.positives + self.negatives
 
 
 @dataclass(frozen=True, kw_only=True)
 class PairedSelections:
-    """Rows that only the first of two selections holds, that both hold, and that only the second holds."""
+    """Rows in the first of two selections only, in both, and in the second only."""
 
     lost: Chosen
     kept: Chosen
@@ -38,7 +38,7 @@ class PairedSelections:
 
 @dataclass(frozen=True, kw_only=True)
 class _Spread:
-    """A value, and how far below and above it the truth may be."""
+    """An estimate with its lower and upper margin."""
 
     value: float
     down: float
@@ -46,7 +46,7 @@ class _Spread:
 
 
 def mcnemar(gained: int, lost: int) -> float:
-    """Exact two-sided p-value of as many rows won as lost (McNemar 1947; binomial).
+    """Exact two-sided p-value of gained against lost rows (McNemar 1947; binomial).
 
     Examples
     --------
@@ -59,14 +59,14 @@ def mcnemar(gained: int, lost: int) -> float:
 
 
 def shares_interval(gained: int, lost: int, trials: int, confidence: float) -> tuple[float, float]:
-    """Interval of a share less another of the same rows.
+    """Interval of the difference of two shares of the same rows.
 
     Parameters
     ----------
     gained, lost
         Rows in the second share only, and in the first only.
     trials
-        Rows that the shares are of; none give (-1, 1).
+        Denominator of the shares; 0 gives (-1, 1).
 
     Examples
     --------
@@ -79,12 +79,13 @@ def shares_interval(gained: int, lost: int, trials: int, confidence: float) -> t
 
 
 def precisions_interval(pair: PairedSelections, confidence: float) -> tuple[float, float]:
-    """Interval of the second selection's precision less the first's; (-1, 1) if one selects nothing.
+    """Interval of the precision of the second selection less the first; (-1, 1) if one is empty.
 
-    A precision less r, the rate of the rows that both select, is the mean of (label - r) over a selection.
-    The difference is what the rows won add to the second, less what those lost add to the first, and r's own
-    error as far as these are not the same shares. Either is a balance of two shares again, and the rows that
-    both select correlate the two. The three margins are squared and added.
+    Let r be the rate of the rows in both selections. A precision less r is the mean of (label - r) over a
+    selection. The difference of precisions is the contribution of the rows gained to the second selection,
+    less that of the rows lost to the first. The error of r adds to it as far as these shares differ. Either
+    part is a difference of two shares again, and the rows in both selections correlate the two. The three
+    margins are squared and added.
     """
     gained, kept, lost = pair.gained, pair.kept, pair.lost
     first, second = lost.rows + kept.rows, gained.rows + kept.rows
@@ -105,9 +106,9 @@ def precisions_interval(pair: PairedSelections, confidence: float) -> tuple[floa
 def _balance(
     counts: tuple[int, int], weights: tuple[float, float], trials: int, confidence: float
 ) -> _Spread:
-    """A weighted share of rows less another of other rows of the same trials.
+    """Weighted difference of the shares of two disjoint sets of rows in the same trials.
 
-    A row more of each in the correlation makes it -1 where every row is one or the other.
+    The correlation adds one row to each count, which gives -1 if every row is in one of the two.
     """
     (one, other), (weight, against) = counts, weights
     low, high = clopper_pearson(one, trials, confidence)
@@ -133,7 +134,7 @@ def _scaled(spread: _Spread, factor: float) -> _Spread:
 
 
 def _together(pair: PairedSelections, weights: tuple[float, float]) -> float:
-    """Correlation of what the rows of either selection alone add to it: the more rows both hold, the less."""
+    """Correlation of the two parts: it falls with the number of rows in both selections."""
     parts = []
     for alone in (pair.gained, pair.lost):
         rows = alone.rows + pair.kept.rows
@@ -145,7 +146,7 @@ def _together(pair: PairedSelections, weights: tuple[float, float]) -> float:
 
 
 def _root_of_squares(one: float, other: float, correlation: float) -> float:
-    """Length of a sum of two errors."""
+    """Standard deviation of a sum of two correlated errors."""
     return math.sqrt(max(0.0, one**2 + other**2 + 2 * correlation * one * other))
 
 

@@ -1,4 +1,4 @@
-"""Two probabilities for the same rows, pooled, with the standard errors of what tells them apart."""
+"""Two probabilities of the same rows, pooled, with standard errors of their difference."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ SIDES = ("before", "after", "difference")
 
 @dataclass(frozen=True, kw_only=True)
 class _Ranking:
-    """Where rows stand by one of the probabilities.
+    """Ranking of pairs by one of the probabilities.
 
     Attributes
     ----------
     order : int64, shape (m,)
-        The pairs in ascending order of the probability.
+        Pairs in ascending order of the probability.
     starts : int64, shape (v,)
-        Where in that order a new value begins.
+        Positions in that order at which a new value begins.
     place : int64, shape (m,)
-        Each pair's value, by number.
+        Index of each pair's value.
     """
 
     order: Ints
@@ -53,7 +53,7 @@ class _Ranking:
         )
 
     def placements(self, positives: Ints, negatives: Ints) -> tuple[Floats, Floats]:
-        """Share of the negatives below each pair, and of the positives above it; ties count half."""
+        """Placements: share of negatives below each pair, and of positives above it; ties count half."""
         shares = []
         for times in (negatives, positives):
             of_value = np.add.reduceat(times[self.order], self.starts)
@@ -97,15 +97,15 @@ class PairedCounts:
 
     @property
     def least_of_a_class(self) -> int:
-        """Rows of the rarer class."""
+        """Number of rows of the minority class."""
         return min(int(self.positives.sum()), int(self.negatives.sum()))
 
     def resampled(self, random: np.random.Generator) -> PairedCounts:
-        """As many rows drawn with replacement; pairs that are not drawn stay, with no rows."""
+        """Bootstrap resampling; pairs that are not drawn keep their place, with zero rows."""
         drawn = resample(np.concatenate([self.positives, self.negatives]), random)
         positives, negatives = np.split(drawn, 2)
         again = PairedCounts(before=self.before, after=self.after, positives=positives, negatives=negatives)
-        again.__dict__.update(_rankings=self._rankings, _losses=self._losses)  # they need no counts
+        again.__dict__.update(_rankings=self._rankings, _losses=self._losses)  # independent of the counts
         return again
 
     @cached_property
@@ -114,7 +114,7 @@ class PairedCounts:
 
     @cached_property
     def _losses(self) -> Mapping[str, Mapping[str, Floats | None]]:
-        """By name and side: losses of positives and then negatives at each pair; None if one row decides."""
+        """Losses at each pair (positives, negatives) by name and side; None if a single row may dominate."""
         found = {}
         for name, loss in LOSSES.items():
             before, after = np.concatenate(loss(self.before)), np.concatenate(loss(self.after))
@@ -123,7 +123,7 @@ class PairedCounts:
         return found
 
     def rows_apart(self) -> float:
-        """How many rows of the rarer class tell the two apart, each as far as it does (see shares_apart)."""
+        """Effective number of minority-class rows on which the two differ (see shares_apart)."""
         counted = shares_apart(np.abs(self.after - self.before), self.positives + self.negatives)
         return min(float((counted * times).sum()) for times in (self.positives, self.negatives))
 
@@ -136,16 +136,16 @@ class PairedCounts:
         )
 
     def with_errors(self) -> dict[str, dict[str, WithError]]:
-        """Mean losses, and log-odds of the AUC, by name, of each side and of their difference.
+        """Mean losses and log-odds of the AUC with standard errors, by name, side and difference.
 
-        Differences of the AUC are on its own scale.
+        Differences of the AUC are not transformed.
         """
         times = np.concatenate([self.positives, self.negatives])
-        weights = times.astype(np.float64)  # once for all lines
+        weights = times.astype(np.float64)  # once for all losses
         return means_with_errors(self._losses, weights) | {"auc": self._auc(weights)}
 
     def _auc(self, weights: Floats) -> dict[str, WithError]:
-        """By the method of DeLong et al. 1988: variances of the placements of either class."""
+        """Standard errors of the AUC by the variances of the placements (DeLong et al. 1988)."""
         if min(self.positives.sum(), self.negatives.sum()) == 0:
             return dict.fromkeys(SIDES, WithError(value=None, error=None))
         first, second = (each.placements(self.positives, self.negatives) for each in self._rankings)
@@ -156,7 +156,7 @@ class PairedCounts:
 
 
 def by_side(before: Floats, after: Floats, bounded: tuple[bool, bool]) -> dict[str, Floats | None]:
-    """Losses of each pair on either side, and their difference; None where a single row decides the mean."""
+    """Losses of each pair by side, and their difference; None if a single row may dominate the mean."""
     lines, holds = (before, after, after - before), (*bounded, all(bounded))
     return {side: line if held else None for side, line, held in zip(SIDES, lines, holds, strict=True)}
 
@@ -164,7 +164,7 @@ def by_side(before: Floats, after: Floats, bounded: tuple[bool, bool]) -> dict[s
 def means_with_errors(
     losses: Mapping[str, Mapping[str, Floats | None]], weights: Floats
 ) -> dict[str, dict[str, WithError]]:
-    """Means of losses by name and side, with their standard errors."""
+    """Mean losses by name and side, with standard errors."""
     return {
         name: {
             side: WithError(value=None, error=None) if line is None else mean_with_error(line, weights)
@@ -175,21 +175,21 @@ def means_with_errors(
 
 
 def shares_apart(apart: Floats, times: Ints) -> Floats:
-    """How much each pair counts among those that tell two probabilities apart, from 0 to 1.
+    """Weight of each pair, from 0 to 1, in the effective number of rows that differ.
 
-    A pair at the usual distance counts 1 (the mean weighted by itself, as in Kish 1965), one hardly apart
-    next to nothing.
+    A pair at the typical distance (the self-weighted mean, as in Kish 1965) has weight 1. A pair with a small
+    distance has a weight near 0.
 
     Parameters
     ----------
     apart : float64, shape (m,)
-        How far the two probabilities of each pair are apart.
+        Distance between the two probabilities of each pair.
     times : int64, shape (m,)
-        How often it occurs.
+        Multiplicity of each pair.
     """
     if not apart.any():
         return np.zeros(len(apart))
-    apart = apart / apart.max()  # squares of the smallest numbers are 0
+    apart = apart / apart.max()  # squares of tiny numbers underflow to 0
     all_apart = apart * times
     counted: Floats = np.minimum(1.0, apart * (all_apart.sum() / (apart * all_apart).sum()))
     return counted
@@ -203,7 +203,7 @@ def _of_placements(
 
 
 def _as_log_odds(auc: WithError) -> WithError:
-    """An AUC and its error on the scale of log-odds, on which its law is less skewed near 1."""
+    """Transform an AUC and its error to log-odds, whose distribution is less skewed near 1."""
     if auc.value is None or auc.error is None or not 0 < auc.value < 1:
         return WithError(value=None, error=None)
     spread = auc.value * (1 - auc.value)

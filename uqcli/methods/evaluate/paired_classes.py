@@ -1,4 +1,4 @@
-"""Two rows of class probabilities for the same labels, pooled: ``PairedCounts`` for many classes."""
+"""Two sets of class probabilities for the same labels, pooled: the multiclass ``PairedCounts``."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from uqcli.methods.resampling import WithError, resample
 
 @dataclass(frozen=True, kw_only=True)
 class PairedClassCounts:
-    """Rows pooled by both rows of probabilities and by label, in an order that is theirs alone.
+    """Rows pooled by both sets of probabilities and by label, in an order independent of the row order.
 
     Attributes
     ----------
     before, after : float64, shape (m, C)
     label, count : int64, shape (m,)
-        Class of each distinct row, and how often it occurs.
+        Class of each distinct row, and its multiplicity.
     """
 
     before: Matrix
@@ -40,22 +40,22 @@ class PairedClassCounts:
 
     @property
     def least_of_a_class(self) -> int:
-        """Rows of the rarest class."""
+        """Number of rows of the rarest class."""
         rows = np.bincount(self.label, weights=self.count, minlength=self.before.shape[1])
         return int(rows.min())
 
     @cached_property
     def sides(self) -> tuple[ClassCounts, ClassCounts]:
-        """Counts of both rows of probabilities."""
+        """Pooled counts of both sets of probabilities."""
         first, second = (ClassCounts.of(each, self.label, self.count) for each in (self.before, self.after))
         return first, second
 
     def resampled(self, random: np.random.Generator) -> PairedClassCounts:
-        """As many rows drawn with replacement; those that are not drawn stay, with no rows."""
+        """Bootstrap resampling; rows that are not drawn keep their place, with count zero."""
         again = PairedClassCounts(
             before=self.before, after=self.after, label=self.label, count=resample(self.count, random)
         )
-        again.__dict__.update(_lines=self._lines)  # they need no counts
+        again.__dict__.update(_lines=self._lines)  # independent of the counts
         return again
 
     @cached_property
@@ -67,20 +67,20 @@ class PairedClassCounts:
         }
 
     def rows_apart(self) -> float:
-        """How many rows of the rarest class tell the two apart, each as far as it does (see PairedCounts)."""
+        """Effective number of rows of the rarest class on which the two differ (see PairedCounts)."""
         counted = shares_apart(np.abs(self.after - self.before).sum(axis=1) / 2, self.count)
         of_class = np.bincount(self.label, weights=counted * self.count, minlength=self.before.shape[1])
         return float(of_class.min())
 
     def with_errors(self) -> dict[str, dict[str, WithError]]:
-        """Mean losses by name, of each side and of their difference."""
+        """Mean losses with standard errors, by name, side and difference."""
         bounded = bool(self.before.min() > CLIP), bool(self.after.min() > CLIP)
         held = {"log_loss": bounded, "brier": (True, True)}
         losses = {name: by_side(*lines, held[name]) for name, lines in self._lines.items()}
         return means_with_errors(losses, self.count.astype(np.float64))
 
     def losses(self) -> dict[str, dict[str, float]]:
-        """Mean losses by side and name, whether or not they have an error."""
+        """Mean losses by side and name, with or without a valid standard error."""
         total = self.count.sum()
         return {
             side: {name: float((lines[at] * self.count).sum() / total) for name, lines in self._lines.items()}
@@ -97,6 +97,6 @@ def _squared_error(probability: Matrix, label: Ints) -> Floats:
 
 
 def _surprise(probability: Matrix, label: Ints) -> Floats:
-    """``-ln`` of the label's probability, clipped as for one score, in nats."""
+    """``-ln`` of the label's probability in nats, clipped as for a single score."""
     found: Floats = -np.log(np.clip(probability[np.arange(len(label)), label], CLIP, 1))
     return found

@@ -1,4 +1,4 @@
-"""How well scores rank positive rows above others."""
+"""Ranking metrics of scores."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from uqcli.counts import ValueCounts
 
 
 def auc(counts: ValueCounts) -> float | None:
-    """Area under the ROC curve: how often a positive row has the higher score, ties counting half.
+    """Area under the ROC curve: probability that a positive row has the higher score, ties counting half.
 
     Returns
     -------
     float or None
-        None where a class is missing.
+        None if a class is missing.
     """
     positives = counts.positives
     negatives = counts.count - positives
@@ -21,18 +21,18 @@ def auc(counts: ValueCounts) -> float | None:
     if total == 0:
         return None
     below = np.cumsum(negatives) - negatives
-    # 2 * below + ties is exact in integers; the sum of products may pass 2^63, floats of it do not
+    # 2 * below + ties is exact in integers; their sum of products may exceed 2^63, so it is in floats
     twice = positives.astype(np.float64) * (2 * below + negatives)
     return float(twice.sum() / 2 / total)
 
 
 def average_precision(counts: ValueCounts) -> float | None:
-    """Precision at every threshold, weighted by the recall gained there.
+    """Average precision: precision at every threshold, weighted by the recall gained there.
 
     Returns
     -------
     float or None
-        None where no row is positive.
+        None without positive rows.
     """
     hits = np.cumsum(counts.positives[::-1])
     selected = np.cumsum(counts.count[::-1])

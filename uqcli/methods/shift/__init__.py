@@ -1,1 +1,1 @@
-"""Class weights of another class mix: the algorithms."""
+"""Algorithms of ``shift``."""

@@ -1,10 +1,10 @@
-"""What source and target might as well have been: the draws that intervals of class weights are made of.
+"""Random draws of source and target data for intervals of class weights.
 
-Rows that are drawn with replacement never show a class, or an error, of which there was none by chance, and
-their intervals hold far too seldom where few rows of a class are expected. Shares are therefore drawn from
-Dirichlet laws with a little weight on what was not seen: half a row of each class in the target (Jeffreys), a
-single row, divided evenly, among the predictions of each label and among the labels (Perks), so that many
-classes do not drown what was seen.
+Drawing rows with replacement never yields a class or an error that the sample lacks by chance. Such intervals
+have far too little coverage if few rows of a class are expected. Shares are therefore drawn from Dirichlet
+distributions with some mass on unseen outcomes. In the target this is half a row per class (Jeffreys). Among
+the predictions of each label, and among the labels, it is one row in total (Perks). Many classes therefore do
+not outweigh the data.
 """
 
 from __future__ import annotations
@@ -17,17 +17,17 @@ from uqcli.counts import Floats, Ints
 Matrix = NDArray[np.float64]
 
 UNSEEN_IN_TARGET = 0.5
-"""Rows of each class that are added to the target."""
+"""Rows per class that are added to the target."""
 
 
 def drawn_shares(count: Ints, unseen: float, random: np.random.Generator) -> Floats:
-    """Shares from a Dirichlet law.
+    """Draw shares from a Dirichlet distribution.
 
     Parameters
     ----------
     count : int64, shape (C,)
     unseen
-        Rows of each that are added.
+        Rows added to each count.
     """
     mass = random.standard_gamma(count + unseen)
     shares: Floats = mass / mass.sum()
@@ -35,12 +35,12 @@ def drawn_shares(count: Ints, unseen: float, random: np.random.Generator) -> Flo
 
 
 def drawn_labels(count: Ints, random: np.random.Generator) -> Floats:
-    """Shares of the labels, with one row divided among them; shape (C,)."""
+    """Draw class priors, with one row divided among the classes; shape (C,)."""
     return drawn_shares(count, 1 / len(count), random)
 
 
 def drawn_confusion(joint: Ints, random: np.random.Generator) -> Matrix:
-    """The joint law of prediction and label.
+    """Draw the joint distribution of prediction and label.
 
     Parameters
     ----------
@@ -56,7 +56,7 @@ def drawn_confusion(joint: Ints, random: np.random.Generator) -> Matrix:
 def drawn_mean_confusion(
     shares: Matrix, label: Ints, count: Ints, classes: int, random: np.random.Generator
 ) -> Matrix:
-    """The same where each row is predicted as all classes in their shares.
+    """Draw the joint distribution if each row counts for all predicted classes in proportion (soft).
 
     Parameters
     ----------

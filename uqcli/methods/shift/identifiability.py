@@ -1,4 +1,4 @@
-"""Whether unlabelled rows tell the priors of their classes at all [LS sec. 2; Saerens et al. 2002]."""
+"""Check that unlabelled rows identify the class priors [LS sec. 2; Saerens et al. 2002]."""
 
 from __future__ import annotations
 
@@ -12,31 +12,31 @@ from uqcli.kernels.linear import is_positive_definite
 Matrix = NDArray[np.float64]
 
 _LEAST = 1e-6
-"""Share of what observed labels would tell below which nothing is told."""
+"""Minimum information about the priors, relative to observed labels."""
 
 _FLOOR = 1e-3
-"""Priors are taken for at least this: at 0 a label would tell infinitely much of them."""
+"""Lower bound of the priors: at 0 a label would carry infinite information."""
 
 
 def require_identified(probability: Matrix, weight: Ints, source_prior: Floats, weights: Floats) -> None:
-    """Refuse a maximum of the likelihood on which rows have hardly any say.
+    """Refuse a maximum of the likelihood that the rows hardly determine.
 
-    Two things are asked of the target: that probabilities differ between its rows at all, unless they all
-    name one class, and that the information about the free priors is at least a millionth, in every
-    direction, of what as many observed labels would give.
+    There are two conditions on the target rows. Their probabilities must differ, unless they all name one
+    class. The information about the free priors must be at least a millionth, in every direction, of that of
+    as many observed labels.
 
     Parameters
     ----------
     probability : float64, shape (n, C)
-        Of the target.
+        Class probabilities of the target rows.
     weight : int64, shape (n,)
     source_prior, weights : float64, shape (C,)
-        ``weights`` where the likelihood is highest.
+        ``weights`` at the maximum of the likelihood.
 
     Raises
     ------
     InfeasibleError
-        The target does not tell its priors.
+        The target rows do not identify the priors.
     """
     shares = weight / weight.sum()
     mean = (shares[:, None] * probability).sum(axis=0)

@@ -1,4 +1,4 @@
-"""Sums of probabilities that no order of rows changes."""
+"""Sums of probabilities that do not depend on the order of rows."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from uqcli.counts import Floats, Ints
 Matrix = NDArray[np.float64]
 
 _UNIT = 1 << 45
-"""Probabilities are added up in whole units of 2**-45."""
+"""Probabilities are added in integer units of 2**-45."""
 
 _PART = 1 << 14
 
 
 def exact_sums(values: Matrix, weight: Ints) -> Floats:
-    """Weighted column sums of numbers in [0, 1], added up as integers.
+    """Weighted column sums of numbers in [0, 1], added as integers.
 
     Parameters
     ----------
@@ -39,9 +39,9 @@ def exact_sums(values: Matrix, weight: Ints) -> Floats:
 
 
 def mean_responsibilities(probability: Matrix, weight: Ints | Floats) -> Callable[[Floats], Floats]:
-    """From class weights w to the mean over rows of ``w(y) p(y|x) / sum over k of w(k) p(k|x)``.
+    """Function from class weights w to the mean over rows of ``w(y) p(y|x) / sum over k of w(k) p(k|x)``.
 
-    Sums run in the order of the rows: sorted ones give the same result in every order of the inputs.
+    Sums are in the order of the rows; sorted rows give the same result for any order of the inputs.
 
     Parameters
     ----------

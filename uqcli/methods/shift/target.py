@@ -1,4 +1,4 @@
-"""Measures in a target whose class weights are estimated: both uncertainties go into their intervals."""
+"""Intervals of metrics in target data that include the error of estimated class weights."""
 
 from __future__ import annotations
 
@@ -10,21 +10,22 @@ from uqcli.counts import Floats, Ints
 Matrix = NDArray[np.float64]
 
 DRAWS = 2000
-"""How many pairs of drawn weights and drawn rates an interval is made of, at least."""
+"""Minimum number of pairs of drawn weights and drawn rates for an interval."""
 
 
 def precision_interval(
     weights: Matrix, true_positives: int, false_positives: int, confidence: float, random: np.random.Generator
 ) -> tuple[float, float]:
-    """Interval of the precision where negatives and positives are so many times as frequent.
+    """Interval of the precision if negatives and positives are w times as frequent.
 
-    The ends of the exact interval of the share of positives among selected rows are percentiles of two Beta
-    laws; drawn from these and taken to the target by drawn weights, they are exact where the weights are.
+    The ends of the exact interval of the precision among the selected rows are percentiles of two Beta
+    distributions. Draws from these are transformed to the target by drawn weights; the interval is exact if
+    the weights are.
 
     Parameters
     ----------
     weights : float64, shape (B, 2)
-        Draws of the weights of negatives and positives; below 0 counts as 0.
+        Draws of the weights of negatives and positives; negative values count as 0.
     """
     if true_positives + false_positives == 0:
         return 0.0, 1.0
@@ -48,19 +49,19 @@ def _in_target(share: Floats, negative: Floats, positive: Floats) -> Floats:
 
 
 def coverage_draws(weights: Matrix, rows: Ints, covered: Ints, random: np.random.Generator) -> Floats:
-    """What the coverage may be where classes are so many times as frequent as among the rows.
+    """Draw the coverage if classes are w times as frequent as among the rows.
 
     Parameters
     ----------
     weights : float64, shape (B, C)
-        Draws of the class weights; below 0 counts as 0.
+        Draws of the class weights; negative values count as 0.
     rows, covered : int64, shape (C,)
-        Rows of each class, and those whose set holds it.
+        Rows of each class, and those covered by their prediction sets.
 
     Returns
     -------
     float64, shape (at least 2000,)
-        Class shares are drawn as rows with replacement, coverages from Beta(c + 1/2, n - c + 1/2).
+        Class priors are drawn by resampling rows, coverages from Beta(c + 1/2, n - c + 1/2).
     """
     times = -(-DRAWS // len(weights))
     drawn = np.repeat(np.maximum(weights, 0.0), times, axis=0)
@@ -73,7 +74,7 @@ def coverage_draws(weights: Matrix, rows: Ints, covered: Ints, random: np.random
 
 
 def percentiles(values: Floats, confidence: float) -> tuple[float, float] | None:
-    """Ends between which the values lie with a confidence; None without values."""
+    """Central percentile interval of values; None without values."""
     if len(values) == 0:
         return None
     tail = (1 - confidence) / 2

@@ -21,16 +21,16 @@ _MOST_STEPS = 20_000
 
 @dataclass(frozen=True, kw_only=True)
 class ClassWeights:
-    """Weights and what they rest on.
+    """Class weights, and diagnostics of their estimate.
 
     Attributes
     ----------
     weights : float64, shape (C,)
         q(y)/p(y), with ``sum of w(y) p(y) = 1``.
     smallest_singular, condition
-        Of the confusion matrix; None where none was inverted.
+        Of the confusion matrix; None if none was inverted.
     clipped
-        Classes whose weight came out negative and was set to 0.
+        Classes whose negative weight was set to 0.
     """
 
     weights: Floats
@@ -45,15 +45,15 @@ def bbse(confusion: Matrix, predicted: Floats, classes: Sequence[str]) -> ClassW
     Parameters
     ----------
     confusion : float64, shape (C, C)
-        ``C[i, j]``: share of the source predicted as i with label j (hard), or the mean of the probability
-        of i over rows of label j times their share (soft).
+        ``C[i, j]`` is the share of source rows predicted as i with label j (hard). If soft, it is the mean
+        probability of i over rows of label j, times their share.
     predicted : float64, shape (C,)
-        The same over the target, whatever the label.
+        The distribution of predictions in the target.
 
     Raises
     ------
     InfeasibleError
-        The matrix is singular, or all weights come out negative.
+        The matrix is singular, or all weights are negative.
     """
     found, smallest, largest = solve_weights(confusion, predicted, classes)
     clipped = tuple(np.flatnonzero(found < 0).tolist())
@@ -74,7 +74,7 @@ def bbse(confusion: Matrix, predicted: Floats, classes: Sequence[str]) -> ClassW
 def solve_weights(
     confusion: Matrix, predicted: Floats, classes: Sequence[str]
 ) -> tuple[Floats, float, float]:
-    """The solution of ``C w = mu`` as it comes out, also below 0, with the extreme singular values of C.
+    """Solution of ``C w = mu``, which may have negative elements, with the extreme singular values of C.
 
     Raises
     ------
@@ -106,11 +106,12 @@ def em(
     Parameters
     ----------
     expectation
-        From weights to the mean over the target of ``w(y) p(y|x) / sum over k of w(k) p(k|x)``, shape (C,).
+        Function from weights to the mean over the target of ``w(y) p(y|x) / sum over k of w(k) p(k|x)``,
+        shape (C,).
     source_prior : float64, shape (C,)
-        All above 0.
+        All positive.
     start : float64, shape (C,), optional
-        Weights to begin with, all above 0; None for 1 each.
+        Initial weights, all positive; None for 1 each.
 
     Raises
     ------
@@ -135,7 +136,7 @@ def em(
 
 
 def _leap(start: Floats, one: Floats, two: Floats) -> Floats:
-    """Where two steps of EM lead if the following ones shrink alike (Varadhan and Roland 2008), above 0."""
+    """Accelerated EM step, extrapolated from two steps (Varadhan and Roland 2008), kept positive."""
     first, bend = one - start, two - 2 * one + start
     curvature = float(np.sqrt((bend**2).sum()))
     if curvature == 0:
@@ -146,12 +147,12 @@ def _leap(start: Floats, one: Floats, two: Floats) -> Floats:
 
 
 def known(target_prior: Floats, source_prior: Floats, classes: Sequence[str]) -> ClassWeights:
-    """Weights of a prior that is given.
+    """Class weights of a given target prior.
 
     Raises
     ------
     InfeasibleError
-        The target holds a class that the source does not.
+        The target has a class that the source lacks.
     """
     unseen = np.flatnonzero((source_prior == 0) & (target_prior > 0))
     if len(unseen):
@@ -169,10 +170,10 @@ def _missing_class(name: str) -> InfeasibleError:
 
 
 def no_shift_p_value(source: Floats, target: Floats) -> float:
-    """P-value of the hypothesis that source and target are predicted alike (G-test of homogeneity).
+    """p-value of equal distributions of predictions in source and target (G-test of homogeneity).
 
-    Classes expected fewer than five times on a side are pooled, and the statistic is divided by Williams'
-    correction (1976), so that the level holds in small tables, too.
+    Classes with an expected count below five on a side are pooled. The statistic is divided by Williams'
+    correction (1976), so that the level also holds in small tables.
 
     Parameters
     ----------

@@ -1,1 +1,1 @@
-"""Rows that pass through: the algorithms."""
+"""Algorithms of the streaming commands."""

@@ -1,4 +1,4 @@
-"""Uncertainty of a Beta distribution over the probability of the positive class [UB sec. 3]."""
+"""Uncertainties of a Beta distribution over the probability of the positive class [UB sec. 3]."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ class Uncertainties:
     score : float64, shape (n,)
         Mean probability.
     beta_entropy : float64, shape (n,), nats
-        Differential entropy of the Beta distribution; higher is less certain, it has no lower bound.
+        Differential entropy of the Beta distribution; higher is less certain, without lower bound.
     std : float64, shape (n,)
         Standard deviation of the probability.
     entropy : float64, shape (n,), nats
-        Predictive entropy: of a label drawn with the mean probability.
+        Predictive entropy, that of a label drawn with the mean probability.
     mutual_information : float64, shape (n,), nats
         Predictive entropy less the expected entropy of a label given the probability.
     """
@@ -40,10 +40,9 @@ class Uncertainties:
 def beta_entropy(alpha1: Floats, alpha0: Floats) -> Floats:
     """Differential entropy of Beta(alpha1, alpha0) in nats.
 
-    ln B(a0, a1) - (a0-1) psi(a0) - (a1-1) psi(a1) + (a0+a1-2) psi(a0+a1); the paper prints the sign of the
-    last term wrong. The digamma terms are taken as differences, which do not cancel where one parameter
-    is large; where both exceed 1e7 the entropy of the normal distribution of the same variance takes
-    their place.
+    ln B(a0, a1) - (a0-1) psi(a0) - (a1-1) psi(a1) + (a0+a1-2) psi(a0+a1); the paper has the sign of the last
+    term wrong. Digamma terms are computed as differences, which do not cancel if one parameter is large. If
+    both exceed 1e7 the entropy of the normal distribution of equal variance is used.
 
     Parameters
     ----------
@@ -65,7 +64,7 @@ def beta_entropy(alpha1: Floats, alpha0: Floats) -> Floats:
 
 
 def _psi_rise(start: Floats, by: Floats) -> Floats:
-    """``psi(start + by) - psi(start)``; by its asymptotic series where start is large."""
+    """``psi(start + by) - psi(start)``; by the asymptotic series if start is large."""
     from scipy.special import psi
 
     end = start + by
@@ -80,7 +79,7 @@ def of_beta(alpha1: Floats, alpha0: Floats) -> Uncertainties:
     """Score and uncertainties of Beta(alpha1, alpha0), each of shape (n,) and positive."""
     total = alpha1 + alpha0
     score, other = alpha1 / total, alpha0 / total
-    # entropy less its mean, term by term: each is of the size of the difference
+    # entropy less its mean, term by term, so that each term is of the order of the difference
     information = score * _psi_less_log(alpha1) + other * _psi_less_log(alpha0) - _psi_less_log(total)
     return Uncertainties(
         score=score,
@@ -92,15 +91,15 @@ def of_beta(alpha1: Floats, alpha0: Floats) -> Uncertainties:
 
 
 def _entropy_term(probability: Floats, other: Floats) -> Floats:
-    """``-p log(p)``, also where p is nearly 1 and the other probability tells how nearly."""
-    with np.errstate(divide="ignore", invalid="ignore"):  # at 0 and 1
+    """``-p log(p)``, accurate also for p near 1, given 1 - p."""
+    with np.errstate(divide="ignore", invalid="ignore"):  # for p = 0 and 1
         logarithm = np.where(probability < 0.5, np.log(probability), np.log1p(-other))
     term: Floats = np.where(probability > 0, -probability * logarithm, 0.0)
     return term
 
 
 def _psi_less_log(x: Floats) -> Floats:
-    """``psi(x + 1) - log(x)``; by its asymptotic series where x is large."""
+    """``psi(x + 1) - log(x)``; by the asymptotic series if x is large."""
     from scipy.special import psi
 
     large = np.maximum(x, _SERIES)
@@ -110,7 +109,7 @@ def _psi_less_log(x: Floats) -> Floats:
 
 
 def binary_entropy(probability: Floats) -> Floats:
-    """Entropy in nats of a label that is positive with a probability; 0 at 0 and 1."""
+    """Entropy in nats of a binary label; 0 at 0 and 1."""
     from scipy.special import entr
 
     entropy: Floats = entr(probability) + entr(1 - probability)

@@ -1,4 +1,4 @@
-"""Two Gaussian classes and a logistic model of another class mix [TCE sec. 4.1]."""
+"""Simulate two Gaussian classes and a logistic model trained under other class priors [TCE sec. 4.1]."""
 
 from __future__ import annotations
 
@@ -13,26 +13,26 @@ from uqcli.errors import UsageError
 from uqcli.kernels.logistic import logistic_fit, sigmoid
 
 CENTRE, SCALE = 0.5, 2.0
-"""x given the label is normal around +-0.5 with standard deviation 2, as the paper's figures were made."""
+"""x given the label is normal around +-0.5 with standard deviation 2, as in the paper's figures."""
 MOST_NOISE = 100.0
-"""Log-odds beyond it are no probabilities a double tells from 0 and 1."""
+"""Noise beyond which probabilities are indistinguishable from 0 and 1 as doubles."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class GaussianModel:
-    """How the data come about.
+    """Parameters of the simulation.
 
     Attributes
     ----------
     prevalence
-        Share of positives among the rows, in [0, 1].
+        Positive rate of the rows, in [0, 1].
     train_prevalence
-        The same where the model learned, in (0, 1); if it differs the scores are miscalibrated.
+        Positive rate in training, in (0, 1); if it differs, scores are miscalibrated.
     train_rows
-        Rows the model learned from.
+        Number of training rows.
     noise
-        Standard deviation of normal noise added to the log-odds of the scores [TCE table 9]; labels and truth
-        are those without it.
+        Standard deviation of normal noise on the log-odds of the scores [TCE table 9]; labels and true
+        probabilities are without it.
     """
 
     prevalence: float = defaults.PREVALENCE
@@ -41,12 +41,12 @@ class GaussianModel:
     noise: float = defaults.NOISE
 
     def check(self) -> None:
-        """Refuse values that make no sense.
+        """Refuse parameters out of range.
 
         Raises
         ------
         UsageError
-            See the attributes.
+            A parameter is out of range.
         """
         if not 0 <= self.prevalence <= 1:
             raise UsageError(f"prevalence is {self.prevalence:g}", expected="a number from 0 to 1")
@@ -67,9 +67,9 @@ class GaussianRows:
     Attributes
     ----------
     score
-        What the logistic model says.
+        Probability from the logistic model.
     true_positivity
-        Probability of the label given x.
+        True probability of a positive label given x.
     """
 
     score: Floats
@@ -79,12 +79,12 @@ class GaussianRows:
 
 
 def train(model: GaussianModel, seed: int) -> tuple[float, float]:
-    """Intercept and slope of a logistic model learned from rows of the training mix.
+    """Train a logistic model on rows of the training prior; return intercept and slope.
 
     Raises
     ------
     UsageError
-        The training rows hold one class only, or separate the classes.
+        The training rows have a single class, or are separable.
     """
     parts = [
         _labels_and_x(model.train_prevalence, rows, random)
@@ -111,12 +111,12 @@ def _separate(x: Floats, label: Bools) -> bool:
 def draw_gaussian(
     model: GaussianModel, fitted: tuple[float, float], rows: int, random: np.random.Generator
 ) -> GaussianRows:
-    """Draw rows.
+    """Simulate rows.
 
     Parameters
     ----------
     fitted
-        Intercept and slope of the model that scores them.
+        Intercept and slope of the scoring model.
     """
     label, x = _labels_and_x(model.prevalence, rows, random)
     intercept, slope = fitted

@@ -1,4 +1,4 @@
-"""Uncertainty of an ensemble's, or of Monte-Carlo, members."""
+"""Uncertainties of the members of an ensemble, or of Monte-Carlo samples."""
 
 from __future__ import annotations
 
@@ -10,20 +10,20 @@ from uqcli.counts import Floats
 from uqcli.methods.stream.beta import Uncertainties, beta_entropy, binary_entropy
 
 _EDGE = 1e-6
-"""How far from 0 and 1 the mean of the matching Beta distribution is kept, and its least deviation."""
+"""Minimum distance of the Beta distribution's mean from 0 and 1, and its minimum standard deviation."""
 
 
 def of_members(members: Sequence[Floats]) -> Uncertainties:
-    """Score and uncertainties of members' probabilities.
+    """Compute score and uncertainties from members' probabilities.
 
-    The Beta distribution is the one of the members' mean and variance (over the members, not an
-    estimate beyond them). Members that agree exactly, or all say 0 or 1, match none: its mean is kept
-    1e-6 away from 0 and 1, its standard deviation at least 1e-6, its variance within 0.999 of a coin's.
+    The Beta distribution has the mean and the population variance of the members. Members that all agree, or
+    all say 0 or 1, have no such distribution. Its mean is therefore kept 1e-6 away from 0 and 1.
+    Its standard deviation is at least 1e-6, its variance at most 0.999 of the Bernoulli variance.
 
     Parameters
     ----------
     members : M arrays of float64, shape (n,)
-        Probabilities; M at least 2.
+        Probabilities; M is at least 2.
     """
     mean, variance, expected = _moments(members)
     entropy = binary_entropy(mean)
@@ -40,7 +40,7 @@ def of_members(members: Sequence[Floats]) -> Uncertainties:
 
 
 def _moments(members: Sequence[Floats]) -> tuple[Floats, Floats, Floats]:
-    """Mean, variance and mean entropy over the members, summed in their order."""
+    """Mean, variance and mean entropy over the members, in a fixed summation order."""
     mean = sum(members, np.zeros_like(members[0])) / len(members)
     squares = sum(((member - mean) ** 2 for member in members), np.zeros_like(mean))
     entropies = sum((binary_entropy(member) for member in members), np.zeros_like(mean))

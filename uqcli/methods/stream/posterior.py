@@ -1,4 +1,4 @@
-"""Beliefs of a posterior network trained on undersampled negatives [UB sec. 3, app. E]."""
+"""Simulate a posterior network trained on undersampled negatives [UB sec. 3, app. E]."""
 
 from __future__ import annotations
 
@@ -15,21 +15,21 @@ _NODES = 601
 
 @dataclass(frozen=True, kw_only=True)
 class PosteriorModel:
-    """How the data come about.
+    """Parameters of the simulation.
 
     Attributes
     ----------
     tau
-        How many times rarer negatives are in training than in the world; 1 is no undersampling.
+        Undersampling factor of negatives in training; 1 for none.
     omega, xi
-        Positive share of the model's prior and of the true prior, in (0, 1).
+        Positive rate of the model's prior and of the true prior, in (0, 1).
     prior
         Strength of the model's prior, b1P + b0P.
     nu
-        Strength of the true prior relative to it.
+        Strength of the true prior relative to the model's.
     gammas
-        Levels of prior to evidence, one drawn for each row: a region has ``prior/gamma`` training rows,
-        rounded, at least 1; a higher gamma is a higher uncertainty.
+        Ratios of prior to evidence, one drawn per row. A region has ``prior/gamma`` training rows, rounded,
+        at least 1. A higher gamma means a higher uncertainty.
     """
 
     tau: float = defaults.TAU
@@ -40,12 +40,12 @@ class PosteriorModel:
     gammas: tuple[float, ...] = defaults.GAMMAS
 
     def check(self) -> None:
-        """Refuse values that make no sense.
+        """Refuse parameters out of range.
 
         Raises
         ------
         UsageError
-            See the attributes.
+            A parameter is out of range.
         """
         for name, value in (("omega", self.omega), ("xi", self.xi)):
             if not 0 < value < 1:
@@ -59,7 +59,7 @@ class PosteriorModel:
             raise UsageError("a gamma gives more than 10,000,000 training rows", expected="a larger gamma")
 
     def evidence(self) -> list[int]:
-        """Training rows in a region, for each gamma."""
+        """Training rows per region, for each gamma."""
         return [max(1, round(self.prior / gamma)) for gamma in self.gammas]
 
 
@@ -72,11 +72,11 @@ class PosteriorRows:
     evidence
         Training rows of the row's region.
     score
-        Mean of Beta(alpha1, alpha0), the model's belief.
+        Mean of Beta(alpha1, alpha0), the model's posterior.
     true_positivity
-        Probability of the label.
+        True probability of a positive label.
     expected_positivity
-        Mean of the true positivity given what the model saw.
+        Expected true positive rate given the training rows of the region.
     """
 
     evidence: Ints
@@ -89,12 +89,12 @@ class PosteriorRows:
 
 
 def draw(model: PosteriorModel, rows: int, random: np.random.Generator) -> PosteriorRows:
-    """Draw rows.
+    """Simulate rows.
 
     Parameters
     ----------
     model
-        Checked.
+        Validated parameters.
     """
     evidence = np.array(model.evidence(), dtype=np.int64)[random.integers(0, len(model.gammas), rows)]
     strength = model.nu * model.prior
@@ -114,18 +114,17 @@ def draw(model: PosteriorModel, rows: int, random: np.random.Generator) -> Poste
 
 
 def expected_positivity(model: PosteriorModel, evidence: Ints, seen: Ints) -> Floats:
-    """Mean true positivity of regions in which a number of training rows were positive.
+    """Expected true positive rate of regions, given the positives among their training rows.
 
-    The density of the true positivity r is proportional to
-    ``(1+(tau-1)r)**-n r**(a-1) (1-r)**(b-1)``, with a and b the true prior's parameters plus the counts.
-    Its mean has a closed form in hypergeometric functions that overflow; the integrals are taken in log
-    space instead, on the logit scale, at nodes spread by sinh so that both the peak and the
-    tails are met.
+    The density of the true positive rate r is proportional to ``(1+(tau-1)r)**-n r**(a-1) (1-r)**(b-1)``,
+    with a and b the true prior's parameters plus the counts. Its mean has a closed form in hypergeometric
+    functions, which overflow. The integrals are therefore computed in log space on the logit scale. Their
+    nodes are spaced by sinh, to cover both the peak and the tails.
 
     Parameters
     ----------
     evidence, seen : int64, shape (n,)
-        Training rows, and positive ones among them.
+        Training rows, and positives among them.
 
     Returns
     -------
@@ -146,12 +145,12 @@ def expected_positivity(model: PosteriorModel, evidence: Ints, seen: Ints) -> Fl
 
 @dataclass(frozen=True, kw_only=True)
 class ExpectedCurve:
-    """Mean true positivity against the score, at one level of prior to evidence [UB Theorem 3.1].
+    """Expected true positive rate by score, at one ratio of prior to evidence [UB Theorem 3.1].
 
     Attributes
     ----------
     score, positivity : float64, shape (m,)
-        At scores that rows of the level can have.
+        At scores that occur at this level.
     """
 
     gamma: float
@@ -161,7 +160,7 @@ class ExpectedCurve:
 
 
 def expected_curves(model: PosteriorModel, most: int = 101) -> list[ExpectedCurve]:
-    """A curve for each gamma, lowest uncertainty first, of at most so many points."""
+    """Compute a curve of at most ``most`` points for each gamma, lowest uncertainty first."""
     curves = []
     for gamma, evidence in sorted(zip(model.gammas, model.evidence(), strict=True)):
         seen = np.unique(np.linspace(0, evidence, min(most, evidence + 1)).round().astype(np.int64))
@@ -195,7 +194,7 @@ def _log_density(logit: Floats, a: Floats, b: Floats, n: Floats, tau: float) -> 
 
 
 def _mode(a: Floats, b: Floats, n: Floats, tau: float) -> Floats:
-    """Where the density on the logit scale peaks, by bisection on its slope."""
+    """Mode of the density on the logit scale, by bisection of its slope."""
     low, high = np.full(len(a), -750.0), np.full(len(a), 750.0)
     for _ in range(80):
         middle = (low + high) / 2

@@ -1,1 +1,1 @@
-"""Calibration errors: the algorithms."""
+"""Algorithms of ``tce``."""

@@ -1,4 +1,4 @@
-"""The exact two-sided binomial test of many predictions against their bins' labels [TCE sec. 3]."""
+"""Exact two-sided binomial tests of many predictions given the labels of their bins [TCE sec. 3]."""
 
 from __future__ import annotations
 
@@ -12,29 +12,29 @@ from uqcli.methods.tce.verdicts import Verdicts, changes
 from uqcli.parts import PART
 
 _RELATIVE = 1 + 1e-7
-"""Outcomes count as extreme up to this factor above the observed one's probability, as in scipy."""
+"""Relative tolerance within which an outcome counts as extreme, as in scipy."""
 
 _TIED = 1 + 1e-12
-"""A p-value up to this factor above the level is the level: tails are rounded in their last digits."""
+"""Relative tolerance within which a p-value equals the level, since tails are rounded."""
 
 _FEW, _FEW_IN_ALL, _PIECES = 16, 1024, 4
-"""Scores of a stretch that are evaluated one by one, and of such in all bins; pieces of other stretches."""
+"""Maximum scores of a stretch to test one by one, likewise over all bins, and pieces per split."""
 
 _MANY = 1 << 20
-"""Rows up to which scipy's binomial tails are right: of more they lose digits near the mean, then all."""
+"""Rows up to which scipy's binomial tails are accurate; beyond, they lose digits near the mean, then all."""
 
 _LEAST_BOUNDED = 1e-200
-"""Level down to which bounds are used: below, probabilities lose their digits and then vanish."""
+"""Level down to which bounds are used; below, probabilities lose digits and underflow."""
 
 
 def rejected(score: Floats, start: Ints, positives: Ints, rows: Ints, alpha: float) -> Verdicts:
-    """Whether the labels of a bin speak against each prediction in it.
+    """Test each prediction given the labels of its bin.
 
-    For each score Q the hypothesis is that labels are positive with probability Q; it is rejected if
-    the sum of the probabilities of all outcomes not more likely than the observed one is at most alpha.
-    The p-value is not monotone in Q, so the rejected scores are no interval. Its tails are monotone on
-    either side of the observed rate, so that the ends of a stretch of scores bound all p-values in it:
-    stretches that this does not decide are cut, and what is left of them is evaluated score by score.
+    The null hypothesis for a score Q is that labels are positive with probability Q. It is rejected if the
+    p-value is at most alpha: the total probability of all outcomes at most as likely as the observed one. The
+    p-value is not monotone in Q, so the rejected scores are no interval. Its tails are monotone on either
+    side of the observed rate, so the ends of a stretch of scores bound all p-values within it. Stretches that
+    the bounds do not decide are split, and the rest is tested score by score.
 
     Parameters
     ----------
@@ -67,18 +67,18 @@ def rejected(score: Floats, start: Ints, positives: Ints, rows: Ints, alpha: flo
 
 @dataclass(frozen=True, kw_only=True)
 class _Stretches:
-    """Stretches of scores, each on one side of its bin's rate: int64 of shape (s,)."""
+    """Stretches of scores, each on one side of its bin's rate; int64, shape (s,)."""
 
     of_bin: Ints
     first: Ints
     stop: Ints
 
     def only(self, those: Bools | Ints) -> _Stretches:
-        """Some of them."""
+        """Select stretches."""
         return _Stretches(of_bin=self.of_bin[those], first=self.first[those], stop=self.stop[those])
 
     def cut(self) -> _Stretches:
-        """All of them in pieces; each holds at least as many scores as pieces are made."""
+        """Split every stretch into pieces; each has at least as many scores as pieces."""
         length = self.stop - self.first
         cuts = [self.first + length * each // _PIECES for each in range(_PIECES + 1)]
         return _Stretches(
@@ -89,7 +89,7 @@ class _Stretches:
 
 
 def _beside_the_rate(score: Floats, start: Ints, positives: Ints, rows: Ints) -> _Stretches:
-    """The scores of each bin below its rate, and the others."""
+    """Two stretches per bin: the scores below its rate, and the others."""
     numbers = np.arange(len(rows))
     middle = np.clip(np.searchsorted(score, positives / rows), start[:-1], start[1:])
     both = _Stretches(
@@ -103,11 +103,11 @@ def _beside_the_rate(score: Floats, start: Ints, positives: Ints, rows: Ints) ->
 def _decided(
     score: Floats, stretches: _Stretches, positives: Ints, rows: Ints, alpha: float
 ) -> tuple[Bools, Bools]:
-    """Which stretches are accepted as a whole, and which are rejected."""
+    """Masks of stretches that are entirely accepted, and entirely rejected."""
     k, n = positives[stretches.of_bin], rows[stretches.of_bin]
     low, high = score[stretches.first], score[stretches.stop - 1]
     accepts, rejects = np.zeros((2, len(k)), dtype=np.bool_)
-    # far above what logarithms and tails are rounded by
+    # far larger than the rounding error of logarithms and tails
     margin: Floats = 1e-9 + 1e-13 * n.astype(np.float64)
     above = k <= low * n
     for p_value, side, inner, outer in (
@@ -126,7 +126,7 @@ def _decided(
 def _one_by_one(
     score: Floats, small: list[_Stretches], positives: Ints, rows: Ints, alpha: float
 ) -> list[tuple[Ints, Bools]]:
-    """Runs of the scores of small stretches."""
+    """Test the scores of small stretches one by one."""
     of_bin = np.concatenate([each.of_bin for each in small])
     first = np.concatenate([each.first for each in small])
     size = np.concatenate([each.stop for each in small]) - first
@@ -146,7 +146,7 @@ def _one_by_one(
 
 
 def p_values(score: Floats, positives: Ints, rows: Ints) -> Floats:
-    """Two-sided exact p-values of outcomes under scores, element by element.
+    """Exact two-sided p-values of outcomes under scores, elementwise.
 
     Parameters
     ----------
@@ -168,17 +168,17 @@ def p_values(score: Floats, positives: Ints, rows: Ints) -> Floats:
 
 
 def _p_above(score: Floats, far: Floats, k: Ints, n: Ints, factor: Floats | float) -> Floats:
-    """``P(X <= k)`` under scores above the rate, and what the extreme outcomes above have under far ones.
+    """``P(X <= k)`` under scores above the rate, plus the extreme upper outcomes under the scores ``far``.
 
-    The first falls and the second rises with its own score; more outcomes are extreme where scores are lower
-    or where the factor that is allowed for in their probability is larger.
+    The first term decreases with its own score, the second increases. More outcomes are extreme for lower
+    scores, and for a larger factor on the observed probability.
     """
     upper = _first_extreme_above(score, n, _pmf(k, n, score) * factor)
     return _at_most(k, n, score) + _at_least(upper, n, far)
 
 
 def _p_below(score: Floats, far: Floats, k: Ints, n: Ints, factor: Floats | float) -> Floats:
-    """The mirror image: ``P(X >= k)`` under scores below the rate, and the extreme outcomes below."""
+    """Mirror image: ``P(X >= k)`` under scores below the rate, plus the extreme lower outcomes."""
     lower = n - _first_extreme_above(1 - score, n, _pmf(k, n, score) * factor)
     return _at_least(k, n, score) + np.where(lower < 0, 0.0, _at_most(np.maximum(lower, 0), n, far))
 
@@ -208,7 +208,7 @@ def _at_least(k: Ints, n: Ints, score: Floats) -> Floats:
 
 
 def _first_extreme_above(score: Floats, rows: Ints, bound: Floats) -> Ints:
-    """Smallest outcome from the mean up whose probability is at most the bound; rows + 1 if none."""
+    """Smallest outcome at or above the mean whose probability is at most the bound; rows + 1 if none."""
     low = np.ceil(score * rows).astype(np.int64)
     high = rows + 1
     open_ = np.flatnonzero(low < high)

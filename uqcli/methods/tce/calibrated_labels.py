@@ -1,7 +1,7 @@
-"""Labels drawn from the scores themselves: what a measure comes to where the probabilities are right.
+"""Null distributions under perfect calibration, from labels drawn from the scores.
 
-Errors that cannot be negative are lifted by noise, so that no resampling of the rows gives an interval that
-holds them. Their law under perfect calibration is known, though: every label is drawn from its own score.
+Noise inflates errors that cannot be negative, so no bootstrap interval covers them. Their distribution under
+perfect calibration is known, however: every label is drawn from its own score.
 """
 
 from __future__ import annotations
@@ -16,21 +16,21 @@ from uqcli.counts import Ints, ValueCounts
 
 
 def draw_positives(counts: ValueCounts, random: np.random.Generator) -> ValueCounts:
-    """The same scores with labels drawn from them; each of a row's weight is a row of its own."""
+    """Draw labels from the scores; a row of weight w counts as w rows."""
     positives: Ints = random.binomial(counts.count, counts.value)
     return ValueCounts(value=counts.value, count=counts.count, positives=positives)
 
 
 @dataclass(frozen=True, kw_only=True)
 class IfCalibrated:
-    """What a measure comes to where the probabilities are right.
+    """Distribution of a metric under perfect calibration.
 
     Attributes
     ----------
     mean, high
         Mean and 95th percentile.
     p_value
-        How often it is at least what was measured, ``(1 + #) / (draws + 1)``.
+        Share of draws at or above the measured value, ``(1 + #) / (draws + 1)``.
     """
 
     mean: float
@@ -39,7 +39,7 @@ class IfCalibrated:
 
 
 def compare_with_draws(value: float | None, drawn: Sequence[float]) -> IfCalibrated:
-    """Hold a measured value, 0 if undefined, against drawn ones, of which there is at least one."""
+    """Compare a measured value, 0 if undefined, with at least one draw."""
     ordered = sorted(drawn)
     at = min(len(ordered), math.ceil(0.95 * (len(ordered) + 1) - 1e-9)) - 1
     return IfCalibrated(

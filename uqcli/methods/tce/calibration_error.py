@@ -1,4 +1,4 @@
-"""Test-based calibration error and its relatives on tie-pooled counts [TCE sec. 3]."""
+"""Test-based calibration error and related errors of tie-pooled counts [TCE sec. 3]."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ TESTS: Final[Mapping[CalibrationTest, Callable[[Floats, Ints, Ints, Ints, float]
 
 @dataclass(frozen=True, kw_only=True)
 class ScoreBins:
-    """Rows in score bins, ascending.
+    """Counts in score bins, ascending.
 
     Attributes
     ----------
     low, high : float64, shape (B,)
         Edges; the outermost are 0 and 1.
     start : int64, shape (B+1,)
-        Positions of the bins' distinct scores in the counts.
+        Positions of the bins' first distinct scores in the counts.
     count, positives : int64, shape (B,)
     mean_score : float64, shape (B,)
         NaN in an empty bin.
@@ -50,14 +50,14 @@ class ScoreBins:
 
     @property
     def rate(self) -> Floats:
-        """Share of positive rows; NaN in an empty bin."""
+        """Positive rate; NaN in an empty bin."""
         with np.errstate(invalid="ignore"):
             rate: Floats = self.positives / self.count
         return rate
 
 
 def in_bins(counts: ValueCounts, edges: Floats) -> ScoreBins:
-    """Count rows between sorted edges; value v is in bin ``#{edges <= v}``."""
+    """Count rows between sorted edges; a value v is in bin ``#{edges <= v}``."""
     start = np.concatenate([[0], np.searchsorted(counts.value, edges, side="left"), [len(counts.value)]])
 
     def of_part(part: slice) -> tuple[int, int, float]:
@@ -81,13 +81,13 @@ def in_bins(counts: ValueCounts, edges: Floats) -> ScoreBins:
 
 @dataclass(frozen=True, kw_only=True)
 class Rejected:
-    """Rows whose score their bin's labels speak against.
+    """Rejected rows of each bin.
 
     Attributes
     ----------
     rows : int64, shape (B,)
     too_high : int64, shape (B,)
-        Those among them whose score is above the bin's rate; the others are below it.
+        Rejected rows whose score is above the bin's rate; the others are below it.
     """
 
     rows: Ints
@@ -95,18 +95,18 @@ class Rejected:
 
     @property
     def too_low(self) -> Ints:
-        """Those whose score is below the bin's rate."""
+        """Rejected rows whose score is below the bin's rate."""
         return self.rows - self.too_high
 
     def percent(self, of: int) -> float:
-        """Share of a number of rows, in percent: the test-based calibration error."""
+        """Percentage of all rows: the test-based calibration error."""
         return 100 * int(self.rows.sum()) / of
 
 
 def reject(counts: ValueCounts, bins: ScoreBins, test: CalibrationTest, alpha: float) -> Rejected:
-    """Test every score against the labels of its bin."""
+    """Test every score given the labels of its bin."""
     filled = np.flatnonzero(bins.count)
-    start = bins.start[np.append(filled, len(bins.count))]  # empty bins hold no score
+    start = bins.start[np.append(filled, len(bins.count))]  # empty bins have no scores
     positives, count = bins.positives[filled], bins.count[filled]
     verdicts = TESTS[test](counts.value, start, positives, count, alpha)
     at_rate = np.clip(np.searchsorted(counts.value, positives / count), start[:-1], start[1:])
@@ -121,20 +121,20 @@ def reject(counts: ValueCounts, bins: ScoreBins, test: CalibrationTest, alpha: f
 
 
 def expected_error(bins: ScoreBins) -> float:
-    """Mean over rows of |rate - mean score| of their bin (ECE on equispaced, ACE on quantile bins)."""
+    """Mean over rows of |rate - mean score| of their bin (ECE with equispaced, ACE with quantile bins)."""
     filled = bins.count > 0
     gap = np.abs(bins.rate[filled] - bins.mean_score[filled])
     return float((bins.count[filled] / bins.count.sum() * gap).sum())
 
 
 def maximum_error(bins: ScoreBins) -> float:
-    """Largest |rate - mean score| of a bin that holds rows."""
+    """Largest |rate - mean score| of a non-empty bin."""
     filled = bins.count > 0
     return float(np.abs(bins.rate[filled] - bins.mean_score[filled]).max())
 
 
 def label_variance(bins: ScoreBins) -> tuple[float, float]:
-    """Variance of labels within bins, weighted by rows (eq. 8) and averaged over filled bins (eq. 9)."""
+    """Label variance within bins: mean over rows (eq. 8) and over non-empty bins (eq. 9)."""
     filled = bins.count > 0
     rate = bins.rate[filled]
     variance = rate * (1 - rate)
@@ -163,7 +163,7 @@ def _mean(counts: ValueCounts, loss: Loss) -> float:
 
 
 def _by_bin(work: Callable[[slice], T], start: Ints) -> list[list[T]]:
-    """What some work makes of the parts of each bin, between neighbouring positions."""
+    """Apply a function to the parts of each bin."""
     return [
         [work(slice(part, min(part + PART, stop))) for part in range(first, stop, PART)]
         for first, stop in itertools.pairwise(start.tolist())

@@ -1,4 +1,4 @@
-"""Calibration intercept and slope: the logistic line of labels on the log-odds of scores (Cox 1958)."""
+"""Calibration intercept and slope: logistic regression of labels on the log-odds of scores (Cox 1958)."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from uqcli.parts import PART, each_part
 
 _CLIP = 1e-12
 _COARSE, _TOGETHER = 4096, 128
-"""Pooled values, and how many of many are pooled, so that one step from their line is enough."""
+"""Pooled values for starting coefficients, and minimum ratio of values to pooled values."""
 
 _MOST_STEPS = 30
 _FAR, _SMALL_STEP = 20.0, 1e-6
@@ -24,16 +24,16 @@ _FAR, _SMALL_STEP = 20.0, 1e-6
 
 @dataclass(frozen=True, kw_only=True)
 class CalibrationLine:
-    """``logit P(y) = intercept + slope logit(s)``, and the intercept where the slope is held at 1.
+    """``logit P(y) = intercept + slope logit(s)``, and the intercept at slope 1.
 
     Attributes
     ----------
     intercept, slope
-        None without a maximum of the likelihood: one class, equal scores, or classes that a score separates.
+        None if the likelihood has no maximum: a single class, equal scores, or separable classes.
     in_the_large
-        None with one class.
+        None with a single class.
     intercept_error, slope_error
-        Standard errors that hold for any shape of the truth (sandwich), where they were asked for.
+        Standard errors robust to misspecification (sandwich), if requested.
     """
 
     intercept: float | None
@@ -46,14 +46,14 @@ class CalibrationLine:
 def calibration_line(
     counts: ValueCounts, near: CalibrationLine | None = None, *, errors: bool = False
 ) -> CalibrationLine:
-    """Fit the line by maximum likelihood; scores are clipped to [1e-12, 1 - 1e-12] for their log-odds.
+    """Fit by maximum likelihood; scores are clipped to [1e-12, 1 - 1e-12] for their log-odds.
 
     Parameters
     ----------
     near
-        The line of similar rows to begin with, where only intercept and slope are asked for.
+        Fit of similar rows as a starting point, if only intercept and slope are needed.
     errors
-        Whether standard errors are.
+        Whether to compute standard errors.
     """
     values = _Values(counts)
     alone = near is None and int(counts.positives.sum()) not in (0, counts.rows)
@@ -77,7 +77,7 @@ def calibration_line(
 
 
 class _Values:
-    """Counts with the log-odds of their values, which are made part by part where there are many."""
+    """Counts with the log-odds of their values, computed part by part if there are many."""
 
     def __init__(self, counts: ValueCounts) -> None:
         self.counts = counts
@@ -85,7 +85,7 @@ class _Values:
         self._few = _log_odds(counts.value) if self.number <= PART else None
 
     def log_odds(self, part: slice) -> Floats:
-        """Log-odds of some of the values."""
+        """Log-odds of some values."""
         return _log_odds(self.counts.value[part]) if self._few is None else self._few[part]
 
     @property
@@ -98,12 +98,12 @@ class _Values:
         return ends is not None and not separates(_log_odds(self.counts.value[ends]), falling=True)
 
     def with_log_odds(self) -> ValueCounts:
-        """The counts by log-odds."""
+        """Counts with log-odds as values."""
         value = self.log_odds(slice(0, self.number))
         return ValueCounts(value=value, count=self.counts.count, positives=self.counts.positives)
 
     def pooled(self, most: int) -> ValueCounts:
-        """Counts of neighbours together, so many where there are more, each at the mean of its log-odds."""
+        """Pool adjacent values to at most ``most``, each at the mean of its log-odds."""
         if self.number <= most:
             return self.with_log_odds()
         starts = np.arange(most + 1) * self.number // most
@@ -131,9 +131,9 @@ def _log_odds(score: Floats) -> Floats:
 
 
 def _fit(values: _Values, asked: list[int], start: Floats | None) -> list[Floats]:
-    """Coefficients of the lines with so many: an intercept beside a slope of 1, or both.
+    """Fit models with the requested numbers of coefficients: intercept at slope 1, or both.
 
-    They are fitted to neighbours pooled, where there is no start for them, and from there to all values.
+    Without starting values they are first fitted to pooled values.
     """
     starts = [] if start is None else [start]
     if start is None:
@@ -147,7 +147,7 @@ def _fit(values: _Values, asked: list[int], start: Floats | None) -> list[Floats
 
 
 def _steps_from(starts: list[Floats], values: _Values) -> list[Floats | None]:
-    """Newton's steps from nearby, every line's on the same pass; None where they do not settle."""
+    """Newton steps from nearby starting values, all fits in one pass; None if they do not converge."""
     settled: list[Floats | None] = [None] * len(starts)
     moving = {number: start.copy() for number, start in enumerate(starts)}
     for _ in range(_MOST_STEPS):
@@ -163,14 +163,14 @@ def _steps_from(starts: list[Floats], values: _Values) -> list[Floats | None]:
             beta += step
             size = float(np.abs(step).max())
             if size <= _SMALL_STEP * max(1.0, float(np.abs(beta).max())):
-                settled[number] = beta  # what is left is of the order of its square
+                settled[number] = beta  # the remaining error is of the order of its square
             if settled[number] is not None or not size < _FAR:
                 del moving[number]
     return settled
 
 
 def _newton(counts: ValueCounts, number: int) -> Floats:
-    """The line with so many coefficients of counts by log-odds, from nowhere."""
+    """Fit a model of the given number of coefficients to counts by log-odds, from scratch."""
     if number == 2:
         return logistic_fit(counts.value[None, :], counts.count, counts.positives)
     return logistic_fit(np.empty((0, len(counts.value))), counts.count, counts.positives, offset=counts.value)
@@ -195,7 +195,7 @@ def _errors(values: _Values, beta: Floats) -> tuple[float | None, float | None]:
 
 
 def _derivatives(values: _Values, lines: list[Floats]) -> list[tuple[Floats, Floats]]:
-    """Gradient and negative Hessian of the log likelihood of each line, from one pass."""
+    """Gradient and negative Hessian of each fit's log likelihood, in one pass."""
 
     def of_part(part: slice) -> list[tuple[float, ...]]:
         x, count = values.log_odds(part), values.counts.count[part].astype(np.float64)

@@ -1,4 +1,4 @@
-"""Calibration error without bins: the range of cumulated differences (Arrieta-Ibarra et al. 2022)."""
+"""Bin-free calibration error: range of the cumulative differences (Arrieta-Ibarra et al. 2022)."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from uqcli.parts import each_part
 
 
 def cumulative_error(counts: ValueCounts) -> float:
-    """Largest less smallest sum of (label - score) / N over the lowest scores, up to any of them or none."""
+    """Maximum less minimum of the sums of (label - score) / N over the lowest scores."""
 
     def running(part: slice) -> tuple[float, float, float]:
         steps = counts.positives[part] - counts.count[part] * counts.value[part]
@@ -18,7 +18,7 @@ def cumulative_error(counts: ValueCounts) -> float:
 
     highest = lowest = reached = 0.0
     for most, least, last in each_part(running, len(counts.value)):
-        # rounding keeps the order: what is highest in a part stays so when what was reached is added
+        # rounding is monotone: the maximum of a part stays the maximum after adding an offset
         highest, lowest = max(highest, reached + most), min(lowest, reached + least)
         reached += last
     return (highest - lowest) / counts.rows

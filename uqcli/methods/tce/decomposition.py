@@ -1,4 +1,4 @@
-"""The Brier score in parts by isotonic regression (CORP; Dimitriadis, Gneiting and Jordan 2021)."""
+"""CORP decomposition of the Brier score by isotonic regression (Dimitriadis, Gneiting and Jordan 2021)."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ class BrierParts:
     Attributes
     ----------
     miscalibration
-        What the best rising map of the scores would take off the Brier score.
+        Reduction of the Brier score by the best monotone recalibration.
     discrimination
-        What that map is better than saying the overall rate of every row.
+        Improvement of the recalibrated scores over the overall rate.
     uncertainty
-        The Brier score of the overall rate.
+        Brier score of the overall rate.
     """
 
     miscalibration: float
@@ -32,15 +32,15 @@ def brier_parts(score: float, rows: Ints, positives: Ints) -> BrierParts:
     Parameters
     ----------
     score
-        Of the probabilities.
+        Brier score of the probabilities.
     rows, positives : int64, shape (B,)
-        In the blocks of their isotonic fit.
+        Counts of the isotonic blocks.
     """
     total, hits = int(rows.sum()), int(positives.sum())
     fitted = float((positives * ((rows - positives) / rows)).sum()) / total
     uncertainty = hits / total * ((total - hits) / total)
     return BrierParts(
-        miscalibration=max(0.0, score - fitted),  # rounding may leave -1e-17 of a perfect fit
+        miscalibration=max(0.0, score - fitted),  # rounding may leave -1e-17 for a perfect fit
         discrimination=max(0.0, uncertainty - fitted),
         uncertainty=uncertainty,
     )

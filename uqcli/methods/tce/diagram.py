@@ -1,4 +1,4 @@
-"""What reliability diagrams show [TCE sec. 3]: the predictions in each bin, and all of them."""
+"""Data of reliability diagrams [TCE sec. 3]: the predictions in each bin, and all predictions."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ HISTOGRAM_CELLS = 50
 
 @dataclass(frozen=True, kw_only=True)
 class Histogram:
-    """Rows in equally wide cells between two scores: int64 of shape (cells,)."""
+    """Counts in cells of equal width between two scores; int64, shape (cells,)."""
 
     low: float
     high: float
@@ -27,7 +27,7 @@ class Histogram:
 
 @dataclass(frozen=True, kw_only=True)
 class Reliability:
-    """Rates and mean scores of equispaced bins that hold rows, with exact 95 % intervals of the rates.
+    """Rates and mean scores of non-empty equispaced bins, with exact 95 % intervals of the rates.
 
     Attributes
     ----------
@@ -43,7 +43,7 @@ class Reliability:
 
     @property
     def bars(self) -> Floats:
-        """How far the intervals reach below and above the rates, shape (2, B); a single row has none."""
+        """Lower and upper margins of the rates, shape (2, B); 0 for a single row."""
         reach = np.maximum([self.rate - self.low, self.high - self.rate], 0.0)
         shown: Floats = np.where(self.count > 1, reach, 0.0)
         return shown
@@ -51,7 +51,7 @@ class Reliability:
 
 @dataclass(frozen=True, kw_only=True)
 class Diagram:
-    """The predictions of each bin (None for an empty one), all predictions, and the standard diagram."""
+    """Predictions of each bin (None if empty), all predictions, and the standard diagram."""
 
     shapes: tuple[Histogram | None, ...]
     everything: Histogram
@@ -64,9 +64,9 @@ def diagram(counts: ValueCounts, bins: ScoreBins, equispaced: ScoreBins) -> Diag
     Parameters
     ----------
     bins
-        Of the test-based diagram.
+        Bins of the test-based diagram.
     equispaced
-        Of the standard diagram.
+        Bins of the standard diagram.
     """
     starts = bins.start.tolist()
     return Diagram(
@@ -87,7 +87,7 @@ def _histogram(counts: ValueCounts, start: int, stop: int, cells: int) -> Histog
 
 
 def reliability(bins: ScoreBins) -> Reliability:
-    """Rates against mean scores of the bins that hold rows."""
+    """Rates and mean scores of the non-empty bins."""
     filled = bins.count > 0
     pairs = zip(bins.positives[filled].tolist(), bins.count[filled].tolist(), strict=True)
     intervals = [clopper_pearson(positives, rows, 0.95) for positives, rows in pairs]

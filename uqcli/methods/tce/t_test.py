@@ -1,4 +1,4 @@
-"""The one-sample t-test of many predictions against their bins' labels [TCE sec. 3]."""
+"""One-sample t-tests of many predictions given the labels of their bins [TCE sec. 3]."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from uqcli.parts import PART
 
 
 def rejected(score: Floats, start: Ints, positives: Ints, rows: Ints, alpha: float) -> Verdicts:
-    """Whether the mean label of a bin differs from each prediction in it.
+    """Test each prediction against the mean label of its bin.
 
-    Two-sided, with the sample standard deviation of the labels. A single label rejects nothing; labels
-    that are all equal reject every other score.
+    Two-sided, with the sample standard deviation of the labels. A single label rejects nothing; equal labels
+    reject every other score.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Which of many sorted scores a test rejects, as runs: neighbours nearly always share their fate."""
+"""Test results of sorted scores as runs, since adjacent scores mostly have the same result."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from uqcli.counts import Bools, Ints
 
 @dataclass(frozen=True, kw_only=True)
 class Verdicts:
-    """Runs of sorted scores that are rejected, or are not.
+    """Runs of sorted scores that are rejected, or not.
 
     Attributes
     ----------
     start : int64, shape (r+1,)
-        Where each run begins, ascending; the last one is the number of scores.
+        Start of each run, ascending; the last element is the number of scores.
     rejected : bool, shape (r,)
     """
 
@@ -26,14 +26,14 @@ class Verdicts:
 
     @classmethod
     def of(cls, runs: Iterable[tuple[Ints, Bools]], scores: int) -> Verdicts:
-        """Put runs in order.
+        """Sort and merge runs.
 
         Parameters
         ----------
         runs
-            Where some of them begin and whether they are rejected; each run ends where the next one begins.
+            Starts and results of some runs; each run ends where the next begins.
         scores
-            How many scores there are.
+            Number of scores.
         """
         start, rejected = (np.concatenate(column) for column in zip(*runs, strict=True))
         order = np.argsort(start)
@@ -43,16 +43,16 @@ class Verdicts:
         return cls(start=np.append(start[new], scores), rejected=rejected[new])
 
     def at(self, place: Ints) -> Bools:
-        """Whether the scores at some places are rejected."""
+        """Whether the scores at given positions are rejected."""
         return self.rejected[self.start.searchsorted(place, side="right") - 1]
 
     def each(self) -> Bools:
-        """Whether each score is rejected: bool of shape (m,)."""
+        """Whether each score is rejected; bool, shape (m,)."""
         return np.repeat(self.rejected, np.diff(self.start))
 
 
 def changes(rejected: Bools, place: Ints) -> tuple[Ints, Bools]:
-    """Runs of single verdicts, without those that the one before tells.
+    """Runs of single results: starts where the result changes.
 
     Parameters
     ----------

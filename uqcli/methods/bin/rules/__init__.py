@@ -1,1 +1,1 @@
-"""One module a binning, of its member's name: how it cuts a line."""
+"""One module per binning, named after its member."""

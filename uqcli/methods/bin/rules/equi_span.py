@@ -1,4 +1,4 @@
-"""Bins of equal width between the least and the largest value [UB sec. 5]."""
+"""Bins of equal width between the smallest and the largest value [UB sec. 5]."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def equi_span_edges(counts: ValueCounts, bins: int) -> Floats:
     Raises
     ------
     DataError
-        The range is wider than a double can hold.
+        The range exceeds the largest double.
     """
     low, high = float(counts.value[0]), float(counts.value[-1])
     span = high - low

@@ -9,10 +9,10 @@ from uqcli.parts import places_of
 
 
 def equi_weight_edges(counts: ValueCounts, bins: int) -> Floats:
-    """Edges that put equally many rows in every bin, as far as ties allow.
+    """Edges of bins with equal numbers of rows, up to ties.
 
-    Edge r is the value of rank ``r*N//bins`` (0-based) of the N sorted rows; without ties bin sizes
-    differ by at most one. Duplicate edges stay: their bins are empty.
+    Edge r is the value of rank ``r*N//bins`` (0-based) of the N sorted rows; without ties bin sizes differ by
+    at most one. Duplicate edges are kept and make empty bins.
 
     Returns
     -------

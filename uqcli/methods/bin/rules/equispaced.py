@@ -1,4 +1,4 @@
-"""Bins of equal width between 0 and 1, whatever the data [TCE sec. 3]."""
+"""Bins of equal width between 0 and 1 [TCE sec. 3]."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from uqcli.methods.bin.registry import BinningRule
 
 
 def equispaced_edges(counts: ValueCounts, bins: int) -> Floats:
-    """Edges ``r/bins`` between 0 and 1, whatever the data.
+    """Edges ``r/bins`` between 0 and 1, independent of the data.
 
     Returns
     -------

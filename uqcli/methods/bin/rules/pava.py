@@ -1,4 +1,4 @@
-"""The blocks of the isotonic fit as bins [TCE sec. 3]."""
+"""Isotonic blocks as bins [TCE sec. 3]."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from uqcli.methods.bin.registry import BinningRule
 
 
 def pava_edges(counts: ValueCounts) -> Floats:
-    """Edges between the blocks of the isotonic fit of the labels on the score.
+    """Edges between the blocks of the isotonic fit of labels to scores.
 
     Returns
     -------

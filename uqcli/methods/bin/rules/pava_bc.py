@@ -15,7 +15,7 @@ def pava_bc_edges(counts: ValueCounts, n_min: int, n_max: int) -> Floats:
     Parameters
     ----------
     n_min, n_max
-        Rows a block should have at least and at most.
+        Minimum and maximum number of rows per block.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""Bins of equal weight on the score alone [TCE sec. 3]."""
+"""Bins of equal weight on the score only [TCE sec. 3]."""
 
 from __future__ import annotations
 

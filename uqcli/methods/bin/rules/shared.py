@@ -1,7 +1,7 @@
-"""Score edges that all uncertainty bins share, half of them at ranks of positive rows.
+"""Score edges shared by all uncertainty bins, half of them at ranks of positive rows.
 
-Bins next to each other in uncertainty then add up to one, cell by cell. With few positives, edges at ranks of
-all rows alone would leave most cells without one.
+Adjacent uncertainty bins can then be merged cell by cell. With few positives, edges at ranks of all rows
+alone would leave most cells without a positive.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from uqcli.methods.bin.registry import BinningRule
 def shared_edges(counts: ValueCounts, bins: int) -> Floats:
     """Values of ranks ``r*N//h`` among all rows and ``r*P//h`` among positive ones, ``h = bins//2``.
 
-    Duplicates stay: their bins are empty.
+    Duplicate edges are kept and make empty bins.
 
     Returns
     -------
@@ -33,7 +33,7 @@ def shared_edges(counts: ValueCounts, bins: int) -> Floats:
 
 
 def held_by_shared(counts: RangeCounts, bins: int) -> Bools:
-    """The ranges that hold these ranks; bool of shape (m,)."""
+    """Mask of the ranges that contain these ranks; bool, shape (m,)."""
     held = np.zeros(len(counts.value), dtype=np.bool_)
     for each in _rows(counts):
         held[_at_ranks(each, bins)] = True

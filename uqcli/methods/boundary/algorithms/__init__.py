@@ -1,1 +1,1 @@
-"""One file an algorithm: from cells and a goal to the top cells of each row."""
+"""One module per algorithm: from cells and a goal to the number of top cells of each row."""

@@ -1,4 +1,4 @@
-"""EW-DPMT: the recall frontier over a number of equal bins [UB Alg. 1]."""
+"""EW-DPMT: recall frontier over the number of flagged bins of equal weight [UB Alg. 1]."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from uqcli.methods.boundary.runs import top_runs
 
 
 def frontier_bytes(uncertainty_bins: int, score_bins: int) -> int:
-    """Bytes of the tables: what each row takes, for every number of bins, found and traced back.
+    """Bytes of the tables of bins taken by each row, for every number of bins, found and traced back.
 
     Examples
     --------
@@ -24,10 +24,10 @@ def frontier_bytes(uncertainty_bins: int, score_bins: int) -> int:
 
 
 def equal_weight_frontier(cells: Cells, goal: Goal) -> Tops | None:
-    """Take the best for the goal among the boundaries of highest recall for each number of bins.
+    """Select for the goal among the boundaries of highest recall for each number of bins.
 
-    Optimal where all cells hold equally many rows. With ties, or rows that do not divide evenly, they
-    do not: every number of bins is traced back, and the candidates are judged on their true counts.
+    Optimal if all cells have equal counts. With ties, or row counts that do not divide evenly, they differ.
+    Every number of bins is therefore traced back, and the candidates are compared by their true counts.
 
     Parameters
     ----------
@@ -35,7 +35,7 @@ def equal_weight_frontier(cells: Cells, goal: Goal) -> Tops | None:
         Rows of equal length.
     """
     runs = [top_runs(row) for row in cells.rows]
-    # one number ranks by true positives, then by fewest selected; both stay below 3e9
+    # encodes true positives, then fewest selected rows, in one number; both are below 3e9
     gains = np.stack([run.true_positives * (cells.total + 1) - run.selected for run in runs])
     chosen = bin_frontier(gains)
     true_positives: Ints = np.zeros(chosen.shape[1], dtype=np.int64)

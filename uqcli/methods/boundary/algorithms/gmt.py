@@ -1,4 +1,4 @@
-"""GMT: the best top run of each uncertainty bin by itself [UB Alg. 2]."""
+"""GMT: the best top run of each uncertainty bin separately [UB Alg. 2]."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from uqcli.methods.boundary.runs import top_runs
 
 
 def greedy_multiple_thresholds(cells: Cells, goal: Goal) -> Tops | None:
-    """Take in each row the top run of most true positives whose own precision keeps the bound.
+    """Select in each row the top run with the most true positives whose own precision meets the bound.
 
-    The paper's Algorithm 2 with its result corrected: it returns how many cells are left below, the
-    boundary is above them.
+    The paper's Algorithm 2, with a correction: it returns the number of cells below, but the boundary is
+    above them.
     """
     runs = [top_runs(row) for row in cells.rows]
     tops = tuple(goal.best_of(run.true_positives, run.selected) or 0 for run in runs)

@@ -1,6 +1,6 @@
-"""HR: heuristic recalibration, the score raised with the uncertainty, then one threshold.
+"""HR: heuristic recalibration, which raises the score by the uncertainty, then a single threshold.
 
-Poceviciute et al. 2022 as used in [UB]; the formula is documented here because the paper gives none.
+Poceviciute et al. 2022 as used in [UB]; documented here since the paper gives no formula.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class Recalibration:
 
 
 def recalibrated(score: Floats, uncertainty: Floats, by: Recalibration) -> Floats:
-    """The raised score.
+    """Raise scores by their uncertainty.
 
     Parameters
     ----------
@@ -55,17 +55,17 @@ def heuristic_recalibration(
 ) -> tuple[FittedBoundary, Recalibration] | None:
     """Try coefficients 0, 0.01, ..., 1 and every threshold of the raised score.
 
-    The highest recall wins, then the fewest selected rows, then the lowest coefficient.
+    Select the highest recall, then the fewest selected rows, then the lowest coefficient.
 
     Parameters
     ----------
     rows
-        The hold-out; low and high are the range of its uncertainty.
+        Calibration set; low and high are the range of its uncertainty.
 
     Raises
     ------
     DataError
-        That range is wider than a double can hold.
+        The range of the uncertainty exceeds the largest double.
     """
     score, uncertainty = rows.score, rows.numbers["uncertainty"]
     present = uncertainty if rows.weight is None else uncertainty[rows.weight > 0]

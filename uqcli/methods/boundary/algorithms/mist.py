@@ -1,4 +1,4 @@
-"""MIST: isotonic regression in each uncertainty bin, then one threshold on its values [UB Alg. 3]."""
+"""MIST: isotonic regression per uncertainty bin, then a single threshold on its values [UB Alg. 3]."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from uqcli.methods.boundary.registry import AlgorithmEntry, WorksOn
 
 
 class _Block(NamedTuple):
-    """Neighbouring cells that share one calibrated value, positives / total."""
+    """Adjacent cells with a common calibrated value, positives / total."""
 
     row: int
     first_cell: int
@@ -23,11 +23,11 @@ class _Block(NamedTuple):
 
 
 def isotonic_single_threshold(cells: Cells, goal: Goal) -> Tops | None:
-    """Take cells in descending calibrated value, as far as is best for the goal.
+    """Select cells in descending order of calibrated value, as many as are best for the goal.
 
-    The paper's Algorithm 3 with its comparison corrected: cells of equal calibrated value, compared as
-    exact fractions, are taken together over all rows; empty cells have no value; a last group without
-    positives is left out.
+    The paper's Algorithm 3, with its comparison corrected. Cells of equal calibrated value, compared as exact
+    fractions, are taken together over all rows. Empty cells have no value, and a last group without positives
+    is omitted.
     """
     blocks = [block for number, row in enumerate(cells.rows) for block in _blocks(number, row)]
     blocks.sort(key=cmp_to_key(_by_falling_value))
@@ -58,7 +58,7 @@ def _blocks(number: int, row: CellRow) -> list[_Block]:
 
 
 def _by_falling_value(one: _Block, other: _Block) -> int:
-    """Compare calibrated values exactly, the higher one first."""
+    """Compare calibrated values exactly, in descending order."""
     return other.positives * one.total - one.positives * other.total
 
 

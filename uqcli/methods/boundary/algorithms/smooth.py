@@ -1,4 +1,4 @@
-"""SMOOTH: the best of the nested boundaries that smoothed rates rank."""
+"""SMOOTH: the best of the nested boundaries given by smoothed rates."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from uqcli.methods.boundary.registry import AlgorithmEntry, WorksOn
 
 
 def smoothed_boundary(cells: Cells, goal: Goal) -> Tops | None:
-    """Take cells in the order of their smoothed rates, as far as is best for the goal."""
+    """Select cells in the order of their smoothed rates, as many as are best for the goal."""
     return best_prefix(nested_boundaries(cells), goal, len(cells.rows))
 
 
 def best_prefix(nested: NestedBoundaries, goal: Goal, bins: int) -> Tops | None:
-    """The nested boundary that is best for a goal; None if none will do."""
+    """Best nested boundary for a goal; None if none meets it."""
     best = goal.best_of(nested.true_positives, nested.selected)
     return None if best is None else nested.tops(best, bins)
 

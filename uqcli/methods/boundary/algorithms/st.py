@@ -1,4 +1,4 @@
-"""ST: one score threshold for all rows, the score-only boundary [UB sec. 5]."""
+"""ST: a single score threshold for all rows [UB sec. 5]."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from uqcli.methods.boundary.registry import AlgorithmEntry, WorksOn
 
 
 def single_threshold(cells: Cells, goal: Goal) -> Tops | None:
-    """Find the best score threshold.
+    """Find the best single threshold.
 
-    Every distinct threshold is looked at: precision is not monotone in it, so the search cannot stop
-    at the first that fails. Only those at a score that some positive row has can be best.
+    Precision is not monotone in the threshold, so the search cannot stop at the first failure and tries every
+    distinct threshold. Only those at the score of a positive row can be best.
 
     Parameters
     ----------
@@ -29,15 +29,15 @@ def single_threshold(cells: Cells, goal: Goal) -> Tops | None:
 
 
 def unsettled_by_threshold(counts: RangeCounts, goal: Goal) -> Bools:
-    """Which ranges of scores must be opened before the best single threshold is known.
+    """Query for the score ranges to open until the best single threshold is known.
 
-    These are the ranges inside which a threshold could do as well as the best of those between ranges, if
-    all its positive rows came first.
+    These are the ranges in which a threshold could equal the best one between ranges, if all positive rows of
+    the range came first.
 
     Parameters
     ----------
     counts
-        Of all rows.
+        Counts of all rows.
     """
     true_positives = np.cumsum(counts.positives[::-1])[::-1]
     selected = np.cumsum(counts.count[::-1])[::-1]

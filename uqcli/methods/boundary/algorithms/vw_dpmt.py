@@ -1,4 +1,4 @@
-"""VW-DPMT: the boundary of highest recall on a grid of cells of any size [UB Alg. 4]."""
+"""VW-DPMT: the exact optimum on a grid with cells of any count [UB Alg. 4]."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from uqcli.methods.boundary.runs import top_runs
 
 
 def variable_weight_optimum(cells: Cells, goal: Goal) -> Tops | None:
-    """Find the best boundary of all; for a precision, the one of highest recall that keeps it.
+    """Find the exact optimum; for a precision bound, the boundary of highest recall that meets it.
 
-    The optimum of the paper's Algorithm 4, found as a multiple-choice knapsack over integer surpluses
-    instead of a dense table over samples. Among boundaries of equal recall the one with the fewest
-    selected rows is taken, then the one with the lexicographically highest thresholds.
+    Finds the optimum of the paper's Algorithm 4 as a multiple-choice knapsack over integer surpluses, instead
+    of by a dense table over samples. Ties in recall go to the fewest selected rows, then to the
+    lexicographically highest thresholds.
     """
     return goal.optimum([top_runs(row) for row in cells.rows])
 

@@ -1,1 +1,1 @@
-"""Smoothed rankings of cells, and what rests on them: certificates, and what the uncertainty gains."""
+"""Smoothed rankings of cells, and methods that use them: certificates, and the gain from uncertainty."""

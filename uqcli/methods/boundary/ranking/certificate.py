@@ -1,9 +1,9 @@
-"""Certified boundaries: a precision that new rows keep, but for a chosen risk.
+"""Certified boundaries: guaranteed precision on new data, at a stated risk.
 
-A small pilot ranks nested boundaries; the other rows test them, from the one that the pilot finds safest to
-looser ones, each at the full level, until one cannot be certified. The sequence is fixed before a row of
-the test is looked at, so the precision of the last certified boundary is below the bound with a chance of
-at most delta, whatever the law of the rows.
+A small pilot ranks nested boundaries. The other rows test them in sequence, beginning with the safest by the
+pilot, each at the full level, until a test fails. The sequence is fixed before any test row is seen. The
+precision of the last certified boundary is therefore below the bound with probability at most delta, for any
+distribution of the rows.
 """
 
 from __future__ import annotations
@@ -19,21 +19,21 @@ from uqcli.defaults import LOWEST
 from uqcli.methods.boundary.ranking.smoothing import NestedBoundaries, nested_boundaries
 
 PILOT_PARTS = 5
-"""One row in so many ranks the boundaries."""
+"""Inverse of the share of rows in the pilot."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Certified:
-    """The loosest certified boundary.
+    """Loosest certified boundary.
 
     Attributes
     ----------
     thresholds
-        Of each uncertainty bin: None = never positive, the lowest finite double = always.
+        Threshold per uncertainty bin: None never flags, the lowest finite double always flags.
     p_value
-        Chance of so many true positives among the tested rows if the precision were just the bound.
+        Probability of at least as many true positives among the tested rows at exactly the bound.
     tested, selected, true_positives
-        Rows of the test, and what the boundary selects of them.
+        Rows of the test, and those that the boundary selects among them.
     """
 
     uncertainty_edges: Floats
@@ -51,9 +51,10 @@ class NotCertified:
     Attributes
     ----------
     p_value
-        Of the boundary that was tested first; None where nothing could be tested.
+        p-value of the first boundary tested; None if nothing could be tested.
     rows_needed
-        About how many hold-out rows would do; None where these do not show that any number would.
+        Approximate size of a sufficient calibration set; None if these rows do not suggest that any size
+        suffices.
     """
 
     p_value: float | None
@@ -61,12 +62,12 @@ class NotCertified:
 
 
 def certify(pilot: Cells, test: Cells, bound: Fraction, delta: float) -> Certified | NotCertified:
-    """The loosest nested boundary whose precision is at least the bound, but for a risk of delta.
+    """Loosest nested boundary whose precision is at least the bound, at risk delta.
 
     Parameters
     ----------
     pilot, test
-        Counts of different rows under the same edges, those of the pilot.
+        Counts of disjoint rows with the same edges, those of the pilot.
     bound
         In (0, 1].
     delta
@@ -96,7 +97,7 @@ def certify(pilot: Cells, test: Cells, bound: Fraction, delta: float) -> Certifi
 
 
 def _safest(nested: NestedBoundaries, pilot: Cells, bound: float) -> int | None:
-    """Where the smoothed rates of the pilot lie farthest above the bound, in standard errors."""
+    """Boundary whose smoothed pilot rate is farthest above the bound, in standard errors."""
     count = np.concatenate([row.count for row in pilot.rows])[nested.order]
     selected = nested.selected
     there = selected > 0
@@ -109,7 +110,7 @@ def _safest(nested: NestedBoundaries, pilot: Cells, bound: float) -> int | None:
 
 
 def _p_values(true_positives: Ints, selected: Ints, bound: float) -> Floats:
-    """``P(Bin(selected, bound) >= true_positives)``, 1 where nothing is selected."""
+    """``P(Bin(selected, bound) >= true_positives)``, 1 if nothing is selected."""
     from scipy.special import bdtrc
 
     p_values = np.ones(len(selected))
@@ -119,7 +120,7 @@ def _p_values(true_positives: Ints, selected: Ints, bound: float) -> Floats:
 
 
 def _times_needed(true_positives: int, selected: int, bound: float, delta: float) -> float | None:
-    """How many times as many rows would let a boundary pass, by the normal approximation."""
+    """Factor on the number of rows for a boundary to pass, by the normal approximation."""
     from scipy.special import ndtri
 
     if selected == 0:
@@ -129,7 +130,7 @@ def _times_needed(true_positives: int, selected: int, bound: float, delta: float
 
 
 def _thresholds(cells: Cells, tops: tuple[int, ...]) -> tuple[float | None, ...]:
-    """Lower ends of the cells taken; they are not raised, which would look at the tested labels."""
+    """Lower edges of the cells taken; raising them would use the tested labels."""
     thresholds: list[float | None] = []
     for row, top in zip(cells.rows, tops, strict=True):
         first = len(row.count) - top

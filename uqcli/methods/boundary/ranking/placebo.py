@@ -1,8 +1,8 @@
-"""Whether the uncertainty finds positives that the score alone does not, on folds of the counts held out.
+"""Permutation test of the cross-validated gain from uncertainty over the score alone.
 
-Each cell is ranked by smoothed rates that the other folds gave. Its gain over the score at as many alerts is
-compared with that of placebos: uncertainties exchanged among rows of like score, which keeps all that the
-uncertainty has from following the score.
+Each cell is ranked by smoothed rates of the other folds. The gain over the score at equal alerts is compared
+with that under permuted uncertainties. Permutations are among rows of similar score, so that they preserve
+the association of uncertainty and score.
 """
 
 from __future__ import annotations
@@ -27,42 +27,43 @@ from uqcli.methods.resampling import resample
 from uqcli.running.progress import followed
 
 PLACEBOS: Final = 100
-"""For each of several uncertainties, one of which is the rows themselves."""
+"""Permutations, including the identity, if several uncertainties are compared."""
 
 _LIKE: Final = 20
-"""Rows of neighbouring score cells among which placebos exchange uncertainties, or one cell of more."""
+"""Minimum rows in a block of adjacent score cells within which uncertainties are permuted."""
 
 _AT_ONCE: Final = 25
-"""Placebos that are ranked together."""
+"""Permutations that are ranked in one batch."""
 
 _MOST_DRAWN_FROM: Final = 10**9 - 1
-"""Rows that numpy draws from without replacement at most."""
+"""Maximum population from which numpy draws without replacement."""
 
 _FACTORS: Final = np.array([0.5, 0.7, 0.85, 1.0, 1.2, 1.4])
-"""Numbers of alerts at which the gain is averaged, over those of the score at the bound."""
+"""Factors on the alerts of the single threshold at which gains are averaged."""
 
 RESAMPLINGS: Final = 200
 _AT_BOUND, _AT_ALERTS = 5, 2
-"""Resamplings that lie at or beyond either end of an interval. At equal alerts the outer twentieth would
-leave out the truth in 7 to 8 % of small hold-outs; at the bound it does so in fewer than 5 %."""
+"""Resamplings at or beyond either end of an interval. At equal alerts, 5 % in each tail would miss the truth
+for 7 to 8 % of small calibration sets. At the bound it does so for fewer than 5 %.
+"""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Gain:
-    """What score x uncertainty finds beyond the score alone, in recall, on rows held out.
+    """Cross-validated gain in recall of score x uncertainty over the score alone.
 
     Attributes
     ----------
     equal_alerts
-        At as many alerts, averaged around those of the score at the bound.
+        Gain at equal alerts, averaged around those of a single threshold at the bound.
     at_bound
-        Where each meets the constraint.
-    placebo
-        Mean of the placebos' gains at as many alerts.
+        Gain if both meet the constraint.
+    ``placebo``
+        Mean gain of the permutations at equal alerts.
     p_value, p_hurts
-        Share of placebos, the rows themselves among them, that gain as much, and as little.
+        Share of permutations, including the identity, whose gain is at least, and at most, as large.
     value, value_equal_alerts
-        The same two gains in utility, on as many rows; None under another constraint.
+        Both gains in units of the utility, for as many rows; None for other constraints.
     """
 
     equal_alerts: Estimate
@@ -76,14 +77,14 @@ class Gain:
 
 @dataclass(frozen=True, kw_only=True)
 class HeldOut:
-    """The rows of a grid, dealt to folds and ranked by the rates of the others.
+    """Rows of a grid split into folds, each ranked by the rates of the other folds.
 
     Attributes
     ----------
     cells
-        Under score edges that all uncertainty bins share.
+        With score edges shared by all uncertainty bins.
     count, positives : int64, shape (FOLDS, cells)
-        Rows of each fold, bin after bin.
+        Rows of each fold, by uncertainty bin.
     """
 
     cells: Cells
@@ -92,41 +93,41 @@ class HeldOut:
 
     @classmethod
     def of(cls, cells: Cells, seed: int) -> HeldOut:
-        """Deal the rows of a grid."""
+        """Split the rows of a grid into folds."""
         count, positives = folds_of(cells, seed)
         return cls(cells=cells, count=count, positives=positives)
 
     @property
     def length(self) -> int:
-        """Score cells."""
+        """Number of score cells."""
         return len(self.cells.rows[0].count)
 
     @cached_property
     def by_score(self) -> Curve:
-        """Alerts by the score alone."""
+        """Curve of ranking by the score alone."""
         (row,) = self.cells.joined(1).rows
         return Curve.summed(row.count[::-1], row.positives[::-1])
 
     @cached_property
     def shares(self) -> Floats:
-        """Share of the other folds' rows ranked up to and with each cell; float64, shape (FOLDS, cells)."""
+        """Share of the other folds' rows ranked up to each cell, inclusive; float64, shape (FOLDS, cells)."""
         shares: Floats = self._shares(self.count[None], self.positives[None])[0]
         return shares
 
     @cached_property
     def by_rank(self) -> Curve:
-        """Alerts by score and uncertainty."""
+        """Curve of ranking by score and uncertainty."""
         return Curve.of(self.shares.ravel(), self.positives.ravel(), self.count.ravel())
 
     def gained(self, count: Ints, positives: Ints, alerts: int) -> list[float]:
-        """Mean gain in recall around a number of alerts, of placebos; shape (draws, FOLDS, cells)."""
+        """Mean gain in recall of permuted tables around a number of alerts; shape (draws, FOLDS, cells)."""
         return [
             gain(Curve.of(shares.ravel(), p.ravel(), n.ravel()), self.by_score, alerts)
             for shares, n, p in zip(self._shares(count, positives), count, positives, strict=True)
         ]
 
     def _shares(self, count: Ints, positives: Ints) -> Floats:
-        """The shares of several tables; shape (draws, FOLDS, cells)."""
+        """Shares as in ``shares`` of several tables; shape (draws, FOLDS, cells)."""
         train = [
             (each.sum(axis=1, keepdims=True) - each).reshape(-1, each.shape[-1])
             for each in (count, positives)
@@ -139,9 +140,10 @@ class HeldOut:
         return shares.reshape(count.shape)
 
     def placebos(self, draws: int, random: np.random.Generator) -> tuple[Ints, Ints]:
-        """Tables in which the rows of a block have exchanged their uncertainties.
+        """Permute the uncertainties of rows within blocks.
 
-        Blocks are runs of score cells of at least ``_LIKE`` rows. Every row keeps its fold, cell and label.
+        Blocks are runs of score cells of at least ``_LIKE`` rows. Every row keeps its fold, score cell and
+        label.
 
         Returns
         -------
@@ -151,7 +153,7 @@ class HeldOut:
         shape = FOLDS, len(self.cells.rows), self.length
         own = np.stack([self.positives, self.count - self.positives]).reshape(2, *shape)
         block = _blocks(own.sum(axis=(0, 1, 2)))
-        kinds = own.sum(axis=2).transpose(2, 0, 1).reshape(self.length, -1)  # cell, label and fold
+        kinds = own.sum(axis=2).transpose(2, 0, 1).reshape(self.length, -1)  # by score cell, label and fold
         given = np.zeros((shape[1], draws, kinds.size), dtype=np.int64)
         left = _sums_by(block, own.sum(axis=(0, 1)))[:, None].repeat(draws, axis=1)
         for places, blocks in _in_turn(kinds, block):
@@ -170,7 +172,7 @@ class HeldOut:
 
 
 def _blocks(rows: Ints) -> Ints:
-    """Block of each score cell: runs of cells that end with enough rows; what is left joins the last."""
+    """Block of each score cell: runs of cells with enough rows; a remainder joins the last block."""
     block, number, held = np.zeros(len(rows), dtype=np.int64), 0, 0
     for cell, count in enumerate(rows.tolist()):
         block[cell] = number
@@ -188,7 +190,7 @@ def _sums_by(block: Ints, rows: Ints) -> Ints:
 
 
 def _in_turn(kinds: Ints, block: Ints) -> Iterator[tuple[Ints, Ints]]:
-    """Kinds of rows that are not empty, one of each block at a time: their places, and their blocks."""
+    """Yield indices and blocks of the non-empty kinds of rows, one per block at a time."""
     places = np.flatnonzero(kinds)
     of_block = block[places // kinds.shape[1]]
     turn = np.arange(len(places)) - np.searchsorted(of_block, of_block)
@@ -198,7 +200,7 @@ def _in_turn(kinds: Ints, block: Ints) -> Iterator[tuple[Ints, Ints]]:
 
 
 def _drawn(good: Ints, bad: Ints, sample: Ints, random: np.random.Generator) -> Ints:
-    """How many of a sample without replacement are good; by the normal law where there are a billion."""
+    """Hypergeometric draws of the good among a sample; normal approximation for a billion or more."""
     large = np.maximum(good, bad) > _MOST_DRAWN_FROM
     if not large.any():
         return random.hypergeometric(good, bad, sample)
@@ -213,12 +215,12 @@ def _drawn(good: Ints, bad: Ints, sample: Ints, random: np.random.Generator) -> 
 
 @dataclass(frozen=True, kw_only=True)
 class Curve:
-    """What alerts find, from none to all.
+    """True positives by number of alerts, from none to all.
 
     Attributes
     ----------
     alerts, hits : int64, shape (m+1,)
-        Alerts and true positives of the first 0, 1, ... groups of rows that are told apart.
+        Cumulative alerts and true positives after 0, 1, ... groups of tied rows.
     """
 
     alerts: Ints
@@ -226,7 +228,7 @@ class Curve:
 
     @classmethod
     def of(cls, key: Floats | Ints, positives: Ints, count: Ints) -> Curve:
-        """The lowest keys first."""
+        """Build the curve in ascending order of a key."""
         order = np.argsort(key, kind="stable")
         starts = run_starts(key[order])
         alerts, hits = (np.add.reduceat(each[order], starts) for each in (count, positives))
@@ -234,30 +236,30 @@ class Curve:
 
     @classmethod
     def summed(cls, count: Ints, positives: Ints) -> Curve:
-        """From counts of groups in their order."""
+        """Build the curve from counts of groups in order."""
         return cls(
             alerts=np.concatenate([[0], np.cumsum(count)]), hits=np.concatenate([[0], np.cumsum(positives)])
         )
 
     def hits_of(self, alerts: Floats) -> Floats:
-        """True positives among so many alerts, linear where rows are not told apart."""
+        """True positives at a number of alerts, linear within tied groups."""
         found: Floats = np.interp(np.minimum(alerts, self.alerts[-1]), self.alerts, self.hits)
         return found
 
     def recall(self, constraint: Constraint) -> float:
-        """The recall at a constraint, 0 where nothing meets it."""
+        """Recall under a constraint, 0 if infeasible."""
         at = self.alerts_at(constraint)
         return 0.0 if at is None else float(self.hits[at]) / int(self.hits[-1])
 
     def value(self, constraint: Constraint) -> Fraction:
-        """What is maximised under a constraint, 0 where nothing meets it."""
+        """Objective under a constraint, 0 if infeasible."""
         at = self.alerts_at(constraint)
         if at is None:
             return Fraction(0)
         return constraint.objective(int(self.hits[at]), int(self.alerts[at]))
 
     def alerts_at(self, constraint: Constraint) -> int | None:
-        """The number of groups that are best under a constraint; None where nothing meets it."""
+        """Best number of groups under a constraint; None if infeasible."""
         whole = CellRow(lower=LOWEST_EDGE, count=self.alerts[-1:], positives=self.hits[-1:])
         goal = constraint.goal(Cells(uncertainty_edges=np.empty(0), rows=(whole,)))
         best = goal.best_of(self.hits[1:], self.alerts[1:])
@@ -265,20 +267,20 @@ class Curve:
 
 
 def gain(ours: Curve, other: Curve, alerts: int) -> float:
-    """Recall beyond that of another order, averaged over numbers of alerts around one."""
+    """Gain in recall over another curve, averaged around a number of alerts."""
     more = ours.hits_of(_FACTORS * alerts) - other.hits_of(_FACTORS * alerts)
     return float(more.mean()) / int(other.hits[-1])
 
 
 def gain_of(cells: Cells, constraint: Constraint, seed: int, placebos: int = PLACEBOS - 1) -> Gain | None:
-    """Compare the uncertainty with placebos; None where no threshold on the score meets the constraint.
+    """Test the uncertainty by permutation; None if no single threshold meets the constraint.
 
     Parameters
     ----------
     cells
-        At least two uncertainty bins, under score edges they share.
+        At least two uncertainty bins, with shared score edges.
     """
-    constraint = replace(constraint, margin=Fraction(0))  # what it finds at the bound itself
+    constraint = replace(constraint, margin=Fraction(0))  # evaluated at the bound itself
     rows, table = HeldOut.of(cells, seed), digest_of(cells)
     at = rows.by_score.alerts_at(constraint)
     if at is None:
@@ -300,7 +302,9 @@ def gain_of(cells: Cells, constraint: Constraint, seed: int, placebos: int = PLA
     )
     if not in_value:
         return found
-    worth = float(sum(constraint.amounts)) * int(rows.by_score.hits[-1])  # one more hit, one false alarm less
+    worth = float(sum(constraint.amounts)) * int(
+        rows.by_score.hits[-1]
+    )  # one more true positive and one false positive fewer
     return replace(
         found,
         value=_estimate(_more_value(rows.by_rank, rows.by_score, constraint), in_value[0], _AT_BOUND),
@@ -317,13 +321,13 @@ def _more_value(ours: Curve, other: Curve, constraint: Constraint) -> float:
 
 
 def _times(estimate: Estimate, factor: float) -> Estimate:
-    """An estimate, whose value and ends are there, in another unit."""
+    """Scale an estimate that has a value and both ends."""
     value, low, high = (factor * (each or 0.0) for each in (estimate.value, estimate.low, estimate.high))
     return Estimate(value=value, low=low, high=high)
 
 
 def _resampled(rows: HeldOut, constraint: Constraint, alerts: int, key: tuple[int, int]) -> list[Floats]:
-    """Gains at as many alerts, at the bound and, under a utility, in that, among rows drawn again by rank."""
+    """Bootstrap the gains at equal alerts, at the bound and, for a utility, in its units; by rank."""
     there = np.flatnonzero(rows.count)
     from_top = np.tile(np.arange(rows.length)[::-1], FOLDS * len(rows.cells.rows))
     keys = rows.shares.ravel()[there], from_top[there]
@@ -342,11 +346,11 @@ def _resampled(rows: HeldOut, constraint: Constraint, alerts: int, key: tuple[in
 
 
 def _sums(number: Ints, amount: Ints) -> Ints:
-    """Sums by number; exact, far below 2**53."""
+    """Sums by index; exact, far below 2**53."""
     return np.bincount(number, weights=amount).astype(np.int64)
 
 
 def _estimate(value: float, drawn: Floats, outside: int) -> Estimate:
-    """With ends at or beyond which there are so many draws on either side."""
+    """Estimate whose interval leaves ``outside`` draws at or beyond either end."""
     ordered = np.sort(drawn)
     return Estimate(value=value, low=float(ordered[outside - 1]), high=float(ordered[-outside]))

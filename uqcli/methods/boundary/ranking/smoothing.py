@@ -1,9 +1,8 @@
-"""Smoothed rates of a grid's cells, and the nested boundaries that they rank.
+"""Smoothed rates of grid cells, and the nested boundaries in their order.
 
-The optimum on the hold-out rows follows their noise from cell to cell. Rates that borrow from their
-neighbours rank the cells better on new rows: first over all scores together, then by uncertainty bin, then
-near each cell. Sums of numbers are made in one order over integer counts, so they are the same bytes
-wherever the counts come from.
+The optimum on the calibration set follows the noise of its cells. Smoothed rates rank the cells better on new
+data. They are estimated by score over all rows, then by uncertainty bin, then near each cell. Sums have a
+fixed order over integer counts, so that results are identical on every engine.
 """
 
 from __future__ import annotations
@@ -21,30 +20,30 @@ from uqcli.kernels.pava import isotonic_means
 _PLACES = 200
 _STEPS = 8
 _SPREAD = 0.5
-"""Standard deviation of the penalty on a bin's intercept and slope."""
+"""Standard deviation of the Gaussian prior on a bin's intercept and slope."""
 
 _PRIOR_ROWS = 100.0
-"""Rows that the smoothed rate counts for against a cell's own."""
+"""Weight of the smoothed rate against a cell's own rate, in rows."""
 
 _NEAREST = 1e-9
 _MOST_PLACES = 2048
-"""Places in a row of cells up to which each is its own."""
+"""Number of cells per row up to which each is smoothed separately."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class NestedBoundaries:
-    """Cells in the order in which they are taken: each prefix is a boundary, one threshold in each bin.
+    """Cells in the order in which they are taken: each prefix is a boundary with one threshold per bin.
 
     Attributes
     ----------
     order : int64, shape (cells,)
-        Places of the cells, bin after bin and from the lowest up, in that order.
+        Indices of the cells (by bin, then ascending in score) in that order.
     row : int64, shape (cells,)
         Uncertainty bin of each cell.
     true_positives, selected : int64, shape (cells,)
-        What the prefix that ends with a cell holds.
+        Counts of the prefix that ends with each cell.
     rate : float64, shape (cells,)
-        Smoothed rates, falling.
+        Smoothed rates, non-increasing.
     """
 
     order: Ints
@@ -54,25 +53,25 @@ class NestedBoundaries:
     rate: Floats
 
     def counts_of(self, cells: Cells) -> tuple[Ints, Ints]:
-        """True positives and selected rows of each prefix among other rows under the same edges."""
+        """True positives and selected rows of each prefix for other rows in the same cells."""
         count, positives = cells.flat
         return np.cumsum(positives[self.order]), np.cumsum(count[self.order])
 
     def tops(self, last: int, bins: int) -> tuple[int, ...]:
-        """Cells taken from the top of each uncertainty bin by the prefix that ends at a place."""
+        """Number of top cells of each uncertainty bin in the prefix that ends at a position."""
         return tuple(np.bincount(self.row[: last + 1], minlength=bins).tolist())
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Layout:
-    """Where the cells of a grid are: bin after bin, from the lowest up; bins may differ in length.
+    """Edges of a grid's cells, by bin, then ascending in score; bins may differ in length.
 
     Attributes
     ----------
     lower : float64, shape (cells,)
         Lower edge of each cell.
     sizes
-        Cells of each uncertainty bin.
+        Number of cells in each uncertainty bin.
     """
 
     lower: Floats
@@ -80,7 +79,7 @@ class Layout:
 
     @classmethod
     def of(cls, cells: Cells) -> Layout:
-        """The layout of some cells."""
+        """Layout of given cells."""
         lower = np.concatenate([row.lower for row in cells.rows])
         return cls(lower=lower, sizes=tuple(len(row.count) for row in cells.rows))
 
@@ -91,17 +90,17 @@ class Layout:
 
     @cached_property
     def from_top(self) -> Ints:
-        """Cells of the same bin above each."""
+        """Number of cells above each in its bin."""
         return np.concatenate([np.arange(size)[::-1] for size in self.sizes])
 
     @cached_property
     def tie(self) -> Ints:
-        """Number of each cell's lower edge among the distinct ones, ascending."""
+        """Rank of each cell's lower edge among the distinct ones."""
         return np.unique(self.lower, return_inverse=True)[1]
 
     @cached_property
     def alike(self) -> list[Ints]:
-        """Places of the cells of all bins of one length; int64, shape (bins, length), for each length."""
+        """Indices of the cells of all bins of equal length; int64, shape (bins, length), for each length."""
         first = np.cumsum([0, *self.sizes])
         sizes = np.array(self.sizes)
         lengths = sorted(set(self.sizes) - {0})
@@ -109,13 +108,13 @@ class Layout:
 
 
 def nested_boundaries(cells: Cells) -> NestedBoundaries:
-    """Rank the cells of a grid by their smoothed rates; ties by place from the top, then by bin."""
+    """Rank the cells of a grid by smoothed rates; ties by position from the top, then by bin."""
     (nested,) = nested_of_draws(Layout.of(cells), *(each[None] for each in cells.flat))
     return nested
 
 
 def nested_of_draws(layout: Layout, count: Ints, positives: Ints) -> Iterator[NestedBoundaries]:
-    """The ranking that each of several tables of counts gives.
+    """Rank the cells for each of several tables of counts.
 
     Parameters
     ----------
@@ -134,12 +133,12 @@ def nested_of_draws(layout: Layout, count: Ints, positives: Ints) -> Iterator[Ne
 
 
 def smoothed_rates(layout: Layout, count: Ints, positives: Ints) -> Floats:
-    """Rates of cells, not falling with the score in any uncertainty bin.
+    """Smoothed rates of cells, non-decreasing in the score within each uncertainty bin.
 
     Parameters
     ----------
     count, positives : int64, shape (draws, cells)
-        Of several tables, each smoothed by itself.
+        Counts of several tables, each smoothed separately.
 
     Returns
     -------
@@ -160,9 +159,9 @@ def smoothed_rates(layout: Layout, count: Ints, positives: Ints) -> Floats:
 
 
 def _pooled_log_odds(layout: Layout, count: Ints, positives: Ints, total: Ints) -> Floats:
-    """Log-odds of a cell by its place alone: local-linear rates of 200 pooled bins, isotonic.
+    """Log-odds of a cell by its rank alone: local-linear rates of 200 pooled bins, made isotonic.
 
-    The place is the cell's rank by lower edge, ties together: the rows before it plus half its own, over all.
+    The rank is by lower edge, with ties pooled: the share of rows before it plus half of its own.
     """
     ties = int(layout.tie.max(initial=-1)) + 1
     own = _by_number(layout.tie[None].repeat(len(count), axis=0), count, ties).astype(np.int64)
@@ -178,7 +177,7 @@ def _pooled_log_odds(layout: Layout, count: Ints, positives: Ints, total: Ints) 
 
 
 def _by_number(number: Ints, amount: Ints, size: int) -> Floats:
-    """Sums of whole amounts by number, draw by draw; exact below 2**53, shape (draws, size)."""
+    """Sums of integers by index for each draw; exact below 2**53, shape (draws, size)."""
     draws = len(number)
     shifted = (number + size * np.arange(draws)[:, None]).ravel()
     sums = np.bincount(shifted, weights=amount.ravel(), minlength=draws * size).astype(np.float64)
@@ -186,7 +185,7 @@ def _by_number(number: Ints, amount: Ints, size: int) -> Floats:
 
 
 def _local_linear(rows: Floats, hits: Floats, width: Floats) -> Floats:
-    """Rates by local-linear regression, Gaussian weights; local means where it is flat."""
+    """Local-linear regression with Gaussian weights; local means if it is degenerate."""
     distance = np.arange(1 - _PLACES, _PLACES) / _PLACES
     weight = np.exp(-0.5 * (distance / width) ** 2)
     s0, s1, s2 = (_spread(weight * distance**power, rows) for power in range(3))
@@ -200,30 +199,30 @@ def _local_linear(rows: Floats, hits: Floats, width: Floats) -> Floats:
 
 
 def _spread(weight: Floats, amount: Floats) -> Floats:
-    """Sums of each place's neighbours by their distance; shape of the amounts.
+    """Weighted sums over each position's neighbours; the shape of the amounts.
 
     Parameters
     ----------
     weight : float64, shape (draws, 2 places - 1)
-        Of distances from the farthest below to the farthest above.
+        Weights by distance, from the farthest below to the farthest above.
     amount : float64, shape (draws, ..., places)
     """
     places = amount.shape[-1]
     spread = np.empty_like(amount)
     for draw, (w, each) in enumerate(zip(weight, amount, strict=True)):
         by_place = np.lib.stride_tricks.sliding_window_view(w, places)[::-1]
-        np.einsum("ij,...j->...i", by_place, each, out=spread[draw])  # in one order, unlike matmul
+        np.einsum("ij,...j->...i", by_place, each, out=spread[draw])  # fixed summation order, unlike matmul
     return spread
 
 
 def _by_bin(log_odds: Floats, count: Ints, positives: Ints, mean: Floats) -> Floats:
-    """Rates with an intercept and a slope for each uncertainty bin, both drawn towards none.
+    """Rates with an intercept and a slope per uncertainty bin, both shrunk towards none.
 
     Parameters
     ----------
     log_odds, count, positives : shape (draws, bins, length)
     mean : float64, shape (draws, 1, 1)
-        Of the log-odds over all rows.
+        Mean log-odds over all rows.
     """
     centred = log_odds - mean
     intercept = slope = np.zeros((*centred.shape[:2], 1))
@@ -247,9 +246,9 @@ def _by_bin(log_odds: Floats, count: Ints, positives: Ints, mean: Floats) -> Flo
 
 
 def _correction(beyond: Floats, count: Ints, width: Floats) -> Floats:
-    """What the cells nearby show beyond the rates.
+    """Local correction: residuals of nearby cells.
 
-    Neighbours of a very long row are taken together: it would be as many weights as cells squared.
+    In very long rows neighbours are pooled, since the weights grow with the square of the cells.
 
     Parameters
     ----------
@@ -272,7 +271,7 @@ def _correction(beyond: Floats, count: Ints, width: Floats) -> Floats:
 
 
 def _isotonic(rate: Floats, count: Ints | Floats) -> Floats:
-    """Non-decreasing along the last axis."""
+    """Make rates non-decreasing along the last axis."""
     weight = np.maximum(count.astype(np.float64), _NEAREST)
     lines = (-1, rate.shape[-1])
     value = np.clip(rate, _NEAREST, 1 - _NEAREST)

@@ -1,8 +1,7 @@
-"""Fitted calibration maps: plain numbers, saved in artifacts as they stand, that know what they do.
+"""Fitted calibration maps as plain structs, saved in rule files and able to predict.
 
-A map reads scores on one of two scales: probabilities in [0, 1], or real scores such as logits. What every
-map can be asked is in ``base``; saved models are described without arrays, so numpy is loaded where it is
-needed.
+A map reads scores on one of two scales: probabilities in [0, 1], or real scores such as logits. The interface
+is in ``base``. numpy is imported on demand, since describing a rule does not need it.
 """
 
 from __future__ import annotations
@@ -35,7 +34,7 @@ __all__ = [
 ]
 
 CalibrationMap = ScoreMap | UncertaintyMap | TreesMap | GroupsMap
-"""From a score, and perhaps more of a row, to the probability of the positive label."""
+"""Map from a score, and possibly other columns, to the probability of the positive label."""
 
 ClassMap = ClassTemperatureMap
-"""From the probabilities of a row's classes to better ones."""
+"""Map from class probabilities to calibrated class probabilities."""

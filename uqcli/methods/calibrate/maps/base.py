@@ -1,4 +1,4 @@
-"""What every calibration map can be asked."""
+"""Interface of calibration maps."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ Count = Annotated[int, Meta(ge=0)]
 
 @dataclass(frozen=True, kw_only=True)
 class Calibrated:
-    """Probabilities of rows, and their leaves where one partition gave them; each of shape (n,)."""
+    """Probabilities of rows, and their leaves if there is one partition; each of shape (n,)."""
 
     probability: Floats
     leaf: Ints | None = None
@@ -31,14 +31,14 @@ class Calibrated:
 
 @dataclass(frozen=True, kw_only=True)
 class Parts:
-    """Parts of the rows that a map treats each in its own way.
+    """Parts of the rows that a map treats separately.
 
     Attributes
     ----------
     names
-        In words.
+        Descriptions.
     number : int64, shape (n,)
-        Part of each row, below the number of names.
+        Part of each row, less than the number of names.
     """
 
     names: tuple[str, ...]
@@ -46,14 +46,14 @@ class Parts:
 
 
 class BaseMap(msgspec.Struct, frozen=True, kw_only=True, tag_field="map"):
-    """A map; each also has fields of its own and the tag it is saved under.
+    """Base of all maps; each adds its own fields and the tag under which it is saved.
 
     Attributes
     ----------
     methods
-        The methods whose fit it is.
+        Methods that fit this map.
     needs_uncertainty
-        Whether it looks at the uncertainty.
+        Whether it uses the uncertainty.
     """
 
     methods: ClassVar[frozenset[CalibrationMethod]]
@@ -61,29 +61,29 @@ class BaseMap(msgspec.Struct, frozen=True, kw_only=True, tag_field="map"):
 
     @property
     def features(self) -> Sequence[FeatureColumn]:
-        """Columns it asks about besides the score."""
+        """Columns that it uses besides the score."""
         return ()
 
     @property
     def has_leaves(self) -> bool:
-        """Whether one partition numbers the rows."""
+        """Whether there is a single partition, with numbered leaves."""
         return False
 
     @property
     def largest_error(self) -> float | None:
-        """Bound on its error over all bins at once; None where there is none."""
+        """Simultaneous bound on its error over all bins; None without one."""
         return None
 
     def steps(self) -> Sequence[float]:
-        """Probabilities that it steps between, at least the least and the greatest; none of a curve."""
+        """Probabilities of a step function, at least the smallest and the largest; empty for a curve."""
         return ()
 
     def contradiction(self) -> str | None:
-        """What does not fit together in it, first of all; None if everything does."""
+        """First contradiction between its fields; None if there is none."""
         raise NotImplementedError
 
     def tables(self, undersampled: float) -> list[Table]:
-        """What it does, for people.
+        """Tabulate the map.
 
         Parameters
         ----------
@@ -94,7 +94,7 @@ class BaseMap(msgspec.Struct, frozen=True, kw_only=True, tag_field="map"):
 
 
 class BaseRowMap(BaseMap, frozen=True, kw_only=True, tag_field="map"):
-    """A map from a row's score, and perhaps more of it, to the probability of the positive label."""
+    """Map from a row's score, and possibly other columns, to the probability of the positive label."""
 
     def predict(
         self,
@@ -108,36 +108,36 @@ class BaseRowMap(BaseMap, frozen=True, kw_only=True, tag_field="map"):
         Parameters
         ----------
         corrected : float64, shape (n,)
-            Scores after the correction of their scale.
+            Scores corrected for undersampling.
         uncertainty : float64, shape (n,)
-            For maps that need it.
+            Required by some maps.
         features
-            For maps with features: values as in ``Feature`` under the map's own levels, by column name.
+            For maps with features: values as in ``Feature`` with the map's own levels, by column name.
         """
         raise NotImplementedError
 
     def parts(self, uncertainty: Floats | None, leaf: Ints | None) -> Parts | None:
-        """The parts of rows; None where the map treats all rows alike.
+        """Parts of the rows; None if the map treats all rows alike.
 
         Parameters
         ----------
         uncertainty : float64, shape (n,), or None
         leaf : int64, shape (n,), or None
-            As predicted.
+            As returned by ``predict``.
         """
         del uncertainty, leaf
         return None
 
 
 class BaseScoreMap(BaseRowMap, frozen=True, kw_only=True, tag_field="map"):
-    """A map of the score alone."""
+    """Map of the score only."""
 
     def probability(self, corrected: Floats, scale: Scale) -> Floats:
-        """Probabilities of corrected scores, of shape (n,)."""
+        """Probabilities of corrected scores, shape (n,)."""
         raise NotImplementedError
 
     def formula(self) -> str:
-        """The map in one line."""
+        """The formula in one line."""
         raise NotImplementedError
 
     def predict(
@@ -152,19 +152,19 @@ class BaseScoreMap(BaseRowMap, frozen=True, kw_only=True, tag_field="map"):
         return Calibrated(probability=self.probability(corrected, scale))
 
     def tables(self, undersampled: float) -> list[Table]:
-        """Its formula."""
+        """Tabulate its formula."""
         del undersampled
         return [formula_table(self.formula())]
 
 
 class BaseClassMap(BaseMap, frozen=True, kw_only=True, tag_field="map"):
-    """A map from the probabilities of a row's classes to better ones."""
+    """Map from class probabilities to calibrated class probabilities."""
 
     def probabilities(self, probability: Matrix) -> Matrix:
-        """Calibrated probabilities of shape (n, C), each row adding up to 1."""
+        """Calibrated probabilities of shape (n, C), each row summing to 1."""
         raise NotImplementedError
 
 
 def formula_table(said: str) -> Table:
-    """A map that is one formula."""
+    """Tabulate a map that is a single formula."""
     return Table(title="Map", header=("formula",), rows=[(said,)])

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class UncertaintyMap(BaseRowMap, frozen=True, kw_only=True, tag_field="map", tag="by-uncertainty"):
-    """One isotonic map for each uncertainty bin [UB sec. 5]; an uncertainty v is in bin #{edges <= v}."""
+    """One isotonic map per uncertainty bin [UB sec. 5]; an uncertainty v is in bin #{edges <= v}."""
 
     methods: ClassVar[frozenset[CalibrationMethod]] = frozenset({CalibrationMethod.MIST})
     needs_uncertainty: ClassVar[bool] = True
@@ -48,7 +48,7 @@ class UncertaintyMap(BaseRowMap, frozen=True, kw_only=True, tag_field="map", tag
         from uqcli.counts import bin_of
 
         del features
-        assert uncertainty is not None  # the map says that it needs it
+        assert uncertainty is not None  # guaranteed by needs_uncertainty
         row = bin_of(uncertainty, np.array(self.uncertainty_edges, dtype=np.float64))
         result = np.empty(len(corrected))
         for level, each in enumerate(self.maps):
@@ -57,7 +57,7 @@ class UncertaintyMap(BaseRowMap, frozen=True, kw_only=True, tag_field="map", tag
         return Calibrated(probability=result)
 
     def parts(self, uncertainty: Floats | None, leaf: Ints | None) -> Parts | None:
-        """Uncertainty levels."""
+        """Parts by uncertainty level."""
         import numpy as np
 
         del leaf
@@ -73,7 +73,7 @@ class UncertaintyMap(BaseRowMap, frozen=True, kw_only=True, tag_field="map", tag
         return [step for each in self.maps for step in each.steps()]
 
     def tables(self, undersampled: float) -> list[Table]:
-        """Its uncertainty levels."""
+        """Tabulate its uncertainty levels."""
         del undersampled
         edges = [None, *self.uncertainty_edges, None]
         rows = [

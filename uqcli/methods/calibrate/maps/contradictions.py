@@ -1,29 +1,29 @@
-"""What numbers of saved maps must be, as the contradiction they would be otherwise."""
+"""Validate the numbers of saved maps, describing the first contradiction."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
 _LARGEST = 1e100
-"""Coefficients and edges beyond would overflow."""
+"""Magnitude beyond which coefficients and edges would overflow."""
 
 
 def first(found: Iterable[str | None]) -> str | None:
-    """The first contradiction, or None."""
+    """First contradiction, or None."""
     return next((each for each in found if each is not None), None)
 
 
 def finite(numbers: Sequence[float]) -> bool:
-    """Whether all numbers can be reckoned with."""
+    """Whether all numbers are finite and cannot overflow."""
     return all(abs(number) < _LARGEST for number in numbers)
 
 
 def not_ascending(numbers: Sequence[float], name: str) -> str | None:
-    """Numbers with a name that should ascend."""
+    """Contradiction if numbers are not finite and ascending, else None."""
     fine = finite(numbers) and list(numbers) == sorted(numbers)
     return None if fine else f"its {name} are not finite and ascending"
 
 
 def not_probabilities(numbers: Sequence[float]) -> str | None:
-    """Numbers that should be probabilities."""
+    """Contradiction if numbers are not probabilities, else None."""
     return None if all(0 <= number <= 1 for number in numbers) else "a rate is no probability"

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 class GroupsMap(BaseRowMap, frozen=True, kw_only=True, tag_field="map", tag="groups"):
-    """One calibration for each combination of levels; others take the last leaf, fitted on all rows."""
+    """One calibration per combination of levels; unknown ones use the last leaf, fitted to all rows."""
 
     methods: ClassVar[frozenset[CalibrationMethod]] = frozenset({CalibrationMethod.HETEROGENEOUS})
 
@@ -77,7 +77,7 @@ class GroupsMap(BaseRowMap, frozen=True, kw_only=True, tag_field="map", tag="gro
         return Calibrated(probability=calibrated_in_leaves(self.leaves, leaf, corrected, scale), leaf=leaf)
 
     def parts(self, uncertainty: Floats | None, leaf: Ints | None) -> Parts | None:
-        """Groups."""
+        """Parts by group."""
         del uncertainty
         return None if leaf is None else Parts(names=names_of_leaves(self.leaves), number=leaf)
 
@@ -86,6 +86,6 @@ class GroupsMap(BaseRowMap, frozen=True, kw_only=True, tag_field="map", tag="gro
         return [step for leaf in self.leaves for step in leaf.calibration.steps()]
 
     def tables(self, undersampled: float) -> list[Table]:
-        """Its groups."""
+        """Tabulate its groups."""
         del undersampled
         return [leaves_table("Groups", self.leaves)]

@@ -18,10 +18,10 @@ if TYPE_CHECKING:
 
 
 class HistogramMap(BaseScoreMap, frozen=True, kw_only=True, tag_field="map", tag="histogram"):
-    """The rate of each bin; a score v is in bin #{edges <= v}.
+    """Positive rate of each bin; a score v is in bin #{edges <= v}.
 
-    An empty bin has the rate of the next bin above that holds rows, and no error. With the stated
-    confidence, all rates are within ``error`` of the truth at once [LS Theorem 3].
+    An empty bin has the rate of the next non-empty bin above, and no error. With the stated confidence, all
+    rates are simultaneously within ``error`` of the truth [LS Theorem 3].
     """
 
     methods: ClassVar[frozenset[CalibrationMethod]] = frozenset({CalibrationMethod.HISTOGRAM})
@@ -63,7 +63,7 @@ class HistogramMap(BaseScoreMap, frozen=True, kw_only=True, tag_field="map", tag
         return f"histogram, {len(self.rate)} bins"
 
     def tables(self, undersampled: float) -> list[Table]:
-        """Its bins."""
+        """Tabulate its bins."""
         del undersampled
         edges = [None, *self.edges, None]
         rows = [

@@ -1,4 +1,4 @@
-"""No map but the correction of the scale."""
+"""Identity map, after the correction for undersampling."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class IdentityMap(BaseScoreMap, frozen=True, kw_only=True, tag_field="map", tag="identity"):
-    """The score itself, as a probability."""
+    """The corrected score as a probability."""
 
     methods: ClassVar[frozenset[CalibrationMethod]] = frozenset({CalibrationMethod.PRIOR})
 
@@ -31,7 +31,7 @@ class IdentityMap(BaseScoreMap, frozen=True, kw_only=True, tag_field="map", tag=
         return "the score itself"
 
     def tables(self, undersampled: float) -> list[Table]:
-        """The correction, which is all that happens to a score."""
+        """Tabulate the correction, if any."""
         corrected = undersampled > 1
         return [
             formula_table(

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class IsotonicMap(BaseScoreMap, frozen=True, kw_only=True, tag_field="map", tag="isotonic"):
-    """Linear between the points (x, y), flat outside; both ascend."""
+    """Linear interpolation of the points (x, y), constant outside; x and y ascend."""
 
     methods: ClassVar[frozenset[CalibrationMethod]] = frozenset({CalibrationMethod.ISOTONIC})
 

@@ -1,4 +1,4 @@
-"""Leaves: parts of the rows told apart by their features, with a map of the score for each."""
+"""Leaves of a partition by features, each with a map of the score."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ _MOST_ROWS = 40
 
 
 class Leaf(msgspec.Struct, frozen=True, kw_only=True):
-    """Rows of one part, and their calibration.
+    """A part of the rows and its calibration.
 
     Attributes
     ----------
     rule
-        Which rows, in words.
+        Condition on the features, in words.
     rows, positives
-        What the leaf holds of the rows it was calibrated on.
+        Rows of the leaf among those it was calibrated on.
     own
-        Whether the map was fitted on the leaf's own rows; if not, on those of a larger part around it.
+        Whether the map was fitted to the leaf's own rows; if not, to those of a larger part.
     """
 
     rule: str
@@ -41,7 +41,7 @@ class Leaf(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def contradiction_in_features(features: Sequence[FeatureColumn]) -> str | None:
-    """The first contradiction in the columns that a map asks about, or None."""
+    """First contradiction among the feature columns of a map, or None."""
     if len({each.name for each in features}) < len(features):
         return "a feature is named twice"
     if any(len(set(each.levels or ())) < len(each.levels or ()) for each in features):
@@ -50,17 +50,17 @@ def contradiction_in_features(features: Sequence[FeatureColumn]) -> str | None:
 
 
 def contradiction_in_leaves(leaves: Sequence[Leaf]) -> str | None:
-    """The first contradiction in the leaves' maps, or None."""
+    """First contradiction among the maps of the leaves, or None."""
     return first(leaf.calibration.contradiction() for leaf in leaves)
 
 
 def names_of_leaves(leaves: Sequence[Leaf]) -> tuple[str, ...]:
-    """Number and rule of each leaf."""
+    """Describe each leaf by number and condition."""
     return tuple(f"leaf {each}: {leaf.rule}" for each, leaf in enumerate(leaves))
 
 
 def leaves_table(title: str, leaves: Sequence[Leaf]) -> Table:
-    """The leaves, or the first of many."""
+    """Tabulate the leaves, at most a limited number."""
     rows = [
         (
             str(at),
@@ -79,7 +79,7 @@ def leaves_table(title: str, leaves: Sequence[Leaf]) -> Table:
 
 
 def calibrated_in_leaves(leaves: Sequence[Leaf], leaf: Ints, corrected: Floats, scale: Scale) -> Floats:
-    """Each row's probability under the map of its leaf."""
+    """Probability of each row by the map of its leaf."""
     import numpy as np
 
     result = np.empty(len(corrected))

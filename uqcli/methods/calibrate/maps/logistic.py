@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class LogisticMap(BaseScoreMap, frozen=True, kw_only=True, tag_field="map", tag="logistic"):
-    """``sigmoid(intercept + slope * log-odds)``: Platt scaling; temperature scaling where intercept is 0."""
+    """``sigmoid(intercept + slope * log-odds)``: Platt scaling, or temperature scaling with intercept 0."""
 
     methods: ClassVar[frozenset[CalibrationMethod]] = frozenset(
         {CalibrationMethod.PLATT, CalibrationMethod.TEMPERATURE}
@@ -34,7 +34,7 @@ class LogisticMap(BaseScoreMap, frozen=True, kw_only=True, tag_field="map", tag=
 
         from uqcli.kernels.logistic import sigmoid
 
-        with np.errstate(over="ignore"):  # infinite log-odds are probabilities 0 and 1
+        with np.errstate(over="ignore"):  # infinite log-odds give probabilities 0 and 1
             return sigmoid(self.intercept + self.slope * scale.log_odds(corrected))
 
     def formula(self) -> str:

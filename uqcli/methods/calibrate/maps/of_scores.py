@@ -1,4 +1,4 @@
-"""The maps that look at the score alone: the parts of other maps, too."""
+"""Maps of the score only, which are also the components of other maps."""
 
 from __future__ import annotations
 

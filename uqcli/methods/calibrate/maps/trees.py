@@ -28,18 +28,18 @@ if TYPE_CHECKING:
     from uqcli.methods.calibrate.scale import Scale
 
 _MOST_TREES = 3
-"""Trees that are shown."""
+"""Maximum number of trees in the tables."""
 
 
 class Tree(msgspec.Struct, frozen=True, kw_only=True):
-    """A partition by questions, the first node first, with one calibration for each leaf."""
+    """Nodes of a tree, the root first, with one calibration per leaf."""
 
     nodes: Annotated[list[Node], Meta(min_length=1)]
     leaves: Annotated[list[Leaf], Meta(min_length=1)]
 
 
 class TreesMap(BaseRowMap, frozen=True, kw_only=True, tag_field="map", tag="trees"):
-    """Heterogeneous calibration [HC Alg. 1]: one tree, the mean of many, or one after the other."""
+    """Heterogeneous calibration [HC Alg. 1]: one tree, the mean of many, or a sequence."""
 
     methods: ClassVar[frozenset[CalibrationMethod]] = frozenset({CalibrationMethod.HETEROGENEOUS})
 
@@ -79,7 +79,7 @@ class TreesMap(BaseRowMap, frozen=True, kw_only=True, tag_field="map", tag="tree
         return Calibrated(probability=total / len(leaves), leaf=leaves[0] if self.has_leaves else None)
 
     def _in_sequence(self, corrected: Floats, scale: Scale, leaves: Sequence[Ints]) -> Floats:
-        """Each tree calibrates the log-odds that the one before gave."""
+        """Apply the trees in sequence, each calibrating the log-odds of the one before."""
         from uqcli.kernels.logistic import sigmoid
         from uqcli.methods.calibrate.scale import Scale as Read
 
@@ -89,18 +89,18 @@ class TreesMap(BaseRowMap, frozen=True, kw_only=True, tag_field="map", tag="tree
         return sigmoid(corrected)
 
     def parts(self, uncertainty: Floats | None, leaf: Ints | None) -> Parts | None:
-        """Leaves."""
+        """Parts by leaf."""
         del uncertainty
         return None if leaf is None else Parts(names=names_of_leaves(self.trees[0].leaves), number=leaf)
 
     def steps(self) -> Sequence[float]:
         """See BaseMap."""
-        if len(self.trees) > 1:  # their mean says 0 or 1 only where all of them do
+        if len(self.trees) > 1:  # the mean is 0 or 1 only if every tree says so
             return ()
         return [step for leaf in self.trees[0].leaves for step in leaf.calibration.steps()]
 
     def tables(self, undersampled: float) -> list[Table]:
-        """The leaves of its first trees."""
+        """Tabulate the leaves of the first trees."""
         del undersampled
         several = len(self.trees) > 1
         return [
