@@ -9,9 +9,9 @@ from uqcli.artifacts.saved import Saved
 
 HEAD = """# Python API
 
-Made from the docstrings by `make reference`. [Work from Python](../how-to/python.md) has an example. Arrays
-are NumPy arrays, lists, or columns of polars, pandas, pyarrow or any other data frame. Letters in brackets
-are [sources](../explanation/sources.md).
+This page lists the public functions and classes. [Work from Python](../how-to/python.md) has an example. An
+array is a NumPy array, a list, or a column of polars, pandas, pyarrow or another data frame library. Letters
+in brackets are [sources](../explanation/sources.md). `make reference` writes this page from the docstrings.
 """
 GROUPS = ("Functions", "Classes", "Choices", "Errors")
 

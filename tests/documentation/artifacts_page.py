@@ -6,17 +6,16 @@ from uqcli.artifacts.registry import model_of
 from uqcli.artifacts.schemas import schema_text
 from uqcli.choices import ArtifactKind
 
-HEAD = """# Artifacts
+HEAD = """# Rule files
 
-Made from the program by `make reference`. What `-o` writes is one JSON object, an artifact. `uqcli show` says
-in words what it does, `uqcli schema KIND` prints its schema. Unknown fields are ignored; a newer
-`format_version` is refused (exit 5). A value v is in bin number #{edges <= v}, counted from 0: an edge
-belongs to the bin above it.
+`-o` saves a rule as one JSON object. `uqcli show` describes it, and `uqcli schema KIND` prints its schema.
+uqcli ignores unknown fields and refuses a newer `format_version` (exit 5). A value v is in bin number
+#{edges <= v}, counted from 0: an edge belongs to the bin above it. `make reference` writes this page.
 """
 
 
 def artifacts_page():
-    """All kinds of artifacts."""
+    """All kinds of rule files."""
     return "\n".join([HEAD, *(_kind(kind) for kind in ArtifactKind)])
 
 

@@ -12,9 +12,9 @@ SHARED_BY = 4
 
 HEAD = """# Commands
 
-Made from the program by `make reference`. Each command has the options of its own table and the shared ones
-that it names, which are [at the end](#shared-options). Any of them can come from a file or the environment,
-see [configuration](files-and-options.md#configuration).
+Each command has the options in its table and the shared options that it names, which are
+[at the end](#shared-options). A file or the environment can set any of them, see
+[configuration](files-and-options.md#configuration). `make reference` writes this page.
 """
 
 

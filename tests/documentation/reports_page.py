@@ -12,17 +12,17 @@ SAMPLE = Path(__file__).parents[2] / "sample_data"
 
 HEAD = """# JSON reports
 
-Made by `make reference`, from what the commands say of the sample data. `--json` prints one object, and
-`--report FILE.json` writes it; the same keys are there on every run of the same options. Numbers are never
-NaN or infinite: what is undefined is null. Every report has
+`--json` prints one object, and `--report FILE.json` writes it. The same options give the same keys on every
+run. Numbers are never NaN or infinite: undefined values are null. Every report has these keys:
 
-- `command` and `uqcli_version`,
-- `source`: rows read, positive ones, dropped ones, and the columns they came from,
-- `parameters`: the options that shape the result, with the values that were used,
-- `metrics`: what `--fail-if` and `.prom` files name, with dots: `precision.low`; see [metrics](metrics.md),
-- `notes`: sentences for people; their words change between versions.
+- `command` and `uqcli_version`
+- `source`: numbers of rows read, positive rows and dropped rows, and the columns read
+- `parameters`: the options that affect the result, with the values used
+- `metrics`: the names for `--fail-if` and `.prom` files, with dots (`precision.low`); see [metrics](metrics.md)
+- `notes`: sentences for people, whose wording changes between versions
 
-`[]` is a list, `*` stands for names from the data: classes, groups, columns.
+`[]` is a list, and `*` stands for a name from the data: a class, a group or a column. `make reference` writes
+this page from reports on the sample data.
 """
 
 

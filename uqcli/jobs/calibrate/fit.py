@@ -51,7 +51,7 @@ class CalibrationOptions:
     confidence
         Confidence of the error bound of histogram calibration.
     leaf_method, min_leaf
-        Heterogeneous: method in the leaves, and the rows below which a leaf uses its parent's map.
+        Heterogeneous: method in the leaves, and the rows below which a leaf uses a larger part's map.
     partitioner, max_depth, split
         Heterogeneous with trees: their options.
     trees

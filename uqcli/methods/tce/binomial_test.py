@@ -12,10 +12,10 @@ from uqcli.methods.tce.verdicts import Verdicts, changes
 from uqcli.parts import PART
 
 _RELATIVE = 1 + 1e-7
-"""Relative tolerance within which an outcome counts as extreme, as in scipy."""
+"""Factor on the observed outcome's probability up to which others count as extreme, as in scipy."""
 
 _TIED = 1 + 1e-12
-"""Relative tolerance within which a p-value equals the level, since tails are rounded."""
+"""Factor on the level up to which a p-value counts as equal to it, since tails are rounded."""
 
 _FEW, _FEW_IN_ALL, _PIECES = 16, 1024, 4
 """Maximum scores of a stretch to test one by one, likewise over all bins, and pieces per split."""

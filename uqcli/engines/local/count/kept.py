@@ -66,7 +66,7 @@ class ColumnFacts:
 
 
 class _Store:
-    """Chunked memory for cached columns, separate from temporaries to avoid fragmentation."""
+    """Chunked memory for cached columns, separate from the memory of temporaries."""
 
     def __init__(self) -> None:
         self._free: dict[int, np.ndarray[Any, Any]] = {}
