@@ -16,7 +16,7 @@ from uqcli.parts import PART, each_part
 
 _CLIP = 1e-12
 _COARSE, _TOGETHER = 4096, 128
-"""Minimum pooled values for starting coefficients, and values per pooled value if many; one step then suffices."""
+"""Minimum pooled values of the first fit, and values per pooled value if many; one step then suffices."""
 
 _MOST_STEPS = 30
 _FAR, _SMALL_STEP = 20.0, 1e-6

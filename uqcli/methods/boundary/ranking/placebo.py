@@ -27,7 +27,7 @@ from uqcli.methods.resampling import resample
 from uqcli.running.progress import followed
 
 PLACEBOS: Final = 100
-"""Permutations, including the identity, if several uncertainties are compared."""
+"""Permutations per uncertainty compared, including the identity."""
 
 _LIKE: Final = 20
 """Minimum rows in a block of adjacent score cells within which uncertainties are permuted."""
