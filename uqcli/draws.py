@@ -122,7 +122,7 @@ def check_seed(seed: int) -> None:
 
 
 def generator(seed: int, purpose: Purpose, *key: int) -> np.random.Generator:
-    """Independent generator for each seed, purpose and key of non-negative integers."""
+    """Create an independent generator for each seed, purpose and key of non-negative integers."""
     check_seed(seed)
     sequence = np.random.SeedSequence(seed, spawn_key=(int(purpose), *key))
     return np.random.Generator(np.random.Philox(sequence))

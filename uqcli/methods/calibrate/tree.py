@@ -215,7 +215,7 @@ def _forest(
 def _boosted(
     matrix: TreeMatrix, positive: Bools, weight: Ints, options: TreeOptions
 ) -> list[tuple[Node, ...]]:
-    """Gradient boosting of the log loss: each tree is fitted to the residuals of those before."""
+    """Learn trees by gradient boosting of the log loss: each is fitted to the residuals of those before."""
     from sklearn.tree import DecisionTreeRegressor
 
     log_odds = np.zeros(len(positive))

@@ -72,7 +72,7 @@ def marginal_threshold(scores: Floats, weight: Ints | None, alpha: Fraction) -> 
 
 
 def label_conditional_thresholds(rows: LabelScores, alphas: Sequence[Fraction]) -> list[float]:
-    """Marginal rule within each class at its own alpha; every label for an unseen class."""
+    """Apply the marginal rule within each class at its own alpha; every label for an unseen class."""
     return [
         marginal_threshold(part.score, part.weight, alpha)
         for label, alpha in enumerate(alphas)

@@ -40,7 +40,7 @@ class ClassWeights:
 
 
 def bbse(confusion: Matrix, predicted: Floats, classes: Sequence[str]) -> ClassWeights:
-    """Black-box shift estimation (Lipton et al. 2018): solve ``C w = mu``.
+    """Estimate class weights by black-box shift estimation (Lipton et al. 2018): solve ``C w = mu``.
 
     Parameters
     ----------
@@ -101,7 +101,7 @@ def em(
     classes: Sequence[str],
     start: Floats | None = None,
 ) -> ClassWeights:
-    """Maximum likelihood of the target prior (Saerens et al. 2002), for calibrated probabilities.
+    """Fit the target prior by maximum likelihood (Saerens et al. 2002), for calibrated probabilities.
 
     Parameters
     ----------

@@ -147,7 +147,7 @@ def _fit(values: _Values, asked: list[int], start: Floats | None) -> list[Floats
 
 
 def _steps_from(starts: list[Floats], values: _Values) -> list[Floats | None]:
-    """Newton steps from nearby starting values, all fits in one pass; None if they do not converge."""
+    """Take Newton steps from nearby starting values, all fits in one pass; None without convergence."""
     settled: list[Floats | None] = [None] * len(starts)
     moving = {number: start.copy() for number, start in enumerate(starts)}
     for _ in range(_MOST_STEPS):

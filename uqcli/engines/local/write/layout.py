@@ -43,8 +43,8 @@ class Layout:
     added
         Names of the added columns.
     numbers
-        CSV columns that become numeric in typed outputs; all others stay text. None for CSV output, and if all inputs and the output are JSON lines,
-        where types do not matter.
+        CSV columns that become numeric in typed outputs; all others stay text. None where types do not
+        matter: for CSV output, and if inputs and output are JSON lines.
     """
 
     schema: pa.Schema
