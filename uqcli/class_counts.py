@@ -68,13 +68,13 @@ class ClassCounts:
         return shares
 
     def observed_labels(self) -> Ints:
-        """Observed labels in the format of ``draw_labels``."""
+        """Return the observed labels in the format of ``draw_labels``."""
         labels = np.zeros(self.probability.shape, dtype=np.int64)
         labels[np.arange(len(self.label)), self.label] = self.count
         return labels
 
     def against_the_rest(self, number: int, labels: Ints) -> ValueCounts:
-        """One-vs-rest counts of one class, pooled by its probability, for the given labels."""
+        """Return the one-vs-rest counts of one class, pooled by its probability, for the given labels."""
         value, place, count = self._columns[number]
         positives = np.bincount(place, weights=labels[:, number]).astype(np.int64)
         return ValueCounts(value=value, count=count, positives=positives)

@@ -106,14 +106,14 @@ class RangeCounts:
         return int(self.count.sum())
 
     def around(self, values: Floats) -> Bools:
-        """Mask of the ranges that may contain any of some values; bool, shape (m,)."""
+        """Return the mask of the ranges that may contain any of some values; bool, shape (m,)."""
         around = np.zeros(len(self.value), dtype=np.bool_)
         at = np.searchsorted(self.value, values, side="right")
         around[at[at > 0] - 1] = True
         return around
 
     def holding(self, ranks: Ints) -> Bools:
-        """Mask of the ranges that contain the rows of some 0-based ranks; bool, shape (m,)."""
+        """Return the mask of the ranges that contain the rows of some 0-based ranks; bool, shape (m,)."""
         held = np.zeros(len(self.value), dtype=np.bool_)
         held[np.searchsorted(np.cumsum(self.count), ranks, side="right")] = True
         return held
@@ -306,7 +306,7 @@ class SortedRows:
 
 
 def run_starts(ordered: Numbers) -> Ints:
-    """Positions at which a sorted array changes its value."""
+    """Find the positions at which a sorted array changes its value."""
     is_start = np.ones(len(ordered), dtype=np.bool_)
     np.not_equal(ordered[1:], ordered[:-1], out=is_start[1:])
     return np.flatnonzero(is_start)
@@ -334,7 +334,7 @@ def narrow_bins(value: Numbers, edges: Numbers) -> NarrowInts:
 
 
 def places_by_bin(number: NarrowInts, bins: int) -> Iterator[Ints]:
-    """Ascending row indices of each bin, by comparison for few bins and by sorting for many."""
+    """Return the ascending row indices of each bin, by comparison for few bins and by sorting for many."""
     if bins <= FEW_EDGES + 1:
         for each in range(bins):
             yield np.flatnonzero(number == each)
@@ -346,7 +346,7 @@ def places_by_bin(number: NarrowInts, bins: int) -> Iterator[Ints]:
 
 
 def distinct_cells(counts: ValueCounts) -> CellRow:
-    """One cell per distinct score."""
+    """Return one cell per distinct score."""
     none_below = np.zeros(len(counts.value), dtype=np.int64)
     return CellRow(
         lower=counts.value,
@@ -358,7 +358,7 @@ def distinct_cells(counts: ValueCounts) -> CellRow:
 
 
 def binned_cells(counts: ValueCounts, edges: Floats) -> CellRow:
-    """Cells between sorted score edges.
+    """Return the cells between sorted score edges.
 
     Parameters
     ----------
@@ -386,12 +386,12 @@ def binned_cells(counts: ValueCounts, edges: Floats) -> CellRow:
 
 
 def _sums_between(amount: Ints, starts: Ints) -> Ints:
-    """Exact sums between adjacent positions."""
+    """Compute the exact sums between adjacent positions."""
     return np.diff(_running(amount)[starts])
 
 
 def _running(amount: Ints) -> Ints:
-    """Cumulative sums, beginning with 0."""
+    """Compute the cumulative sums, beginning with 0."""
     return np.concatenate([np.zeros(1, dtype=np.int64), np.cumsum(amount)])
 
 

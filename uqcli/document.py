@@ -72,7 +72,7 @@ class Table:
 
 
 def meant(meanings: Mapping[str, Mapping[str, str]]) -> Iterator[tuple[str, str, str]]:
-    """Metrics by kind as table rows: kind (on its first metric only), metric, meaning.
+    """Return the metrics by kind as table rows: kind (on its first metric only), metric, meaning.
 
     Examples
     --------
@@ -174,7 +174,7 @@ class Document:
     live: Sequence[str] = ()
 
     def sentences(self) -> list[str]:
-        """All sentences of the document."""
+        """Return all sentences of the document."""
         return [*self.lead, *self.cautions, *self.notes]
 
 
@@ -186,10 +186,10 @@ class Report(Protocol):
         """Metrics that ``--fail-if`` checks, by rule file name if there are several, else under ''."""
 
     def payload(self) -> dict[str, Any]:
-        """The JSON form."""
+        """Return the JSON form."""
 
     def document(self) -> Document:
-        """The readable form."""
+        """Return the readable form."""
 
 
 class OneResult:
@@ -207,7 +207,7 @@ class OneResult:
 
 
 def head_of(command: str, source: Any, parameters: Any) -> dict[str, Any]:
-    """First keys of the JSON form of a report; takes structs or dicts."""
+    """Find the first keys of the JSON form of a report; takes structs or dicts."""
     import msgspec
 
     head = {"command": command, "uqcli_version": VERSION}
@@ -215,7 +215,7 @@ def head_of(command: str, source: Any, parameters: Any) -> dict[str, Any]:
 
 
 def plain(metrics: Metrics) -> dict[str, Any]:
-    """Metrics as JSON values: an estimate becomes ``{value, low, high}``."""
+    """Return the metrics as JSON values: an estimate becomes ``{value, low, high}``."""
     result: dict[str, Any] = {}
     for name, metric in metrics.items():
         if isinstance(metric, Estimate):

@@ -49,7 +49,7 @@ def blocks(rows: int, seed: int, purpose: Purpose) -> Iterator[tuple[int, np.ran
 
 
 def uniforms(position: Ints, seed: int, purpose: Purpose) -> Floats:
-    """One uniform number in [0, 1) per row, independent of the other rows.
+    """Return one uniform number in [0, 1) per row, independent of the other rows.
 
     Parameters
     ----------
@@ -70,7 +70,7 @@ def uniforms(position: Ints, seed: int, purpose: Purpose) -> Floats:
 
 
 def hashes(columns: Sequence[NDArray[np.generic]], *key: int) -> NDArray[np.uint64]:
-    """Hash of each row's values and a key, to order rows independently of their order in the file.
+    """Hash each row's values and a key, to order rows independently of their order in the file.
 
     Parameters
     ----------
@@ -102,7 +102,7 @@ def _split_mix(state: NDArray[np.uint64]) -> NDArray[np.uint64]:
 
 
 def digest(columns: Sequence[NDArray[np.generic]]) -> int:
-    """64-bit digest of all values of some columns, in order."""
+    """Compute the 64-bit digest of all values of some columns, in order."""
     found = blake2b(digest_size=8)
     for column in columns:
         found.update(np.ascontiguousarray(column).tobytes())

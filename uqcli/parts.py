@@ -31,7 +31,7 @@ def each_part(work: Callable[[slice], T], stop: int) -> list[T]:
 
 
 def sums_before(amount: Counts, at: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Exact sums of the first ``at[i]`` counts.
+    """Compute the exact sums of the first ``at[i]`` counts.
 
     Parameters
     ----------
@@ -68,7 +68,7 @@ def sums_before(amount: Counts, at: NDArray[np.int64]) -> NDArray[np.int64]:
 
 
 def sums_from(amount: Counts, first: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Exact sums from each of some strictly ascending positions to the next, or to the end.
+    """Compute the exact sums from each of some strictly ascending positions to the next, or to the end.
 
     Examples
     --------
@@ -79,7 +79,7 @@ def sums_from(amount: Counts, first: NDArray[np.int64]) -> NDArray[np.int64]:
 
 
 def places_of(amount: Counts, rank: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Positions of the rows of given ranks, where position i holds ``amount[i]`` rows.
+    """Find the positions of the rows of given ranks, where position i holds ``amount[i]`` rows.
 
     Parameters
     ----------

@@ -133,7 +133,7 @@ class WeightsSeen:
         self.size, self.odd, self.rows = sums[:, kept]
 
     def caution(self) -> str:
-        """Caution if the weights do not count independent rows; empty if nothing suggests so."""
+        """Return the caution if the weights do not count independent rows; empty if nothing suggests so."""
         said = self._looks()
         order = np.argsort(self.value, kind="stable")
         copies = labels_say_copies(self.size[order], self.odd[order]) if said else False
@@ -147,7 +147,7 @@ class WeightsSeen:
         )
 
     def _looks(self) -> str:
-        """Reason why the weights look unlike counts; empty if they do not."""
+        """Return the reason why the weights look unlike counts; empty if they do not."""
         rows, total = (sum(each[at] for each in self.of_label.values()) for at in (0, 1))
         if total > _HEAVY * rows:
             return f"weights are {total / rows:.3g} on average"

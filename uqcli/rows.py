@@ -48,7 +48,7 @@ class Rows:
     valid: Bools | None = None
 
     def __len__(self) -> int:
-        """Number of rows, each counted once whatever its weight."""
+        """Return the number of rows, each counted once whatever its weight."""
         return len(self._columns()[0])
 
     @property
@@ -73,11 +73,11 @@ class Rows:
         return self.positive
 
     def counted(self) -> Ints:
-        """Weights, 1 by default."""
+        """Return the weights, 1 by default."""
         return np.ones(len(self), dtype=np.int64) if self.weight is None else self.weight
 
     def counts(self, value: Floats, rows: Ints | Bools | None = None) -> ValueCounts:
-        """Tie-pooled counts of one value per row.
+        """Return the tie-pooled counts of one value per row.
 
         Parameters
         ----------
@@ -159,7 +159,7 @@ class Rows:
         )
 
     def _columns(self) -> list[NDArray[Any]]:
-        """Columns that define whether rows are equal."""
+        """Return the columns that define whether rows are equal."""
         first, *others = self.numbers.values()
         labels = [each for each in (self.positive, self.label_class) if each is not None]
         features = [each.value for each in self.features.values()]

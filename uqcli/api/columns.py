@@ -100,7 +100,7 @@ def class_rows(
 
 
 def by_name(columns: Mapping[Any, Column] | None) -> dict[str, Column]:
-    """Columns of a mapping or a data frame, by name as text; names may be numbers.
+    """Return the columns of a mapping or a data frame, by name as text; names may be numbers.
 
     Raises
     ------

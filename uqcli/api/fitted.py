@@ -72,7 +72,7 @@ class Fitted(Generic[ModelT]):
         return to_markdown(ShowReport(model=self.artifact).document())
 
     def _given(self, score: Column, uncertainty: Column | None) -> dict[str, Column | None]:
-        """Score and uncertainty by the names that the rule file uses."""
+        """Return the score and uncertainty by the names that the rule file uses."""
         columns = self.artifact.source.columns
         given: dict[str, Column | None] = {columns["score"]: score}
         if self.artifact.needs_uncertainty and columns["uncertainty"] != columns["score"]:

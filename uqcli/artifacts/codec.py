@@ -48,7 +48,7 @@ def encode_object(content: dict[str, Any]) -> bytes:
 
 
 def digest_of(content: dict[str, Any]) -> str:
-    """SHA-256 of a rule without its digest, as hexadecimal digits.
+    """Compute the SHA-256 of a rule without its digest, as hexadecimal digits.
 
     Independent of key order, white space and number format, which other programs change.
     """
@@ -70,7 +70,7 @@ def _plain(value: Any) -> Any:
 
 
 def content_of(artifact: Saved) -> dict[str, Any]:
-    """Content of a rule file: all fields and their digest."""
+    """Return the content of a rule file: all fields and their digest."""
     rest = _rest(msgspec.to_builtins(artifact))
     return {**rest, "digest": digest_of(rest)}
 

@@ -227,7 +227,7 @@ class ConformalArtifact(Saved, frozen=True, kw_only=True):
         return f"Guaranteed coverage: {percent} {whom}, {_ON_AVERAGE}."
 
     def promised_to(self, name: str) -> float:
-        """Guaranteed coverage of a class."""
+        """Return the guaranteed coverage of a class."""
         own = (self.parameters.alpha_by_class or {}).get(name)
         return 1 - (self.alpha if own is None else float(own))
 
@@ -274,5 +274,5 @@ def _one_threshold(classes: int, threshold: float, rows: int | None) -> Table:
 
 
 def _usable_probabilities(rows: Rows, roles: Roles) -> Matrix:
-    """Class probabilities, 0 in invalid rows."""
+    """Return the class probabilities, 0 in invalid rows."""
     return rows.filled(probabilities(rows, roles), 0.0)

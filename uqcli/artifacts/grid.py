@@ -149,7 +149,7 @@ class GridArtifact(Saved, frozen=True, kw_only=True):
         )
 
     def _by_uncertainty(self, names: Sequence[str]) -> Table:
-        """Rows and positive rate of each uncertainty bin."""
+        """Return the rows and positive rate of each uncertainty bin."""
         sums = [(sum(rows), sum(hits)) for rows, hits in zip(self.count, self.positives, strict=True)]
         lines = [
             (name, count(rows), share(hits / rows if rows else None))
@@ -168,7 +168,7 @@ class GridArtifact(Saved, frozen=True, kw_only=True):
         return f"{together}: {scores}positive rate (rows)"
 
     def shown_groups(self) -> Sequence[range]:
-        """Score bins that share a line, for each line."""
+        """Return the score bins that share a line, for each line."""
         width = len(self.count[0])
         lines = min(width, _SHOWN_BINS)
         least, longer = divmod(width, lines)
@@ -226,7 +226,7 @@ def grid_artifact(cells: Cells, source: Source, parameters: GridParameters) -> G
 
 
 def _place_in(cells: Cells, rows: Rows) -> tuple[Ints, Ints]:
-    """Uncertainty bin and score bin of each row."""
+    """Return the uncertainty bin and score bin of each row."""
     column = np.zeros(len(rows.score), dtype=np.int64)
     if rows.uncertainty is None:
         row = np.zeros(len(rows.score), dtype=np.int64)

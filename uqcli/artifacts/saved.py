@@ -88,15 +88,15 @@ class Saved(msgspec.Struct, frozen=True, kw_only=True):
         return ()
 
     def contradiction(self) -> str | None:
-        """First contradiction between its fields that a schema cannot express, or None."""
+        """Find the first contradiction between its fields that a schema cannot express, or None."""
         raise NotImplementedError
 
     def features(self) -> tuple[FeatureRequest, ...]:
-        """Columns that it uses beside score and uncertainty."""
+        """Return the columns that it uses beside score and uncertainty."""
         return ()
 
     def reads(self, named: ColumnOverrides) -> Roles:
-        """Columns that it reads, without labels and weights.
+        """Return the columns that it reads, without labels and weights.
 
         Raises
         ------
@@ -106,7 +106,7 @@ class Saved(msgspec.Struct, frozen=True, kw_only=True):
         return roles_of([self], named, labelled=False)
 
     def adds(self, roles: Roles, form: NewColumns) -> AddedColumns:
-        """Columns that it adds to every row.
+        """Return the columns that it adds to every row.
 
         Raises
         ------
@@ -124,11 +124,11 @@ class Saved(msgspec.Struct, frozen=True, kw_only=True):
         return f"{self.document().title}, from {self.source.rows:,} rows"
 
     def facts(self) -> Metrics:
-        """Metrics that ``--fail-if`` can check."""
+        """Return the metrics that ``--fail-if`` can check."""
         raise NotImplementedError
 
     def missing_columns(self) -> str | None:
-        """Role of a column that it reads but does not name, in words; None if there is none."""
+        """Return the role of a column that it reads but does not name, in words; None if there is none."""
         if self.of_classes:
             return columns_of_classes(self.columns, self.of_classes)
         if "score" not in self.source.columns:
@@ -144,7 +144,7 @@ class Saved(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def roles_of(artifacts: Sequence[Saved], named: ColumnOverrides, *, labelled: bool) -> Roles:
-    """Columns to read for several rules together.
+    """Return the columns to read for several rules together.
 
     Raises
     ------
@@ -170,7 +170,7 @@ def roles_of(artifacts: Sequence[Saved], named: ColumnOverrides, *, labelled: bo
 
 
 def _roles_of_classes(artifact: Saved, named: ColumnOverrides, *, labelled: bool) -> Roles:
-    """Columns of a single rule: two rules may order their classes differently."""
+    """Return the columns of a single rule: two rules may order their classes differently."""
     named.refuse(("score", "uncertainty"), f"with a {artifact.kind} artifact of class probabilities")
     classes = {name: artifact.columns[f"{PROBA}{name}"] for name in artifact.of_classes}
     return Roles(

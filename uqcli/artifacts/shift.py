@@ -79,7 +79,7 @@ class ShiftArtifact(Saved, frozen=True, kw_only=True):
         return None if fine else "a draw is not a finite weight for each class"
 
     def weights_for(self, classes: Sequence[str]) -> list[float]:
-        """Class weights in a given class order.
+        """Return the class weights in a given class order.
 
         Raises
         ------
@@ -95,7 +95,7 @@ class ShiftArtifact(Saved, frozen=True, kw_only=True):
         return [by_class[name] for name in classes]
 
     def draws_for(self, classes: Sequence[str]) -> Matrix | None:
-        """Drawn class weights in a given class order, shape (B, C); None without draws."""
+        """Return the drawn class weights in a given class order, shape (B, C); None without draws."""
         if not self.draws:
             return None
         columns = [self.classes.index(name) for name in classes]
@@ -111,13 +111,13 @@ class ShiftArtifact(Saved, frozen=True, kw_only=True):
         )
 
     def target_shares(self) -> list[Estimate]:
-        """Prior of each class in the target data, with its interval if known."""
+        """Return the prior of each class in the target data, with its interval if known."""
         ends: Sequence[Sequence[float | None]] = self.target_interval or [(None, None)] * len(self.classes)
         pairs = zip(self.target_prior, ends, strict=True)
         return [Estimate(value=share, low=low, high=high) for share, (low, high) in pairs]
 
     def estimates(self) -> dict[str, Metric]:
-        """Weight of each class, with its interval if known."""
+        """Return the weight of each class, with its interval if known."""
         pairs = zip(self.classes, self.weights, strict=True)
         if self.interval is None:
             return dict(pairs)

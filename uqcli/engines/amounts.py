@@ -43,7 +43,7 @@ def has_more_decimals(amount: np.ndarray[Any, np.dtype[np.floating[Any]]]) -> Bo
 
 
 def refuse_decimals(found: str) -> DataError:
-    """Error for an amount with too many decimals."""
+    """Create the error for an amount with too many decimals."""
     return DataError(
         found,
         expected="amounts with at most 4 decimals",

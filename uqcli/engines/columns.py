@@ -65,5 +65,5 @@ def _misspelt(name: str, columns: Sequence[str]) -> list[str]:
 
 
 def _words(name: str) -> tuple[int, list[str]]:
-    """Number of words in a name, and its numbers."""
+    """Return the number of words in a name, and its numbers."""
     return len(re.findall(r"[^\W_]+", name)), re.findall(r"\d+", name)

@@ -213,7 +213,7 @@ def _directory(tree: Tree, folder: Entry, options: ReadOptions) -> Iterator[Inpu
 
 
 def _data_files(tree: Tree, folder: Entry) -> Iterator[Entry]:
-    """Data files of a folder, sorted by name, and of its ``key=value`` subfolders."""
+    """Return the data files of a folder, sorted by name, and of its ``key=value`` subfolders."""
     entries = [entry for entry in tree.inside(folder) if not entry.is_hidden]
     tree.expect(entry for entry in entries if entry.is_folder and is_partition(entry.base))
     for entry in entries:
@@ -255,7 +255,7 @@ _NOT_OF_ROWS: Final = frozenset(
 
 
 def format_of(name: str, asked: FileFormat | None) -> FileFormat:
-    """Output format: as requested, else by name, else CSV.
+    """Return the output format: as requested, else by name, else CSV.
 
     Raises
     ------

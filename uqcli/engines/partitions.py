@@ -21,7 +21,7 @@ def is_partition(folder: str) -> bool:
 
 
 def partition_keys(folders: Sequence[str]) -> dict[str, str | None]:
-    """Partition keys and values in a path; of a repeated key, the innermost.
+    """Parse the partition keys and values in a path; of a repeated key, the innermost.
 
     Examples
     --------

@@ -17,12 +17,12 @@ BINARY: Final = ("0", "1")
 
 
 def classes_of(roles: Roles) -> tuple[str, ...]:
-    """Classes, in order."""
+    """Return the classes, in order."""
     return tuple(roles.classes) or BINARY
 
 
 def probabilities(rows: Rows, roles: Roles) -> Matrix:
-    """Class probabilities of rows, shape (n, C).
+    """Return the class probabilities of rows, shape (n, C).
 
     Raises
     ------
@@ -39,7 +39,7 @@ def probabilities(rows: Rows, roles: Roles) -> Matrix:
 
 
 def label_numbers(rows: Rows) -> Ints:
-    """Class index of each row's label."""
+    """Return the class index of each row's label."""
     return rows.labels.astype(np.int64) if rows.label_class is None else rows.label_class
 
 
@@ -61,7 +61,7 @@ def require_probabilities(score: Floats, column: str, remedy: str = "calibrate t
 
 
 def positions_of(rows: Rows) -> Ints:
-    """Row positions, which key the random draws of single rows.
+    """Return the row positions, which key the random draws of single rows.
 
     Raises
     ------

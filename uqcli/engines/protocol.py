@@ -201,7 +201,7 @@ class Partition:
         return keys and np.array_equal(self.edges, other.edges)
 
     def __hash__(self) -> int:
-        """Hash consistent with equality."""
+        """Compute the hash consistent with equality."""
         return hash((self.groups, self.classes, *self.edges.tolist()))
 
 
@@ -222,12 +222,12 @@ class Table(Protocol):
         """Facts of the rows read."""
 
     def groups(self, column: str) -> tuple[str, ...]:
-        """Sorted group texts of a key column among rows of positive weight."""
+        """Return the sorted group texts of a key column among rows of positive weight."""
 
     def edges(
         self, role: str, ranks: Callable[[int], Ints], by: Partition = WHOLE
     ) -> tuple[ValueCounts, ...]:
-        """Counts of a column in each part, exact at given ranks.
+        """Return the counts of a column in each part, exact at given ranks.
 
         Parameters
         ----------
@@ -236,7 +236,7 @@ class Table(Protocol):
         """
 
     def counted(self, by: Partition, unsettled: Unsettled, role: str = "score") -> tuple[RangeCounts, ...]:
-        """Counts of a column in each part, then of all rows.
+        """Return the counts of a column in each part, then of all rows.
 
         Parameters
         ----------
@@ -245,16 +245,16 @@ class Table(Protocol):
         """
 
     def pooled(self, by: Partition, role: str = "score") -> tuple[ValueCounts, ...]:
-        """Exact tie-pooled counts of a column in each part."""
+        """Compute the exact tie-pooled counts of a column in each part."""
 
     def isotonic(self, by: Partition) -> tuple[ValueCounts, ...]:
-        """Isotonic blocks of the scores in each part, then of all rows.
+        """Return the isotonic blocks of the scores in each part, then of all rows.
 
         Each block is at its first score.
         """
 
     def rows(self) -> Rows:
-        """All rows of positive weight, in any order, for methods that counts do not suffice for."""
+        """Return all rows of positive weight, in any order, for methods that counts do not suffice for."""
 
 
 class CheckedBatches(Protocol):
@@ -294,7 +294,7 @@ class Engine(Protocol):
         """Estimate the size of the inputs; None if unknown before reading, or if another machine has them."""
 
     def table(self, request: DataRequest) -> Table:
-        """Table of the request's rows; nothing is read before the first query."""
+        """Return the table of the request's rows; nothing is read before the first query."""
 
     def rows(self, request: DataRequest) -> ReadRows:
         """Read all requested columns of all rows."""
@@ -303,7 +303,7 @@ class Engine(Protocol):
         """Iterate over checked rows in order, for counting."""
 
     def digest(self, request: DataRequest) -> str:
-        """SHA-256 of all bytes of the inputs in order; streams must be kept."""
+        """Compute the SHA-256 of all bytes of the inputs in order; streams must be kept."""
 
     def stream(self, request: StreamRequest) -> StreamFacts:
         """Apply a rule to files, keeping row order and other columns."""

@@ -11,7 +11,7 @@ CUT: Final = "check that the file was written to its end"
 
 
 def no_rows(dropped: int) -> DataError:
-    """Error if no row is left after dropping."""
+    """Create the error if no row is left after dropping."""
     said = f" ({dropped} were dropped)" if dropped else ""
     return DataError(f"no rows to work on{said}", expected="at least one row of data")
 
@@ -28,7 +28,7 @@ def no_weight() -> DataError:
 
 
 def no_positive(value: str, column: str) -> DataError:
-    """Error if the text of --positive never occurs."""
+    """Create the error if the text of --positive never occurs."""
     return DataError(
         f"label '{value}' never appears in column '{column}'",
         expected="the text of the positive label",
@@ -37,7 +37,7 @@ def no_positive(value: str, column: str) -> DataError:
 
 
 def unusable_values(found: str, *, cut: bool = False) -> DataError:
-    """Error for missing or non-finite values, as ``found`` describes.
+    """Create the error for missing or non-finite values, as ``found`` describes.
 
     Parameters
     ----------
@@ -59,7 +59,7 @@ def unnormalised(found: str) -> DataError:
 
 
 def no_counts_of_rows(found: str) -> DataError:
-    """Error for negative or non-integer weights, as ``found`` describes."""
+    """Create the error for negative or non-integer weights, as ``found`` describes."""
     return DataError(
         found,
         expected="non-negative integers",
@@ -69,7 +69,7 @@ def no_counts_of_rows(found: str) -> DataError:
 
 
 def too_heavy(column: str) -> DataError:
-    """Error for a total weight beyond the maximum."""
+    """Create the error for a total weight beyond the maximum."""
     return DataError(
         f"column '{column}' adds up to more than {MOST_ROWS}",
         expected="fewer rows by weight",
@@ -78,7 +78,7 @@ def too_heavy(column: str) -> DataError:
 
 
 def inputs_changed() -> DataError:
-    """Error if a second pass found other rows than the first."""
+    """Create the error if a second pass found other rows than the first."""
     return DataError(
         "the inputs changed while they were read", expected="files that nobody changes during the run"
     )

@@ -218,7 +218,7 @@ class Roles:  # noqa: PLW1641 (mappings in it cannot be hashed)
         return replace(self, numbers={**self.numbers, **{name: name for name in matched}}, pattern=None)
 
     def named(self) -> dict[str, str]:
-        """Column names of the required roles."""
+        """Return the column names of the required roles."""
         others = (("label", self.label), ("weight", self.weight))
         return {
             **self.all_numbers(),
@@ -228,17 +228,17 @@ class Roles:  # noqa: PLW1641 (mappings in it cannot be hashed)
         }
 
     def all_numbers(self) -> dict[str, str]:
-        """Column names of the numeric roles, with class probabilities."""
+        """Return the column names of the numeric roles, with class probabilities."""
         return {**self.numbers, **{PROBA + name: column for name, column in self.classes.items()}}
 
     def wanted(self) -> tuple[str, ...]:
-        """Column names, and patterns, before any input is opened."""
+        """Return the column names, and patterns, before any input is opened."""
         patterns = [self.pattern, None if self.class_columns is None else self.class_columns.columns]
         listed = [name.strip() for each in patterns if each for name in each.split(",")]
         return (*self.columns(), *listed)
 
     def columns(self) -> list[str]:
-        """Column names, without duplicates."""
+        """Return the column names, without duplicates."""
         return list(dict.fromkeys(self.named().values()))
 
     def without(self, role: str) -> Roles:
@@ -247,7 +247,7 @@ class Roles:  # noqa: PLW1641 (mappings in it cannot be hashed)
 
 
 def _in_order(roles: Roles) -> list[object]:
-    """All field values; mappings as pairs, since mapping equality ignores order."""
+    """Return all field values; mappings as pairs, since mapping equality ignores order."""
     values = (getattr(roles, each.name) for each in fields(roles))
     return [tuple(each.items()) if isinstance(each, Mapping) else each for each in values]
 

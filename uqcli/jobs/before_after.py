@@ -58,7 +58,7 @@ def _of_all_classes(counts: ClassCounts) -> ValueCounts:
 
 
 def _parts(map_: CalibrationMap, uncertainty: Floats | None, leaf: Ints | None) -> list[tuple[str, Ints]]:
-    """Parts of the map with their row indices."""
+    """Return the parts of the map with their row indices."""
     found = map_.parts(uncertainty, leaf)
     if found is None:
         return []

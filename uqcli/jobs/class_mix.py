@@ -45,7 +45,7 @@ def load_shift(shift: SavedShift) -> ShiftArtifact:
 
 
 def mix_of(shift: ShiftArtifact, positive: str | None) -> TargetMix:
-    """Weights of the positive and the other class.
+    """Return the weights of the positive and the other class.
 
     Parameters
     ----------

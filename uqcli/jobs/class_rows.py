@@ -61,7 +61,7 @@ class ClassReader:
         self.levels, self.unnormalised = self._batches.levels, self._batches.unnormalised
 
     def probabilities(self, rows: Rows) -> Matrix:
-        """Class probabilities of a batch, shape (n, C).
+        """Return the class probabilities of a batch, shape (n, C).
 
         Raises
         ------

@@ -54,7 +54,7 @@ def compare(pairs: Pairs, plan: ResamplingPlan) -> Comparison:
 
 
 def minus(one: float | None, other: float | None) -> float | None:
-    """Difference; None if either value is undefined."""
+    """Compute the difference; None if either value is undefined."""
     return None if one is None or other is None else one - other
 
 
@@ -103,7 +103,7 @@ def _in_range(side: str, name: str, ends: tuple[float, float] | None) -> tuple[f
 
 
 def _metrics_of_classes(pairs: PairedClassCounts) -> list[Values]:
-    """Losses over all classes jointly, and class means of one-vs-rest calibration errors."""
+    """Compute the losses over all classes jointly, and class means of one-vs-rest calibration errors."""
     found: list[Values] = []
     for counts, losses in zip(pairs.sides, pairs.losses().values(), strict=True):
         labels = counts.observed_labels()
@@ -114,7 +114,7 @@ def _metrics_of_classes(pairs: PairedClassCounts) -> list[Values]:
 
 
 def metrics_of(counts: ValueCounts) -> Values:
-    """Metrics of probabilities: ranking, likelihood, calibration."""
+    """Return the metrics of probabilities: ranking, likelihood, calibration."""
 
     def binned(binning: Binning) -> ScoreBins:
         sizes = BinSizes(bins=defaults.SINGLE_SCORE_BINS)

@@ -13,7 +13,7 @@ from uqcli.methods.bin.registry import BinSizes, rule_of
 
 
 def uncertainty_edges(table: Table, spec: GridSpec) -> Floats:
-    """Uncertainty edges; float64, shape (K-1,)."""
+    """Return the uncertainty edges; float64, shape (K-1,)."""
     rule, bins = uncertainty_rule(spec.binning), spec.uncertainty_bins
     if bins == 1:
         return np.empty(0)
@@ -30,7 +30,7 @@ def grid_parts(
     also: Unsettled | None = None,
     thresholds: Unsettled | None = None,
 ) -> tuple[RangeCounts, ...]:
-    """Scores of each uncertainty bin, then of all rows, as exact as the grid requires.
+    """Return the scores of each uncertainty bin, then of all rows, as exact as the grid requires.
 
     Parameters
     ----------

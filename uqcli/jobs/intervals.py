@@ -44,6 +44,6 @@ def check_confidence(confidence: float) -> None:
 
 
 def proportion_estimate(successes: int, trials: int, confidence: float) -> ExactEstimate:
-    """A proportion with its exact interval; the value is None without trials."""
+    """Return a proportion with its exact interval; the value is None without trials."""
     low, high = clopper_pearson(successes, trials, confidence)
     return ExactEstimate(value=successes / trials if trials else None, low=low, high=high)

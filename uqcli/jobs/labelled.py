@@ -28,7 +28,7 @@ def open_table(data: DataRequest, *, looks_at_uncertainty: bool) -> Table:
 
 
 def source_of(facts: SourceFacts) -> Source:
-    """Facts of the rows, in the form that rule files save."""
+    """Return the facts of the rows, in the form that rule files save."""
     return Source(rows=facts.rows, positives=facts.positives, dropped=facts.dropped, columns=facts.columns)
 
 

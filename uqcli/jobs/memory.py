@@ -107,7 +107,7 @@ def require_memory(data: DataRequest, need: Need) -> None:
 
 
 def needed_bytes(expected: Expected, need: Need) -> int:
-    """Estimated memory, within 50 % of the measured one."""
+    """Estimate the memory, within 50 % of the measured one."""
     of_row = need.bytes_per_row + need.bytes_per_class * expected.classes
     return _PROGRAM + expected.rows * of_row
 

@@ -71,7 +71,7 @@ class Kernel(Generic[*Ts, R]):
         return result
 
     def loaded(self, args: tuple[Any, ...]) -> Callable[[*Ts], R]:
-        """Compiled function, from the cache unless that fails.
+        """Return the compiled function, from the cache unless that fails.
 
         The cache is accessed here, before the kernel runs, so that errors of the kernel are never mistaken
         for cache problems. A real compiler error recurs without the cache.
@@ -105,7 +105,7 @@ class Kernel(Generic[*Ts, R]):
 
 
 def cache_directory(beside: Path) -> str | None:
-    """Directory of compiled kernels: '' for beside their sources, None if no directory can be trusted.
+    """Choose the directory of compiled kernels: '' for beside their sources, None if none can be trusted.
 
     A cache is pickled code. It is therefore only read from an absolute directory that we own and nobody else
     may write. Candidates: NUMBA_CACHE_DIR if set, else the directory beside the sources, else one in the home

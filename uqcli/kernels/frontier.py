@@ -9,7 +9,7 @@ from uqcli.kernels.compile import kernel
 
 
 def bin_frontier(gains: Ints) -> Ints:
-    """For every total number of bins, find how many each row takes in the best boundary.
+    """Find how many bins each row takes in the best boundary, for every total number of bins.
 
     Parameters
     ----------

@@ -42,7 +42,7 @@ def solved(matrix: Matrix, right: Floats) -> Floats:
 
 
 def least_solution(matrix: Matrix, right: Floats) -> Floats:
-    """Minimum-norm least-squares solution of ``matrix x = right`` for a small symmetric matrix.
+    """Compute the minimum-norm least-squares solution of ``matrix x = right`` for a small symmetric matrix.
 
     Uses an eigendecomposition by Jacobi rotations.
 
@@ -92,7 +92,7 @@ def is_positive_definite(matrix: Matrix) -> bool:
 
 
 def extreme_singular_values(matrix: Matrix) -> tuple[float, float]:
-    """Smallest and largest singular value of a square matrix.
+    """Find the smallest and largest singular value of a square matrix.
 
     Householder bidiagonalisation, then bisection with the Sturm count of the Golub-Kahan tridiagonal matrix
     (1965).
@@ -131,7 +131,7 @@ def _reflect(block: Matrix) -> None:
 
 
 def _bisected(squares: list[float], rank: int, bound: float) -> float:
-    """Eigenvalue of the symmetric tridiagonal matrix with zero diagonal, by 0-based rank."""
+    """Compute the eigenvalue of the symmetric tridiagonal matrix with zero diagonal, by 0-based rank."""
     low, high = 0.0, bound
     while True:
         middle = (low + high) / 2
@@ -144,7 +144,7 @@ def _bisected(squares: list[float], rank: int, bound: float) -> float:
 
 
 def _below(squares: list[float], shift: float) -> int:
-    """Number of eigenvalues below a shift: negative pivots of the shifted matrix."""
+    """Return the number of eigenvalues below a shift: negative pivots of the shifted matrix."""
     pivot = -shift
     negative = 1 if pivot < 0 else 0
     for square in squares:

@@ -58,7 +58,7 @@ def logistic_fit(
 
 
 def negative_log_likelihood(coefficients: Floats, features: Floats, count: Ints, positives: Ints) -> float:
-    """Loss of a logistic model; shapes as in ``logistic_fit``."""
+    """Compute the loss of a logistic model; shapes as in ``logistic_fit``."""
     lines = [np.ones(len(count)), *features]
     return _loss(coefficients, lines, count, positives, np.zeros(len(lines)), 0.0)[0]
 
@@ -82,7 +82,7 @@ def likelihood_has_maximum(x: Floats, count: Ints, positives: Ints, *, falling: 
 
 
 def class_ends(count: Ints, positives: Ints) -> Ints | None:
-    """First and last positions of positive rows and of negative rows; None with a single class.
+    """Find the first and last positions of positive rows and of negative rows; None with a single class.
 
     Parameters
     ----------
@@ -102,7 +102,7 @@ def class_ends(count: Ints, positives: Ints) -> Ints | None:
 
 
 def _end(count: Ints, positives: Ints, *, negative: bool, backwards: bool) -> int | None:
-    """First or last position with rows of a class; stops at the first part that has one."""
+    """Find the first or last position with rows of a class; stops at the first part that has one."""
     cuts = parts(len(count))
     for part in reversed(cuts) if backwards else cuts:
         held = np.flatnonzero(positives[part] < count[part] if negative else positives[part])
@@ -123,7 +123,7 @@ def separates(x: Floats, *, falling: bool) -> bool:
 
 
 def sigmoid(log_odds: Floats) -> Floats:
-    """Sigmoid function, without overflow."""
+    """Compute the sigmoid function, without overflow."""
     small = np.exp(-np.abs(log_odds))
     probability: Floats = np.where(log_odds >= 0, 1.0, small) / (1 + small)
     return probability
@@ -166,7 +166,7 @@ def _loss(
     penalty: Floats,
     offset: Floats | float,
 ) -> tuple[float, Floats]:
-    """Penalised negative log likelihood, and the log-odds."""
+    """Compute the penalised negative log likelihood, and the log-odds."""
     log_odds: Floats = np.asarray(offset + sum(b * x for b, x in zip(beta, lines, strict=True)))
     softplus = np.maximum(log_odds, 0) + np.log1p(np.exp(-np.abs(log_odds)))
     return float((count * softplus - positives * log_odds).sum() + (penalty * beta**2).sum() / 2), log_odds

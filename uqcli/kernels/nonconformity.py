@@ -18,7 +18,7 @@ _SCORE_STEPS, _SET_STEPS, _SORTED_SET_STEPS = 5, 16, 5
 
 
 def true_label_scores(probability: Matrix, label: Ints, uniform: Floats) -> Floats:
-    """Score of each row's label: mass of more probable classes plus ``uniform`` times its own, at most 1.
+    """Score each row's label: mass of more probable classes plus ``uniform`` times its own, at most 1.
 
     Parameters
     ----------
@@ -67,7 +67,7 @@ def fill_true_label_scores(probability: Matrix, label: Ints, uniform: Floats, re
 
 
 def sets_below(probability: Matrix, threshold: Matrix, uniform: Floats) -> NDArray[np.bool_]:
-    """Prediction set of each row: the labels whose score is at most their threshold.
+    """Return the prediction set of each row: the labels whose score is at most their threshold.
 
     Parameters
     ----------

@@ -16,7 +16,7 @@ _LINES = 16
 
 
 def isotonic_blocks(positives: Ints, count: Ints) -> Ints:
-    """Blocks of the least-squares isotonic fit of ``positives / count`` with weights ``count``.
+    """Return the blocks of the least-squares isotonic fit of ``positives / count`` with weights ``count``.
 
     Adjacent blocks of equal mean are merged. Means are compared as integer cross products, so the blocks are
     exact for totals below 3e9.
@@ -40,7 +40,7 @@ def isotonic_blocks(positives: Ints, count: Ints) -> Ints:
 
 
 def isotonic_sums(positives: Ints, count: Ints) -> tuple[Ints, Ints, Ints]:
-    """First position, count and positives of each isotonic block; see ``isotonic_blocks``."""
+    """Find the first position, count and positives of each isotonic block; see ``isotonic_blocks``."""
     first = isotonic_blocks(positives, count)
     return first, sums_from(count, first), sums_from(positives, first)
 
@@ -93,7 +93,7 @@ def fill_starts(positives: Ints, count: Ints, start: Ints, block_positives: Ints
 
 
 def bounded_blocks(positives: Ints, count: Ints, n_min: int, n_max: int) -> Ints:
-    """Blocks of PAVA-BC, isotonic regression with block sizes between n_min and n_max rows [TCE].
+    """Return the blocks of PAVA-BC, isotonic regression with block sizes between n_min and n_max rows [TCE].
 
     Parameters
     ----------
@@ -159,7 +159,7 @@ def fill_bounded_starts(
 
 
 def isotonic_means(value: Floats, weight: Floats) -> Floats:
-    """Least-squares isotonic fit of each row of a matrix, non-decreasing.
+    """Return the least-squares isotonic fit of each row of a matrix, non-decreasing.
 
     Parameters
     ----------
@@ -180,7 +180,7 @@ def isotonic_means(value: Floats, weight: Floats) -> Floats:
 
 
 def _means_of_lines(value: Floats, weight: Floats) -> Floats:
-    """Vectorised ``fill_means``: one step of all rows at a time."""
+    """Run ``fill_means`` vectorised: one step of all rows at a time."""
     lines, size = value.shape
     base = np.arange(lines) * (size + 1)  # sentinel below the first block of each row, never merged
     sums, total, mean = (np.zeros(lines * (size + 1)) for _ in range(3))

@@ -19,12 +19,12 @@ Loss = Callable[[Floats], tuple[Floats, Floats]]
 
 
 def squared_error(probability: Floats) -> tuple[Floats, Floats]:
-    """``(1 - p)^2`` and ``p^2``."""
+    """Compute ``(1 - p)^2`` and ``p^2``."""
     return (1 - probability) ** 2, probability**2
 
 
 def surprise(probability: Floats) -> tuple[Floats, Floats]:
-    """``-ln p`` and ``-ln(1 - p)`` of probabilities clipped to [1e-15, 1 - 1e-15], in nats."""
+    """Compute ``-ln p`` and ``-ln(1 - p)`` of probabilities clipped to [1e-15, 1 - 1e-15], in nats."""
     clipped = np.clip(probability, CLIP, 1 - CLIP)
     return -np.log(clipped), -np.log1p(-clipped)
 
@@ -42,7 +42,7 @@ def is_bounded(name: str, probability: Floats) -> bool:
 
 
 def mean_loss(counts: ValueCounts, name: str) -> WithError:
-    """Mean loss of tie-pooled probabilities, with a standard error unless a single row may dominate."""
+    """Average a loss over pooled probabilities, with a standard error unless a single row may dominate."""
     loss = LOSSES[name]
     if not is_bounded(name, counts.value):
         return WithError(value=None, error=None)

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 
 def holm(p_values: Mapping[str, float]) -> dict[str, float]:
-    """Adjusted p-values for the family-wise error rate (Holm 1979).
+    """Compute the adjusted p-values for the family-wise error rate (Holm 1979).
 
     Examples
     --------

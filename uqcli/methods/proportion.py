@@ -6,7 +6,7 @@ import math
 
 
 def clopper_pearson(successes: int, trials: int, confidence: float) -> tuple[float, float]:
-    """Exact two-sided binomial confidence interval (Clopper and Pearson 1934).
+    """Compute the exact two-sided binomial confidence interval (Clopper and Pearson 1934).
 
     Parameters
     ----------
@@ -30,7 +30,7 @@ def clopper_pearson(successes: int, trials: int, confidence: float) -> tuple[flo
 
 
 def wilson(share: float, trials: int, z: float) -> tuple[float, float]:
-    """Score interval of a proportion (Wilson 1927).
+    """Compute the score interval of a proportion (Wilson 1927).
 
     Parameters
     ----------

@@ -55,7 +55,7 @@ class WithError:
 
 
 def mean_with_error(value: Floats, count: Ints | Floats) -> WithError:
-    """Weighted mean with its standard error.
+    """Compute the weighted mean with its standard error.
 
     Parameters
     ----------
@@ -74,7 +74,7 @@ def mean_with_error(value: Floats, count: Ints | Floats) -> WithError:
 def studentised_interval(
     found: WithError, resampled: Sequence[WithError], confidence: float
 ) -> tuple[float, float] | None:
-    """Bootstrap-t interval, from resampled deviations in units of their own standard errors.
+    """Compute the bootstrap-t interval, from resampled deviations in units of their own standard errors.
 
     See Efron and Tibshirani 1993, sec. 12.5. Unlike percentile intervals it follows the skewness of a mean of
     losses, so that its coverage is valid down to a dozen positives.
@@ -100,27 +100,27 @@ def _defined(drawn: WithError) -> tuple[float, float] | None:
 
 
 def _distance(value: float, drawn: float, error: float) -> float:
-    """Deviation of a resampled estimate in units of its own standard error."""
+    """Compute the deviation of a resampled estimate in units of its own standard error."""
     if error == 0:
         return 0.0 if drawn == value else math.copysign(math.inf, drawn - value)
     return (drawn - value) / error
 
 
 def percentile_interval(resampled: Sequence[float], confidence: float) -> tuple[float, float] | None:
-    """Percentile interval; None if there are too few resamplings."""
+    """Compute the percentile interval; None if there are too few resamplings."""
     ordered = sorted(resampled)
     tail = tail_of(len(ordered), confidence)
     return None if tail is None else (ordered[tail], ordered[-1 - tail])
 
 
 def tail_of(replicates: int, confidence: float) -> int | None:
-    """Number of order statistics to leave out at each end for a confidence; None if too few."""
+    """Return the number of order statistics to leave out at each end for a confidence; None if too few."""
     left_out = math.floor((1 - confidence) / 2 * (replicates + 1) + 1e-9) - 1
     return left_out if left_out >= 0 else None
 
 
 def least_replicates(confidence: float) -> int:
-    """Minimum number of resamplings for a confidence.
+    """Return the minimum number of resamplings for a confidence.
 
     Examples
     --------

@@ -40,12 +40,12 @@ def remove_temporaries() -> None:
 
 
 def replaced_files() -> tuple[str, ...]:
-    """Regular files and objects that this process has written, by their given names."""
+    """Return the regular files and objects that this process has written, by their given names."""
     return tuple(_replaced)
 
 
 def doubtful_files() -> tuple[str, ...]:
-    """Objects whose replacement may or may not have happened yet."""
+    """Return the objects whose replacement may or may not have happened yet."""
     return tuple(_replacing_now)
 
 
@@ -142,7 +142,7 @@ def temporary_path(directory: Path | None, name: str) -> Iterator[Path]:
 
 
 def _prefix(name: str) -> str:
-    """Prefix of the temporary names of a file: part of its name, and a digest of the whole."""
+    """Return the prefix of the temporary names of a file: part of its name, and a digest of the whole."""
     whole = os.fsencode(name)
     readable = whole[:_READABLE_BYTES].decode("utf-8", "ignore")
     return f".{readable}.{hashlib.sha256(whole).hexdigest()[:8]}."
@@ -167,7 +167,7 @@ def _remove_unlocked(path: str) -> None:
 
 
 def _mode_of(path: Path) -> int:
-    """Permission bits of the file to be replaced, else those that open() would give."""
+    """Return the permission bits of the file to be replaced, else those that open() would give."""
     with suppress(FileNotFoundError):
         return stat.S_IMODE(path.stat().st_mode)
     mask = os.umask(0)

@@ -13,7 +13,7 @@ _OWN: Final = Path("/proc/self/statm")
 
 
 def available_bytes() -> int | None:
-    """Minimum of what the machine, the control group and ``ulimit -v`` leave; None if none is known."""
+    """Return the least that machine, control group and ``ulimit -v`` leave; None if none is known."""
     found = [each for each in (_of_machine(), _of_group(), _of_shell()) if each is not None]
     return min(found) if found else None
 
@@ -28,7 +28,7 @@ def _of_machine() -> int | None:
 
 
 def _of_group() -> int | None:
-    """Free memory of the container (cgroup versions 2 and 1), file cache not counted as used."""
+    """Return the free memory of the container (cgroup versions 2 and 1), file cache not counted as used."""
     for limit, used, cache in (
         ("memory.max", "memory.current", "inactive_file"),
         ("memory/memory.limit_in_bytes", "memory/memory.usage_in_bytes", "total_inactive_file"),

@@ -18,7 +18,7 @@ def remark(sentence: str) -> None:
 
 
 def remarks() -> list[str]:
-    """Remarks of this run, in order."""
+    """Return the remarks of this run, in order."""
     return list(_said)
 
 
@@ -28,7 +28,7 @@ def caution(sentence: str) -> None:
 
 
 def cautions() -> list[str]:
-    """Cautions of this run, in order."""
+    """Return the cautions of this run, in order."""
     return list(_cautions)
 
 

@@ -16,7 +16,7 @@ def rows_read(name: str, rows: int) -> None:
 
 
 def rows_by_input() -> dict[str, int]:
-    """Rows of each input read so far, unusable ones included."""
+    """Return the rows of each input read so far, unusable ones included."""
     return dict(_rows)
 
 

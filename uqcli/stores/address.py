@@ -135,11 +135,11 @@ class Address:
         return tuple(self.path.split("/")[:-1])
 
     def beside(self, base: str) -> Address:
-        """Another address in the same folder."""
+        """Return another address in the same folder."""
         return Address(scheme=self.scheme, path="/".join((*self.folders, base)))
 
     def at(self, path: str) -> Address:
-        """Another address in the same store."""
+        """Return another address in the same store."""
         return Address(scheme=self.scheme, path=path)
 
     def __str__(self) -> str:

@@ -105,7 +105,7 @@ class StoreTree:
             return [each for each in pool.map(self.entry, map(str, places)) if each is not None]
 
     def _below(self, folders: list[Entry], *, files: bool) -> list[Entry]:
-        """Folders, all folders below them, and their files if requested."""
+        """Return the folders, all folders below them, and their files if requested."""
         found, level = list(folders), folders
         while level:
             inside = [each for each in self._in_all(level) if _shown(each, _EVERY_FOLDER)]

@@ -33,7 +33,7 @@ class Content(Protocol):
         """Whether it can be opened more than once."""
 
     def size(self) -> int | None:
-        """Size in bytes; None if unknown."""
+        """Return the size in bytes; None if unknown."""
 
     def opened(self) -> AbstractContextManager[BinaryIO]:
         """Open it for sequential reading."""
@@ -80,7 +80,7 @@ class LocalFile:
         return self.path.parts[:-1]
 
     def size(self) -> int | None:
-        """Size in bytes."""
+        """Return the size in bytes."""
         return self.path.stat().st_size if self.regular else None
 
     def opened(self) -> BinaryIO:

@@ -72,7 +72,7 @@ def is_denied(error: BaseException) -> bool:
 
 
 def no_object(name: str, doing: str = "read") -> DataError:
-    """Error for an address without an object."""
+    """Create the error for an address without an object."""
     return DataError(
         f"cannot {doing} '{name}': there is no such object",
         expected="an existing object or folder",
@@ -81,7 +81,7 @@ def no_object(name: str, doing: str = "read") -> DataError:
 
 
 def replaced(name: str) -> DataError:
-    """Error for an object that changed between two requests."""
+    """Create the error for an object that changed between two requests."""
     return DataError(
         f"'{name}' was replaced while it was read",
         expected="objects that nobody changes during the run",

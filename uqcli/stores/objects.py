@@ -42,7 +42,7 @@ class StoredObject:
         return self.address.folders
 
     def size(self) -> int | None:
-        """Current size in bytes."""
+        """Return the current size in bytes."""
         with self._handle() as handle:
             return int(handle.size())
 
@@ -79,7 +79,7 @@ class StoredObject:
 
 
 def _version(handle: pa.NativeFile) -> Hashable:
-    """Version of an object: size, digest, time, as far as the store gives them."""
+    """Return the version of an object: size, digest, time, as far as the store gives them."""
     return handle.size(), tuple(sorted((handle.metadata() or {}).items()))
 
 

@@ -147,7 +147,7 @@ def _send(path: Path, store: pf.FileSystem, waiting: str, kind: dict[str, str] |
 
 
 def _kind(base: str) -> dict[str, str] | None:
-    """Content type of the object."""
+    """Return the content type of the object."""
     kind, packed = mimetypes.guess_type(base)
     return {"Content-Type": kind} if kind is not None and packed is None else None
 

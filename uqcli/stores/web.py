@@ -55,7 +55,7 @@ class WebFile:
         return tuple(unquote(part) for part in urlsplit(self.url).path.split("/"))
 
     def size(self) -> int | None:
-        """None: unknown before the response."""
+        """Return None: unknown before the response."""
         return None
 
     @contextmanager
@@ -122,7 +122,7 @@ def _web_errors(name: str) -> Iterator[None]:
 
 
 def _refused(name: str, code: int) -> DataError:
-    """Error for another status; the server's own message may contain anything."""
+    """Create the error for another status; the server's own message may contain anything."""
     known = http.HTTPStatus(code).phrase if code in http.HTTPStatus._value2member_map_ else ""
     return DataError(
         f"cannot read '{name}': the server answered {code} {known}".rstrip(),
@@ -181,7 +181,7 @@ class _Redirections(urllib.request.HTTPRedirectHandler):
 
 
 def _opener() -> urllib.request.OpenerDirector:
-    """Opener for http(s) only, with the proxies of the environment."""
+    """Return the opener for http(s) only, with the proxies of the environment."""
     opener = urllib.request.OpenerDirector()
     for handler in (
         urllib.request.ProxyHandler(),

@@ -107,7 +107,7 @@ class ConformalSets(Fitted[ConformalArtifact]):
         )
 
     def _columns_given(self, probability: Classes, group: Column | None) -> dict[str, Column | None]:
-        """Columns by the names that the rule file uses."""
+        """Return the columns by the names that the rule file uses."""
         single = "score" in self.artifact.source.columns
         if not single:
             probability = in_order(probability, self._probability_columns(), self.classes)

@@ -30,7 +30,7 @@ def is_abandoned() -> bool:
 
 
 def threads() -> int:
-    """Number of worker threads: the cores available to this process."""
+    """Return the number of worker threads: the cores available to this process."""
     usable = getattr(os, "sched_getaffinity", None)  # Linux only
     return min(_MOST_THREADS, len(usable(0)) if usable else os.cpu_count() or 1)
 

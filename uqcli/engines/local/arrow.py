@@ -19,7 +19,7 @@ def arrow_of(values: np.ndarray | pl.Series) -> pa.Array:
 
 
 def bytes_of(value: bytes) -> pa.Scalar:
-    """Binary scalar."""
+    """Return the binary scalar."""
     return arrow_of(pl.Series([value], dtype=pl.Binary))[0]
 
 

@@ -25,7 +25,7 @@ class LocalEngine:
         return Expected(rows=sum(known), classes=len(roles.classes)) if len(known) == len(rows) else None
 
     def table(self, request: DataRequest) -> LocalTable:
-        """Table of the request's rows."""
+        """Return the table of the request's rows."""
         return LocalTable(request)
 
     def rows(self, request: DataRequest) -> ReadRows:
@@ -43,7 +43,7 @@ class LocalEngine:
         return LocalBatches(request)
 
     def digest(self, request: DataRequest) -> str:
-        """SHA-256 of all bytes of the inputs in order; streams must be kept."""
+        """Compute the SHA-256 of all bytes of the inputs in order; streams must be kept."""
         return digest_of(origins_of(request))
 
     def stream(self, request: StreamRequest) -> StreamFacts:

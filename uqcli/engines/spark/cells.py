@@ -30,13 +30,13 @@ class Counter(Protocol):
         """Columns that are summed along with counts."""
 
     def counted(self, rows: Frame) -> Frame:
-        """Columns cell, n, p (rows and positive rows, by weight), low and high (smallest and largest value).
+        """Count by cell: n, p (rows and positive rows, by weight), low and high (smallest and largest value).
 
         With amounts also s0, ...: the sum of each over all rows, then over positive rows.
         """
 
     def opened(self, rows: Frame, flagged: Bools) -> Frame:
-        """Part, value, y, w and amounts of the rows in flagged cells; bool, shape (parts * size,)."""
+        """Return part, value, y, w and amounts of the rows in flagged cells; bool, shape (parts * size,)."""
 
 
 @dataclass(frozen=True)
@@ -51,7 +51,7 @@ class FunctionCounter:
 
     @classmethod
     def over(cls, span: Span, size: int, parts: int, amounts: list[str]) -> FunctionCounter:
-        """Cells that are narrow where most values are."""
+        """Return the cells that are narrow where most values are."""
         low, high = _keys(np.array([span.low, span.high])).tolist()
         shift = 0
         while ((high - low) >> shift) + 2 > size:
@@ -95,7 +95,7 @@ class ExpressionCounter:
 
     @classmethod
     def over(cls, span: Span, size: int, parts: int, amounts: list[str]) -> ExpressionCounter:
-        """Cells that are narrow where most values are."""
+        """Return the cells that are narrow where most values are."""
         del parts
         return cls(span.low, span.high, size, amounts)
 
@@ -120,7 +120,7 @@ class ExpressionCounter:
         )
 
     def _cell(self) -> Column:
-        """Cell index, monotone in v despite rounding; halves avoid infinite differences."""
+        """Return the cell index, monotone in v despite rounding; halves avoid infinite differences."""
         from pyspark.sql import functions as F  # noqa: N812
 
         width = self.high / 2 - self.low / 2
@@ -138,6 +138,6 @@ class ExpressionCounter:
 
 
 def _keys(value: Floats) -> NDArray[np.int64]:
-    """Order-preserving integer keys of numbers."""
+    """Return the order-preserving integer keys of numbers."""
     bits = value.view(np.int64)
     return np.where(bits < 0, bits ^ np.iinfo(np.int64).max, bits)

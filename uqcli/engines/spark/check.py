@@ -114,7 +114,7 @@ def checked(session: SparkSession, request: DataRequest) -> CheckedFrame:
 
 
 def _weights_seen(checked: CheckedFrame) -> WeightsSeen:
-    """Summary of weights, from a sample if there are many values."""
+    """Return the summary of weights, from a sample if there are many values."""
     from pyspark.sql import functions as F  # noqa: N812
 
     seen, names = WeightsSeen(), list(checked.names.values())
@@ -186,7 +186,7 @@ class Check:
         return source.frame.select(*first, *columns)
 
     def _numbers(self) -> dict[str, str]:
-        """User's column name by internal name, for numeric columns."""
+        """Return the user's column name by internal name, for numeric columns."""
         named = {self.names[role]: name for role, name in self.roles.all_numbers().items()}
         return named if self.roles.weight is None else {**named, "w": self.roles.weight}
 
@@ -202,11 +202,11 @@ class Check:
         return usable
 
     def _probabilities(self) -> list[str]:
-        """Internal names of the class probability columns."""
+        """Return the internal names of the class probability columns."""
         return [name for role, name in self.names.items() if role.startswith(PROBA)]
 
     def _deviation(self) -> Column:
-        """Deviation of a row's class probabilities from sum 1, added in the order that all engines use."""
+        """Compute |sum p - 1| of a row's class probabilities, added in the order that all engines use."""
         from pyspark.sql import functions as F  # noqa: N812
 
         first, *others = map(F.col, self._probabilities())
@@ -215,7 +215,7 @@ class Check:
         return F.abs(first - F.lit(1.0))
 
     def questions(self) -> list[Column]:
-        """Aggregations over all rows."""
+        """Return the aggregations over all rows."""
         from pyspark.sql import functions as F  # noqa: N812
 
         usable = self.usable()
@@ -356,7 +356,7 @@ class Check:
             raise refusals.unusable_values(said)
 
     def clipped(self) -> list[Column]:
-        """Numeric columns, probabilities clipped to [0, 1]."""
+        """Return the numeric columns, probabilities clipped to [0, 1]."""
         from pyspark.sql import functions as F  # noqa: N812
 
         inside = self._probabilities()
@@ -368,7 +368,7 @@ class Check:
         ]
 
     def result(self, frame: Frame, found: Mapping[str, Any]) -> CheckedFrame:
-        """Usable rows of positive weight."""
+        """Return the usable rows of positive weight."""
         from pyspark.sql import functions as F  # noqa: N812
 
         weight = F.lit(1) if self.roles.weight is None else F.col("w")

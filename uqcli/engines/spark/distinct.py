@@ -54,7 +54,7 @@ def distinct_rows(checked: CheckedFrame) -> tuple[Rows, dict[str, dict[str, int]
 
 
 def _rows(checked: CheckedFrame, columns: Mapping[str, Any], groups: Mapping[str, Ints]) -> Rows:
-    """Rows in an order that depends only on their content."""
+    """Return the rows in an order that depends only on their content."""
     roles, label = checked.roles, columns["y"].astype(np.int64)
     keys = [*groups.values(), label, *(columns[name] for name in checked.names.values())]
     order = np.lexsort(keys)

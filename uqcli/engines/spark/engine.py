@@ -26,7 +26,7 @@ class SparkEngine:
         del request
 
     def table(self, request: DataRequest) -> SparkTable:
-        """Table of the request's rows."""
+        """Return the table of the request's rows."""
         return SparkTable(request, expressions=self._expressions)
 
     def rows(self, request: DataRequest) -> ReadRows:
@@ -34,11 +34,11 @@ class SparkEngine:
         return read_rows(request)
 
     def batches(self, request: DataRequest) -> DistinctBatches:
-        """Batches of distinct rows with their weights, up to a limit."""
+        """Return the batches of distinct rows with their weights, up to a limit."""
         return DistinctBatches(request)
 
     def digest(self, request: DataRequest) -> str:
-        """Digest of the files, which this machine must also see."""
+        """Compute the digest of the files, which this machine must also see."""
         from uqcli.engines.local.engine import LocalEngine
 
         return LocalEngine().digest(request)

@@ -14,7 +14,7 @@ _PACKAGE: Final = Path(__file__).parents[2]
 
 @cache
 def package_bytes() -> bytes:
-    """Zip archive of the package's sources, with reproducible bytes."""
+    """Return the zip archive of the package's sources, with reproducible bytes."""
     made = io.BytesIO()
     with zipfile.ZipFile(made, "w", zipfile.ZIP_DEFLATED) as archive:
         for path in sorted(_PACKAGE.rglob("*.py")):

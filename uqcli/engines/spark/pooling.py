@@ -25,7 +25,7 @@ MOST_GROUPS: Final = 1 << 20
 
 
 def counting_frame(checked: CheckedFrame, role: str, by: Partition) -> Frame:
-    """Frame with columns v (values of the role), y, w, amounts, and part (partition index of each row)."""
+    """Select the columns v (values of the role), y, w, amounts, and part (partition index of each row)."""
     from pyspark.sql import functions as F  # noqa: N812
 
     frame, number = checked.frame, F.lit(0).cast("long")
@@ -52,7 +52,7 @@ def counting_frame(checked: CheckedFrame, role: str, by: Partition) -> Frame:
 
 
 def groups_of(checked: CheckedFrame, column: str) -> tuple[str, ...]:
-    """Sorted group texts of a key column.
+    """Return the sorted group texts of a key column.
 
     Raises
     ------
@@ -74,13 +74,13 @@ def groups_of(checked: CheckedFrame, column: str) -> tuple[str, ...]:
 
 
 def parts_of(checked: CheckedFrame, by: Partition) -> int:
-    """Number of parts of a partition."""
+    """Return the number of parts of a partition."""
     groups = math.prod(len(groups_of(checked, column)) for column in by.groups)
     return groups * (len(checked.roles.classes) if by.classes else 1) * (len(by.edges) + 1)
 
 
 def _bin_of(uncertainty: Column, edges: Floats) -> Column:
-    """Uncertainty bin of each row: the number of edges at or below it."""
+    """Return the uncertainty bin of each row: the number of edges at or below it."""
     from pyspark.sql import functions as F  # noqa: N812
 
     above = [(uncertainty >= F.lit(edge)).cast("long") for edge in edges.tolist()]
@@ -90,7 +90,7 @@ def _bin_of(uncertainty: Column, edges: Floats) -> Column:
 
 
 def totals(amounts: Sequence[str]) -> list[Column]:
-    """Aggregations of a counting frame: n, p, and sums s0, ... of amounts over all and positive rows."""
+    """Aggregate a counting frame: n, p, and sums s0, ... of amounts over all and positive rows."""
     from pyspark.sql import functions as F  # noqa: N812
 
     positive = [F.sum(F.col(name) * F.col("y")) for name in amounts]
@@ -103,13 +103,13 @@ def totals(amounts: Sequence[str]) -> list[Column]:
 
 
 def sums_of(table: pa.Table, amounts: Sequence[str]) -> Ints | None:
-    """Sums of ``totals`` in the form of count tables."""
+    """Compute the sums of ``totals`` in the form of count tables."""
     columns = [table.column(f"s{at}").to_numpy().astype(np.int64) for at in range(2 * len(amounts))]
     return np.stack(columns).reshape(2, len(amounts), -1) if amounts else None
 
 
 def pooled_by(checked: CheckedFrame, role: str, by: Partition) -> tuple[ValueCounts, ...]:
-    """Exact tie-pooled counts of a column in each part.
+    """Compute the exact tie-pooled counts of a column in each part.
 
     Raises
     ------
@@ -166,7 +166,7 @@ def require_same(checked: CheckedFrame, size: int) -> None:
 
 
 def no_counts(amounts: int) -> ValueCounts:
-    """Counts of no rows."""
+    """Return the counts of no rows."""
     none = np.zeros(0, dtype=np.int64)
     sums = np.zeros((2, amounts, 0), dtype=np.int64) if amounts else None
     return ValueCounts(value=np.zeros(0), count=none, positives=none, sums=sums)

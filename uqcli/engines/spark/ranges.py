@@ -77,7 +77,7 @@ class _Counts:
         return np.argsort(np.concatenate([self.low[self._closed], self.inside.value]), kind="stable")
 
     def counts(self) -> RangeCounts:
-        """Counts in the form that queries use."""
+        """Return the counts in the form that queries use."""
         closed, inside, order = self._closed, self.inside, self._order
         single = self.low[closed] == self.high[closed]
         sums = None if self.sums is None else joined_sums([self.sums[..., closed], inside.sums])
@@ -90,7 +90,7 @@ class _Counts:
         )
 
     def wanted(self, mask: Bools) -> Ints:
-        """Indices of closed cells with several values, selected by a mask over ``counts``."""
+        """Return the indices of closed cells with several values, selected by a mask over ``counts``."""
         place = np.concatenate([self._closed, np.full(len(self.inside.value), -1)])[self._order]
         named = place[mask]
         named = named[named >= 0]
@@ -105,7 +105,7 @@ class _Counts:
 def count_ranges(
     checked: CheckedFrame, role: str, by: Partition, unsettled: Unsettled, *, expressions: bool
 ) -> tuple[RangeCounts, ...]:
-    """Counts of a column in each part, then of all rows, exact wherever a query needs it.
+    """Return the counts of a column in each part, then of all rows, exact wherever a query needs it.
 
     Parameters
     ----------
@@ -188,7 +188,7 @@ def _whole(parts: Sequence[_Counts]) -> _Counts:
 
 
 def _flags(parts: Sequence[_Counts], masks: Sequence[Bools], whole: _Counts, of_whole: Bools) -> list[Ints]:
-    """Cells to open, the same in every part, so that the values of the parts add up to those of all rows."""
+    """Choose the cells to open, the same in every part, so that the values of parts make up all values."""
     wanted = [part.cell[part.wanted(mask)] for part, mask in zip(parts, masks, strict=True)]
     cells = np.unique(np.concatenate([*wanted, whole.cell[whole.wanted(of_whole)]]))
     return [np.intersect1d(cells, part.cell[~part.opened], assume_unique=True) for part in parts]

@@ -45,7 +45,7 @@ _runs_functions: dict[int, bool] = {}
 
 
 def session_of(url: str | None) -> SparkSession:
-    """Session of a cluster, created once.
+    """Return the session of a cluster, created once.
 
     Parameters
     ----------
@@ -257,7 +257,7 @@ def _is_of_spark(error: Exception) -> bool:
 
 
 def _cause(error: Exception) -> str:
-    """Most informative line: the last of a worker's traceback, else the first."""
+    """Find the most informative line: the last of a worker's traceback, else the first."""
     details = getattr(error, "details", None)
     text = str(details() if callable(details) else error).strip()
     lines = [line.strip() for line in text.splitlines() if line.strip()]

@@ -40,26 +40,26 @@ class SparkTable:
         return self._checked.facts
 
     def groups(self, column: str) -> tuple[str, ...]:
-        """Sorted group texts of a key column among rows of positive weight."""
+        """Return the sorted group texts of a key column among rows of positive weight."""
         return groups_of(self._checked, column)
 
     def edges(
         self, role: str, ranks: Callable[[int], Ints], by: Partition = WHOLE
     ) -> tuple[ValueCounts, ...]:
-        """Counts of a column in each part, exact at given ranks."""
+        """Return the counts of a column in each part, exact at given ranks."""
         unsettled = partial(holding_of_parts, ranks=ranks)
         return tuple(each.counts for each in self.counted(by, unsettled, role)[:-1])
 
     def counted(self, by: Partition, unsettled: Unsettled, role: str = "score") -> tuple[RangeCounts, ...]:
-        """Counts of a column in each part, then of all rows."""
+        """Return the counts of a column in each part, then of all rows."""
         return count_ranges(self._checked, role, by, unsettled, expressions=self._expressions)
 
     def pooled(self, by: Partition, role: str = "score") -> tuple[ValueCounts, ...]:
-        """Exact tie-pooled counts of a column in each part."""
+        """Compute the exact tie-pooled counts of a column in each part."""
         return pooled_by(self._checked, role, by)
 
     def isotonic(self, by: Partition) -> tuple[ValueCounts, ...]:
-        """Isotonic blocks of the scores in each part, then of all rows."""
+        """Return the isotonic blocks of the scores in each part, then of all rows."""
         parts = pooled_by(self._checked, "score", by)
         return tuple(_blocks(each) for each in (*parts, merge(parts)))
 

@@ -101,7 +101,7 @@ def _array(table: pa.Table, name: str) -> Any:
 
 
 def _cells(value: Any, table: pa.Table, ranges: tuple[int, int, int]) -> Any:
-    """Cell of each row; int64."""
+    """Return the cell of each row; int64."""
     low, shift, size = ranges
     bits = value.view(np.int64)
     keys = np.where(bits < 0, bits ^ np.iinfo(np.int64).max, bits)  # order-preserving
@@ -164,7 +164,7 @@ def _loaded(function: bytes, package: bytes, version: str) -> Any:
 
 
 def _installed() -> str | None:
-    """Version of the package installed on the worker."""
+    """Return the version of the package installed on the worker."""
     try:
         from uqcli import defaults
     except ImportError:
@@ -186,7 +186,7 @@ def _rows(batch: pa.RecordBatch, roles: dict[str, str]) -> Any:
 
 
 def _added(values: Any, kind: str, unusable: Any) -> Any:
-    """Arrow array, null in unusable rows."""
+    """Return the Arrow array, null in unusable rows."""
     if kind in ("bool", "int64", "float64"):
         return pa.array(values, mask=unusable)
     labels = np.array(kind.split("\n"), dtype=object)

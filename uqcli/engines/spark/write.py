@@ -83,7 +83,7 @@ def _refuse_early(added: AddedColumns, roles: Sequence[str]) -> None:
 
 
 def _columns(inputs: Sequence[ClusterInput], *, union: bool) -> tuple[str, ...]:
-    """Names of the columns to keep."""
+    """Return the names of the columns to keep."""
     first, *others = inputs
     for each in inputs:
         if len(set(each.columns)) < len(each.columns):

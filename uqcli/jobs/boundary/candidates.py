@@ -59,7 +59,7 @@ def _keeps(found: Expected, constraint: Constraint) -> bool:
 
 
 def _objective(found: Expected | None, fit: FitCounts, constraint: Constraint) -> float:
-    """Expected value of the objective."""
+    """Compute the expected value of the objective."""
     if found is None:
         return 0.0
     precision, recall = found.precision.value or 0.0, found.recall.value or 0.0
@@ -72,7 +72,7 @@ def _objective(found: Expected | None, fit: FitCounts, constraint: Constraint) -
 
 
 def threshold_instead(chosen: Candidate, hold_out: HoldOut, compared: Sequence[Compared]) -> Candidate | None:
-    """Single threshold to use instead of a boundary; None to keep the boundary.
+    """Return the single threshold to use instead of a boundary; None to keep the boundary.
 
     The cross-validated test decides, if there was one. Under a budget the better of the two is used, by
     expected results.
@@ -91,7 +91,7 @@ def threshold_instead(chosen: Candidate, hold_out: HoldOut, compared: Sequence[C
 
 
 def _one_threshold(hold_out: HoldOut) -> Candidate | None:
-    """The default rule without uncertainty, or if that is infeasible the best threshold, if any."""
+    """Return the default rule without uncertainty, or if that is infeasible the best threshold, if any."""
     cells = hold_out.one_row
     if cells is None:
         return None
@@ -106,7 +106,7 @@ def _one_threshold(hold_out: HoldOut) -> Candidate | None:
 
 
 def single_threshold_beside(best: Candidate, hold_out: HoldOut) -> Optimum | None:
-    """Single threshold on the same rows, for comparison; None if the rule is one itself, or if unknown."""
+    """Find a single threshold on the same rows, for comparison; None if the rule is one, or if unknown."""
     alone = best.found is not None and len(best.found.thresholds) == 1 and best.algorithm is not Algorithm.HR
     if alone or best.algorithm is Algorithm.ST or hold_out.obstacle(Algorithm.ST) is not None:
         return None
@@ -152,7 +152,7 @@ def _require_applicable(hold_out: HoldOut, algorithm: Algorithm) -> None:
 
 
 def _oversize(hold_out: HoldOut, algorithm: Algorithm) -> str | None:
-    """Size of an algorithm's table if it exceeds the limit; None if it fits."""
+    """Return the size of an algorithm's table if it exceeds the limit; None if it fits."""
     needs = entry_of(algorithm).table_bytes
     size = 0 if needs is None else needs(*hold_out.shape(algorithm))
     if size <= defaults.MOST_TABLE_BYTES:

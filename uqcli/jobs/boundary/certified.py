@@ -89,7 +89,7 @@ def certified(request: BoundaryRequest) -> CertifiedBoundary:
 
 
 def checked_delta(request: BoundaryRequest) -> float:
-    """Risk of the certificate, after a check of all other options.
+    """Return the risk of the certificate, after a check of all other options.
 
     Raises
     ------
@@ -125,7 +125,7 @@ def _split(rows: Rows, seed: int) -> tuple[Rows, Rows]:
 
 
 def _for_bins(spec: GridSpec) -> GridSpec:
-    """Shared grid, from which the number of bins is chosen."""
+    """Return the shared grid, from which the number of bins is chosen."""
     return replace(spec, binning=Binning.SHARED, score_bins=spec.score_bins or SCORE_BINS)
 
 
@@ -135,7 +135,7 @@ def _cells(rows: Rows, spec: GridSpec) -> Cells:
 
 
 def _on_all(rows: Rows, found: Certified) -> FittedBoundary:
-    """Certified thresholds with their counts on all rows."""
+    """Return the certified thresholds with their counts on all rows."""
     chosen = decide(
         rows.score,
         rows.uncertainty,

@@ -45,7 +45,7 @@ class CountedGrid:
     _made: dict[tuple[int, int | None], Cells] = field(default_factory=dict)
 
     def cells(self, bins: int, score_bins: int | None) -> Cells:
-        """Cells of the grid; a shared grid is merged to ``bins`` uncertainty bins."""
+        """Return the cells of the grid; a shared grid is merged to ``bins`` uncertainty bins."""
         shape = bins, score_bins
         if shape not in self._made:
             self._made[shape] = self._cells(bins, score_bins)
@@ -95,7 +95,7 @@ class HoldOutRows:
 
     @classmethod
     def of(cls, request: BoundaryRequest, constraint: Constraint, *, uncertain: bool = False) -> HoldOutRows:
-        """Calibration set of a request.
+        """Return the calibration set of a request.
 
         Parameters
         ----------
@@ -128,16 +128,16 @@ class HoldOutRows:
         )
 
     def parameters(self, request: BoundaryRequest, algorithm: Algorithm, bins: int) -> BoundaryParameters:
-        """Options to save with a boundary of ``bins`` uncertainty bins."""
+        """Return the options to save with a boundary of ``bins`` uncertainty bins."""
         return request.parameters(replace(self.grid.spec(algorithm), uncertainty_bins=bins))
 
     def shape(self, algorithm: Algorithm) -> tuple[int, int]:
-        """Uncertainty bins and score bins; 0 score bins means every distinct score."""
+        """Return the uncertainty bins and score bins; 0 score bins means every distinct score."""
         spec = self.grid.spec(algorithm)
         return spec.uncertainty_bins, spec.score_bins or 0
 
     def obstacle(self, algorithm: Algorithm) -> str | None:
-        """Reason why an algorithm does not apply; None if it does."""
+        """Return the reason why an algorithm does not apply; None if it does."""
         entry = entry_of(algorithm)
         if self.constraint.kind not in entry.kinds:
             return f"works for {' and '.join(sorted(entry.kinds))} only"
@@ -148,7 +148,7 @@ class HoldOutRows:
         return None
 
     def optimum(self, algorithm: Algorithm) -> Optimum:
-        """Best boundary of an applicable algorithm."""
+        """Find the best boundary of an applicable algorithm."""
         if entry_of(algorithm).works_on is WorksOn.RAISED_SCORES:
             return optimise_recalibrated(self.table.rows(), self.constraint)
         found = optimise(self.cells(algorithm), algorithm, self.constraint)
@@ -159,7 +159,7 @@ class HoldOutRows:
         return found
 
     def expected(self, algorithm: Algorithm) -> Expected | None:
-        """Expected results on new data; None if not estimated."""
+        """Compute the expected results on new data; None if not estimated."""
         entry = entry_of(algorithm)
         if entry.works_on is WorksOn.RAISED_SCORES:
             return None
@@ -171,7 +171,7 @@ class HoldOutRows:
         return entry_of(algorithm).works_on is WorksOn.GRID and self.grid.is_auto(algorithm)
 
     def cells(self, algorithm: Algorithm) -> Cells:
-        """Cells that an algorithm works on."""
+        """Return the cells that an algorithm works on."""
         if entry_of(algorithm).works_on is not WorksOn.GRID:
             return self._scores
         spec = self.grid.spec(algorithm)
@@ -202,14 +202,14 @@ class HoldOutRows:
         return self._tried_on(self._count(self._shared(SHARED_UNCERTAINTY_BINS)))
 
     def _tried_on(self, counted: CountedGrid) -> tuple[BinsTried, ...]:
-        """Gain of each number of uncertainty bins, on a grid that may still be refined."""
+        """Compute the gain of each number of uncertainty bins, on a grid that may still be refined."""
         if counted.spec not in self._tried:
             cells = counted.cells(counted.spec.uncertainty_bins, self.grid.score_bins or SCORE_BINS)
             self._tried[counted.spec] = tried_bins(cells, self.constraint, self.seed)
         return self._tried[counted.spec]
 
     def _shared(self, bins: int) -> GridSpec:
-        """Default grid."""
+        """Return the default grid."""
         return GridSpec(binning=Binning.SHARED, uncertainty_bins=bins, score_bins=self.grid.score_bins)
 
     @cached_property
@@ -242,7 +242,7 @@ class HoldOutRows:
         return self._counted[spec]
 
     def _at_thresholds(self, counts: Sequence[RangeCounts], spec: GridSpec, edges: Floats) -> list[Bools]:
-        """Ranges with the lowest positive row above the thresholds of smoothed boundaries."""
+        """Return the ranges with the lowest positive row above the thresholds of smoothed boundaries."""
         *parts, whole = counts
         if spec not in self._taken:  # called again after these are opened
             self._taken[spec] = self._lowest_taken(CountedGrid(spec=spec, edges=edges, parts=tuple(counts)))
@@ -257,7 +257,7 @@ class HoldOutRows:
         return of_all_rows(counts, named & ~whole.exact)
 
     def _lowest_taken(self, counted: CountedGrid) -> list[list[float]]:
-        """Lower edges of the lowest cells taken in each uncertainty bin, infinite if none is.
+        """Return the lower edges of the lowest cells taken in each uncertainty bin, infinite if none is.
 
         For a single threshold, and for each possible number of bins.
         """
@@ -286,7 +286,7 @@ def _first_positive(counts: RangeCounts, lowest: float) -> float:
 
 
 def single_row(counts: ValueCounts) -> Cells:
-    """One cell per distinct score, in a single uncertainty bin."""
+    """Return one cell per distinct score, in a single uncertainty bin."""
     return Cells(uncertainty_edges=np.empty(0), rows=(distinct_cells(counts),))
 
 
@@ -303,7 +303,7 @@ class HoldOutGrid:
 
     @classmethod
     def of(cls, request: BoundaryRequest, grid: GridArtifact, constraint: Constraint) -> HoldOutGrid:
-        """Calibration set from a grid; bins of a shared grid are merged to the number that performs best."""
+        """Use a grid as calibration set; bins of a shared grid are merged to the best-performing number."""
         cells = grid.cells()
         auto = request.grid.is_auto(Algorithm.SMOOTH) and request.searched is not AlgorithmChoice.ALL
         return cls(
@@ -316,7 +316,7 @@ class HoldOutGrid:
         )
 
     def parameters(self, request: BoundaryRequest, algorithm: Algorithm, bins: int) -> BoundaryParameters:
-        """Options to save with a boundary of ``bins`` uncertainty bins."""
+        """Return the options to save with a boundary of ``bins`` uncertainty bins."""
         del algorithm
         made = self.artifact.parameters
         spec = GridSpec(
@@ -334,12 +334,12 @@ class HoldOutGrid:
         return self.saved if len(self.saved.rows) == 1 else None
 
     def shape(self, algorithm: Algorithm) -> tuple[int, int]:
-        """Uncertainty bins and score bins."""
+        """Return the uncertainty bins and score bins."""
         del algorithm
         return len(self.saved.rows), len(self.saved.rows[0].count)
 
     def obstacle(self, algorithm: Algorithm) -> str | None:
-        """Reason why an algorithm does not apply; None if it does."""
+        """Return the reason why an algorithm does not apply; None if it does."""
         entry = entry_of(algorithm)
         if self.constraint.kind not in entry.kinds:
             return f"works for {' and '.join(sorted(entry.kinds))} only"
@@ -350,11 +350,11 @@ class HoldOutGrid:
         return None
 
     def optimum(self, algorithm: Algorithm) -> Optimum:
-        """Best boundary of an applicable algorithm."""
+        """Find the best boundary of an applicable algorithm."""
         return optimise(self.cells(algorithm), algorithm, self.constraint)
 
     def expected(self, algorithm: Algorithm) -> Expected | None:
-        """Expected results on new data; None if not estimated."""
+        """Compute the expected results on new data; None if not estimated."""
         return expected(self.cells(algorithm), algorithm, self.constraint, self.seed)
 
     def is_auto(self, algorithm: Algorithm) -> bool:
@@ -362,7 +362,7 @@ class HoldOutGrid:
         return self.auto and algorithm is Algorithm.SMOOTH
 
     def cells(self, algorithm: Algorithm) -> Cells:
-        """Cells that an algorithm works on."""
+        """Return the cells that an algorithm works on."""
         if self.is_auto(algorithm):
             return self.saved.joined(fewest_of(self.tried))
         return self.saved
@@ -383,5 +383,5 @@ HoldOut = HoldOutRows | HoldOutGrid
 
 
 def algorithms_of(asked: AlgorithmChoice) -> tuple[Algorithm, ...]:
-    """Requested algorithms, in order."""
+    """Return the requested algorithms, in order."""
     return tuple(Algorithm) if asked is AlgorithmChoice.ALL else (Algorithm(asked),)

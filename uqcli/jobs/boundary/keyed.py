@@ -35,7 +35,7 @@ class Copies:
     table: int
 
     def parts(self, ends: Sequence[int]) -> Ints:
-        """Part of each row in the order of the hashes; ``ends`` as in ``dealt``."""
+        """Return the part of each row in the order of the hashes; ``ends`` as in ``dealt``."""
         cuts = [end for end in ends if 0 < end < len(self.drawn)]
         bounds = np.partition(self.drawn, cuts)[cuts] if cuts else self.drawn[:0]
         return np.searchsorted(bounds, self.drawn, side="right") + (len(ends) - len(cuts))

@@ -43,7 +43,7 @@ class GridRequest:
         return self.auto or (self.uncertainty_bins is None and algorithm is Algorithm.SMOOTH)
 
     def spec(self, algorithm: Algorithm) -> GridSpec:
-        """Grid to count for an algorithm; the bins of a shared grid may be merged later."""
+        """Return the grid to count for an algorithm; the bins of a shared grid may be merged later."""
         usual = Binning.SHARED if algorithm in _SMOOTHED else defaults.GRID_BINNING
         bins = self.uncertainty_bins or defaults.UNCERTAINTY_BINS
         if self.is_auto(algorithm):
@@ -101,7 +101,7 @@ class BoundaryRequest:
         return self.algorithm is None and self.certify is None and not bins
 
     def parameters(self, grid: GridSpec) -> BoundaryParameters:
-        """Options to save with the result, found on the given grid."""
+        """Return the options to save with the result, found on the given grid."""
         return BoundaryParameters(
             algorithm=self.searched,
             binning=grid.binning,

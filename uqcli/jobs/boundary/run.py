@@ -197,14 +197,14 @@ def _with_certificate(
 
 
 def _hold_out(request: BoundaryRequest, constraint: Constraint) -> HoldOut:
-    """Calibration set, with the constraint converted to the class priors of its rows."""
+    """Return the calibration set, with the constraint converted to the class priors of its rows."""
     if request.saved_grid is None:
         return HoldOutRows.of(request, constraint)
     return HoldOutGrid.of(request, load_kind(request.saved_grid, GridArtifact), constraint)
 
 
 def _cautious(hold_out: HoldOut, best: Candidate, constraint: Constraint) -> Optimum | None:
-    """The same rule with a margin of one standard error; None if the bound is already met with it."""
+    """Return the same rule with a margin of one standard error; None if the bound is already met with it."""
     one = replace(constraint, margin=Fraction(1))
     if best.algorithm is not Algorithm.SMOOTH or best.found is None:
         return None
@@ -223,7 +223,7 @@ def _cautious(hold_out: HoldOut, best: Candidate, constraint: Constraint) -> Opt
 
 
 def _without_margin(hold_out: HoldOut, best: Candidate, constraint: Constraint) -> FittedBoundary | None:
-    """Result without the margin that made the constraint infeasible."""
+    """Return the result without the margin that made the constraint infeasible."""
     if not constraint.margin or best.found is not None:
         return None
     without = replace(constraint, margin=Fraction(0))
@@ -233,7 +233,7 @@ def _without_margin(hold_out: HoldOut, best: Candidate, constraint: Constraint) 
 def _as_used(
     request: BoundaryRequest, hold_out: HoldOut, best: Candidate, cells: Cells
 ) -> BoundaryParameters:
-    """Options of the saved rule; without grid options if its algorithm uses no grid."""
+    """Return the options of the saved rule; without grid options if its algorithm uses no grid."""
     bins = len(best.found.thresholds) if best.found is not None else len(cells.rows)
     parameters = hold_out.parameters(request, best.algorithm, bins)
     if entry_of(best.algorithm).works_on is WorksOn.GRID or parameters.algorithm is AlgorithmChoice.ALL:
@@ -273,7 +273,7 @@ def _artifact(report: BoundaryReport, found: FittedBoundary, by: Recalibration |
 
 
 def _saved_expected(report: BoundaryReport) -> SavedExpected | msgspec.UnsetType | None:
-    """Expected results on new data; null if not estimated, absent with a certificate."""
+    """Compute the expected results on new data; null if not estimated, absent with a certificate."""
     if report.certification is not None:
         return msgspec.UNSET
     parts = expected_metrics(report.chosen.expected, report.mix)

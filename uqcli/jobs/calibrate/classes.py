@@ -106,7 +106,7 @@ class _Read:
     unnormalised: float
 
     def probability(self, rows: Rows) -> Matrix:
-        """Class probabilities of some rows."""
+        """Return the class probabilities of some rows."""
         return probabilities(rows, self.roles)
 
     def counts(self, rows: Rows | None = None) -> ClassCounts:
@@ -151,7 +151,7 @@ def _weights(request: CalibrateRequest, read: _Read) -> list[float] | None:
 
 
 def _tested(data: DataRequest, map_: ClassMap) -> PairedClassCounts | None:
-    """Probabilities of the test set, before and after the map."""
+    """Compute the probabilities of the test set, before and after the map."""
     read = _read(data)
     before = read.probability(read.rows)
     return PairedClassCounts.of(
@@ -160,7 +160,7 @@ def _tested(data: DataRequest, map_: ClassMap) -> PairedClassCounts | None:
 
 
 def _cross_fitted(read: _Read, fit: ClassFit, seed: int) -> PairedClassCounts | None:
-    """Cross-validated probabilities; None with a single row."""
+    """Compute the cross-validated probabilities; None with a single row."""
     rows = read.rows
     if rows.size < 2:
         return None

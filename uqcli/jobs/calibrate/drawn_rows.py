@@ -13,7 +13,7 @@ from uqcli.rows import Rows
 
 
 def rows_of(counts: ValueCounts) -> Rows:
-    """Distinct rows in sorted order: for each score the negative row before the positive one."""
+    """Return the distinct rows in sorted order: for each score the negative row before the positive one."""
     weight = np.stack([counts.count - counts.positives, counts.positives], axis=1).astype(np.int64).ravel()
     there = np.flatnonzero(weight)
     return Rows(

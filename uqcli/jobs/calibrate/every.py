@@ -110,7 +110,7 @@ def run_every(request: CalibrateRequest) -> Result[CalibrateReport, CalibratorAr
 
 
 def _obstacles(request: CalibrateRequest) -> dict[CalibrationMethod, str]:
-    """Reasons why methods do not apply to the request."""
+    """Return the reasons why methods do not apply to the request."""
     found = {}
     if "uncertainty" not in request.data.roles.numbers:
         found[CalibrationMethod.MIST] = "needs an uncertainty"

@@ -202,7 +202,7 @@ ROW_FITS: Mapping[CalibrationMethod, Callable[[Rows, CalibrationOptions, Rows | 
 
 
 def _corrected(rows: Rows, options: CalibrationOptions) -> Rows:
-    """Rows with scores corrected for undersampling."""
+    """Return the rows with scores corrected for undersampling."""
     return rows.scored(options.scale.corrected(rows.score))
 
 
@@ -260,5 +260,5 @@ def cross_fitted(rows: Rows, options: CalibrationOptions, tree_rows: Rows | None
 
 
 def before(rows: Rows, scale: Scale) -> Floats:
-    """Probabilities as given, before any correction."""
+    """Compute the probabilities as given, before any correction."""
     return replace(scale, undersampled=1.0).probability(rows.score)

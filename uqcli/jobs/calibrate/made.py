@@ -177,7 +177,7 @@ def read_for_all(request: CalibrateRequest) -> ReadForAll:
 
 
 def _with_roles(request: CalibrateRequest) -> DataRequest:
-    """Columns that the method uses."""
+    """Return the columns that the method uses."""
     looks = request.calibration.method is CalibrationMethod.MIST
     return _with_features(request, request.data if looks else request.data.without("uncertainty"))
 
@@ -229,7 +229,7 @@ def _fitted_on_counts(data: DataRequest, request: CalibrateRequest) -> _Fit:
 
 
 def _read(data: DataRequest, request: CalibrateRequest) -> tuple[Rows, Source]:
-    """Distinct rows in sorted order, without those of weight 0."""
+    """Return the distinct rows in sorted order, without those of weight 0."""
     read, source = read_labelled(data)
     _require_scores(read.rows.score, request, source)
     return read.rows.pooled(), source
@@ -251,7 +251,7 @@ def read_like(rows: Rows, data: DataRequest, request: CalibrateRequest) -> Rows:
 
 
 def shift_notes(target: TargetMix | None, map_: CalibrationMap) -> list[str]:
-    """Notes on the class prior correction, with the bound of [LS Theorem 4] for histograms."""
+    """Return the notes on the class prior correction, with the bound of [LS Theorem 4] for histograms."""
     if target is None:
         return []
     mix, shift = target.mix, target.shift

@@ -10,7 +10,7 @@ from uqcli.jobs.calibrate.fit import CalibrationOptions
 def parameters_of(
     how: CalibrationOptions, columns: tuple[str, ...], *, on_invalid: OnInvalid, positive: str | None
 ) -> CalibratorParameters:
-    """Options of a map; None if its method does not use one.
+    """Return the options of a map; None if its method does not use one.
 
     Parameters
     ----------

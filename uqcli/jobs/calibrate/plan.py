@@ -17,7 +17,7 @@ def plan_of(request: CalibrateRequest, measured_rows: int | None) -> ResamplingP
 
 
 def plan_note(request: CalibrateRequest, plan: ResamplingPlan, *, measured: bool) -> list[str]:
-    """Reason why there is no before and after, or no interval."""
+    """Return the reason why there is no before and after, or no interval."""
     if not measured:
         return ["One row is too few to measure on: no before and after."]
     if request.bootstrap is None and not plan.replicates:

@@ -105,7 +105,7 @@ def _panels(
 
 
 def _level_errors(measured: _Measured, made: MadeCalibrator, request: CalibrateRequest) -> LevelErrors | None:
-    """ECE@j of a single isotonic fit and of one per uncertainty bin, both on rows outside their fits."""
+    """Compute ECE@j of a single isotonic fit and of one per uncertainty bin, on rows outside their fits."""
     how = request.calibration
     levels = made.fitted.map.parts(measured.rows.uncertainty, None)  # None for leaves
     if levels is None:

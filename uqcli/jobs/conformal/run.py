@@ -217,7 +217,7 @@ def _thresholds(
 
 
 def _groups(calibration: _Calibration, request: ConformalRequest, alpha: Fraction) -> SavedGroups | None:
-    """Thresholds by group, from the marginal rule within each; groups sorted by name."""
+    """Return the thresholds by group, from the marginal rule within each; groups sorted by name."""
     if calibration.group is None or request.by is None:
         return None
     named = sorted((name, number) for number, name in enumerate(calibration.names))

@@ -169,7 +169,7 @@ def _difference(tally: _Tally, measured: Sequence[MeasuredBoundary], confidence:
 
 
 def _in_target(target: TargetMix, true_positives: int, selected: int, request: EvaluateRequest) -> Estimate:
-    """Precision under the target data's class priors; its interval includes the error of the weights."""
+    """Estimate the precision under target class priors; its interval includes the error of the weights."""
     value = target.mix.precision(true_positives / selected if selected else None)
     if target.draws is None:
         return Estimate(value=value, low=None, high=None)

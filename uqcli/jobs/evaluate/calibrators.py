@@ -141,7 +141,7 @@ def _paired(before: Probability, after: Probability, rows: Rows) -> Pairs:
 
 
 def _requests(request: EvaluateRequest, models: Sequence[CalibratorArtifact]) -> list[DataRequest]:
-    """Data requests of the calibrators; a single one if the same rows suit all of them."""
+    """Return the data requests of the calibrators; a single one if the same rows suit all of them."""
     classes = [each.of_classes for each in models]
     if any(classes):
         if not all(classes):
@@ -156,7 +156,7 @@ def _requests(request: EvaluateRequest, models: Sequence[CalibratorArtifact]) ->
 def _difference(
     compared: Sequence[Comparison], after: Sequence[tuple[Rows, Probability]], plan: ResamplingPlan
 ) -> CalibratorDifference:
-    """Difference of two calibrators; paired if one pass covers both."""
+    """Compute the difference of two calibrators; paired if one pass covers both."""
     (rows, first), (others, second) = after
     one, other = (each.after for each in compared)
     values = {name: minus(value_of(other[name]), value_of(one[name])) for name in one}
@@ -172,7 +172,7 @@ def _difference(
 
 
 def resampled_losses(pairs: Pairs, plan: ResamplingPlan) -> Metrics:
-    """Differences with intervals; none if few rows differ, where 95 % intervals covered 47 %."""
+    """Compute the differences with intervals; none if few rows differ, where 95 % intervals covered 47 %."""
     if pairs.rows_apart() < LEAST_OF_A_CLASS:
         return {}
     difference = compare(pairs, plan).difference

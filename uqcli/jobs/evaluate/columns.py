@@ -17,7 +17,7 @@ TwoClasses = BoundaryArtifact | CalibratorArtifact
 
 
 def labelled_rows(request: EvaluateRequest, models: Sequence[TwoClasses]) -> DataRequest:
-    """Data request with the columns of all given rules.
+    """Return the data request with the columns of all given rules.
 
     Raises
     ------

@@ -104,7 +104,7 @@ def evaluate(
 
 
 def _difference(measured: Sequence[SetMetrics], pair: _Pair | None, confidence: float) -> SetDifference:
-    """Difference of two rules; paired if both read the same columns, hence the same rows."""
+    """Compute the difference of two rules; paired if both read the same columns, hence the same rows."""
     first, second = measured
     size = Estimate(value=second.mean_set_size - first.mean_set_size, low=None, high=None)
     if pair is None:
@@ -218,7 +218,7 @@ def _metrics(
 def _coverage_in_target(
     artifact: ConformalArtifact, tally: _Tally, shift: ShiftArtifact, seed: int
 ) -> Floats | None:
-    """Draws of the coverage in the target data, from those of the class weights; None without draws."""
+    """Draw the coverage in the target data from draws of the class weights; None without draws."""
     shift.weights_for(artifact.classes)
     draws = shift.draws_for(artifact.classes)
     if draws is None:
@@ -233,7 +233,7 @@ def _in_target(
     drawn: Floats | None,
     confidence: float,
 ) -> tuple[Estimate, float]:
-    """Coverage and mean set size under the target data's class priors."""
+    """Compute the coverage and mean set size under the target data's class priors."""
     weights = np.array(shift.weights_for(artifact.classes))
     mass = weights * tally.by_class[0]
     if mass.sum() == 0:
@@ -245,6 +245,6 @@ def _in_target(
 
 
 def _estimates(names: Sequence[str], table: np.ndarray, confidence: float) -> Mapping[str, ExactEstimate]:
-    """Coverage by name; undefined for zero rows."""
+    """Compute the coverage by name; undefined for zero rows."""
     lines = zip(names, table[0].tolist(), table[1].tolist(), strict=True)
     return {name: proportion_estimate(covered, rows, confidence) for name, rows, covered in lines}

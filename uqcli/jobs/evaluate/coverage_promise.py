@@ -101,7 +101,7 @@ def _is_like_source(rows_of_class: Ints, weights: Sequence[float]) -> bool:
 
 
 def calibration_rows(artifact: ConformalArtifact, rows_of_class: Ints) -> Sequence[int]:
-    """Calibration rows by class; old files lack them: all rows, split in the proportions of the new ones."""
+    """Return calibration rows by class; for old files all rows, split in proportion to the new ones."""
     return artifact.calibration_rows or _shared(artifact, rows_of_class)
 
 
@@ -110,7 +110,7 @@ def _shared(artifact: ConformalArtifact, rows: Ints) -> list[int]:
 
 
 def _p_values(names: Sequence[str], lines: Sequence[tuple[Ints, Ints, int, Fraction]]) -> Mapping[str, float]:
-    """p-values by name, for names with rows."""
+    """Compute the p-values by name, for names with rows."""
     return {
         name: coverage_p_value(int(covered), int(rows), calibration, alpha)
         for name, (covered, rows, calibration, alpha) in zip(names, lines, strict=True)
@@ -134,7 +134,7 @@ def _promise(
 
 
 def _below_anyway(artifact: ConformalArtifact, counts: Covered, level: float) -> list[str]:
-    """Classes whose coverage is significantly below the overall guarantee (binomial tests, Holm)."""
+    """Return classes whose coverage is significantly below the overall guarantee (binomial tests, Holm)."""
     from scipy.special import bdtr
 
     filled = np.flatnonzero(counts.rows_of_class)

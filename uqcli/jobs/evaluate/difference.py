@@ -14,7 +14,7 @@ from uqcli.reports.evaluate.difference import BoundaryDifference
 
 
 def difference_of(pair: PairedSelections, rows: int, positives: int, confidence: float) -> BoundaryDifference:
-    """Differences of recall, precision and alerts, second less first, each with an interval.
+    """Compute the differences of recall, precision and alerts, second less first, each with an interval.
 
     Parameters
     ----------
@@ -34,7 +34,7 @@ def difference_of(pair: PairedSelections, rows: int, positives: int, confidence:
 
 
 def share_difference(gained: int, lost: int, trials: int, confidence: float) -> ExactEstimate:
-    """Difference of two shares of the same rows; the value is None without rows."""
+    """Compute the difference of two shares of the same rows; the value is None without rows."""
     low, high = shares_interval(gained, lost, trials, confidence)
     return ExactEstimate(value=(gained - lost) / trials if trials else None, low=low, high=high)
 
@@ -52,6 +52,6 @@ def _share(kept: Chosen, alone: Chosen) -> float | None:
 
 
 def _rows_selected(gained: int, lost: int, rows: int, confidence: float) -> Estimate:
-    """Difference in alerts; the interval is for the expectation over samples of this size."""
+    """Compute the difference in alerts; the interval is for the expectation over samples of this size."""
     low, high = shares_interval(gained, lost, rows, confidence)
     return Estimate(value=gained - lost, low=rows * low, high=rows * high)

@@ -95,7 +95,7 @@ class _Side:
         return self.counted(self.predicted, len(self.classes))
 
     def counted(self, number: Ints, size: int) -> Ints:
-        """Weight of the rows by an index below ``size``; exact, since weights sum to less than 2**53."""
+        """Sum the weight of rows by an index below ``size``; exact, since weights sum to less than 2**53."""
         return np.bincount(number, weights=self.rows.weight, minlength=size).astype(np.int64)
 
     def distinct(self) -> ClassCounts:
@@ -205,7 +205,7 @@ def _same_classes(sides: _Sides, request: ShiftRequest) -> None:
 
 
 def _evidence(sides: _Sides, request: ShiftRequest) -> Evidence:
-    """Data of the requested estimator."""
+    """Return the data of the requested estimator."""
     source, target = sides.source, sides.target
     classes, labels = source.classes, source.labels
     if target is None or request.prior is not None:
@@ -220,7 +220,7 @@ def _evidence(sides: _Sides, request: ShiftRequest) -> Evidence:
 
 
 def _replicates(sides: _Sides, request: ShiftRequest) -> int:
-    """Number of draws; by default only if fast: for counts, or for few rows."""
+    """Return the number of draws; by default only if fast: for counts, or for few rows."""
     target = sides.target
     if target is not None and target.source.rows < LEAST_OF_A_CLASS * len(target.classes):
         return 0  # no valid interval exists
@@ -233,7 +233,7 @@ def _replicates(sides: _Sides, request: ShiftRequest) -> int:
 def _draws(
     evidence: Evidence, found: ClassWeights, replicates: int, request: ShiftRequest
 ) -> list[Redrawn | None]:
-    """Estimates from bootstrap draws; None for a draw without an estimate."""
+    """Return the estimates from bootstrap draws; None for a draw without an estimate."""
     drawn: list[Redrawn | None] = []
     draws = max(replicates, least_replicates(request.confidence)) if replicates else 0
     for number in followed(range(draws), "drawing class weights", draws):
@@ -245,7 +245,7 @@ def _draws(
 
 
 def intervals_of_weights(drawn: Sequence[Floats | None], confidence: float) -> list[list[float]] | None:
-    """Percentile intervals of the class weights, clipped at 0; None if too many draws have no estimate."""
+    """Compute percentile intervals of class weights, clipped at 0; None if too many draws have none."""
     there = [each for each in drawn if each is not None]
     tail = tail_of(len(drawn), confidence)
     if tail is None or len(drawn) - len(there) > tail:
@@ -260,7 +260,7 @@ def intervals_of_weights(drawn: Sequence[Floats | None], confidence: float) -> l
 
 
 def intervals_of_shares(drawn: Sequence[Floats | None], confidence: float) -> list[list[float]] | None:
-    """Percentile intervals of the target priors, clipped to [0, 1]."""
+    """Compute the percentile intervals of the target priors, clipped to [0, 1]."""
     found = intervals_of_weights(drawn, confidence)
     return found and [[1.0 if end > 1 - _NOTHING else end for end in ends] for ends in found]
 
@@ -338,7 +338,7 @@ def _artifact(
 
 
 def _calibration_error(source: _Side) -> float:
-    """Class mean of the ECE on the source data, which EM assumes to be 0."""
+    """Return the class mean of the ECE on the source data, which EM assumes to be 0."""
     edges = even_edges(defaults.SINGLE_SCORE_BINS)
     rows, label = source.rows, label_numbers(source.rows)
     errors = [

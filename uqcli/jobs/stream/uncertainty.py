@@ -80,7 +80,7 @@ def _made_of(request: UncertaintyRequest) -> str:
 
 
 def uncertainty_roles(*, alpha1: str | None, alpha0: str | None, members: str | None) -> Roles:
-    """Columns of the Beta parameters or the ensemble members.
+    """Return the columns of the Beta parameters or the ensemble members.
 
     Raises
     ------
@@ -132,5 +132,5 @@ def _of_members(rows: Rows) -> Uncertainties:
 
 
 def _usable(rows: Rows) -> dict[str, Floats]:
-    """Columns with a valid placeholder in invalid rows."""
+    """Return the columns with a valid placeholder in invalid rows."""
     return {role: rows.filled(value, 0.5) for role, value in rows.numbers.items()}

@@ -70,7 +70,7 @@ class Chance:
 
 
 def key_of(group: str | None) -> tuple[int, ...]:
-    """Key of the draws of all rows, or of a group by its name, so that groups do not affect each other."""
+    """Key the draws of all rows, or of a group by its name, so that groups do not affect each other."""
     if group is None:
         return (0,)
     return (1, int.from_bytes(blake2b(group.encode("utf-8", "surrogatepass"), digest_size=8).digest(), "big"))
@@ -79,7 +79,7 @@ def key_of(group: str | None) -> tuple[int, ...]:
 def chance_of_scores(
     counts: ValueCounts, values: Values, options: MeasureOptions, plan: ResamplingPlan, key: tuple[int, ...]
 ) -> Chance:
-    """Sampling distribution for one score."""
+    """Estimate the sampling distribution for one score."""
     drawn = [
         errors_of_draws(draw_positives(counts, generator(plan.seed, Purpose.LABELS, *key, each)), options)
         for each in followed(range(plan.replicates), "drawing labels", plan.replicates)
@@ -98,7 +98,7 @@ def chance_of_classes(
     plan: ResamplingPlan,
     key: tuple[int, ...],
 ) -> tuple[list[Chance], Chance]:
-    """Sampling distribution for each class one-vs-rest, and for the class means.
+    """Estimate the sampling distribution for each class one-vs-rest, and for the class means.
 
     Labels are drawn jointly for whole rows, since the errors of two classes are dependent.
     """
@@ -150,7 +150,7 @@ def intervals_of_scores(
 
 
 def _resamplings(plan: ResamplingPlan) -> int:
-    """Number of resamplings: as requested, and at least what the confidence requires."""
+    """Return the number of resamplings: as requested, and at least what the confidence requires."""
     return max(plan.replicates, least_replicates(plan.confidence))
 
 
@@ -163,7 +163,7 @@ def _with_errors(counts: ValueCounts, line: CalibrationLine) -> dict[str, WithEr
 
 
 def _intervals_of_means(rows: ClassCounts, plan: ResamplingPlan, key: tuple[int, ...]) -> dict[str, Interval]:
-    """Intervals of the mean losses; a mean of slopes has none."""
+    """Compute the intervals of the mean losses; a mean of slopes has none."""
     losses = {
         name: _row_losses(rows, loss) for name, loss in LOSSES.items() if is_bounded(name, rows.probability)
     }
@@ -182,7 +182,7 @@ def _intervals_of_means(rows: ClassCounts, plan: ResamplingPlan, key: tuple[int,
 
 
 def _row_losses(rows: ClassCounts, loss: Loss) -> Floats:
-    """Class-averaged loss of each distinct row."""
+    """Compute the class-averaged loss of each distinct row."""
     total = np.zeros(len(rows.label))
     for number, column in enumerate(rows.probability.T):
         if_positive, if_negative = loss(column)

@@ -117,7 +117,7 @@ class _Binned:
 
 
 def measure(counts: ValueCounts, options: MeasureOptions) -> Measured:
-    """Calibration errors of tie-pooled probabilities [TCE sec. 3].
+    """Compute the calibration errors of tie-pooled probabilities [TCE sec. 3].
 
     Parameters
     ----------
@@ -160,12 +160,12 @@ def measure(counts: ValueCounts, options: MeasureOptions) -> Measured:
 
 
 def test_based_error(counts: ValueCounts, options: MeasureOptions) -> float:
-    """Test-based calibration error only, in percent."""
+    """Compute the test-based calibration error only, in percent."""
     return _Binned(counts, options).rejected(Binning(options.binning)).percent(counts.rows)
 
 
 def errors_of_draws(counts: ValueCounts, options: MeasureOptions) -> dict[str, float]:
-    """Errors that are compared with their null distribution, since noise inflates them."""
+    """Compute the errors that are compared with their null distribution, since noise inflates them."""
     binned = _Binned(counts, options)
     _, rows, positives = isotonic_sums(counts.positives, counts.count)
     return {
@@ -179,7 +179,7 @@ def errors_of_draws(counts: ValueCounts, options: MeasureOptions) -> dict[str, f
 
 
 def mean_metrics(by_class: Sequence[Mapping[str, float | None]]) -> dict[str, float | None]:
-    """Class means of the metrics; undefined if any class is."""
+    """Return the class means of the metrics; undefined if any class is."""
     means: dict[str, float | None] = {}
     for name in by_class[0]:
         values = [value for each in by_class if (value := each[name]) is not None]

@@ -157,7 +157,7 @@ def _read(data: DataRequest, by: str | None) -> _Read:
 
 
 def _counts(rows: Rows, classes: tuple[str, ...], places: Ints | None) -> list[ValueCounts]:
-    """One-vs-rest counts of each class, of some rows or of all."""
+    """Return the one-vs-rest counts of each class, of some rows or of all."""
     part = _part_at(rows, places)
     label = label_numbers(part)
     return [
@@ -176,7 +176,7 @@ def _check(request: TceRequest) -> None:
 
 
 def _places(read: ReadRows, by: str | None) -> Iterator[tuple[str, Ints]]:
-    """Groups with positive weight, and the indices of their rows."""
+    """Return the groups with positive weight, and the indices of their rows."""
     if by is None:
         return
     number, names, weight = read.rows.groups[by], read.group_names[by], read.rows.weight
@@ -199,7 +199,7 @@ def _is_tested(group: _Group, request: MeasureOptions) -> bool:
 
 
 def _equal_sizes(groups: Sequence[_Group], request: MeasureOptions) -> list[MeasureOptions] | None:
-    """Common bin sizes of all groups for each binary problem; None if no group is tested.
+    """Return the common bin sizes of all groups for each binary problem; None if no group is tested.
 
     Larger bins detect smaller errors, so with its own sizes the largest group would always be the worst. All
     groups use the sizes of the smallest.
@@ -212,7 +212,7 @@ def _equal_sizes(groups: Sequence[_Group], request: MeasureOptions) -> list[Meas
 
 
 def _tce_under(counts: Sequence[ValueCounts], request: Sequence[MeasureOptions]) -> float:
-    """Mean test-based calibration error over the binary problems."""
+    """Compute the mean test-based calibration error over the binary problems."""
     values = [test_based_error(each, how) for each, how in zip(counts, request, strict=True)]
     return sum(values) / len(values)
 
@@ -307,7 +307,7 @@ def _parameters(
 
 
 def _common(sizes: Sequence[int | None]) -> int | None:
-    """Common size of all classes; None if they differ."""
+    """Return the common size of all classes; None if they differ."""
     return sizes[0] if len(set(sizes)) == 1 else None
 
 

@@ -33,11 +33,11 @@ class BlockSizes:
     sizing: BinSizing = defaults.BIN_SIZES
 
     def bounds(self, counts: ValueCounts) -> tuple[int, int]:
-        """Bounds n_min and n_max for these rows."""
+        """Return the bounds n_min and n_max for these rows."""
         return self.bounds_for(counts.rows, int(counts.positives.sum()))
 
     def bounds_for(self, rows: int, positives: int) -> tuple[int, int]:
-        """Bounds n_min and n_max for a number of rows and positives.
+        """Return the bounds n_min and n_max for a number of rows and positives.
 
         Examples
         --------
@@ -60,7 +60,7 @@ class BlockSizes:
 
 
 def size_notes(count: Ints, n_min: int, n_max: int) -> list[str]:
-    """Notes on the sizes of pava-bc bins; count has shape (B,)."""
+    """Return the notes on the sizes of pava-bc bins; count has shape (B,)."""
     notes = []
     if n_max < 2 * n_min:
         notes.append(f"n_max {n_max} is below twice n_min {n_min}, so some bins cannot be split.")

@@ -8,23 +8,23 @@ from uqcli.counts import Floats, Ints
 
 
 def equal_ranks(rows: int, bins: int) -> Ints:
-    """Ranks ``r*rows//bins`` at which bins of equal weight begin; int64, shape (bins-1,)."""
+    """Return the ranks ``r*rows//bins`` at which bins of equal weight begin; int64, shape (bins-1,)."""
     return np.array([r * rows // bins for r in range(1, bins)], dtype=np.int64)
 
 
 def outer_ranks(rows: int, bins: int) -> Ints:
-    """Ranks of the smallest and the largest value."""
+    """Return the ranks of the smallest and the largest value."""
     del bins
     return np.array([0, rows - 1], dtype=np.int64)
 
 
 def even_edges(bins: int) -> Floats:
-    """Edges ``r/bins`` between 0 and 1; float64, shape (bins-1,)."""
+    """Return the edges ``r/bins`` between 0 and 1; float64, shape (bins-1,)."""
     return np.arange(1, bins, dtype=np.float64) / bins
 
 
 def edges_between(value: Floats, starts: Ints) -> Floats:
-    """Midpoints between blocks of values; the upper value if the midpoint rounds down to the lower.
+    """Find the midpoints between blocks of values; the upper value if the midpoint rounds down to the lower.
 
     Parameters
     ----------

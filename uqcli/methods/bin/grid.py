@@ -70,14 +70,14 @@ class GridSpec:
 
 
 def usual_uncertainty_bins(binning: Binning) -> int:
-    """Default number of uncertainty bins."""
+    """Return the default number of uncertainty bins."""
     if binning is Binning.SHARED:
         return SHARED_UNCERTAINTY_BINS
     return UNCERTAINTY_BINS if binning.cuts_uncertainty else 1
 
 
 def uncertainty_rule(binning: Binning) -> BinningRule:
-    """Binning rule that applies to the uncertainty."""
+    """Return the binning rule that applies to the uncertainty."""
     return rule_of(Binning.EQUI_WEIGHT if binning is Binning.SHARED else binning)
 
 
@@ -134,7 +134,7 @@ def cells_under(parts: Sequence[ValueCounts], old: Cells) -> Cells:
 def unsettled_by_grid(
     counts: Sequence[RangeCounts], spec: GridSpec, *, counts_only: bool = False
 ) -> list[Bools]:
-    """Query for the ranges to open until ``cells_from`` is exact.
+    """Name the ranges to open until ``cells_from`` is exact.
 
     Parameters
     ----------
@@ -182,7 +182,7 @@ def _unsettled_by_shared(counts: Sequence[RangeCounts], spec: GridSpec, *, count
 
 
 def unsettled_by_edges(counts: RangeCounts, edges: Floats) -> Bools:
-    """Query for the ranges to open until the cells between sorted score edges are exact.
+    """Name the ranges to open until the cells between sorted score edges are exact.
 
     These are the ranges that may contain an edge, and the first one with a positive row in each cell.
     """
@@ -190,7 +190,7 @@ def unsettled_by_edges(counts: RangeCounts, edges: Floats) -> Bools:
 
 
 def _asked_by_edges(counts: RangeCounts, edges: Floats) -> Bools:
-    """Ranges that cells between score edges depend on, including exact ones."""
+    """Return the ranges that cells between score edges depend on, including exact ones."""
     named = np.zeros(len(counts.value), dtype=np.bool_)
     if len(named) == 0:
         return named
@@ -204,7 +204,7 @@ def _asked_by_edges(counts: RangeCounts, edges: Floats) -> Bools:
 
 
 def uncertainty_edges_of(rows: Rows, spec: GridSpec) -> Floats:
-    """Uncertainty edges from single rows; float64, shape (K-1,)."""
+    """Return the uncertainty edges from single rows; float64, shape (K-1,)."""
     if spec.uncertainty_bins == 1:
         return np.empty(0)
     counts = rows.counts(rows.numbers["uncertainty"])
@@ -212,7 +212,7 @@ def uncertainty_edges_of(rows: Rows, spec: GridSpec) -> Floats:
 
 
 def pool_by(rows: Rows, edges: Floats) -> tuple[ValueCounts, ...]:
-    """Tie-pooled scores of each uncertainty bin."""
+    """Return the tie-pooled scores of each uncertainty bin."""
     if len(edges) == 0 or rows.uncertainty is None:
         return (rows.counts(rows.score),)
     number = narrow_bins(rows.uncertainty, edges)

@@ -30,7 +30,7 @@ class BinError:
 def isotonic_errors(
     parts: Sequence[ValueCounts], blocks: Sequence[ValueCounts], cells: Cells
 ) -> tuple[BinError, BinError]:
-    """Errors by score bin of isotonic regression on the score (IST) and within uncertainty bins (MIST).
+    """Compute errors by score bin of isotonic regression on the score (IST) and per uncertainty bin (MIST).
 
     Both are measured on the rows of their fit.
 
@@ -48,7 +48,7 @@ def isotonic_errors(
 
 
 def unsettled_by_blocks(counts: Sequence[RangeCounts], blocks: Sequence[ValueCounts]) -> list[Bools]:
-    """Query for the ranges to open until the rows of each block and cell are known.
+    """Name the ranges to open until the rows of each block and cell are known.
 
     Parameters
     ----------
@@ -67,7 +67,7 @@ def unsettled_by_blocks(counts: Sequence[RangeCounts], blocks: Sequence[ValueCou
 
 
 def _errors(parts: Sequence[ValueCounts], cells: Cells, fitted: Sequence[ValueCounts]) -> BinError:
-    """Errors of a fit; rows of a block within a cell are added as integers, independently of order."""
+    """Compute errors of a fit; rows of a block within a cell are added as integers, whatever their order."""
     width = len(cells.rows[0].count)
     error = np.full((len(parts), width), np.nan)
     for number, (part, row, blocks) in enumerate(zip(parts, cells.rows, fitted, strict=True)):
@@ -87,7 +87,7 @@ def _errors(parts: Sequence[ValueCounts], cells: Cells, fitted: Sequence[ValueCo
 
 
 def errors_of_rows(rows: Rows, probability: Floats, *, level: Ints, levels: int, score_bins: int) -> BinError:
-    """Errors by score bin of given probabilities, with bins of equal weight in each uncertainty bin.
+    """Compute errors by score bin of given probabilities, with bins of equal weight in each uncertainty bin.
 
     Parameters
     ----------
@@ -110,7 +110,7 @@ def errors_of_rows(rows: Rows, probability: Floats, *, level: Ints, levels: int,
 
 
 def errors_by_chance(cells: Cells, groups: Sequence[range]) -> BinError:
-    """Expected errors of calibrated scores: mean |rate - expectation|, by the normal approximation.
+    """Compute expected errors of calibrated scores: mean |rate - expectation|, by the normal approximation.
 
     Parameters
     ----------

@@ -44,7 +44,7 @@ class BinsTried:
 
 
 def tried_bins(cells: Cells, constraint: Constraint, seed: int) -> tuple[BinsTried, ...]:
-    """Cross-validated gain of each number of uncertainty bins; empty if there are too few alerts.
+    """Compute the cross-validated gain of each number of uncertainty bins; empty if there are too few alerts.
 
     Parameters
     ----------
@@ -81,12 +81,12 @@ def tried_bins(cells: Cells, constraint: Constraint, seed: int) -> tuple[BinsTri
 
 
 def fewest_of(tried: Sequence[BinsTried]) -> int:
-    """Smallest number of bins within a standard error of the best; 1 if none was tried."""
+    """Find the smallest number of bins within a standard error of the best; 1 if none was tried."""
     return min((each.bins for each in tried if each.behind <= each.error), default=1)
 
 
 def _beside(constraint: Constraint, share: float) -> list[Constraint]:
-    """Bounds to try on a share of the rows."""
+    """Return the bounds to try on a share of the rows."""
     kind, amounts = constraint.kind, constraint.amounts
     if kind is ConstraintKind.UTILITY:
         return [constraint]
@@ -102,7 +102,7 @@ def _beside(constraint: Constraint, share: float) -> list[Constraint]:
 
 
 def _gain(train: Cells, held: Cells, constraints: Sequence[Constraint], by_score: TopRuns) -> float:
-    """Gain in recall over a single threshold on the left-out fold at equal alerts, mean over constraints."""
+    """Average the gain in recall over a single threshold on the left-out fold at equal alerts."""
     runs, fold = [top_runs(row) for row in train.rows], [top_runs(row) for row in held.rows]
     alerts, hits = np.zeros(len(constraints)), np.zeros(len(constraints))
     for at, constraint in enumerate(constraints):

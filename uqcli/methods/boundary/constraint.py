@@ -44,11 +44,11 @@ class Constraint:
     margin: Fraction = Fraction(0)
 
     def goal(self, cells: Cells) -> Goal:
-        """Goal of the constraint on given cells."""
+        """Return the goal of the constraint on given cells."""
         return RULES[self.kind].goal(self, cells)
 
     def objective(self, true_positives: int, selected: int) -> Fraction:
-        """Objective among boundaries that meet the constraint."""
+        """Compute the objective among boundaries that meet the constraint."""
         return RULES[self.kind].objective(self, true_positives, selected)
 
     def promise(self) -> str:

@@ -18,7 +18,7 @@ _COPIES: Final = np.array([math.exp(-1) / math.factorial(k) for k in range(_MOST
 
 
 def digest_of(cells: Cells) -> int:
-    """Digest of edges and counts."""
+    """Compute the digest of edges and counts."""
     score_edges = np.concatenate([row.lower[1:] for row in cells.rows])
     return digest([cells.uncertainty_edges, score_edges, *cells.flat])
 

@@ -120,13 +120,13 @@ def _tops_of_draws(
 
 
 def _inside(cells: Cells, tops: Tops) -> Ints:
-    """Indices of the cells taken, by uncertainty bin."""
+    """Return the indices of the cells taken, by uncertainty bin."""
     ends = np.cumsum([len(row.count) for row in cells.rows])
     return np.concatenate([np.arange(end - top, end) for end, top in zip(ends, tops, strict=True)])
 
 
 def _found(places: list[Ints], count: Ints, positives: Ints) -> _Shares:
-    """Counts of each selection in its own table."""
+    """Return the counts of each selection in its own table."""
     pairs = list(zip(places, positives, count, strict=True))
     return _Shares(
         true_positives=np.array([p[inside].sum() for inside, p, _ in pairs]),

@@ -28,7 +28,7 @@ class Goal(Protocol):
     """Goal of a boundary: constraint and objective."""
 
     def best_of(self, true_positives: Ints, selected: Ints) -> int | None:
-        """Index of the best candidate, or None if infeasible; earlier candidates have higher thresholds."""
+        """Find the best candidate, or None if infeasible; earlier candidates have higher thresholds."""
 
     def within_reach(self, start: tuple[Ints, Ints], positives: Ints, best: tuple[int, int] | None) -> Bools:
         """Whether a candidate could equal the best if only positive rows were added first.
@@ -44,10 +44,10 @@ class Goal(Protocol):
         """
 
     def optimum(self, runs: Sequence[TopRuns]) -> Tops | None:
-        """Best choice of one top run per row; None if none meets the constraint."""
+        """Find the best choice of one top run per row; None if none meets the constraint."""
 
     def closest(self, runs: Sequence[TopRuns]) -> Tops | None:
-        """Nearest choice if none meets the constraint; None without positive rows."""
+        """Find the nearest choice if none meets the constraint; None without positive rows."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -82,7 +82,7 @@ class KeepPrecision:
         )
 
     def closest(self, runs: Sequence[TopRuns]) -> Tops | None:
-        """Highest precision."""
+        """Find the highest precision."""
         return best_precision_tops(runs)
 
 
@@ -114,7 +114,7 @@ class KeepBudget:
         return _choice(options)
 
     def closest(self, runs: Sequence[TopRuns]) -> Tops | None:
-        """Fewest rows for one true positive: a single run in a single row."""
+        """Find the fewest rows for one true positive: a single run in a single row."""
         best: tuple[int, int, int] | None = None
         for number, run in enumerate(runs):
             hits = np.flatnonzero(run.true_positives)
@@ -179,7 +179,7 @@ class KeepRecall:
         return None
 
     def closest(self, runs: Sequence[TopRuns]) -> Tops | None:
-        """None: a recall bound can always be met if there are positive rows."""
+        """Return None: a recall bound can always be met if there are positive rows."""
         del runs
         return None
 
@@ -225,7 +225,7 @@ class MaximiseUtility:
         return tuple(tops) if total > 0 else None
 
     def closest(self, runs: Sequence[TopRuns]) -> Tops | None:
-        """None: selecting nothing is better."""
+        """Return None: selecting nothing is better."""
         del runs
         return None
 
@@ -234,7 +234,7 @@ class MaximiseUtility:
 
 
 def most_positives(feasible: Bools, true_positives: Ints, selected: Ints) -> int | None:
-    """Feasible candidate with the most true positives, then the fewest selected rows, then the first."""
+    """Select the feasible candidate with most true positives, then fewest selected rows, then the first."""
     candidates = np.flatnonzero(feasible & (true_positives > 0))
     if len(candidates) == 0:
         return None

@@ -124,7 +124,7 @@ def solve(classes: Sequence[Options]) -> tuple[int, ...]:
 
 
 def _undominated(options: Options) -> Ints:
-    """Indices of undominated options."""
+    """Return the indices of undominated options."""
     leads = np.ones(len(options.value), dtype=np.bool_)
     leads[1:] = options.value[1:] > options.value[:-1]
     index = np.flatnonzero(leads)
@@ -193,7 +193,7 @@ def _total(value: list[Floats], surplus: list[Floats], at: list[int]) -> tuple[f
 def _best_reaching(
     classes: Sequence[Options], relaxation: _Relaxation, target: int, step: tuple[int, int]
 ) -> tuple[int, ...] | None:
-    """Best choice with at least the target value, or None if there is none."""
+    """Find the best choice with at least the target value, or None if there is none."""
     target_weight = target * relaxation.scale
     zero = np.zeros(1, dtype=np.int64)
     partial = _Partial(
@@ -221,7 +221,7 @@ def _best_reaching(
 
 
 def _shared_step(classes: Sequence[Options]) -> tuple[int, int]:
-    """Most common step between adjacent options, as value and surplus."""
+    """Find the most common step between adjacent options, as value and surplus."""
     value = np.concatenate([np.diff(options.value[:_SAMPLE]) for options in classes])
     surplus = np.concatenate([np.diff(options.surplus[:_SAMPLE]) for options in classes])
     if len(value) == 0:
@@ -279,7 +279,7 @@ def _extend(
 def _undominated_pairs(
     partial: _Partial, options: Options, lowerable: Bools, parent: Ints, option: Ints
 ) -> tuple[Ints, Ints]:
-    """Undominated extensions, among those that leave later classes equally free."""
+    """Find the undominated extensions, among those that leave later classes equally free."""
     value = partial.value[parent] + options.value[option]
     surplus = partial.surplus[parent] + options.surplus[option]
     bound = partial.lowerable[parent] | lowerable[option]
@@ -292,7 +292,7 @@ def _undominated_pairs(
 
 
 def _pareto(value: Ints, surplus: Ints, parent_rank: Ints, option: Ints) -> Ints:
-    """Undominated positions in descending order of value; ties go to the lexicographically lowest choice."""
+    """Find undominated positions, highest value first; ties go to the lexicographically lowest choice."""
     order = np.lexsort((option, parent_rank, -surplus, -value))
     ordered = surplus[order]
     best_before = np.full(len(order), np.iinfo(np.int64).min)

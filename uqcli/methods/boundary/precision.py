@@ -26,7 +26,7 @@ class PrecisionBound:
     denominator: int
 
     def surplus(self, true_positives: Ints, selected: Ints) -> Ints:
-        """Surplus of each selection; int64."""
+        """Compute the surplus of each selection; int64."""
         return self.denominator * true_positives - self.numerator * selected
 
 
@@ -91,7 +91,7 @@ def precision_bound(target: Fraction, rows: int) -> PrecisionBound:
 
 
 def next_fraction(value: Fraction, limit: int) -> Fraction:
-    """Smallest fraction above a value, with denominators of both at most ``limit``.
+    """Find the smallest fraction above a value, with denominators of both at most ``limit``.
 
     Examples
     --------
@@ -104,7 +104,7 @@ def next_fraction(value: Fraction, limit: int) -> Fraction:
 
 
 def _ceiling_fraction(target: Fraction, limit: int) -> Fraction:
-    """Smallest fraction >= target, in (0, 1], whose denominator is at most ``limit`` (Stern-Brocot).
+    """Find the smallest fraction >= target, in (0, 1], whose denominator is at most ``limit`` (Stern-Brocot).
 
     low < target <= high are neighbours; their mediant is the fraction between them with the smallest
     denominator. Consecutive mediants on one side are taken in one step.

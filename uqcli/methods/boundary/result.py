@@ -48,7 +48,7 @@ class FittedBoundary:
 
 
 def _lowest_taken(row: CellRow, first: int, *, raised: bool) -> tuple[float | None, int, int]:
-    """Threshold of a row of cells taken from ``first`` on, its cell, and the rows below it in this cell.
+    """Find the threshold of a row of cells taken from ``first`` on, its cell, and the rows spared in it.
 
     For a saved grid it is the lower edge of the lowest non-empty cell; a row taken whole has none. If the
     rows are available it is raised to the lowest score of a positive row, since lower scores add no true

@@ -35,7 +35,7 @@ def _accumulate(ascending: Ints) -> Ints:
 
 
 def best_precision_tops(runs: Sequence[TopRuns]) -> tuple[int, ...] | None:
-    """Top runs of the highest precision of any boundary, with the most true positives.
+    """Return the top runs of the highest precision of any boundary, with the most true positives.
 
     A boundary's precision is a weighted mean of its rows' precisions. The best run of any single row is
     therefore the best overall, and every row that reaches it can be added. None without positive rows.
@@ -48,7 +48,7 @@ def best_precision_tops(runs: Sequence[TopRuns]) -> tuple[int, ...] | None:
 
 
 def highest_ratio(numerator: Ints, denominator: Ints) -> int:
-    """Position of an exactly highest ratio; denominators are positive."""
+    """Find the position of an exactly highest ratio; denominators are positive."""
     at = int(np.argmax(numerator / denominator))
     while True:  # the division rounds: an exact comparison may find a better one
         better = np.flatnonzero(numerator * denominator[at] > numerator[at] * denominator)
@@ -58,7 +58,7 @@ def highest_ratio(numerator: Ints, denominator: Ints) -> int:
 
 
 def _best_run(runs: TopRuns) -> tuple[Fraction, int]:
-    """Highest precision of a top run, and the longest run that attains it."""
+    """Find the highest precision of a top run, and the longest run that attains it."""
     n, d = runs.true_positives, np.maximum(runs.selected, 1)
     at = highest_ratio(n, d)
     longest = int(np.flatnonzero(n * d[at] == n[at] * d)[-1])

@@ -18,7 +18,7 @@ class ClassMix:
     negative: float
 
     def precision(self, share: float | None) -> float | None:
-        """Precision in the target data of a selection with a given share of positives in the source data."""
+        """Convert the precision of a selection in the source data to that in the target data."""
         if share is None:
             return None
         hits, misses = self.positive * share, self.negative * (1 - share)

@@ -47,7 +47,7 @@ def trade_off(grid: Cells, scores: Cells | None) -> Mapping[Algorithm, tuple[Fit
 
 
 def _undominated(found: Sequence[FittedBoundary | None]) -> tuple[FittedBoundary, ...]:
-    """Undominated boundaries; since thresholds are raised, more true positives may take fewer rows."""
+    """Find undominated boundaries; since thresholds are raised, more true positives may take fewer rows."""
     kept: list[FittedBoundary] = []
     there = [each for each in found if each is not None]
     for each in sorted(there, key=lambda one: (-one.fit.true_positives, one.fit.selected)):

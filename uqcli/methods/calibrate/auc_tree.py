@@ -97,7 +97,7 @@ def _best_split(rows: Rows, rank: Floats, min_leaf: int) -> _Split | None:
 
 
 def _candidates(rank: Floats, weight: Ints) -> Floats:
-    """Candidate ranks for a split, limited in number, at equal weights."""
+    """Return the candidate ranks for a split, limited in number, at equal weights."""
     there = ~np.isnan(rank)
     distinct, number = np.unique(rank[there], return_inverse=True)
     if len(distinct) < 2:
@@ -109,7 +109,7 @@ def _candidates(rank: Floats, weight: Ints) -> Floats:
 
 
 def _side(rows: Rows, inside: Bools) -> tuple[_Normal, _Normal] | None:
-    """Positives and negatives of one side; None if a class is missing."""
+    """Return the positives and negatives of one side; None if a class is missing."""
     normals = []
     for chosen in (inside & rows.labels, inside & ~rows.labels):
         weight, log_odds = rows.counted()[chosen], rows.score[chosen]
@@ -123,7 +123,7 @@ def _side(rows: Rows, inside: Bools) -> tuple[_Normal, _Normal] | None:
 
 
 def calibrated_auc(sides: list[tuple[_Normal, _Normal]]) -> float:
-    """AUC of all sides together, after the Platt map of each.
+    """Compute the AUC of all sides together, after the Platt map of each.
 
     ``sum over k, l of (n1_k/n1)(n0_l/n0) Phi((m1_k - m0_l)/sqrt(v1_k + v0_l))``.
     """
@@ -141,7 +141,7 @@ def calibrated_auc(sides: list[tuple[_Normal, _Normal]]) -> float:
 
 
 def _platt(side: tuple[_Normal, _Normal]) -> tuple[_Normal, _Normal]:
-    """Log-odds of both classes after the logistic map that fits their mixture, by quadrature."""
+    """Compute the log-odds of both classes after the logistic map that fits their mixture, by quadrature."""
     points = np.concatenate([each.mean + np.sqrt(each.variance) * _NODES for each in side])
     mass = [each.size * _WEIGHTS / _WEIGHTS.sum() for each in side]
     hits = np.concatenate([mass[0], np.zeros(len(_NODES))])

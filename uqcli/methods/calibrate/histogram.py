@@ -15,7 +15,7 @@ _CLASSES = 2
 
 
 def fit_histogram(counts: ValueCounts, edges: Floats, confidence: float) -> HistogramMap:
-    """Positive rate of each bin, with an error bound.
+    """Return the positive rate of each bin, with an error bound.
 
     With probability ``confidence`` all rates are simultaneously within ``error`` of the true ones. The error
     is half the bound on the 1-norm, ``(2/sqrt(N_m)) sqrt(ln(M 2^K / alpha) / 2)`` for M bins and K = 2
@@ -41,7 +41,7 @@ def fit_histogram(counts: ValueCounts, edges: Floats, confidence: float) -> Hist
 
 
 def target_bound(weights: Sequence[float], norm: float, unsure: float) -> float:
-    """Bound on the 1-norm after the correction for label shift [LS Theorem 4].
+    """Return the bound on the 1-norm after the correction for label shift [LS Theorem 4].
 
     ``2 kappa norm + 2 unsure / min w`` with kappa the ratio of the largest to the smallest weight.
 
@@ -64,7 +64,7 @@ def target_bound(weights: Sequence[float], norm: float, unsure: float) -> float:
 
 
 def bound(rows: int, bins: int, confidence: float, classes: int = _CLASSES) -> float:
-    """Simultaneous bound on the 1-norm between class frequencies and probabilities of all bins.
+    """Compute the simultaneous bound on the 1-norm between class frequencies and probabilities of all bins.
 
     Examples
     --------
@@ -78,7 +78,7 @@ def bound(rows: int, bins: int, confidence: float, classes: int = _CLASSES) -> f
 def error_p_values(
     positives: Ints, count: Ints, rate: Sequence[float], error: Sequence[float | None]
 ) -> dict[int, float]:
-    """p-values of labels in new data if all rates are within their errors, by bin (Holm).
+    """Compute the p-values of labels in new data if all rates are within their errors, by bin (Holm).
 
     Exact and two-sided: doubled binomial tails at the nearer end of each range.
 

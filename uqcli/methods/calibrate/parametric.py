@@ -76,7 +76,7 @@ def at_bound(slope: float) -> tuple[str, ...]:
 
 
 def best_slope(derivative: Callable[[float], tuple[float, float]]) -> float:
-    """Slope of temperature scaling, 1/T, by Newton's method within a bracket.
+    """Compute the slope of temperature scaling, 1/T, by Newton's method within a bracket.
 
     Parameters
     ----------

@@ -13,7 +13,7 @@ _MOST_NAMED = 4
 
 
 def leaf_of(nodes: Sequence[Node], columns: Sequence[FeatureColumn], features: Mapping[str, Floats]) -> Ints:
-    """Leaf of each row, from the root down.
+    """Return the leaf of each row, from the root down.
 
     Parameters
     ----------
@@ -53,7 +53,7 @@ def goes_left(node: Node, levels: Sequence[str] | None, value: Floats) -> Bools:
 def group_of(
     groups: Sequence[Sequence[str | None]], columns: Sequence[FeatureColumn], features: Mapping[str, Floats]
 ) -> Ints:
-    """Leaf of each row: its combination of levels, or the last leaf for unknown combinations.
+    """Return the leaf of each row: its combination of levels, or the last leaf for unknown combinations.
 
     Parameters
     ----------

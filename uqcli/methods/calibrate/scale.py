@@ -43,13 +43,13 @@ class Scale:
 
     @staticmethod
     def in_target(probability: Floats, weights: tuple[float, float]) -> Floats:
-        """Probabilities if negatives and positives are ``weights`` times as frequent [LS Prop. 1]."""
+        """Compute probabilities if negatives and positives are ``weights`` times as frequent [LS Prop. 1]."""
         negative, positive = weights
         hits = positive * probability
         return hits / (hits + negative * (1 - probability))
 
     def log_odds(self, corrected: Floats) -> Floats:
-        """Log-odds of corrected scores; probabilities are clipped."""
+        """Compute the log-odds of corrected scores; probabilities are clipped."""
         if self.real:
             return corrected
         clipped = np.clip(corrected, CLIP, 1 - CLIP)
@@ -62,14 +62,14 @@ class Scale:
 
 
 def class_logits(probability: Matrix) -> Matrix:
-    """Logarithms of class probabilities clipped to [1e-12, 1], centred over the classes."""
+    """Compute the logarithms of class probabilities clipped to [1e-12, 1], centred over the classes."""
     logarithm = np.log(np.clip(probability, CLIP, 1))
     centred: Matrix = logarithm - logarithm.mean(axis=1, keepdims=True)
     return centred
 
 
 def softmax(logits: Matrix) -> Matrix:
-    """Class probabilities of shape (n, C) from logits."""
+    """Return the class probabilities of shape (n, C) from logits."""
     powers = np.exp(logits - logits.max(axis=1, keepdims=True))
     shares: Matrix = powers / powers.sum(axis=1, keepdims=True)
     return shares

@@ -155,7 +155,7 @@ class TreeMatrix:
         return cls(rank=np.stack(ranks, axis=1), columns=columns, steps=tuple(steps))
 
     def question(self, column: int, rank: float, *, missing_left: bool, left: int, right: int) -> Node:
-        """Question that sends values up to a given rank left."""
+        """Return the question that sends values up to a given rank left."""
         asked, steps = self.columns[column], self.steps[column]
         if steps is None:
             levels = asked.levels or []
@@ -175,7 +175,7 @@ class TreeMatrix:
 
 
 def _between(steps: Floats, at: int) -> float:
-    """Threshold from one distinct value to below the next; below all values for -1."""
+    """Return the threshold from one distinct value to below the next; below all values for -1."""
     if at < 0:
         return float(np.nextafter(steps[0], -np.inf)) if len(steps) else 0.0
     if at + 1 >= len(steps):
@@ -185,7 +185,7 @@ def _between(steps: Floats, at: int) -> float:
 
 
 def _shape(options: TreeOptions, weight: Ints) -> dict[str, Any]:
-    """Depth, and minimum leaf weight: a row of weight 2 counts as two."""
+    """Return the depth, and minimum leaf weight: a row of weight 2 counts as two."""
     return {
         "max_depth": options.max_depth,
         "min_weight_fraction_leaf": options.min_leaf / int(weight.sum()),
@@ -268,6 +268,6 @@ def nodes_of(tree: Any, matrix: TreeMatrix) -> tuple[Node, ...]:
 
 
 def leaves_of(learned: LearnedTrees, number: int, features: Mapping[str, Feature]) -> Ints:
-    """Leaf of each row in one of the trees."""
+    """Return the leaf of each row in one of the trees."""
     values = {column.name: recoded(features[column.name], column) for column in learned.columns}
     return leaf_of(learned.trees[number], learned.columns, values)

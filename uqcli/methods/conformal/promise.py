@@ -31,7 +31,7 @@ def rank_of(rows: int, alpha: Fraction) -> int:
 
 
 def coverage_p_value(covered: int, rows: int, calibration_rows: int, alpha: Fraction) -> float:
-    """p-value of the guarantee: probability of at most this many covered rows.
+    """Compute the p-value of the guarantee: probability of at most this many covered rows.
 
     Parameters
     ----------
@@ -70,7 +70,7 @@ def effective_rows(
     tested: Ints,
     alpha: Fraction,
 ) -> int:
-    """Number of unweighted calibration rows whose coverage has the same variance.
+    """Return the number of unweighted calibration rows whose coverage has the same variance.
 
     It is ``(sum w)^2 / sum w^2``, or fewer if classes of large weight are missed more often. Up to scale, the
     weighted coverage at the threshold has variance ``sum w^2 (miss - alpha)^2``.
@@ -96,7 +96,7 @@ def effective_rows(
 def shifted_p_value(
     coverage: Floats, calibration_rows: int, alpha: Fraction, random: np.random.Generator
 ) -> float:
-    """p-value of the guarantee if the coverage is given by draws, as under estimated class weights.
+    """Compute the p-value of the guarantee from draws of the coverage, as under estimated class weights.
 
     Parameters
     ----------

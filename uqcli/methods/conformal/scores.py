@@ -31,7 +31,7 @@ class ScoreRule:
 
 
 def _lac(probability: Matrix, label: Ints, uniform: Floats) -> Floats:
-    """1 less the label's probability (Sadinle et al. 2019)."""
+    """Compute 1 less the label's probability (Sadinle et al. 2019)."""
     del uniform
     score: Floats = 1 - probability[np.arange(len(label)), label]
     return score

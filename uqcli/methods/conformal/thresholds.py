@@ -46,7 +46,7 @@ class LabelScores:
 
 
 def marginal_threshold(scores: Floats, weight: Ints | None, alpha: Fraction) -> float:
-    """k-th smallest score, k = ceil((1-alpha)(n+1)); every label if k > n.
+    """Find the k-th smallest score, k = ceil((1-alpha)(n+1)); every label if k > n.
 
     Parameters
     ----------
@@ -81,7 +81,7 @@ def label_conditional_thresholds(rows: LabelScores, alphas: Sequence[Fraction]) 
 
 
 def label_shift_thresholds(rows: LabelScores, weights: Sequence[float], alpha: Fraction) -> list[float]:
-    """Thresholds that keep the coverage if classes are w times as frequent.
+    """Return the thresholds that keep the coverage if classes are w times as frequent.
 
     ``tau(y)`` is the smallest t with ``sum over r_i <= t of w(y_i) >= (1-alpha)(sum of w(y_i) + w(y))``, or
     every label if there is none. Compared as exact fractions of the weights; with equal weights this is the
@@ -104,7 +104,7 @@ def label_shift_thresholds(rows: LabelScores, weights: Sequence[float], alpha: F
     known: dict[int, int] = {}
 
     def mass(step: int) -> int:
-        """Total integer weight of all scores up to a step."""
+        """Return the total integer weight of all scores up to a step."""
         if step not in known:
             value = steps[step]
             known[step] = sum(

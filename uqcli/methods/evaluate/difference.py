@@ -46,7 +46,7 @@ class _Spread:
 
 
 def mcnemar(gained: int, lost: int) -> float:
-    """Exact two-sided p-value of gained against lost rows (McNemar 1947; binomial).
+    """Compute the exact two-sided p-value of gained against lost rows (McNemar 1947; binomial).
 
     Examples
     --------
@@ -59,7 +59,7 @@ def mcnemar(gained: int, lost: int) -> float:
 
 
 def shares_interval(gained: int, lost: int, trials: int, confidence: float) -> tuple[float, float]:
-    """Interval of the difference of two shares of the same rows.
+    """Compute the interval of the difference of two shares of the same rows.
 
     Parameters
     ----------
@@ -79,7 +79,7 @@ def shares_interval(gained: int, lost: int, trials: int, confidence: float) -> t
 
 
 def precisions_interval(pair: PairedSelections, confidence: float) -> tuple[float, float]:
-    """Interval of the precision of the second selection less the first; (-1, 1) if one is empty.
+    """Compute the interval of the precision of the second selection less the first; (-1, 1) if one is empty.
 
     Let r be the rate of the rows in both selections. A precision less r is the mean of (label - r) over a
     selection. The difference of precisions is the contribution of the rows gained to the second selection,
@@ -106,7 +106,7 @@ def precisions_interval(pair: PairedSelections, confidence: float) -> tuple[floa
 def _balance(
     counts: tuple[int, int], weights: tuple[float, float], trials: int, confidence: float
 ) -> _Spread:
-    """Weighted difference of the shares of two disjoint sets of rows in the same trials.
+    """Compute the weighted difference of the shares of two disjoint sets of rows in the same trials.
 
     The correlation adds one row to each count, which gives -1 if every row is in one of the two.
     """
@@ -134,7 +134,7 @@ def _scaled(spread: _Spread, factor: float) -> _Spread:
 
 
 def _together(pair: PairedSelections, weights: tuple[float, float]) -> float:
-    """Correlation of the two parts: it falls with the number of rows in both selections."""
+    """Compute the correlation of the two parts: it falls with the number of rows in both selections."""
     parts = []
     for alone in (pair.gained, pair.lost):
         rows = alone.rows + pair.kept.rows
@@ -146,7 +146,7 @@ def _together(pair: PairedSelections, weights: tuple[float, float]) -> float:
 
 
 def _root_of_squares(one: float, other: float, correlation: float) -> float:
-    """Standard deviation of a sum of two correlated errors."""
+    """Compute the standard deviation of a sum of two correlated errors."""
     return math.sqrt(max(0.0, one**2 + other**2 + 2 * correlation * one * other))
 
 

@@ -44,7 +44,7 @@ class _Ranking:
         return cls(order=order, starts=starts, place=place)
 
     def counts(self, value: Floats, positives: Ints, negatives: Ints) -> ValueCounts:
-        """Tie-pooled counts of the probability."""
+        """Return the tie-pooled counts of the probability."""
         count = np.add.reduceat((positives + negatives)[self.order], self.starts)
         hits = np.add.reduceat(positives[self.order], self.starts)
         there = count > 0
@@ -53,7 +53,7 @@ class _Ranking:
         )
 
     def placements(self, positives: Ints, negatives: Ints) -> tuple[Floats, Floats]:
-        """Placements: share of negatives below each pair, and of positives above it; ties count half."""
+        """Compute placements: negatives below each pair, positives above it, as shares; ties count half."""
         shares = []
         for times in (negatives, positives):
             of_value = np.add.reduceat(times[self.order], self.starts)
@@ -123,12 +123,12 @@ class PairedCounts:
         return found
 
     def rows_apart(self) -> float:
-        """Effective number of minority-class rows on which the two differ (see shares_apart)."""
+        """Compute the effective number of minority-class rows on which the two differ (see shares_apart)."""
         counted = shares_apart(np.abs(self.after - self.before), self.positives + self.negatives)
         return min(float((counted * times).sum()) for times in (self.positives, self.negatives))
 
     def counts(self) -> tuple[ValueCounts, ValueCounts]:
-        """Tie-pooled counts of both probabilities."""
+        """Return the tie-pooled counts of both probabilities."""
         first, second = self._rankings
         return (
             first.counts(self.before, self.positives, self.negatives),
@@ -136,7 +136,7 @@ class PairedCounts:
         )
 
     def with_errors(self) -> dict[str, dict[str, WithError]]:
-        """Mean losses and log-odds of the AUC with standard errors, by name, side and difference.
+        """Compute the mean losses and log-odds of the AUC with standard errors, by name, side and difference.
 
         Differences of the AUC are not transformed.
         """
@@ -145,7 +145,7 @@ class PairedCounts:
         return means_with_errors(self._losses, weights) | {"auc": self._auc(weights)}
 
     def _auc(self, weights: Floats) -> dict[str, WithError]:
-        """Standard errors of the AUC by the variances of the placements (DeLong et al. 1988)."""
+        """Compute the standard errors of the AUC by the variances of the placements (DeLong et al. 1988)."""
         if min(self.positives.sum(), self.negatives.sum()) == 0:
             return dict.fromkeys(SIDES, WithError(value=None, error=None))
         first, second = (each.placements(self.positives, self.negatives) for each in self._rankings)
@@ -156,7 +156,7 @@ class PairedCounts:
 
 
 def by_side(before: Floats, after: Floats, bounded: tuple[bool, bool]) -> dict[str, Floats | None]:
-    """Losses of each pair by side, and their difference; None if a single row may dominate the mean."""
+    """Name the losses by side, with their difference; None if a single row may dominate the mean."""
     lines, holds = (before, after, after - before), (*bounded, all(bounded))
     return {side: line if held else None for side, line, held in zip(SIDES, lines, holds, strict=True)}
 
@@ -164,7 +164,7 @@ def by_side(before: Floats, after: Floats, bounded: tuple[bool, bool]) -> dict[s
 def means_with_errors(
     losses: Mapping[str, Mapping[str, Floats | None]], weights: Floats
 ) -> dict[str, dict[str, WithError]]:
-    """Mean losses by name and side, with standard errors."""
+    """Compute the mean losses by name and side, with standard errors."""
     return {
         name: {
             side: WithError(value=None, error=None) if line is None else mean_with_error(line, weights)
@@ -175,7 +175,7 @@ def means_with_errors(
 
 
 def shares_apart(apart: Floats, times: Ints) -> Floats:
-    """Weight of each pair, from 0 to 1, in the effective number of rows that differ.
+    """Compute the weight of each pair, from 0 to 1, in the effective number of rows that differ.
 
     A pair at the typical distance (the self-weighted mean, as in Kish 1965) has weight 1. A pair with a small
     distance has a weight near 0.

@@ -67,20 +67,20 @@ class PairedClassCounts:
         }
 
     def rows_apart(self) -> float:
-        """Effective number of rows of the rarest class on which the two differ (see PairedCounts)."""
+        """Compute the effective number of rarest-class rows on which the two differ (see PairedCounts)."""
         counted = shares_apart(np.abs(self.after - self.before).sum(axis=1) / 2, self.count)
         of_class = np.bincount(self.label, weights=counted * self.count, minlength=self.before.shape[1])
         return float(of_class.min())
 
     def with_errors(self) -> dict[str, dict[str, WithError]]:
-        """Mean losses with standard errors, by name, side and difference."""
+        """Compute the mean losses with standard errors, by name, side and difference."""
         bounded = bool(self.before.min() > CLIP), bool(self.after.min() > CLIP)
         held = {"log_loss": bounded, "brier": (True, True)}
         losses = {name: by_side(*lines, held[name]) for name, lines in self._lines.items()}
         return means_with_errors(losses, self.count.astype(np.float64))
 
     def losses(self) -> dict[str, dict[str, float]]:
-        """Mean losses by side and name, with or without a valid standard error."""
+        """Compute the mean losses by side and name, with or without a valid standard error."""
         total = self.count.sum()
         return {
             side: {name: float((lines[at] * self.count).sum() / total) for name, lines in self._lines.items()}
@@ -89,7 +89,7 @@ class PairedClassCounts:
 
 
 def _squared_error(probability: Matrix, label: Ints) -> Floats:
-    """Mean over the classes of ``(p - y)^2``: the mean of the classes' Brier scores."""
+    """Compute the mean over the classes of ``(p - y)^2``: the mean of the classes' Brier scores."""
     error = probability.copy()
     error[np.arange(len(label)), label] -= 1
     found: Floats = (error**2).mean(axis=1)
@@ -97,6 +97,6 @@ def _squared_error(probability: Matrix, label: Ints) -> Floats:
 
 
 def _surprise(probability: Matrix, label: Ints) -> Floats:
-    """``-ln`` of the label's probability in nats, clipped as for a single score."""
+    """Compute ``-ln`` of the label's probability in nats, clipped as for a single score."""
     found: Floats = -np.log(np.clip(probability[np.arange(len(label)), label], CLIP, 1))
     return found

@@ -8,7 +8,7 @@ from uqcli.counts import ValueCounts
 
 
 def auc(counts: ValueCounts) -> float | None:
-    """Area under the ROC curve: probability that a positive row has the higher score, ties counting half.
+    """Compute the AUC: the probability that a positive row has the higher score, ties counting half.
 
     Returns
     -------
@@ -27,7 +27,7 @@ def auc(counts: ValueCounts) -> float | None:
 
 
 def average_precision(counts: ValueCounts) -> float | None:
-    """Average precision: precision at every threshold, weighted by the recall gained there.
+    """Compute the average precision: precision at every threshold, weighted by the recall gained there.
 
     Returns
     -------

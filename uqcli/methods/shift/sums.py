@@ -18,7 +18,7 @@ _PART = 1 << 14
 
 
 def exact_sums(values: Matrix, weight: Ints) -> Floats:
-    """Weighted column sums of numbers in [0, 1], added as integers.
+    """Compute the weighted column sums of numbers in [0, 1], added as integers.
 
     Parameters
     ----------
@@ -39,7 +39,7 @@ def exact_sums(values: Matrix, weight: Ints) -> Floats:
 
 
 def mean_responsibilities(probability: Matrix, weight: Ints | Floats) -> Callable[[Floats], Floats]:
-    """Function from class weights w to the mean over rows of ``w(y) p(y|x) / sum over k of w(k) p(k|x)``.
+    """Build the function from w to the mean over rows of ``w(y) p(y|x) / sum over k of w(k) p(k|x)``.
 
     Sums are in the order of the rows; sorted rows give the same result for any order of the inputs.
 

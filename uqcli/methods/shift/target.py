@@ -16,7 +16,7 @@ DRAWS = 2000
 def precision_interval(
     weights: Matrix, true_positives: int, false_positives: int, confidence: float, random: np.random.Generator
 ) -> tuple[float, float]:
-    """Interval of the precision if negatives and positives are w times as frequent.
+    """Compute the interval of the precision if negatives and positives are w times as frequent.
 
     The ends of the exact interval of the precision among the selected rows are percentiles of two Beta
     distributions. Draws from these are transformed to the target by drawn weights; the interval is exact if
@@ -74,7 +74,7 @@ def coverage_draws(weights: Matrix, rows: Ints, covered: Ints, random: np.random
 
 
 def percentiles(values: Floats, confidence: float) -> tuple[float, float] | None:
-    """Central percentile interval of values; None without values."""
+    """Compute the central percentile interval of values; None without values."""
     if len(values) == 0:
         return None
     tail = (1 - confidence) / 2

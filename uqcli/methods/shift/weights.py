@@ -74,7 +74,7 @@ def bbse(confusion: Matrix, predicted: Floats, classes: Sequence[str]) -> ClassW
 def solve_weights(
     confusion: Matrix, predicted: Floats, classes: Sequence[str]
 ) -> tuple[Floats, float, float]:
-    """Solution of ``C w = mu``, which may have negative elements, with the extreme singular values of C.
+    """Solve ``C w = mu``, with possibly negative elements; also return the extreme singular values of C.
 
     Raises
     ------
@@ -136,7 +136,7 @@ def em(
 
 
 def _leap(start: Floats, one: Floats, two: Floats) -> Floats:
-    """Accelerated EM step, extrapolated from two steps (Varadhan and Roland 2008), kept positive."""
+    """Take an accelerated EM step, extrapolated from two (Varadhan and Roland 2008), kept positive."""
     first, bend = one - start, two - 2 * one + start
     curvature = float(np.sqrt((bend**2).sum()))
     if curvature == 0:
@@ -147,7 +147,7 @@ def _leap(start: Floats, one: Floats, two: Floats) -> Floats:
 
 
 def known(target_prior: Floats, source_prior: Floats, classes: Sequence[str]) -> ClassWeights:
-    """Class weights of a given target prior.
+    """Return the class weights of a given target prior.
 
     Raises
     ------
@@ -170,7 +170,7 @@ def _missing_class(name: str) -> InfeasibleError:
 
 
 def no_shift_p_value(source: Floats, target: Floats) -> float:
-    """p-value of equal distributions of predictions in source and target (G-test of homogeneity).
+    """Compute the p-value of equal distributions of predictions in source and target (G-test of homogeneity).
 
     Classes with an expected count below five on a side are pooled. The statistic is divided by Williams'
     correction (1976), so that the level also holds in small tables.

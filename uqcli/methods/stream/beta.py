@@ -38,7 +38,7 @@ class Uncertainties:
 
 
 def beta_entropy(alpha1: Floats, alpha0: Floats) -> Floats:
-    """Differential entropy of Beta(alpha1, alpha0) in nats.
+    """Compute the differential entropy of Beta(alpha1, alpha0) in nats.
 
     ln B(a0, a1) - (a0-1) psi(a0) - (a1-1) psi(a1) + (a0+a1-2) psi(a0+a1); the paper has the sign of the last
     term wrong. Digamma terms are computed as differences, which do not cancel if one parameter is large. If
@@ -64,7 +64,7 @@ def beta_entropy(alpha1: Floats, alpha0: Floats) -> Floats:
 
 
 def _psi_rise(start: Floats, by: Floats) -> Floats:
-    """``psi(start + by) - psi(start)``; by the asymptotic series if start is large."""
+    """Compute ``psi(start + by) - psi(start)``; by the asymptotic series if start is large."""
     from scipy.special import psi
 
     end = start + by
@@ -76,7 +76,7 @@ def _psi_rise(start: Floats, by: Floats) -> Floats:
 
 
 def of_beta(alpha1: Floats, alpha0: Floats) -> Uncertainties:
-    """Score and uncertainties of Beta(alpha1, alpha0), each of shape (n,) and positive."""
+    """Compute the score and uncertainties of Beta(alpha1, alpha0), each of shape (n,) and positive."""
     total = alpha1 + alpha0
     score, other = alpha1 / total, alpha0 / total
     # entropy less its mean, term by term, so that each term is of the order of the difference
@@ -91,7 +91,7 @@ def of_beta(alpha1: Floats, alpha0: Floats) -> Uncertainties:
 
 
 def _entropy_term(probability: Floats, other: Floats) -> Floats:
-    """``-p log(p)``, accurate also for p near 1, given 1 - p."""
+    """Compute ``-p log(p)``, accurate also for p near 1, given 1 - p."""
     with np.errstate(divide="ignore", invalid="ignore"):  # for p = 0 and 1
         logarithm = np.where(probability < 0.5, np.log(probability), np.log1p(-other))
     term: Floats = np.where(probability > 0, -probability * logarithm, 0.0)
@@ -99,7 +99,7 @@ def _entropy_term(probability: Floats, other: Floats) -> Floats:
 
 
 def _psi_less_log(x: Floats) -> Floats:
-    """``psi(x + 1) - log(x)``; by the asymptotic series if x is large."""
+    """Compute ``psi(x + 1) - log(x)``; by the asymptotic series if x is large."""
     from scipy.special import psi
 
     large = np.maximum(x, _SERIES)
@@ -109,7 +109,7 @@ def _psi_less_log(x: Floats) -> Floats:
 
 
 def binary_entropy(probability: Floats) -> Floats:
-    """Entropy in nats of a binary label; 0 at 0 and 1."""
+    """Compute the entropy in nats of a binary label; 0 at 0 and 1."""
     from scipy.special import entr
 
     entropy: Floats = entr(probability) + entr(1 - probability)

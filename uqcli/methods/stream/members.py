@@ -40,7 +40,7 @@ def of_members(members: Sequence[Floats]) -> Uncertainties:
 
 
 def _moments(members: Sequence[Floats]) -> tuple[Floats, Floats, Floats]:
-    """Mean, variance and mean entropy over the members, in a fixed summation order."""
+    """Compute the mean, variance and mean entropy over the members, in a fixed summation order."""
     mean = sum(members, np.zeros_like(members[0])) / len(members)
     squares = sum(((member - mean) ** 2 for member in members), np.zeros_like(mean))
     entropies = sum((binary_entropy(member) for member in members), np.zeros_like(mean))

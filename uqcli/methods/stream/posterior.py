@@ -59,7 +59,7 @@ class PosteriorModel:
             raise UsageError("a gamma gives more than 10,000,000 training rows", expected="a larger gamma")
 
     def evidence(self) -> list[int]:
-        """Training rows per region, for each gamma."""
+        """Return the training rows per region, for each gamma."""
         return [max(1, round(self.prior / gamma)) for gamma in self.gammas]
 
 
@@ -114,7 +114,7 @@ def draw(model: PosteriorModel, rows: int, random: np.random.Generator) -> Poste
 
 
 def expected_positivity(model: PosteriorModel, evidence: Ints, seen: Ints) -> Floats:
-    """Expected true positive rate of regions, given the positives among their training rows.
+    """Compute the expected true positive rate of regions, given the positives among their training rows.
 
     The density of the true positive rate r is proportional to ``(1+(tau-1)r)**-n r**(a-1) (1-r)**(b-1)``,
     with a and b the true prior's parameters plus the counts. Its mean has a closed form in hypergeometric
@@ -187,14 +187,14 @@ def _mean_on_logit_scale(a: Floats, b: Floats, n: Floats, tau: float) -> Floats:
 
 
 def _log_density(logit: Floats, a: Floats, b: Floats, n: Floats, tau: float) -> Floats:
-    """Log density on the logit scale, up to a constant."""
+    """Compute the log density on the logit scale, up to a constant."""
     log_r, log_rest = -np.logaddexp(0, -logit), -np.logaddexp(0, logit)
     density: Floats = np.asarray(a * log_r + b * log_rest - n * np.log1p((tau - 1) * np.exp(log_r)))
     return density
 
 
 def _mode(a: Floats, b: Floats, n: Floats, tau: float) -> Floats:
-    """Mode of the density on the logit scale, by bisection of its slope."""
+    """Compute the mode of the density on the logit scale, by bisection of its slope."""
     low, high = np.full(len(a), -750.0), np.full(len(a), 750.0)
     for _ in range(80):
         middle = (low + high) / 2

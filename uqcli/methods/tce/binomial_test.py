@@ -89,7 +89,7 @@ class _Stretches:
 
 
 def _beside_the_rate(score: Floats, start: Ints, positives: Ints, rows: Ints) -> _Stretches:
-    """Two stretches per bin: the scores below its rate, and the others."""
+    """Return two stretches per bin: the scores below its rate, and the others."""
     numbers = np.arange(len(rows))
     middle = np.clip(np.searchsorted(score, positives / rows), start[:-1], start[1:])
     both = _Stretches(
@@ -103,7 +103,7 @@ def _beside_the_rate(score: Floats, start: Ints, positives: Ints, rows: Ints) ->
 def _decided(
     score: Floats, stretches: _Stretches, positives: Ints, rows: Ints, alpha: float
 ) -> tuple[Bools, Bools]:
-    """Masks of stretches that are entirely accepted, and entirely rejected."""
+    """Return the masks of stretches that are entirely accepted, and entirely rejected."""
     k, n = positives[stretches.of_bin], rows[stretches.of_bin]
     low, high = score[stretches.first], score[stretches.stop - 1]
     accepts, rejects = np.zeros((2, len(k)), dtype=np.bool_)
@@ -146,7 +146,7 @@ def _one_by_one(
 
 
 def p_values(score: Floats, positives: Ints, rows: Ints) -> Floats:
-    """Exact two-sided p-values of outcomes under scores, elementwise.
+    """Compute the exact two-sided p-values of outcomes under scores, elementwise.
 
     Parameters
     ----------
@@ -168,7 +168,7 @@ def p_values(score: Floats, positives: Ints, rows: Ints) -> Floats:
 
 
 def _p_above(score: Floats, far: Floats, k: Ints, n: Ints, factor: Floats | float) -> Floats:
-    """``P(X <= k)`` under scores above the rate, plus the extreme upper outcomes under the scores ``far``.
+    """Add ``P(X <= k)`` under scores above the rate and the extreme upper outcomes under scores ``far``.
 
     The first term decreases with its own score, the second increases. More outcomes are extreme for lower
     scores, and for a larger factor on the observed probability.
@@ -178,13 +178,13 @@ def _p_above(score: Floats, far: Floats, k: Ints, n: Ints, factor: Floats | floa
 
 
 def _p_below(score: Floats, far: Floats, k: Ints, n: Ints, factor: Floats | float) -> Floats:
-    """Mirror image: ``P(X >= k)`` under scores below the rate, plus the extreme lower outcomes."""
+    """Mirror ``_p_above``: ``P(X >= k)`` under scores below the rate, plus the extreme lower outcomes."""
     lower = n - _first_extreme_above(1 - score, n, _pmf(k, n, score) * factor)
     return _at_least(k, n, score) + np.where(lower < 0, 0.0, _at_most(np.maximum(lower, 0), n, far))
 
 
 def _at_most(k: Ints, n: Ints, score: Floats) -> Floats:
-    """``P(X <= k)`` for k from 0 to n."""
+    """Compute ``P(X <= k)`` for k from 0 to n."""
     from scipy.special import bdtr, betaincc
 
     p: Floats = bdtr(k.astype(np.float64), np.minimum(n, _MANY), score)
@@ -196,7 +196,7 @@ def _at_most(k: Ints, n: Ints, score: Floats) -> Floats:
 
 
 def _at_least(k: Ints, n: Ints, score: Floats) -> Floats:
-    """``P(X >= k)`` for k from 0 to n + 1."""
+    """Compute ``P(X >= k)`` for k from 0 to n + 1."""
     from scipy.special import bdtrc, betainc
 
     p: Floats = np.where(k > n, 0.0, bdtrc(k - 1.0, np.minimum(n, _MANY), score))
@@ -208,7 +208,7 @@ def _at_least(k: Ints, n: Ints, score: Floats) -> Floats:
 
 
 def _first_extreme_above(score: Floats, rows: Ints, bound: Floats) -> Ints:
-    """Smallest outcome at or above the mean whose probability is at most the bound; rows + 1 if none."""
+    """Find the smallest outcome from the mean up whose probability is at most the bound, else rows + 1."""
     low = np.ceil(score * rows).astype(np.int64)
     high = rows + 1
     open_ = np.flatnonzero(low < high)
@@ -223,7 +223,7 @@ def _first_extreme_above(score: Floats, rows: Ints, bound: Floats) -> Ints:
 
 
 def _pmf(outcome: Ints, rows: Ints, score: Floats) -> Floats:
-    """Binomial probabilities."""
+    """Compute the binomial probabilities."""
     from scipy.special import xlog1py, xlogy
 
     log_p = _log_choose(rows, outcome) + xlogy(outcome, score) + xlog1py(rows - outcome, -score)

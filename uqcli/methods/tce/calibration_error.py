@@ -99,7 +99,7 @@ class Rejected:
         return self.rows - self.too_high
 
     def percent(self, of: int) -> float:
-        """Percentage of all rows: the test-based calibration error."""
+        """Compute the percentage of all rows: the test-based calibration error."""
         return 100 * int(self.rows.sum()) / of
 
 
@@ -121,14 +121,14 @@ def reject(counts: ValueCounts, bins: ScoreBins, test: CalibrationTest, alpha: f
 
 
 def expected_error(bins: ScoreBins) -> float:
-    """Mean over rows of |rate - mean score| of their bin (ECE with equispaced, ACE with quantile bins)."""
+    """Average |rate - mean score| of the bins over rows (ECE with equispaced, ACE with quantile bins)."""
     filled = bins.count > 0
     gap = np.abs(bins.rate[filled] - bins.mean_score[filled])
     return float((bins.count[filled] / bins.count.sum() * gap).sum())
 
 
 def maximum_error(bins: ScoreBins) -> float:
-    """Largest |rate - mean score| of a non-empty bin."""
+    """Find the largest |rate - mean score| of a non-empty bin."""
     filled = bins.count > 0
     return float(np.abs(bins.rate[filled] - bins.mean_score[filled]).max())
 
@@ -142,17 +142,17 @@ def label_variance(bins: ScoreBins) -> tuple[float, float]:
 
 
 def brier(counts: ValueCounts) -> float:
-    """Mean squared difference of score and label."""
+    """Compute the mean squared difference of score and label."""
     return _mean(counts, squared_error)
 
 
 def log_loss(counts: ValueCounts) -> float:
-    """Mean negative log likelihood in nats, of scores clipped to [1e-15, 1 - 1e-15]."""
+    """Compute the mean negative log likelihood in nats, of scores clipped to [1e-15, 1 - 1e-15]."""
     return _mean(counts, surprise)
 
 
 def _mean(counts: ValueCounts, loss: Loss) -> float:
-    """Mean of a loss over the rows."""
+    """Compute the mean of a loss over the rows."""
 
     def of_part(part: slice) -> float:
         count, positives = counts.count[part], counts.positives[part]

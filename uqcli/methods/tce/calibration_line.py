@@ -85,7 +85,7 @@ class _Values:
         self._few = _log_odds(counts.value) if self.number <= PART else None
 
     def log_odds(self, part: slice) -> Floats:
-        """Log-odds of some values."""
+        """Compute the log-odds of some values."""
         return _log_odds(self.counts.value[part]) if self._few is None else self._few[part]
 
     @property
@@ -98,7 +98,7 @@ class _Values:
         return ends is not None and not separates(_log_odds(self.counts.value[ends]), falling=True)
 
     def with_log_odds(self) -> ValueCounts:
-        """Counts with log-odds as values."""
+        """Return the counts with log-odds as values."""
         value = self.log_odds(slice(0, self.number))
         return ValueCounts(value=value, count=self.counts.count, positives=self.counts.positives)
 
@@ -122,7 +122,7 @@ class _Values:
 
 
 def _log_odds(score: Floats) -> Floats:
-    """Log-odds of clipped scores."""
+    """Compute the log-odds of clipped scores."""
     other = np.clip(score, _CLIP, 1 - _CLIP)
     log_odds: Floats = np.log(other)
     np.negative(other, out=other)
@@ -195,7 +195,7 @@ def _errors(values: _Values, beta: Floats) -> tuple[float | None, float | None]:
 
 
 def _derivatives(values: _Values, lines: list[Floats]) -> list[tuple[Floats, Floats]]:
-    """Gradient and negative Hessian of each fit's log likelihood, in one pass."""
+    """Compute the gradient and negative Hessian of each fit's log likelihood, in one pass."""
 
     def of_part(part: slice) -> list[tuple[float, ...]]:
         x, count = values.log_odds(part), values.counts.count[part].astype(np.float64)

@@ -9,7 +9,7 @@ from uqcli.parts import each_part
 
 
 def cumulative_error(counts: ValueCounts) -> float:
-    """Maximum less minimum of the sums of (label - score) / N over the lowest scores."""
+    """Compute the maximum less the minimum of the sums of (label - score) / N over the lowest scores."""
 
     def running(part: slice) -> tuple[float, float, float]:
         steps = counts.positives[part] - counts.count[part] * counts.value[part]

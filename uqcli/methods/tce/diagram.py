@@ -87,7 +87,7 @@ def _histogram(counts: ValueCounts, start: int, stop: int, cells: int) -> Histog
 
 
 def reliability(bins: ScoreBins) -> Reliability:
-    """Rates and mean scores of the non-empty bins."""
+    """Compute the rates and mean scores of the non-empty bins."""
     filled = bins.count > 0
     pairs = zip(bins.positives[filled].tolist(), bins.count[filled].tolist(), strict=True)
     intervals = [clopper_pearson(positives, rows, 0.95) for positives, rows in pairs]

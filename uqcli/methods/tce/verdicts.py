@@ -52,7 +52,7 @@ class Verdicts:
 
 
 def changes(rejected: Bools, place: Ints) -> tuple[Ints, Bools]:
-    """Runs of single results: starts where the result changes.
+    """Return the runs of single results: starts where the result changes.
 
     Parameters
     ----------

@@ -47,6 +47,6 @@ class CheckedRows:
         )
 
     def placed(self) -> Rows:
-        """The rows with their positions over all inputs."""
+        """Return the rows with their positions over all inputs."""
         kept = np.arange(len(self.rows)) if self.kept is None else self.kept
         return replace(self.rows, position=self.first_row + kept)

@@ -13,7 +13,7 @@ from uqcli.engines.request import PROBA
 
 
 def class_of_labels(series: pl.Series, classes: Sequence[str]) -> tuple[Ints, Bools, Bools]:
-    """Class index of each label, compared as text.
+    """Return the class index of each label, compared as text.
 
     Returns
     -------
@@ -34,7 +34,7 @@ def class_of_labels(series: pl.Series, classes: Sequence[str]) -> tuple[Ints, Bo
 
 
 def without_value(text: pl.Series) -> pl.Series:
-    """Mask of label texts that are null, empty or "nan" (the number NaN in other formats)."""
+    """Return the mask of label texts that are null, empty or "nan" (the number NaN in other formats)."""
     return text.is_null() | text.str.to_lowercase().is_in(["", "nan"]).fill_null(value=False)
 
 

@@ -98,7 +98,7 @@ def _numbers(series: pl.Series, name: str) -> tuple[Floats, Bools]:
 
 
 def infinite_numbers(series: pl.Series) -> Bools:
-    """Mask of infinite values in a numeric column."""
+    """Return the mask of infinite values in a numeric column."""
     if not series.dtype.is_float():
         return np.zeros(len(series), dtype=np.bool_)
     return series.is_infinite().fill_null(value=False).to_numpy()

@@ -41,7 +41,7 @@ def numbers_of(batch: Batch, column: str, *, narrow: bool) -> tuple[Floats, Bool
 
 
 def _no_number(batch: Batch, column: str, text: pl.Series, wrong: pl.Series) -> DataError:
-    """Error for non-numeric texts, with a specific remedy for decimal commas."""
+    """Create the error for non-numeric texts, with a specific remedy for decimal commas."""
     commas = text.filter(wrong).str.contains(r"^[+-]?\d*,\d+$").all()
     expected = "a number with a decimal point" if commas else "a number"
     remedy = "write 0.5 for 0,5" if commas else "name texts that mean null with --null-value"
@@ -95,7 +95,7 @@ def _labels_by_text(series: pl.Series, positive_value: str) -> tuple[Bools, Bool
 def unreadable(
     batch: Batch, column: str, text: pl.Series, wrong: Bools, answers: tuple[str, str]
 ) -> DataError:
-    """Error for values that --on-invalid cannot drop, with what was expected and the remedy."""
+    """Create the error for values that --on-invalid cannot drop, with what was expected and the remedy."""
     expected, remedy = answers
     at, count = int(np.argmax(wrong)), int(wrong.sum())
     if batch.cut and batch.first_row and at == len(wrong) - 1:  # half a value is neither null nor a label

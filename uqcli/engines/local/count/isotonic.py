@@ -23,7 +23,7 @@ from uqcli.kernels.pava import isotonic_sums
 
 
 def isotonic_by(rows: KeptRows, role: str, by: Partition) -> tuple[ValueCounts, ...]:
-    """Isotonic blocks of a column in each part, then of all rows; each at its first value."""
+    """Return the isotonic blocks of a column in each part, then of all rows; each at its first value."""
     width, bins = rows.column(role).width, rows.parts(by)
     blocks: list[list[KeyCounts]] = [[] for _ in range(bins + (bins > 1))]
     for low, high in pairwise(_slices(rows, role)):
@@ -42,7 +42,7 @@ def isotonic_by(rows: KeptRows, role: str, by: Partition) -> tuple[ValueCounts, 
 
 
 def _slices(rows: KeptRows, role: str) -> list[int | None]:
-    """Keys that cut the column into slices of about equal size; None at either end."""
+    """Return the keys that cut the column into slices of about equal size; None at either end."""
     column = rows.column(role)
     parts = -(-rows.size // SORTED_ROWS)
     inner = np.quantile(column.sample, np.arange(1, parts) / parts, method="nearest")
@@ -61,7 +61,7 @@ def _within(part: Part, role: str, low: int | None, high: int | None) -> Part:
 
 
 def _blocks(parts: Sequence[KeyRows], width: np.dtype[np.signedinteger]) -> KeyCounts:
-    """Blocks of some rows; all but an initial block without positives begin at a positive row."""
+    """Return the blocks of some rows; all but an initial block without positives begin at a positive row."""
     if any(part.weight is not None for part in parts):
         return _fitted(pooled(parts, width))
     ordered, positive = in_order(parts, width)

@@ -116,17 +116,17 @@ class KeptRows:
         return self._beyond + sum(part.rows for part in self._parts)
 
     def column(self, role: str) -> ColumnFacts:
-        """Facts of a column."""
+        """Return the facts of a column."""
         self._read()
         return self._columns[role]
 
     def groups(self, column: str) -> tuple[str, ...]:
-        """Sorted group texts of a key column that occur in the rows."""
+        """Return the sorted group texts of a key column that occur in the rows."""
         levels, used = self._read().levels[column], self._used[column]
         return tuple(sorted(text for text, code in levels.items() if code in used))
 
     def parts(self, by: Partition) -> int:
-        """Number of parts of a partition."""
+        """Return the number of parts of a partition."""
         return self._division(by, keep=True).parts
 
     def each(self, work: Callable[[Part], R], roles: Sequence[str], by: Partition = WHOLE) -> Iterator[R]:

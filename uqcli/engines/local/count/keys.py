@@ -13,7 +13,7 @@ Keys = np.ndarray[Any, np.dtype[np.signedinteger[Any]]]
 
 
 def keys_of(value: np.ndarray[Any, np.dtype[np.floating[Any]]]) -> Keys:
-    """Keys of finite numbers without negative zeros; a view if none is negative.
+    """Return the keys of finite numbers without negative zeros; a view if none is negative.
 
     Examples
     --------
@@ -25,7 +25,7 @@ def keys_of(value: np.ndarray[Any, np.dtype[np.floating[Any]]]) -> Keys:
 
 
 def values_of(keys: Keys) -> Floats:
-    """Float64 values of keys; a view for non-negative 64-bit keys."""
+    """Return the float64 values of keys; a view for non-negative 64-bit keys."""
     bits = _mirrored(keys)
     return bits.view(np.float32 if bits.dtype == np.int32 else np.float64).astype(np.float64, copy=False)
 
@@ -43,7 +43,7 @@ def widened(keys: Keys) -> Keys:
 
 
 def least_keys(edges: Floats, width: np.dtype[Any]) -> Keys:
-    """Smallest key of a given width whose value is at or above each edge."""
+    """Find the smallest key of a given width whose value is at or above each edge."""
     if width == np.int64:
         return keys_of(edges + 0.0)
     with np.errstate(over="ignore"):

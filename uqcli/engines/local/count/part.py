@@ -64,12 +64,12 @@ class Part:
         return sum(column.nbytes for column in self.columns())
 
     def columns(self) -> list[np.ndarray[Any, Any]]:
-        """All columns."""
+        """Return all columns."""
         weight = [] if self.weight is None else [self.weight]
         return [*self.keys.values(), *self.codes.values(), *self.amounts.values(), *weight]
 
     def sides(self) -> Iterator[tuple[slice, slice]]:
-        """Slices of the negative and the positive rows of each group."""
+        """Return the slices of the negative and the positive rows of each group."""
         slices = [slice(*each) for each in pairwise(self.cuts.tolist())]
         return zip(slices[: self.parts], slices[self.parts :], strict=True)
 
@@ -88,7 +88,7 @@ class Part:
         return self.with_columns(lambda column: column[places], np.searchsorted(places, self.cuts))
 
     def undivided(self) -> Part:
-        """The same rows as a single group per label."""
+        """Return the same rows as a single group per label."""
         return replace(self, cuts=self.cuts[[0, self.parts, -1]])
 
 

@@ -69,7 +69,7 @@ class KeyCounts:
 
 
 def keys_by_part(part: Part, role: str) -> list[KeyRows]:
-    """Keys of the rows of each group of a partition."""
+    """Return the keys of the rows of each group of a partition."""
     keys, weight = part.keys[role], part.weight
     amounts = np.stack(list(part.amounts.values())) if part.amounts else None
     return [
@@ -84,7 +84,7 @@ def keys_by_part(part: Part, role: str) -> list[KeyRows]:
 
 
 def pooled_by(rows: KeptRows, role: str, by: Partition) -> tuple[ValueCounts, ...]:
-    """Exact tie-pooled counts of a column in each group."""
+    """Compute the exact tie-pooled counts of a column in each group."""
     width = rows.column(role).width
     collected = list(rows.each(lambda part: keys_by_part(part, role), (role,), by))
     found = []
@@ -122,7 +122,7 @@ def pooled(parts: Sequence[KeyRows], width: np.dtype[np.signedinteger]) -> KeyCo
 
 
 def in_order(parts: Sequence[KeyRows], width: np.dtype[np.signedinteger]) -> tuple[Keys, Keys]:
-    """Sorted keys of all rows, and of the positive rows."""
+    """Return the sorted keys of all rows, and of the positive rows."""
     none = np.empty(0, dtype=width)
     positive = np.concatenate([none, *(part.positive for part in parts)])
     ordered = np.concatenate([none, *(part.negative for part in parts), positive])
@@ -151,7 +151,7 @@ def merged(parts: Sequence[KeyCounts]) -> KeyCounts:
 
 
 def _new_keys(ordered: Keys) -> Iterator[tuple[int, Bools]]:
-    """Step by step, mark where a sorted array changes its key."""
+    """Mark, step by step, where a sorted array changes its key."""
     for start in range(0, len(ordered), _STEP):
         part = ordered[start : start + _STEP]
         new = np.ones(len(part), dtype=np.bool_)

@@ -104,7 +104,7 @@ class Ranges:
         return int(self.first[-1]) + 1
 
     def numbers(self, keys: Keys) -> Ints:
-        """Part index of each key; int64."""
+        """Return the part index of each key; int64."""
         offset = _offsets(keys, self.low)
         unsigned = offset.dtype.type
         coarse = np.minimum(offset >> unsigned(self.shift), unsigned(len(self.first) - 1)).astype(np.int64)
@@ -131,7 +131,7 @@ class Ranges:
 
 
 def _offsets(keys: Keys, low: int) -> np.ndarray[Any, np.dtype[np.unsignedinteger[Any]]]:
-    """Distance of each key from ``low``; 0 below it."""
+    """Compute the distance of each key from ``low``; 0 below it."""
     inside = np.maximum(keys, keys.dtype.type(low))
     offset = inside.view(_unsigned(keys))
     offset -= np.array(low, dtype=keys.dtype).view(_unsigned(keys))
@@ -186,7 +186,7 @@ class _Split:
         return found
 
     def cut(self, ranges: _Cut) -> _Cut:
-        """Ranges after the split."""
+        """Return the ranges after the split."""
         unsigned = _unsigned(ranges.starts)
         start, end, shift = (np.repeat(each, self.parts) for each in (ranges.starts, ranges.ends, self.shift))
         number = np.arange(len(start)) - np.repeat(self._first, self.parts)
@@ -223,7 +223,7 @@ class _Cut:
 
     @classmethod
     def of(cls, whole: Ranges) -> _Cut:
-        """Initial ranges without splits."""
+        """Return the initial ranges without splits."""
         starts = whole.starts
         greatest = np.array([np.iinfo(starts.dtype).max], dtype=starts.dtype)
         return cls(whole=whole, starts=starts, ends=np.concatenate([starts[1:] - 1, greatest]))
@@ -234,7 +234,7 @@ class _Cut:
         return len(self.starts)
 
     def numbers(self, keys: Keys) -> Ints:
-        """Range index of each key; int64."""
+        """Return the range index of each key; int64."""
         numbers = self.whole.numbers(keys)
         for split in self.splits:
             numbers = split.numbers(keys, numbers)
@@ -275,7 +275,7 @@ class _Table:
         return np.argsort(self._keys, kind="stable")
 
     def counts(self) -> RangeCounts:
-        """Counts in the form that queries use."""
+        """Return the counts in the form that queries use."""
         closed, order = self.closed, self._order
         exact = np.arange(len(order)) >= len(closed)
         sums = None if self.sums is None else joined_sums([self.sums[..., closed], self.inside.sums])
@@ -288,7 +288,7 @@ class _Table:
         )
 
     def wanted(self, mask: Bools) -> Bools:
-        """Closed ranges selected by a mask over ``counts``; bool, shape (ranges,)."""
+        """Return the closed ranges selected by a mask over ``counts``; bool, shape (ranges,)."""
         number = np.concatenate([self.closed, np.full(len(self.inside.key), -1)])[self._order]
         named = number[mask]
         found = np.zeros(self.ranges.size, dtype=np.bool_)
@@ -316,7 +316,7 @@ class _Table:
 
 
 def count_ranges(rows: KeptRows, role: str, by: Partition, unsettled: Unsettled) -> tuple[RangeCounts, ...]:
-    """Counts of a column in each group, then of all rows, exact wherever a query needs it.
+    """Return the counts of a column in each group, then of all rows, exact wherever a query needs it.
 
     Parameters
     ----------
@@ -368,7 +368,7 @@ class _Counter:
                         np.add.at(cells, numbers[rows], amount[rows])
 
     def inside(self, part: Part, flags: Bools) -> list[KeyRows]:
-        """Keys of the rows in flagged ranges, by group."""
+        """Return the keys of the rows in flagged ranges, by group."""
         edges = np.flatnonzero(np.diff(flags.any(axis=0), prepend=False, append=False)).reshape(-1, 2)
         if len(edges) <= _FEW:
             part = part.only(np.flatnonzero(self._between(part.keys[self.role], edges)))
@@ -466,7 +466,7 @@ def _refined(
 
 
 def _asked(tables: Sequence[_Table], wanted: Sequence[Bools]) -> tuple[Ints, Bools]:
-    """Number of rows in the ranges to open, and these ranges by group; shapes (ranges,), (bins, ranges)."""
+    """Count rows in the ranges to open, and name these by group; shapes (ranges,) and (bins, ranges)."""
     *bins, _ = tables
     *of_bins, of_whole = wanted
     flags = np.stack([(mine | of_whole) & ~table.opened for mine, table in zip(of_bins, bins, strict=True)])
@@ -474,7 +474,7 @@ def _asked(tables: Sequence[_Table], wanted: Sequence[Bools]) -> tuple[Ints, Boo
 
 
 def _single_keys(rows: KeptRows, counter: _Counter) -> tuple[Bools, Keys]:
-    """Mask of ranges with a single key, and that key; shapes (ranges,)."""
+    """Return the mask of ranges with a single key, and that key; shapes (ranges,)."""
     ranges = counter.ranges
     if ranges.splits:  # after splits, a range may be one key wide
         return ranges.starts == ranges.ends, ranges.starts

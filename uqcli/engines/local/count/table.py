@@ -30,30 +30,30 @@ class LocalTable:
         return self._rows.facts
 
     def groups(self, column: str) -> tuple[str, ...]:
-        """Sorted group texts of a key column among rows of positive weight."""
+        """Return the sorted group texts of a key column among rows of positive weight."""
         return self._rows.groups(column)
 
     def edges(
         self, role: str, ranks: Callable[[int], Ints], by: Partition = WHOLE
     ) -> tuple[ValueCounts, ...]:
-        """Counts of a column in each group, exact at given ranks."""
+        """Return the counts of a column in each group, exact at given ranks."""
         unsettled = partial(holding_of_parts, ranks=ranks)
         return tuple(each.counts for each in self.counted(by, unsettled, role)[:-1])
 
     def counted(self, by: Partition, unsettled: Unsettled, role: str = "score") -> tuple[RangeCounts, ...]:
-        """Counts of a column in each group, then of all rows."""
+        """Return the counts of a column in each group, then of all rows."""
         return count_ranges(self._rows, role, by, unsettled)
 
     def pooled(self, by: Partition, role: str = "score") -> tuple[ValueCounts, ...]:
-        """Exact tie-pooled counts of a column in each group."""
+        """Compute the exact tie-pooled counts of a column in each group."""
         return pooled_by(self._rows, role, by)
 
     def isotonic(self, by: Partition) -> tuple[ValueCounts, ...]:
-        """Isotonic blocks of the scores in each group, then of all rows."""
+        """Return the isotonic blocks of the scores in each group, then of all rows."""
         return isotonic_by(self._rows, "score", by)
 
     def rows(self) -> Rows:
-        """All rows of positive weight, in any order."""
+        """Return all rows of positive weight, in any order."""
         parts = list(self._rows.each(lambda part: part, ("score", "uncertainty")))
         weight = [part.weight for part in parts if part.weight is not None]
         positive = [np.arange(part.rows) >= part.negatives for part in parts]

@@ -61,7 +61,7 @@ class ColumnarSource:
                 return with_text_only(batches.schema)
 
     def rows_expected(self) -> int | None:
-        """Row count from the file's footer; an Arrow object in a store would have to be fetched whole."""
+        """Read the row count of the footer; an Arrow object in a store would have to be fetched whole."""
         with reading(self.origin):
             if self.origin.format is FileFormat.PARQUET:
                 import pyarrow.parquet as pq
@@ -129,7 +129,7 @@ class ColumnarSource:
 
     @contextmanager
     def _parquet_place(self) -> Iterator[Any]:
-        """Input of the Parquet reader."""
+        """Return the input of the Parquet reader."""
         if isinstance(self._content, LocalFile):
             yield self._content.path
         else:
@@ -165,7 +165,7 @@ class ColumnarSource:
 
 
 def _parts(metadata: pq.FileMetaData, groups: list[int], columns: list[str] | None) -> Iterator[list[int]]:
-    """Row groups to fetch together: as many as fit a number of bytes of the needed columns."""
+    """Return the row groups to fetch together: as many as fit a number of bytes of the needed columns."""
     part: list[int] = []
     held = 0
     for each in groups:

@@ -99,16 +99,16 @@ class CsvBlock:
         return self._parsed(self.dialect.columns, ())
 
     def raw_fields(self) -> list[pa.LargeBinaryArray]:
-        """Bytes of every field verbatim, with quotes; missing fields are empty."""
+        """Return the bytes of every field verbatim, with quotes; missing fields are empty."""
         begins, stops = self._bounds
         return [_slices(self.text, begins[:, k], stops[:, k]) for k in range(begins.shape[1])]
 
     def line_ends(self) -> pa.LargeBinaryArray:
-        """Line end of every record."""
+        """Return the line end of every record."""
         return _slices(self.text, self.ends, np.append(self.starts[1:], len(self.text)))
 
     def records(self) -> pa.LargeBinaryArray:
-        """Bytes of every record without its line end."""
+        """Return the bytes of every record without its line end."""
         return _slices(self.text, self.starts, self.ends)
 
     @cached_property
@@ -133,7 +133,7 @@ class CsvBlock:
         return pl.DataFrame({name: parsed[number] for number, name in zip(at, names, strict=True)})
 
     def _numbers_of(self, names: Sequence[str]) -> list[int]:
-        """Column indices of names; the first of equal names."""
+        """Return the column indices of names; the first of equal names."""
         columns = self.dialect.columns
         number = {name: len(columns) - 1 - back for back, name in enumerate(reversed(columns))}
         return [number[name] for name in names]
@@ -161,14 +161,14 @@ class CsvBlock:
 
 
 def unquoted(fields: pa.LargeBinaryArray, null_values: Sequence[str]) -> pl.Series:
-    """Field texts without enclosing quotes; empty unquoted fields are null."""
+    """Return the field texts without enclosing quotes; empty unquoted fields are null."""
     raw = cast(pl.Series, pl.from_arrow(fields.cast(pa.large_string())))
     text = raw.str.strip_prefix('"').str.strip_suffix('"').str.replace_all('""', '"', literal=True)
     return text.set((raw == "") | text.is_in(list(null_values)), None)
 
 
 def _slices(text: bytes, begins: Ints, stops: Ints) -> pa.LargeBinaryArray:
-    """Slices of a text that are ordered and do not overlap."""
+    """Return the slices of a text that are ordered and do not overlap."""
     bounds = np.empty(2 * len(begins), dtype=np.int64)
     bounds[0::2], bounds[1::2] = begins, stops
     if len(begins) == 0:
@@ -221,7 +221,7 @@ def _names(header: bytes, delimiter: str, name: str) -> tuple[str, ...]:
 
 
 def _first_record(stream: BinaryIO, name: str) -> tuple[bytes, bytes]:
-    """First non-blank record, and the bytes read beyond it."""
+    """Find the first non-blank record, and the bytes read beyond it."""
     text, record, size = b"", b"", 1 << 16
     while len(text) <= _LONGEST_HEADER:
         chunk = stream.read(size)
@@ -303,12 +303,12 @@ def _no_text(name: str) -> DataError:
 
 
 def _record_ends(text: bytes) -> Ints:
-    """Positions of newlines outside quotes."""
+    """Find the positions of newlines outside quotes."""
     return _outside_quotes(text, _NEWLINE)
 
 
 def _outside_quotes(text: bytes, byte: int) -> Ints:
-    """Positions of a byte outside quotes (after an even number of them)."""
+    """Find the positions of a byte outside quotes (after an even number of them)."""
     buffer = np.frombuffer(text, dtype=np.uint8)
     positions = np.flatnonzero(buffer == byte)
     if b'"' not in text:

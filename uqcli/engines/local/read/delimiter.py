@@ -12,7 +12,7 @@ _OTHERS: Final = {";": "semicolons", "\t": "tabs", "|": "bars", ",": "commas"}
 
 
 def recognised(header: str, delimiter: str, needed: Sequence[str]) -> str | None:
-    """Another delimiter that yields all needed columns; None if the given one yields any of them.
+    """Return another delimiter that yields all needed columns; None if the given one yields any of them.
 
     Parameters
     ----------

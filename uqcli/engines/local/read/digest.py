@@ -13,7 +13,7 @@ _PIECE = 1 << 20
 
 
 def digest_of(origins: tuple[Origin, ...]) -> str:
-    """SHA-256 of the inputs' bytes in order, as hexadecimal digits.
+    """Compute the SHA-256 of the inputs' bytes in order, as hexadecimal digits.
 
     Compressed text counts decompressed, so that a pipe and a file of the same rows are equal. Streams must be
     kept (see ``streams_kept``). A data frame counts as its Arrow stream.

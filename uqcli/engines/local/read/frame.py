@@ -40,7 +40,7 @@ class FrameSource:
         return self._arrow(self._frame.clear()).schema
 
     def rows_expected(self) -> int:
-        """Number of rows."""
+        """Return the number of rows."""
         return self._frame.height
 
     def batches(self, columns: Sequence[str], start: int = 0, most: int = ROWS_PER_BATCH) -> Iterator[Batch]:

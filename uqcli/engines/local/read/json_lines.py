@@ -70,7 +70,7 @@ class JsonBlock:
         return len(self._ends)
 
     def values(self, columns: Sequence[str]) -> pl.DataFrame:
-        """Columns as text; null texts become null.
+        """Return the columns as text; null texts become null.
 
         Raises
         ------
@@ -86,7 +86,7 @@ class JsonBlock:
         )
 
     def beginning(self, records: int) -> pl.DataFrame:
-        """All keys of the first records, with inferred types; text if all values are null."""
+        """Return all keys of the first records, with inferred types; text if all values are null."""
         last = int(self._ends[min(records, self.rows) - 1])
         try:
             frame = pl.read_ndjson(io.BytesIO(self.text[: last + 1]), infer_schema_length=records)
@@ -96,7 +96,7 @@ class JsonBlock:
         return frame.with_columns(pl.col(pl.Null, pl.Int128, pl.UInt128).cast(pl.String))
 
     def table(self, schema: pa.Schema) -> pa.Table:
-        """All columns of a schema, typed.
+        """Return all columns of a schema, typed.
 
         Raises
         ------
@@ -126,7 +126,7 @@ class JsonBlock:
         return frame.to_arrow(compat_level=pl.CompatLevel.oldest())
 
     def keys(self, records: int) -> tuple[str, ...]:
-        """Keys of the first records, in order of appearance.
+        """Return the keys of the first records, in order of appearance.
 
         Raises
         ------

@@ -100,7 +100,7 @@ class JsonSource:
                 yield self.batch(block, columns).after(start)
 
     def batch(self, block: JsonBlock, columns: Sequence[str]) -> Batch:
-        """Selected columns of a block, as text."""
+        """Return the selected columns of a block, as text."""
         own = [name for name in dict.fromkeys(columns) if name not in self.keys]
         frame = with_keys(block.values(own), block.rows, self.keys, columns)
         return Batch(frame=frame, short=None, first_row=block.first_row, origin=self.origin)
@@ -110,7 +110,7 @@ class JsonSource:
         return with_keys(added, added.height, self.keys, [*self.keys, *added.columns])
 
     def table(self, block: JsonBlock) -> pa.Table:
-        """All columns of a block, typed like the first records; see JsonBlock.table."""
+        """Return all columns of a block, typed like the first records; see JsonBlock.table."""
         return rows_with_keys(block.table(self._schema), self.keys)
 
     def blocks(self) -> Iterator[JsonBlock]:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def with_text_only(schema: pa.Schema) -> pa.Schema:
-    """Schema without metadata that is not text; the same object if all is text."""
+    """Return the schema without metadata that is not text; the same object if all is text."""
     import pyarrow as pa
 
     if _is_text(schema.metadata) and all(_is_text(field.metadata) for field in schema):

@@ -24,12 +24,12 @@ Records = TypeVar("Records", pa.RecordBatch, pa.Table)
 
 
 def keys_beside(file: InputFile, columns: Sequence[str]) -> dict[str, str | None]:
-    """Partition keys that are not columns of the file itself."""
+    """Return the partition keys that are not columns of the file itself."""
     return {name: value for name, value in file.keys.items() if name not in columns}
 
 
 def with_keys(frame: pl.DataFrame, rows: int, keys: Keys, columns: Sequence[str]) -> pl.DataFrame:
-    """Columns in the requested order, partition columns filled with their text.
+    """Return the columns in the requested order, partition columns filled with their text.
 
     Parameters
     ----------

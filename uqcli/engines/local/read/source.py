@@ -57,7 +57,7 @@ class Batch:
         return replace(self, frame=self.frame[early:], short=short, first_row=start)
 
     def column(self, name: str) -> pl.Series:
-        """A column without its name, since polars reads a name such as ``^a$`` as a pattern."""
+        """Return a column without its name, since polars reads a name such as ``^a$`` as a pattern."""
         return self.frame.get_column(name).alias("")
 
     def place(self, at: int) -> str:
@@ -86,7 +86,7 @@ class OpenedInput(Protocol):
         """Approximate fraction that the last pass has read, from 0 to 1."""
 
     def rows_expected(self) -> int | None:
-        """Estimated number of rows; None if unknown before reading."""
+        """Estimate the number of rows; None if unknown before reading."""
 
     def batches(self, columns: Sequence[str], start: int = 0, most: int = ROWS_PER_BATCH) -> Iterator[Batch]:
         """Iterate over selected columns, from row ``start`` on.

@@ -199,7 +199,7 @@ def copied(stream: BinaryIO, stack: ExitStack) -> Path:
 
 
 def size_of(file: InputFile) -> float:
-    """Size of the text in bytes; infinite if unknown before reading."""
+    """Return the size of the text in bytes; infinite if unknown before reading."""
     size = None if file.content is None or file.compression is not None else file.content.size()
     return math.inf if size is None else max(1, size)
 

@@ -83,7 +83,7 @@ class Layout:
 
 
 def _number(block: CsvBlock, name: str, value: Floats) -> pl.Series:
-    """Numeric column that is null only where its CSV field is null."""
+    """Return the numeric column that is null only where its CSV field is null."""
     number = pl.Series(name, value)
     if not np.isnan(value).any():
         return number

@@ -270,7 +270,7 @@ def _columnar(writer: pq.ParquetWriter | pa.ipc.RecordBatchFileWriter) -> Iterat
 
 
 def _parquet_writer(stream: BinaryIO, schema: pa.Schema, texts: list[str]) -> pq.ParquetWriter:
-    """Only texts get dictionaries: for numbers, which seldom repeat, they take most of the time."""
+    """Open a writer with dictionaries for texts only: numbers seldom repeat, and theirs take most time."""
     try:
         return pq.ParquetWriter(stream, schema, compression="zstd", use_dictionary=texts or False)
     except pa.ArrowNotImplementedError as error:

@@ -114,7 +114,7 @@ def _column(values: np.ndarray, kind: ColumnType, labels: Sequence[str]) -> pl.S
 
 
 def _needed(source: OpenedInput, block: Block, row: int, request: StreamRequest) -> Batch:
-    """Columns of a block that the rule reads."""
+    """Return the columns of a block that the rule reads."""
     columns = request.data.roles.columns()
     if isinstance(block, CsvBlock):
         return Batch(
@@ -173,7 +173,7 @@ def _count_true(added: pl.DataFrame) -> int:
 
 
 def _csv_form(sources: Sequence[OpenedInput], request: StreamRequest, layout: Layout) -> CsvForm:
-    """Form of the first CSV input, but with tabs for .tsv, and commas for .csv made from tabs."""
+    """Return the form of the first CSV input, but with tabs for .tsv, and commas for .csv made from tabs."""
     place = request.output.place
     named = facts_of_name(place)
     first = next((source.dialect for source in sources if isinstance(source, CsvSource)), None)

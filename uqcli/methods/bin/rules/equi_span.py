@@ -11,7 +11,7 @@ from uqcli.methods.bin.registry import BinningRule
 
 
 def equi_span_edges(counts: ValueCounts, bins: int) -> Floats:
-    """Edges ``min + (max-min)*(r/bins)``.
+    """Return the edges ``min + (max-min)*(r/bins)``.
 
     Returns
     -------

@@ -9,7 +9,7 @@ from uqcli.parts import places_of
 
 
 def equi_weight_edges(counts: ValueCounts, bins: int) -> Floats:
-    """Edges of bins with equal numbers of rows, up to ties.
+    """Return the edges of bins with equal numbers of rows, up to ties.
 
     Edge r is the value of rank ``r*N//bins`` (0-based) of the N sorted rows; without ties bin sizes differ by
     at most one. Duplicate edges are kept and make empty bins.

@@ -9,7 +9,7 @@ from uqcli.methods.bin.registry import BinningRule
 
 
 def equispaced_edges(counts: ValueCounts, bins: int) -> Floats:
-    """Edges ``r/bins`` between 0 and 1, independent of the data.
+    """Return the edges ``r/bins`` between 0 and 1, independent of the data.
 
     Returns
     -------

@@ -9,7 +9,7 @@ from uqcli.methods.bin.registry import BinningRule
 
 
 def pava_edges(counts: ValueCounts) -> Floats:
-    """Edges between the blocks of the isotonic fit of labels to scores.
+    """Return the edges between the blocks of the isotonic fit of labels to scores.
 
     Returns
     -------

@@ -10,7 +10,7 @@ from uqcli.methods.bin.registry import BinningRule
 
 
 def pava_bc_edges(counts: ValueCounts, n_min: int, n_max: int) -> Floats:
-    """Edges between the blocks of PAVA-BC [TCE Alg. 2, restated for ties].
+    """Return the edges between the blocks of PAVA-BC [TCE Alg. 2, restated for ties].
 
     Parameters
     ----------

@@ -14,7 +14,7 @@ from uqcli.methods.bin.registry import BinningRule
 
 
 def shared_edges(counts: ValueCounts, bins: int) -> Floats:
-    """Values of ranks ``r*N//h`` among all rows and ``r*P//h`` among positive ones, ``h = bins//2``.
+    """Return values of ranks ``r*N//h`` among all rows and ``r*P//h`` among positive ones, ``h = bins//2``.
 
     Duplicate edges are kept and make empty bins.
 
@@ -33,7 +33,7 @@ def shared_edges(counts: ValueCounts, bins: int) -> Floats:
 
 
 def held_by_shared(counts: RangeCounts, bins: int) -> Bools:
-    """Mask of the ranges that contain these ranks; bool, shape (m,)."""
+    """Return the mask of the ranges that contain these ranks; bool, shape (m,)."""
     held = np.zeros(len(counts.value), dtype=np.bool_)
     for each in _rows(counts):
         held[_at_ranks(each, bins)] = True

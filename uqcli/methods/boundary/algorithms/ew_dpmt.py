@@ -13,7 +13,7 @@ from uqcli.methods.boundary.runs import top_runs
 
 
 def frontier_bytes(uncertainty_bins: int, score_bins: int) -> int:
-    """Bytes of the tables of bins taken by each row, for every number of bins, found and traced back.
+    """Return the bytes of the tables: bins taken by each row, for every number, found and traced back.
 
     Examples
     --------

@@ -14,7 +14,7 @@ def smoothed_boundary(cells: Cells, goal: Goal) -> Tops | None:
 
 
 def best_prefix(nested: NestedBoundaries, goal: Goal, bins: int) -> Tops | None:
-    """Best nested boundary for a goal; None if none meets it."""
+    """Find the best nested boundary for a goal; None if none meets it."""
     best = goal.best_of(nested.true_positives, nested.selected)
     return None if best is None else nested.tops(best, bins)
 

@@ -62,7 +62,7 @@ class NotCertified:
 
 
 def certify(pilot: Cells, test: Cells, bound: Fraction, delta: float) -> Certified | NotCertified:
-    """Loosest nested boundary whose precision is at least the bound, at risk delta.
+    """Find the loosest nested boundary whose precision is at least the bound, at risk delta.
 
     Parameters
     ----------
@@ -97,7 +97,7 @@ def certify(pilot: Cells, test: Cells, bound: Fraction, delta: float) -> Certifi
 
 
 def _safest(nested: NestedBoundaries, pilot: Cells, bound: float) -> int | None:
-    """Boundary whose smoothed pilot rate is farthest above the bound, in standard errors."""
+    """Return the boundary whose smoothed pilot rate is farthest above the bound, in standard errors."""
     count = np.concatenate([row.count for row in pilot.rows])[nested.order]
     selected = nested.selected
     there = selected > 0
@@ -110,7 +110,7 @@ def _safest(nested: NestedBoundaries, pilot: Cells, bound: float) -> int | None:
 
 
 def _p_values(true_positives: Ints, selected: Ints, bound: float) -> Floats:
-    """``P(Bin(selected, bound) >= true_positives)``, 1 if nothing is selected."""
+    """Compute ``P(Bin(selected, bound) >= true_positives)``, 1 if nothing is selected."""
     from scipy.special import bdtrc
 
     p_values = np.ones(len(selected))
@@ -120,7 +120,7 @@ def _p_values(true_positives: Ints, selected: Ints, bound: float) -> Floats:
 
 
 def _times_needed(true_positives: int, selected: int, bound: float, delta: float) -> float | None:
-    """Factor on the number of rows for a boundary to pass, by the normal approximation."""
+    """Return the factor on the number of rows for a boundary to pass, by the normal approximation."""
     from scipy.special import ndtri
 
     if selected == 0:
@@ -130,7 +130,7 @@ def _times_needed(true_positives: int, selected: int, bound: float, delta: float
 
 
 def _thresholds(cells: Cells, tops: tuple[int, ...]) -> tuple[float | None, ...]:
-    """Lower edges of the cells taken; raising them would use the tested labels."""
+    """Return the lower edges of the cells taken; raising them would use the tested labels."""
     thresholds: list[float | None] = []
     for row, top in zip(cells.rows, tops, strict=True):
         first = len(row.count) - top

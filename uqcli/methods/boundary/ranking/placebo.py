@@ -120,14 +120,14 @@ class HeldOut:
         return Curve.of(self.shares.ravel(), self.positives.ravel(), self.count.ravel())
 
     def gained(self, count: Ints, positives: Ints, alerts: int) -> list[float]:
-        """Mean gain in recall of permuted tables around a number of alerts; shape (draws, FOLDS, cells)."""
+        """Average the recall gained by permuted tables, shape (draws, FOLDS, cells), around some alerts."""
         return [
             gain(Curve.of(shares.ravel(), p.ravel(), n.ravel()), self.by_score, alerts)
             for shares, n, p in zip(self._shares(count, positives), count, positives, strict=True)
         ]
 
     def _shares(self, count: Ints, positives: Ints) -> Floats:
-        """Shares as in ``shares`` of several tables; shape (draws, FOLDS, cells)."""
+        """Return the shares as in ``shares`` of several tables; shape (draws, FOLDS, cells)."""
         train = [
             (each.sum(axis=1, keepdims=True) - each).reshape(-1, each.shape[-1])
             for each in (count, positives)
@@ -172,7 +172,7 @@ class HeldOut:
 
 
 def _blocks(rows: Ints) -> Ints:
-    """Block of each score cell: runs of cells with enough rows; a remainder joins the last block."""
+    """Return the block of each score cell: runs with enough rows; a remainder joins the last block."""
     block, number, held = np.zeros(len(rows), dtype=np.int64), 0, 0
     for cell, count in enumerate(rows.tolist()):
         block[cell] = number
@@ -183,7 +183,7 @@ def _blocks(rows: Ints) -> Ints:
 
 
 def _sums_by(block: Ints, rows: Ints) -> Ints:
-    """Rows of each uncertainty bin in each block; int64, shape (bins, blocks)."""
+    """Return the rows of each uncertainty bin in each block; int64, shape (bins, blocks)."""
     starts = np.flatnonzero(np.diff(block, prepend=-1))
     sums: Ints = np.add.reduceat(rows, starts, axis=1)
     return sums
@@ -200,7 +200,7 @@ def _in_turn(kinds: Ints, block: Ints) -> Iterator[tuple[Ints, Ints]]:
 
 
 def _drawn(good: Ints, bad: Ints, sample: Ints, random: np.random.Generator) -> Ints:
-    """Hypergeometric draws of the good among a sample; normal approximation for a billion or more."""
+    """Draw the good among a sample (hypergeometric; normal approximation for a billion or more)."""
     large = np.maximum(good, bad) > _MOST_DRAWN_FROM
     if not large.any():
         return random.hypergeometric(good, bad, sample)
@@ -242,24 +242,24 @@ class Curve:
         )
 
     def hits_of(self, alerts: Floats) -> Floats:
-        """True positives at a number of alerts, linear within tied groups."""
+        """Return the true positives at a number of alerts, linear within tied groups."""
         found: Floats = np.interp(np.minimum(alerts, self.alerts[-1]), self.alerts, self.hits)
         return found
 
     def recall(self, constraint: Constraint) -> float:
-        """Recall under a constraint, 0 if infeasible."""
+        """Compute the recall under a constraint, 0 if infeasible."""
         at = self.alerts_at(constraint)
         return 0.0 if at is None else float(self.hits[at]) / int(self.hits[-1])
 
     def value(self, constraint: Constraint) -> Fraction:
-        """Objective under a constraint, 0 if infeasible."""
+        """Compute the objective under a constraint, 0 if infeasible."""
         at = self.alerts_at(constraint)
         if at is None:
             return Fraction(0)
         return constraint.objective(int(self.hits[at]), int(self.alerts[at]))
 
     def alerts_at(self, constraint: Constraint) -> int | None:
-        """Best number of groups under a constraint; None if infeasible."""
+        """Find the best number of groups under a constraint; None if infeasible."""
         whole = CellRow(lower=LOWEST_EDGE, count=self.alerts[-1:], positives=self.hits[-1:])
         goal = constraint.goal(Cells(uncertainty_edges=np.empty(0), rows=(whole,)))
         best = goal.best_of(self.hits[1:], self.alerts[1:])
@@ -267,7 +267,7 @@ class Curve:
 
 
 def gain(ours: Curve, other: Curve, alerts: int) -> float:
-    """Gain in recall over another curve, averaged around a number of alerts."""
+    """Compute the gain in recall over another curve, averaged around a number of alerts."""
     more = ours.hits_of(_FACTORS * alerts) - other.hits_of(_FACTORS * alerts)
     return float(more.mean()) / int(other.hits[-1])
 
@@ -346,7 +346,7 @@ def _resampled(rows: HeldOut, constraint: Constraint, alerts: int, key: tuple[in
 
 
 def _sums(number: Ints, amount: Ints) -> Ints:
-    """Sums by index; exact, far below 2**53."""
+    """Compute the sums by index; exact, far below 2**53."""
     return np.bincount(number, weights=amount).astype(np.int64)
 
 

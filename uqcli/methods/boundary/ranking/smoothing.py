@@ -53,12 +53,12 @@ class NestedBoundaries:
     rate: Floats
 
     def counts_of(self, cells: Cells) -> tuple[Ints, Ints]:
-        """True positives and selected rows of each prefix for other rows in the same cells."""
+        """Return the true positives and selected rows of each prefix for other rows in the same cells."""
         count, positives = cells.flat
         return np.cumsum(positives[self.order]), np.cumsum(count[self.order])
 
     def tops(self, last: int, bins: int) -> tuple[int, ...]:
-        """Number of top cells of each uncertainty bin in the prefix that ends at a position."""
+        """Return the number of top cells of each uncertainty bin in the prefix that ends at a position."""
         return tuple(np.bincount(self.row[: last + 1], minlength=bins).tolist())
 
 
@@ -79,7 +79,7 @@ class Layout:
 
     @classmethod
     def of(cls, cells: Cells) -> Layout:
-        """Layout of given cells."""
+        """Return the layout of given cells."""
         lower = np.concatenate([row.lower for row in cells.rows])
         return cls(lower=lower, sizes=tuple(len(row.count) for row in cells.rows))
 
@@ -133,7 +133,7 @@ def nested_of_draws(layout: Layout, count: Ints, positives: Ints) -> Iterator[Ne
 
 
 def smoothed_rates(layout: Layout, count: Ints, positives: Ints) -> Floats:
-    """Smoothed rates of cells, non-decreasing in the score within each uncertainty bin.
+    """Compute the smoothed rates of cells, non-decreasing in the score within each uncertainty bin.
 
     Parameters
     ----------
@@ -159,7 +159,7 @@ def smoothed_rates(layout: Layout, count: Ints, positives: Ints) -> Floats:
 
 
 def _pooled_log_odds(layout: Layout, count: Ints, positives: Ints, total: Ints) -> Floats:
-    """Log-odds of a cell by its rank alone: local-linear rates of 200 pooled bins, made isotonic.
+    """Compute the log-odds of a cell by its rank alone: local-linear rates of 200 pooled bins, made isotonic.
 
     The rank is by lower edge, with ties pooled: the share of rows before it plus half of its own.
     """
@@ -177,7 +177,7 @@ def _pooled_log_odds(layout: Layout, count: Ints, positives: Ints, total: Ints) 
 
 
 def _by_number(number: Ints, amount: Ints, size: int) -> Floats:
-    """Sums of integers by index for each draw; exact below 2**53, shape (draws, size)."""
+    """Compute the sums of integers by index for each draw; exact below 2**53, shape (draws, size)."""
     draws = len(number)
     shifted = (number + size * np.arange(draws)[:, None]).ravel()
     sums = np.bincount(shifted, weights=amount.ravel(), minlength=draws * size).astype(np.float64)
@@ -185,7 +185,7 @@ def _by_number(number: Ints, amount: Ints, size: int) -> Floats:
 
 
 def _local_linear(rows: Floats, hits: Floats, width: Floats) -> Floats:
-    """Local-linear regression with Gaussian weights; local means if it is degenerate."""
+    """Compute the local-linear regression with Gaussian weights; local means if it is degenerate."""
     distance = np.arange(1 - _PLACES, _PLACES) / _PLACES
     weight = np.exp(-0.5 * (distance / width) ** 2)
     s0, s1, s2 = (_spread(weight * distance**power, rows) for power in range(3))
@@ -199,7 +199,7 @@ def _local_linear(rows: Floats, hits: Floats, width: Floats) -> Floats:
 
 
 def _spread(weight: Floats, amount: Floats) -> Floats:
-    """Weighted sums over each position's neighbours; the shape of the amounts.
+    """Compute the weighted sums over each position's neighbours; the shape of the amounts.
 
     Parameters
     ----------
@@ -216,7 +216,7 @@ def _spread(weight: Floats, amount: Floats) -> Floats:
 
 
 def _by_bin(log_odds: Floats, count: Ints, positives: Ints, mean: Floats) -> Floats:
-    """Rates with an intercept and a slope per uncertainty bin, both shrunk towards none.
+    """Compute the rates with an intercept and a slope per uncertainty bin, both shrunk towards none.
 
     Parameters
     ----------
@@ -246,7 +246,7 @@ def _by_bin(log_odds: Floats, count: Ints, positives: Ints, mean: Floats) -> Flo
 
 
 def _correction(beyond: Floats, count: Ints, width: Floats) -> Floats:
-    """Local correction: residuals of nearby cells.
+    """Compute the local correction: residuals of nearby cells.
 
     In very long rows neighbours are pooled, since the weights grow with the square of the cells.
 

@@ -75,11 +75,11 @@ class BaseMap(msgspec.Struct, frozen=True, kw_only=True, tag_field="map"):
         return None
 
     def steps(self) -> Sequence[float]:
-        """Probabilities of a step function, at least the smallest and the largest; empty for a curve."""
+        """List the steps of a step function, at least the smallest and largest; empty for a curve."""
         return ()
 
     def contradiction(self) -> str | None:
-        """First contradiction between its fields; None if there is none."""
+        """Find the first contradiction between its fields; None if there is none."""
         raise NotImplementedError
 
     def tables(self, undersampled: float) -> list[Table]:
@@ -117,7 +117,7 @@ class BaseRowMap(BaseMap, frozen=True, kw_only=True, tag_field="map"):
         raise NotImplementedError
 
     def parts(self, uncertainty: Floats | None, leaf: Ints | None) -> Parts | None:
-        """Parts of the rows; None if the map treats all rows alike.
+        """Return the parts of the rows; None if the map treats all rows alike.
 
         Parameters
         ----------
@@ -133,11 +133,11 @@ class BaseScoreMap(BaseRowMap, frozen=True, kw_only=True, tag_field="map"):
     """Map of the score only."""
 
     def probability(self, corrected: Floats, scale: Scale) -> Floats:
-        """Probabilities of corrected scores, shape (n,)."""
+        """Compute the probabilities of corrected scores, shape (n,)."""
         raise NotImplementedError
 
     def formula(self) -> str:
-        """The formula in one line."""
+        """Return the formula in one line."""
         raise NotImplementedError
 
     def predict(
@@ -161,7 +161,7 @@ class BaseClassMap(BaseMap, frozen=True, kw_only=True, tag_field="map"):
     """Map from class probabilities to calibrated class probabilities."""
 
     def probabilities(self, probability: Matrix) -> Matrix:
-        """Calibrated probabilities of shape (n, C), each row summing to 1."""
+        """Compute the calibrated probabilities of shape (n, C), each row summing to 1."""
         raise NotImplementedError
 
 

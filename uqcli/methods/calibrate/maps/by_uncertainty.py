@@ -57,7 +57,7 @@ class UncertaintyMap(BaseRowMap, frozen=True, kw_only=True, tag_field="map", tag
         return Calibrated(probability=result)
 
     def parts(self, uncertainty: Floats | None, leaf: Ints | None) -> Parts | None:
-        """Parts by uncertainty level."""
+        """Return the parts by uncertainty level."""
         import numpy as np
 
         del leaf

@@ -9,7 +9,7 @@ _LARGEST = 1e100
 
 
 def first(found: Iterable[str | None]) -> str | None:
-    """First contradiction, or None."""
+    """Find the first contradiction, or None."""
     return next((each for each in found if each is not None), None)
 
 
@@ -19,11 +19,11 @@ def finite(numbers: Sequence[float]) -> bool:
 
 
 def not_ascending(numbers: Sequence[float], name: str) -> str | None:
-    """Contradiction if numbers are not finite and ascending, else None."""
+    """Return the contradiction if numbers are not finite and ascending, else None."""
     fine = finite(numbers) and list(numbers) == sorted(numbers)
     return None if fine else f"its {name} are not finite and ascending"
 
 
 def not_probabilities(numbers: Sequence[float]) -> str | None:
-    """Contradiction if numbers are not probabilities, else None."""
+    """Return the contradiction if numbers are not probabilities, else None."""
     return None if all(0 <= number <= 1 for number in numbers) else "a rate is no probability"

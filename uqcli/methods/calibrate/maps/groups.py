@@ -77,7 +77,7 @@ class GroupsMap(BaseRowMap, frozen=True, kw_only=True, tag_field="map", tag="gro
         return Calibrated(probability=calibrated_in_leaves(self.leaves, leaf, corrected, scale), leaf=leaf)
 
     def parts(self, uncertainty: Floats | None, leaf: Ints | None) -> Parts | None:
-        """Parts by group."""
+        """Return the parts by group."""
         del uncertainty
         return None if leaf is None else Parts(names=names_of_leaves(self.leaves), number=leaf)
 

@@ -41,7 +41,7 @@ class Leaf(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def contradiction_in_features(features: Sequence[FeatureColumn]) -> str | None:
-    """First contradiction among the feature columns of a map, or None."""
+    """Find the first contradiction among the feature columns of a map, or None."""
     if len({each.name for each in features}) < len(features):
         return "a feature is named twice"
     if any(len(set(each.levels or ())) < len(each.levels or ()) for each in features):
@@ -50,7 +50,7 @@ def contradiction_in_features(features: Sequence[FeatureColumn]) -> str | None:
 
 
 def contradiction_in_leaves(leaves: Sequence[Leaf]) -> str | None:
-    """First contradiction among the maps of the leaves, or None."""
+    """Find the first contradiction among the maps of the leaves, or None."""
     return first(leaf.calibration.contradiction() for leaf in leaves)
 
 
@@ -79,7 +79,7 @@ def leaves_table(title: str, leaves: Sequence[Leaf]) -> Table:
 
 
 def calibrated_in_leaves(leaves: Sequence[Leaf], leaf: Ints, corrected: Floats, scale: Scale) -> Floats:
-    """Probability of each row by the map of its leaf."""
+    """Compute the probability of each row by the map of its leaf."""
     import numpy as np
 
     result = np.empty(len(corrected))

@@ -89,7 +89,7 @@ class TreesMap(BaseRowMap, frozen=True, kw_only=True, tag_field="map", tag="tree
         return sigmoid(corrected)
 
     def parts(self, uncertainty: Floats | None, leaf: Ints | None) -> Parts | None:
-        """Parts by leaf."""
+        """Return the parts by leaf."""
         del uncertainty
         return None if leaf is None else Parts(names=names_of_leaves(self.trees[0].leaves), number=leaf)
 
