@@ -194,7 +194,8 @@ class EvaluateReport(Evaluated):
         table = replace(self._table(brief=False), brief=self._table(brief=True))
         _, _, first = self.results[0]
         dropped = f", {count(self.source.dropped)} dropped" if self.source.dropped else ""
-        said = [each.said.partition(": ")[2] for each in self.promises]
+        names = [name for name, _, _ in self.results]
+        said = [each.said.removeprefix(f"{name}: ") for name, each in zip(names, self.promises, strict=True)]
         size = f"{rows_of(first.rows)} ({count(first.positives)} positive{dropped})"
         return Document(
             title=f"{verdicts(self.results, said)} {size}, {intervals_in_words(self.parameters)}",
