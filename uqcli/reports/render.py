@@ -94,7 +94,7 @@ def to_terminal(
             console.print(Text(visible(line)))
         for line in end:
             console.print(Text(visible(line)))
-    stream.write("".join(f"{line.rstrip()}\n" for line in capture.get().splitlines()))
+    stream.write("\n".join(line.rstrip() for line in capture.get().split("\n")))
 
 
 def _rich_table(table: Table, most: int) -> RichTable:
