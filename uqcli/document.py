@@ -207,7 +207,7 @@ class OneResult:
 
 
 def head_of(command: str, source: Any, parameters: Any) -> dict[str, Any]:
-    """Find the first keys of the JSON form of a report; takes structs or dicts."""
+    """Build the first keys of the JSON form of a report; takes structs or dicts."""
     import msgspec
 
     head = {"command": command, "uqcli_version": VERSION}

@@ -103,7 +103,7 @@ class TestedOn(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class SavedCertificate(msgspec.Struct, frozen=True, kw_only=True):
-    """Guarantee that precision on new data is at least ``precision``, at risk ``delta`` over samples.
+    """Guarantee: precision on new data is at least ``precision``, at risk ``delta`` over calibration sets.
 
     ``p_value``: probability of at least as many true positives among the tested rows at just that precision.
     """

@@ -33,7 +33,7 @@ def current_view() -> View:
 
 @contextmanager
 def one_view() -> Iterator[None]:
-    """Begin a run."""
+    """Use a single view of the stores within the block."""
     _views.append(View())
     try:
         yield

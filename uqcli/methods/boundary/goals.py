@@ -114,7 +114,7 @@ class KeepBudget:
         return _choice(options)
 
     def closest(self, runs: Sequence[TopRuns]) -> Tops | None:
-        """Find the fewest rows for one true positive: a single run in a single row."""
+        """Find the cheapest true positive: a single run in a single row."""
         best: tuple[int, int, int] | None = None
         for number, run in enumerate(runs):
             hits = np.flatnonzero(run.true_positives)

@@ -76,7 +76,7 @@ class PosteriorRows:
     true_positivity
         True probability of a positive label.
     expected_positivity
-        Expected true positive rate given the training rows of the region.
+        Expected true probability given the training rows of the region.
     """
 
     evidence: Ints
@@ -114,12 +114,13 @@ def draw(model: PosteriorModel, rows: int, random: np.random.Generator) -> Poste
 
 
 def expected_positivity(model: PosteriorModel, evidence: Ints, seen: Ints) -> Floats:
-    """Compute the expected true positive rate of regions, given the positives among their training rows.
+    """Compute the expected true probability of regions, given the positives among their training rows.
 
-    The density of the true positive rate r is proportional to ``(1+(tau-1)r)**-n r**(a-1) (1-r)**(b-1)``,
-    with a and b the true prior's parameters plus the counts. Its mean has a closed form in hypergeometric
-    functions, which overflow. The integrals are therefore computed in log space on the logit scale. Their
-    nodes are spaced by sinh, to cover both the peak and the tails.
+    The density of the true probability r of a positive label is proportional to
+    ``(1+(tau-1)r)**-n r**(a-1) (1-r)**(b-1)``, with a and b the true prior's parameters plus the counts.
+    Its mean has a closed form in hypergeometric functions, which overflow. The integrals are therefore
+    computed in log space on the logit scale. Their nodes are spaced by sinh, to cover both the peak and the
+    tails.
 
     Parameters
     ----------
@@ -145,7 +146,7 @@ def expected_positivity(model: PosteriorModel, evidence: Ints, seen: Ints) -> Fl
 
 @dataclass(frozen=True, kw_only=True)
 class ExpectedCurve:
-    """Expected true positive rate by score, at one ratio of prior to evidence [UB Theorem 3.1].
+    """Expected true probability by score, at one ratio of prior to evidence [UB Theorem 3.1].
 
     Attributes
     ----------

@@ -127,7 +127,7 @@ class JsonSource:
 
 
 def _beginning(stream: BinaryIO) -> bytes:
-    """Read a number of bytes, then to the end of the line."""
+    """Read enough lines to find the columns, or a number of bytes with at least one line."""
     text = b""
     while more := filled(stream, _HEAD):
         text += more
