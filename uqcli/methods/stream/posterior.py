@@ -116,11 +116,10 @@ def draw(model: PosteriorModel, rows: int, random: np.random.Generator) -> Poste
 def expected_positivity(model: PosteriorModel, evidence: Ints, seen: Ints) -> Floats:
     """Compute the expected true probability of regions, given the positives among their training rows.
 
-    The density of the true probability r of a positive label is proportional to
-    ``(1+(tau-1)r)**-n r**(a-1) (1-r)**(b-1)``, with a and b the true prior's parameters plus the counts.
-    Its mean has a closed form in hypergeometric functions, which overflow. The integrals are therefore
-    computed in log space on the logit scale. Their nodes are spaced by sinh, to cover both the peak and the
-    tails.
+    The density of the true probability r is proportional to ``(1+(tau-1)r)**-n r**(a-1) (1-r)**(b-1)``. Here
+    a and b are the true prior's parameters plus the counts. The mean has a closed form in hypergeometric
+    functions, which overflow. The integrals are therefore computed in log space on the logit scale. Their
+    nodes are spaced by sinh, to cover both the peak and the tails.
 
     Parameters
     ----------
