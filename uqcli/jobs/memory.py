@@ -87,9 +87,7 @@ def require_memory(data: DataRequest, need: Need) -> None:
     DataError
         The estimated rows of the inputs need more memory than is free.
     """
-    rows = data.without(
-        "uncertainty"
-    )  # the uncertainty is not needed here, and there may be several columns or none
+    rows = data.without("uncertainty")  # not needed here; there may be several columns or none
     free, expected = available_bytes(), open_engine(data.engine).expected(rows)
     if free is None or expected is None or needed_bytes(expected, need) <= free:
         return

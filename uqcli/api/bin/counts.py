@@ -71,7 +71,7 @@ def bin_counts(
 ) -> Grid:
     """Count rows in a grid of score x uncertainty cells [UB sec. 4].
 
-    Runs ``uqcli bin``.
+    Same as ``uqcli bin``.
 
     Parameters
     ----------

@@ -88,7 +88,7 @@ class Boundary(Fitted[BoundaryArtifact]):
     ) -> Evaluation:
         """Measure precision, recall and false-positive rate on a test set, and test the target.
 
-        Runs ``uqcli evaluate``.
+        Same as ``uqcli evaluate``.
 
         Parameters
         ----------
@@ -137,8 +137,8 @@ def find_boundary(
 ) -> Boundary:
     """Find the best decision boundary on score x uncertainty under a constraint [UB sec. 5].
 
-    Runs ``uqcli boundary``. Give exactly one constraint: ``precision``, ``recall``, ``max_selected`` (rows,
-    or a share such as ``"5%"``), ``max_fpr``, or ``gain`` and ``cost``.
+    Same as ``uqcli boundary``. Give exactly one constraint: ``precision``, ``recall``, ``max_selected``
+    (rows, or a share such as ``"5%"``), ``max_fpr``, or ``gain`` and ``cost``.
 
     Parameters
     ----------

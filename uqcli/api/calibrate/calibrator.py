@@ -160,7 +160,7 @@ class Calibrator(Fitted[CalibratorArtifact]):
     ) -> Evaluation:
         """Measure calibration and ranking before and after the map on a test set.
 
-        Runs ``uqcli evaluate``.
+        Same as ``uqcli evaluate``.
 
         Parameters
         ----------

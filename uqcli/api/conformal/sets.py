@@ -80,7 +80,7 @@ class ConformalSets(Fitted[ConformalArtifact]):
     ) -> Evaluation:
         """Measure coverage and size of the prediction sets on a test set, and test the guarantee.
 
-        Runs ``uqcli evaluate``.
+        Same as ``uqcli evaluate``.
 
         Parameters
         ----------
@@ -144,7 +144,7 @@ def conformal_sets(
 ) -> ConformalSets:
     """Find thresholds of prediction sets that contain the true class with probability 1 - alpha [LS sec. 3].
 
-    Runs ``uqcli conformal``.
+    Same as ``uqcli conformal``.
 
     Parameters
     ----------

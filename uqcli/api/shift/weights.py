@@ -84,7 +84,7 @@ def shift_weights(
 ) -> ShiftWeights:
     """Estimate class weights q/p from unlabelled target data [LS sec. 4].
 
-    Runs ``uqcli shift``.
+    Same as ``uqcli shift``.
 
     Parameters
     ----------

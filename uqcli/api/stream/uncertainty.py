@@ -22,7 +22,7 @@ def uncertainty_of(
 ) -> Uncertainties:
     """Compute score and uncertainties from Beta parameters or from ensemble members [UB sec. 3].
 
-    Runs ``uqcli uncertainty``.
+    Same as ``uqcli uncertainty``.
 
     Parameters
     ----------

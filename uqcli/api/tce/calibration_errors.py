@@ -91,7 +91,7 @@ def calibration_error(
 ) -> CalibrationErrors:
     """Measure the test-based calibration error, ECE and related errors [TCE sec. 3].
 
-    Runs ``uqcli tce``.
+    Same as ``uqcli tce``.
 
     Parameters
     ----------

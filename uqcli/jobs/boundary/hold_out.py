@@ -153,9 +153,8 @@ class HoldOutRows:
             return optimise_recalibrated(self.table.rows(), self.constraint)
         found = optimise(self.cells(algorithm), algorithm, self.constraint)
         if found.found is None and entry_of(algorithm).works_on is WorksOn.SCORES:
-            return optimise(
-                self.every_score, algorithm, self.constraint
-            )  # the nearest result may be at any score
+            # the nearest result may be at any score
+            return optimise(self.every_score, algorithm, self.constraint)
         return found
 
     def expected(self, algorithm: Algorithm) -> Expected | None:

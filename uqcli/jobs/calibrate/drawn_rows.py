@@ -52,9 +52,8 @@ def deal_rows(rows: Rows, parts: int, random: np.random.Generator) -> Ints:
     if are_copies(rows):
         order = random.permutation(len(weight))
         last = np.cumsum(weight[order])
-        part = np.minimum(
-            (2 * last - weight[order]) * parts // (2 * last[-1]), parts - 1
-        )  # fold of the row's middle
+        # fold of the row's middle
+        part = np.minimum((2 * last - weight[order]) * parts // (2 * last[-1]), parts - 1)
         whole = np.zeros((parts, len(weight)), dtype=np.int64)
         whole[part, order] = weight[order]
         if whole.any(axis=1).all():

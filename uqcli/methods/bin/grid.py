@@ -152,9 +152,8 @@ def unsettled_by_grid(
     assert rule.ranks is not None and spec.score_bins is not None  # noqa: PT018 - see above
     sizes = BinSizes(bins=spec.score_bins, blocks=spec.blocks)
     ends = whole.holding(rule.ranks(whole.rows, sizes.bins))
-    if (
-        rule.global_score_range and not whole.exact[ends].all()
-    ):  # the score range is needed for the message that refuses it
+    # a message that refuses the score range needs its exact ends
+    if rule.global_score_range and not whole.exact[ends].all():
         return of_all_rows(counts, ends & ~whole.exact)
     masks = []
     for part in parts:

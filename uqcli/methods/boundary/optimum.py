@@ -47,9 +47,8 @@ def optimise(cells: Cells, algorithm: Algorithm, constraint: Constraint) -> Opti
     if tops is not None:
         return Optimum(found=boundary_at(cells, tops))
     closest = goal.closest([top_runs(row) for row in cells.rows])
-    nearest = (
-        boundary_at(cells, closest, raised=False) if closest else None
-    )  # not raised: raising could make it meet the constraint
+    # not raised: raising could make it meet the constraint
+    nearest = boundary_at(cells, closest, raised=False) if closest else None
     return Optimum(found=None, closest=nearest)
 
 

@@ -302,9 +302,8 @@ def gain_of(cells: Cells, constraint: Constraint, seed: int, placebos: int = PLA
     )
     if not in_value:
         return found
-    worth = float(sum(constraint.amounts)) * int(
-        rows.by_score.hits[-1]
-    )  # one more true positive and one false positive fewer
+    # one more true positive and one false positive fewer
+    worth = float(sum(constraint.amounts)) * int(rows.by_score.hits[-1])
     return replace(
         found,
         value=_estimate(_more_value(rows.by_rank, rows.by_score, constraint), in_value[0], _AT_BOUND),
