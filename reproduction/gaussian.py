@@ -32,7 +32,7 @@ SHARED = (
     "paper, "
     "whose luck they share. No other reason is known."
 )
-LEAST_GROUP = 200
+MIN_GROUP_ROWS = 200
 """The program tests groups of a column from so many rows on."""
 SMALL_BINS = 60
 """One command for all seeds measures its rows together, too, which takes long in bins so small."""
@@ -57,7 +57,7 @@ class Measured:
         options = {name: settings[each] for each, name in OPTIONS.items() if each in settings}
         key = (folder, seeds, *options.items())
         if key not in self.answers:
-            small = rows < LEAST_GROUP or options["n_max"] < SMALL_BINS or seeds == 1
+            small = rows < MIN_GROUP_ROWS or options["n_max"] < SMALL_BINS or seeds == 1
             ask = self._one_by_one if small else self._together
             self.answers[key] = ask(folder, options, seeds)
         return self.answers[key]

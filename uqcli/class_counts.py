@@ -73,7 +73,7 @@ class ClassCounts:
         labels[np.arange(len(self.label)), self.label] = self.count
         return labels
 
-    def against_the_rest(self, number: int, labels: Ints) -> ValueCounts:
+    def one_vs_rest(self, number: int, labels: Ints) -> ValueCounts:
         """Return the one-vs-rest counts of one class, pooled by its probability, for the given labels."""
         value, place, count = self._columns[number]
         positives = np.bincount(place, weights=labels[:, number]).astype(np.int64)

@@ -99,7 +99,7 @@ TRAIN_ROWS: Final = 14_000
 NOISE: Final = 0.0
 """Label noise of simulated Gaussian classes."""
 
-LEAST_GROUP: Final = 200
+MIN_GROUP_ROWS: Final = 200
 """Weight below which a group's calibration is not tested: only a gross error would be significant."""
 
 LOWEST: Final = -sys.float_info.max

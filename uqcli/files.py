@@ -68,7 +68,7 @@ def open_missing_streams() -> None:
         getattr(sys, name).reconfigure(errors="backslashreplace")  # file names may be any bytes
 
 
-class Waiting(Protocol):
+class PendingOutput(Protocol):
     """Output that is written but not yet in place."""
 
     def take_place(self) -> None:
@@ -94,13 +94,13 @@ class _Replacement:
         self.temporary.remove()
 
 
-class Held:
+class OutputQueue:
     """Regular files and objects that are written but stay hidden until ``commit``."""
 
     def __init__(self) -> None:
-        self._waiting: list[Waiting] = []
+        self._waiting: list[PendingOutput] = []
 
-    def __enter__(self) -> Held:
+    def __enter__(self) -> OutputQueue:
         """Start holding outputs."""
         return self
 
@@ -109,7 +109,7 @@ class Held:
         while self._waiting:
             self._waiting.pop().remove()
 
-    def add(self, waiting: Waiting) -> None:
+    def add(self, waiting: PendingOutput) -> None:
         """Queue an output."""
         self._waiting.append(waiting)
 
@@ -170,7 +170,7 @@ def check_results_stream(target: str | None) -> None:
 
 
 @contextmanager
-def open_output(target: str, held: Held | None = None) -> Iterator[BinaryIO]:
+def open_output(target: str, held: OutputQueue | None = None) -> Iterator[BinaryIO]:
     """Open a target for writing bytes; a regular file appears only if the block succeeds.
 
     Parameters
@@ -251,7 +251,7 @@ def _is_replaceable(path: Path) -> bool:
 
 
 @contextmanager
-def _replacing(path: Path, target: str, held: Held | None) -> Iterator[BinaryIO]:
+def _replacing(path: Path, target: str, held: OutputQueue | None) -> Iterator[BinaryIO]:
     temporary = Temporary(path.parent, path.name)
     with filled(temporary) as stream:
         yield stream
@@ -271,7 +271,7 @@ def filled(temporary: Temporary) -> Iterator[BinaryIO]:
         raise
 
 
-def settle(waiting: Waiting, held: Held | None) -> None:
+def settle(waiting: PendingOutput, held: OutputQueue | None) -> None:
     """Rename into place now, or queue on ``held``."""
     if held is None:
         waiting.take_place()

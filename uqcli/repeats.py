@@ -78,7 +78,7 @@ def labels_say_copies(size: Ints, positives: Ints) -> bool | None:
 
 
 @dataclass
-class WeightsSeen:
+class WeightSummary:
     """Streaming summary of weights, in bounded memory and independent of row order.
 
     Attributes

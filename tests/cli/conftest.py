@@ -106,8 +106,8 @@ def undrawn(monkeypatch):
 @pytest.fixture
 def few_draws(monkeypatch):
     """Few placebos and resamplings stand for many: for tests of what is said of a comparison, and where."""
-    monkeypatch.setattr("uqcli.jobs.boundary.compared.PLACEBOS", 20)
-    monkeypatch.setattr("uqcli.methods.boundary.ranking.placebo.RESAMPLINGS", 50)
+    monkeypatch.setattr("uqcli.jobs.boundary.compared.PERMUTATIONS", 20)
+    monkeypatch.setattr("uqcli.methods.boundary.ranking.permutation.RESAMPLINGS", 50)
 
 
 def sample_frame(rows=400, seed=7):

@@ -297,8 +297,8 @@ def compared_rows(tmp_path, monkeypatch):
     score, useful, noise = random.random((3, 2000))
     label = random.random(2000) < np.clip(score * (1.3 - useful), 0, 1)
     label[np.argmax(score)] = False  # no threshold on the score gives a precision of 1
-    monkeypatch.setattr("uqcli.jobs.boundary.compared.PLACEBOS", 20)  # as few as tell anything at 5 %
-    monkeypatch.setattr("uqcli.methods.boundary.ranking.placebo.RESAMPLINGS", 50)
+    monkeypatch.setattr("uqcli.jobs.boundary.compared.PERMUTATIONS", 20)  # as few as tell anything at 5 %
+    monkeypatch.setattr("uqcli.methods.boundary.ranking.permutation.RESAMPLINGS", 50)
     place = tmp_path / "compared.parquet"
     pl.DataFrame({"score": score, "useful": useful, "noise": noise, "label": label}).write_parquet(place)
     return place

@@ -17,7 +17,7 @@ import polars as pl
 import pytest
 
 from tests.cli.conftest import PROGRAM
-from uqcli.files import Held, open_output, write_bytes
+from uqcli.files import OutputQueue, open_output, write_bytes
 from uqcli.running.interruption import changing, remove_temporaries
 
 CODES = {signal.SIGINT: 130, signal.SIGTERM: 143, signal.SIGHUP: 129, signal.SIGXCPU: 152}
@@ -90,11 +90,11 @@ def test_where_locks_are_not_supported_nothing_is_removed_that_may_live(folder, 
 def test_files_that_wait_take_their_places_only_at_a_word(folder):
     output = folder / "o.csv"
     output.write_text("old")
-    with Held() as held, open_output(str(output), held) as stream:
+    with OutputQueue() as held, open_output(str(output), held) as stream:
         stream.write(b"new")
     assert output.read_text() == "old"
     assert hidden(folder) == []
-    with Held() as held:
+    with OutputQueue() as held:
         with open_output(str(output), held) as stream:
             stream.write(b"new")
         write_bytes(str(output), b"another")  # what waits is not taken for a leftover

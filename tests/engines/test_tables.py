@@ -25,7 +25,7 @@ from uqcli.engines.protocol import WHOLE, Partition
 from uqcli.engines.request import DataRequest, Roles
 from uqcli.errors import DataError
 from uqcli.jobs.bin.run import bin_rows
-from uqcli.jobs.boundary.hold_out import HoldOutRows
+from uqcli.jobs.boundary.calibration_set import CalibrationRows
 from uqcli.jobs.boundary.request import GridRequest
 from uqcli.jobs.grids import grid_parts, uncertainty_edges
 from uqcli.methods.bin.grid import GridSpec, cells_from, joined_bins, pool_by
@@ -241,9 +241,9 @@ def test_joined_bins_are_those_of_all_scores_pooled(engine, source, tmp_path_fac
             assert row.below_positive[held].tolist() == other.below_positive[held].tolist()
 
 
-def hold_out(table, constraint, grid, **more):
+def calibration_set(table, constraint, grid, **more):
     """Rows of a table to find boundaries on; nothing of them is saved."""
-    return HoldOutRows(constraint=constraint, source=None, table=table, uncertain=True, grid=grid, **more)
+    return CalibrationRows(constraint=constraint, source=None, table=table, uncertain=True, grid=grid, **more)
 
 
 @EXAMPLES
@@ -254,7 +254,7 @@ def test_smoothed_boundaries_need_no_more_than_their_thresholds(engine, source, 
     for grid in (GridRequest(score_bins=7), GridRequest(uncertainty_bins=4, score_bins=7)):
         found = []
         for table, lean in ((table_with(engine, inputs, data), True), (ArrayTable(as_hold_out(data)), False)):
-            rows = hold_out(table, parse_constraint(kind, text), grid, smoothed_only=lean)
+            rows = calibration_set(table, parse_constraint(kind, text), grid, smoothed_only=lean)
             optima = [
                 rows.optimum(Algorithm.SMOOTH),
                 optimise(rows.one_row, Algorithm.SMOOTH, rows.constraint),
@@ -275,7 +275,7 @@ WAYS = (
 def optima(table, kind, text, way):
     """What every algorithm finds in a table."""
     grid, first = way
-    rows = hold_out(table, parse_constraint(kind, text), grid)
+    rows = calibration_set(table, parse_constraint(kind, text), grid)
     found = [rows.optimum(each) for each in dict.fromkeys([first, *Algorithm]) if rows.obstacle(each) is None]
     return [
         (each.found and (each.found.thresholds, each.found.fit), each.closest and each.closest.fit)
@@ -368,7 +368,7 @@ def test_the_best_threshold_is_found_among_many_scores(engine, room, source, tmp
         tables = table_with(engine, inputs, data), ArrayTable(as_hold_out(data))
         for kind, text in [*CONSTRAINTS, (ConstraintKind.PRECISION, "0.9")]:
             found = [
-                hold_out(table, parse_constraint(kind, text), GridRequest(uncertainty_bins=1))
+                calibration_set(table, parse_constraint(kind, text), GridRequest(uncertainty_bins=1))
                 .optimum(Algorithm.ST)
                 .found
                 for table in tables

@@ -78,7 +78,7 @@ def as_hold_out(data, weighted=True):
     )
 
 
-def build_cells(hold_out, spec):
+def build_cells(calibration_set, spec):
     """The cells of a grid over rows at hand."""
-    edges = uncertainty_edges_of(hold_out, spec)
-    return cells_from(edges, pool_by(hold_out, edges), spec)
+    edges = uncertainty_edges_of(calibration_set, spec)
+    return cells_from(edges, pool_by(calibration_set, edges), spec)

@@ -5,7 +5,7 @@ import pytest
 
 from uqcli.jobs.boundary.keyed import copies
 from uqcli.jobs.calibrate.drawn_rows import deal_rows
-from uqcli.repeats import WeightsSeen, are_copies
+from uqcli.repeats import WeightSummary, are_copies
 from uqcli.rows import Rows
 
 
@@ -60,7 +60,7 @@ def test_copies_of_a_row_stay_on_one_side(weighted):
 
 
 def seen(score, uncertainty, label, weight, batches=1):
-    found = WeightsSeen()
+    found = WeightSummary()
     for part in np.array_split(np.arange(len(score)), batches):
         found.add_rows(
             Rows(
@@ -113,7 +113,7 @@ def test_a_sample_tells_the_same_in_any_order(monkeypatch):
     found = []
     for seed in range(4):
         order = np.random.default_rng(seed).permutation(2000)
-        one = WeightsSeen()
+        one = WeightSummary()
         for part in np.array_split(order, 1 + 3 * seed):
             one.add([score[part], uncertainty[part]], label[part].astype(np.int64), np.full(len(part), 7))
         found.append(

@@ -11,7 +11,7 @@ from uqcli.counts import bin_of
 from uqcli.defaults import FOLDS
 from uqcli.methods.bin.grid import GridSpec, cells_from, pool_by, uncertainty_edges_of
 from uqcli.methods.boundary.constraint import the_constraint
-from uqcli.methods.boundary.ranking.placebo import Curve, HeldOut, gain, gain_of
+from uqcli.methods.boundary.ranking.permutation import CrossValidatedGrid, Curve, gain, gain_of
 from uqcli.rows import Rows
 
 REPETITIONS = int(os.environ.get("STATISTICAL_REPETITIONS", "12"))
@@ -88,11 +88,11 @@ def test_gains_of_the_ranking_on_new_rows_lie_in_their_intervals(rate, size, bou
         rows = Rows(numbers=numbers, positive=label)
         edges = uncertainty_edges_of(rows, SPEC)
         cells = cells_from(edges, pool_by(rows, edges), SPEC)
-        found = gain_of(cells, bound, seed, placebos=1)
+        found = gain_of(cells, bound, seed, permutations=1)
         if found is None:
             covered += 1
             continue
-        held_out = HeldOut.of(cells, seed)
+        held_out = CrossValidatedGrid.of(cells, seed)
         alerts = int(held_out.by_score.alerts[held_out.by_score.alerts_at(bound)])
         new = drawn(rate, TRUE_ROWS, random)
         truth = true_gains(held_out, new, alerts / size, bound)

@@ -27,7 +27,7 @@ def at_least(held, asked, nominal):
     return stats.binomtest(held, asked, nominal - 0.02, alternative="less").pvalue > 0.01
 
 
-def surprise(p):
+def log_losses(p):
     return -(p * np.log(p) + (1 - p) * np.log1p(-p))
 
 
@@ -42,7 +42,7 @@ def test_intervals_of_losses_and_of_the_calibration_line(law, rows):
     truth = LAWS[law](np.random.default_rng(0), 400_000)
     expected = {
         "brier": np.mean(truth * (1 - truth)),
-        "log_loss": np.mean(surprise(truth)),
+        "log_loss": np.mean(log_losses(truth)),
         "intercept": 0.0,
         "slope": 1.0,
     }

@@ -10,7 +10,7 @@ from tests.properties.class_rows import SOURCE, TARGET, gaussian_mixture, poster
 from uqcli.choices import ConformalMethod, ConformalMode
 from uqcli.counts import ValueCounts
 from uqcli.methods.calibrate.histogram import error_p_values, fit_histogram
-from uqcli.methods.conformal.promise import coverage_p_value, effective_rows
+from uqcli.methods.conformal.coverage_test import coverage_p_value, effective_rows
 from uqcli.methods.conformal.scores import SCORES
 from uqcli.methods.conformal.thresholds import THRESHOLDS, LabelScores, Promise
 

@@ -16,7 +16,7 @@ from uqcli.cli.places import Reads, check_places
 from uqcli.cli.process.progress import hide_progress, show_progress
 from uqcli.document import Metrics, Report
 from uqcli.errors import GateError, UsageError
-from uqcli.files import STDIO, Held, check_results_stream
+from uqcli.files import STDIO, OutputQueue, check_results_stream
 from uqcli.reports.failure import Failure
 from uqcli.stores.output import check_writable, is_held, open_output, write_bytes
 
@@ -127,7 +127,7 @@ def deliver(
     *,
     origin: Origin,
     output: str | None = None,
-    held: Held | None = None,
+    held: OutputQueue | None = None,
     plot: str | None = None,
 ) -> None:
     """Write the report, then what is saved, unless the job or a gate says no.
@@ -177,9 +177,11 @@ def deliver(
         raise GateError(failed)
 
 
-def _write(saved: Mapping[str, bytes], reports: Sequence[tuple[str, bytes]], *, rows: Held | None) -> None:
+def _write(
+    saved: Mapping[str, bytes], reports: Sequence[tuple[str, bytes]], *, rows: OutputQueue | None
+) -> None:
     """Write all files; reports take their places last, and none does before all are whole."""
-    with Held() as models, Held() as pages:
+    with OutputQueue() as models, OutputQueue() as pages:
         direct = [
             [each for each in named if not _waits(each, held)]
             for named, held in ((saved.items(), models), (reports, pages))
@@ -191,7 +193,7 @@ def _write(saved: Mapping[str, bytes], reports: Sequence[tuple[str, bytes]], *, 
                 write_bytes(name, content)
 
 
-def _waits(named: tuple[str, bytes], held: Held) -> bool:
+def _waits(named: tuple[str, bytes], held: OutputQueue) -> bool:
     """Write a file that can wait for its place, as streams and devices cannot."""
     name, content = named
     if not is_held(name):
@@ -207,7 +209,7 @@ def deliver_rows(
     *,
     origin: Origin,
     output: str | None,
-    held: Held,
+    held: OutputQueue,
 ) -> None:
     """Do as ``deliver`` does where the output is rows; pages say where they are.
 

@@ -19,7 +19,7 @@ from uqcli.cli.options import (
 )
 from uqcli.cli.priority import refuse_typed, typed
 from uqcli.errors import UsageError
-from uqcli.files import STDIO, Held
+from uqcli.files import STDIO, OutputQueue
 
 if TYPE_CHECKING:
     from uqcli.artifacts.columns import ColumnOverrides
@@ -112,7 +112,7 @@ def class_columns(options: ClassProbabilities) -> ClassColumns | None:
     return ClassColumns(columns=options.proba, names=names)
 
 
-def rows_output(rows: RowOutput, held: Held, running: RunOptions) -> RowsOutput:
+def rows_output(rows: RowOutput, held: OutputQueue, running: RunOptions) -> RowsOutput:
     """Where rows go; a cluster writes Parquet whatever the name.
 
     Raises

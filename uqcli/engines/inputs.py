@@ -68,7 +68,7 @@ class InputFile:
         return f"'{self.name}'"
 
     @property
-    def is_far(self) -> bool:
+    def is_remote(self) -> bool:
         """Whether it is an object of a store, or on the web."""
         return self.content is not None and not isinstance(self.content, LocalFile)
 

@@ -16,7 +16,7 @@ import numpy as np
 from uqcli.choices import FileFormat
 from uqcli.counts import Bools, Floats, Ints, RangeCounts, ValueCounts
 from uqcli.engines.request import DataRequest, Roles
-from uqcli.files import STDIO, Held
+from uqcli.files import STDIO, OutputQueue
 from uqcli.rows import Rows
 
 
@@ -111,7 +111,7 @@ class Destination:
 
     place: str = STDIO
     file_format: FileFormat | None = None
-    held: Held | None = None
+    held: OutputQueue | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -163,7 +163,7 @@ class Expected:
     classes: int
 
 
-Unsettled = Callable[[Sequence[RangeCounts]], Sequence[Bools]]
+RangeQuery = Callable[[Sequence[RangeCounts]], Sequence[Bools]]
 """Query: from range counts to one mask each, of the ranges that may still contain the answer."""
 
 
@@ -235,7 +235,7 @@ class Table(Protocol):
             Function from the number of rows of a part to 0-based ranks.
         """
 
-    def counted(self, by: Partition, unsettled: Unsettled, role: str = "score") -> tuple[RangeCounts, ...]:
+    def counted(self, by: Partition, unsettled: RangeQuery, role: str = "score") -> tuple[RangeCounts, ...]:
         """Return the counts of a column in each part, then of all rows.
 
         Parameters

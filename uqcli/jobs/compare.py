@@ -107,7 +107,7 @@ def _metrics_of_classes(pairs: PairedClassCounts) -> list[Values]:
     found: list[Values] = []
     for counts, losses in zip(pairs.sides, pairs.losses().values(), strict=True):
         labels = counts.observed_labels()
-        each = [metrics_of(counts.against_the_rest(at, labels)) for at in range(counts.probability.shape[1])]
+        each = [metrics_of(counts.one_vs_rest(at, labels)) for at in range(counts.probability.shape[1])]
         means = mean_metrics(each)
         found.append({**losses, **{name: means[name] for name in _CALIBRATION}})
     return found

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from uqcli.counts import Bools, Floats, RangeCounts
-from uqcli.engines.protocol import Partition, Table, Unsettled
+from uqcli.engines.protocol import Partition, RangeQuery, Table
 from uqcli.methods.bin.grid import GridSpec, uncertainty_rule, unsettled_by_grid
 from uqcli.methods.bin.registry import BinSizes, rule_of
 
@@ -27,8 +27,8 @@ def grid_parts(
     table: Table,
     edges: Floats,
     spec: GridSpec,
-    also: Unsettled | None = None,
-    thresholds: Unsettled | None = None,
+    also: RangeQuery | None = None,
+    thresholds: RangeQuery | None = None,
 ) -> tuple[RangeCounts, ...]:
     """Return the scores of each uncertainty bin, then of all rows, as exact as the grid requires.
 

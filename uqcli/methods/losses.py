@@ -23,13 +23,13 @@ def squared_error(probability: Floats) -> tuple[Floats, Floats]:
     return (1 - probability) ** 2, probability**2
 
 
-def surprise(probability: Floats) -> tuple[Floats, Floats]:
+def log_losses(probability: Floats) -> tuple[Floats, Floats]:
     """Compute ``-ln p`` and ``-ln(1 - p)`` of probabilities clipped to [1e-15, 1 - 1e-15], in nats."""
     clipped = np.clip(probability, CLIP, 1 - CLIP)
     return -np.log(clipped), -np.log1p(-clipped)
 
 
-LOSSES: Final[Mapping[str, Loss]] = MappingProxyType({"brier": squared_error, "log_loss": surprise})
+LOSSES: Final[Mapping[str, Loss]] = MappingProxyType({"brier": squared_error, "log_loss": log_losses})
 """Losses by the name of the metric that is their mean."""
 
 

@@ -44,7 +44,7 @@ def replaced_files() -> tuple[str, ...]:
     return tuple(_replaced)
 
 
-def doubtful_files() -> tuple[str, ...]:
+def pending_files() -> tuple[str, ...]:
     """Return the objects whose replacement may or may not have happened yet."""
     return tuple(_replacing_now)
 
@@ -185,12 +185,12 @@ def _sync_directory(directory: Path) -> None:
             os.close(descriptor)
 
 
-def when_interrupted(work: Callable[[], None]) -> None:
+def register_cleanup(work: Callable[[], None]) -> None:
     """Register work to do when a signal ends the run; it must be quick."""
     _works.append(work)
 
 
-def answer_interruption() -> None:
+def run_cleanup() -> None:
     """Do the registered work; safe to call from another thread."""
     for work in tuple(_works):
         work()

@@ -10,7 +10,7 @@ from typing import BinaryIO
 
 from uqcli import files
 from uqcli.errors import DataError
-from uqcli.files import Held, filled, settle, writing_errors
+from uqcli.files import OutputQueue, filled, settle, writing_errors
 from uqcli.running.interruption import Temporary
 from uqcli.stores.address import KNOWN_PLACES, Address, is_address, is_foreign, is_web
 
@@ -44,7 +44,7 @@ def _writable(target: str) -> Address:
 
 
 @contextmanager
-def open_output(target: str, held: Held | None = None) -> Iterator[BinaryIO]:
+def open_output(target: str, held: OutputQueue | None = None) -> Iterator[BinaryIO]:
     """Open a target for writing bytes; a file or an object appears only if the block succeeds.
 
     Parameters

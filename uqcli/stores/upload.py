@@ -24,7 +24,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from uqcli.errors import DataError
-from uqcli.running.interruption import Temporary, changing, replacing, when_interrupted
+from uqcli.running.interruption import Temporary, changing, register_cleanup, replacing
 from uqcli.stores import limits
 from uqcli.stores.address import Address
 from uqcli.stores.failures import is_denied, store_errors
@@ -154,7 +154,7 @@ def _kind(base: str) -> dict[str, str] | None:
 
 def _note(waiting: str, store: pf.FileSystem) -> None:
     if not _hidden:
-        when_interrupted(_delete_hidden)
+        register_cleanup(_delete_hidden)
     _hidden[waiting] = store
 
 

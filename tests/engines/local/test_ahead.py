@@ -4,7 +4,7 @@ import threading
 
 import pytest
 
-from uqcli.engines.local.ahead import ahead, side_by_side
+from uqcli.engines.local.ahead import ahead, parallel_map
 
 
 def failing(stop):
@@ -12,7 +12,7 @@ def failing(stop):
     raise ValueError("broken")
 
 
-@pytest.mark.parametrize("way", [ahead, lambda items: side_by_side(lambda item: item, items)])
+@pytest.mark.parametrize("way", [ahead, lambda items: parallel_map(lambda item: item, items)])
 def test_items_come_in_order_and_errors_after_them(way):
     assert list(way(range(100))) == list(range(100))
     with pytest.raises(ValueError, match="broken"):
@@ -26,7 +26,7 @@ def test_work_that_fails_ends_the_rest():
         return item
 
     with pytest.raises(ValueError, match="broken"):
-        list(side_by_side(work, range(1000)))
+        list(parallel_map(work, range(1000)))
 
 
 def test_a_reader_that_nobody_waits_for_ends():

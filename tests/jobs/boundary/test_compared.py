@@ -9,7 +9,7 @@ import pytest
 import uqcli
 from uqcli.document import Estimate
 from uqcli.jobs.boundary.compared import ranked
-from uqcli.methods.boundary.ranking.placebo import Gain
+from uqcli.methods.boundary.ranking.permutation import Gain
 
 
 @pytest.fixture

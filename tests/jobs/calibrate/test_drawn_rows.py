@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from uqcli.counts import ValueCounts
 from uqcli.jobs.calibrate import drawn_rows
-from uqcli.jobs.calibrate.drawn_rows import deal, drawn_from
+from uqcli.jobs.calibrate.drawn_rows import drawn_from, split_into_folds
 
 
 @settings(max_examples=50)
@@ -16,10 +16,10 @@ from uqcli.jobs.calibrate.drawn_rows import deal, drawn_from
 def test_rows_are_dealt_out_whole(weights, parts, seed):
     """Every row of weight w is w rows, and no part has two rows more than another."""
     weight = np.array(weights)
-    dealt = deal(weight, parts, np.random.default_rng(seed))
-    assert (dealt >= 0).all()
-    assert dealt.sum(axis=0).tolist() == weights
-    sizes = dealt.sum(axis=1)
+    split_by_hash = split_into_folds(weight, parts, np.random.default_rng(seed))
+    assert (split_by_hash >= 0).all()
+    assert split_by_hash.sum(axis=0).tolist() == weights
+    sizes = split_by_hash.sum(axis=1)
     assert sizes.max() - sizes.min() <= 1
 
 

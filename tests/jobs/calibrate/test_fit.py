@@ -10,7 +10,7 @@ from tests.properties.strategies import data_sets
 from uqcli.choices import CalibrationMethod, Partitioner
 from uqcli.counts import Feature, pool
 from uqcli.jobs.calibrate.drawn_rows import rows_of
-from uqcli.jobs.calibrate.fit import CalibrationOptions, cross_fitted, fit, fit_counts
+from uqcli.jobs.calibrate.fit import CalibrationOptions, cross_validated, fit, fit_counts
 from uqcli.methods.calibrate.scale import Scale
 
 
@@ -19,7 +19,7 @@ def test_cross_fitting_never_shows_a_row_to_its_own_map():
     options = CalibrationOptions(method=CalibrationMethod.ISOTONIC)
 
     def held_out(positive):
-        found = cross_fitted(scored(data.score, positive).pooled(), options, None)
+        found = cross_validated(scored(data.score, positive).pooled(), options, None)
         return dict(zip(found.rows.score.tolist(), found.probability.tolist(), strict=True))
 
     before = held_out(data.positive)
@@ -49,7 +49,7 @@ def test_folds_and_halves_do_not_see_the_order_of_the_rows():
             method=CalibrationMethod.HETEROGENEOUS, min_leaf=20, partitioner=partitioner
         )
         assert fit(rows.pooled(), options) == fit(shuffled.pooled(), options)
-        one, other = (cross_fitted(each.pooled(), options, None) for each in (rows, shuffled))
+        one, other = (cross_validated(each.pooled(), options, None) for each in (rows, shuffled))
         assert one.probability.tolist() == other.probability.tolist()
         assert one.rows.weight.tolist() == other.rows.weight.tolist()
 

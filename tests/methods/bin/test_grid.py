@@ -66,29 +66,29 @@ def test_weight_two_is_two_rows(data, spec):
 @settings(max_examples=150)
 @given(data_sets(), SPECS, PRECISIONS, st.sampled_from(ON_CELLS))
 def test_applying_a_boundary_to_its_own_rows_gives_its_own_counts(data, spec, precision, algorithm):
-    hold_out = as_hold_out(data)
+    calibration_set = as_hold_out(data)
     if algorithm is Algorithm.ST or (algorithm is Algorithm.EW_DPMT and spec.score_bins is None):
         spec = GridSpec(binning=spec.binning, uncertainty_bins=1, score_bins=None)
-    found = optimise(build_cells(hold_out, spec), algorithm, keep(precision)).found
+    found = optimise(build_cells(calibration_set, spec), algorithm, keep(precision)).found
     if found is None:
         return
     decided = decide(
-        hold_out.score,
-        hold_out.uncertainty,
+        calibration_set.score,
+        calibration_set.uncertainty,
         uncertainty_edges=found.uncertainty_edges,
         thresholds=found.thresholds,
     )
-    assert int(hold_out.weight[decided].sum()) == found.fit.selected
-    assert int(hold_out.weight[decided & hold_out.positive].sum()) == found.fit.true_positives
+    assert int(calibration_set.weight[decided].sum()) == found.fit.selected
+    assert int(calibration_set.weight[decided & calibration_set.positive].sum()) == found.fit.true_positives
 
 
 @given(data_sets(weighted=False), PRECISIONS)
 def test_a_monotone_relabelling_of_scores_changes_no_decision(data, precision):
     spec = GridSpec(binning=Binning.EQUI_WEIGHT, uncertainty_bins=2, score_bins=3)
-    hold_out = as_hold_out(data, weighted=False)
-    ranks = np.unique(hold_out.score, return_inverse=True)[1].astype(np.float64)
-    relabelled = hold_out.scored(ranks)
-    one = optimise(build_cells(hold_out, spec), Algorithm.VW_DPMT, keep(precision)).found
+    calibration_set = as_hold_out(data, weighted=False)
+    ranks = np.unique(calibration_set.score, return_inverse=True)[1].astype(np.float64)
+    relabelled = calibration_set.scored(ranks)
+    one = optimise(build_cells(calibration_set, spec), Algorithm.VW_DPMT, keep(precision)).found
     other = optimise(build_cells(relabelled, spec), Algorithm.VW_DPMT, keep(precision)).found
     assert (one is None) == (other is None)
     if one is not None:
@@ -100,6 +100,6 @@ def test_a_monotone_relabelling_of_scores_changes_no_decision(data, precision):
                 uncertainty_edges=found.uncertainty_edges,
                 thresholds=found.thresholds,
             )
-            for rows, found in ((hold_out, one), (relabelled, other))
+            for rows, found in ((calibration_set, one), (relabelled, other))
         )
         assert decided.tolist() == again.tolist()

@@ -43,9 +43,9 @@ def oracle(rows, k, width, fit_in_each_bin):
 def test_errors_by_score_bin(data, k, width):
     rows = bins.expand(data)
     spec = GridSpec(binning=Binning.EQUI_WEIGHT, uncertainty_bins=k, score_bins=width)
-    hold_out = as_hold_out(data)
-    edges = uncertainty_edges_of(hold_out, spec)
-    parts = pool_by(hold_out, edges)
+    calibration_set = as_hold_out(data)
+    edges = uncertainty_edges_of(calibration_set, spec)
+    parts = pool_by(calibration_set, edges)
     blocks = [isotonic_counts(each) for each in (*parts, merge(parts))]
     for fit_in_each_bin, error in enumerate(isotonic_errors(parts, blocks, cells_from(edges, parts, spec))):
         expected = np.array(oracle(rows, k, width, fit_in_each_bin))

@@ -79,12 +79,12 @@ def test_st_equals_trying_every_score(data, precision):
 
 @given(data_sets(), PRECISIONS, st.sampled_from(GRIDS), st.integers(1, 4), st.sampled_from([None, 1, 2, 5]))
 def test_vw_dpmt_is_never_below_mist_or_with_all_scores_below_st(data, precision, binning, k, score_bins):
-    hold_out = as_hold_out(data)
-    cells = build_cells(hold_out, GridSpec(binning=binning, uncertainty_bins=k, score_bins=score_bins))
+    calibration_set = as_hold_out(data)
+    cells = build_cells(calibration_set, GridSpec(binning=binning, uncertainty_bins=k, score_bins=score_bins))
     optimum = true_positives(cells, Algorithm.VW_DPMT, precision)
     assert optimum >= true_positives(cells, Algorithm.MIST, precision)
     if score_bins is None:
-        single = build_cells(hold_out, GridSpec(binning=binning, uncertainty_bins=1, score_bins=None))
+        single = build_cells(calibration_set, GridSpec(binning=binning, uncertainty_bins=1, score_bins=None))
         assert optimum >= true_positives(single, Algorithm.ST, precision)
 
 

@@ -23,12 +23,12 @@ def test_losses_are_those_of_each_row():
     before, after, label, weight = of(1)
     found = PairedClassCounts.of(before, after, label, weight).losses()
     for side, rows in (("before", before), ("after", after)):
-        total, surprise, squares = 0, 0.0, 0.0
+        total, log_losses, squares = 0, 0.0, 0.0
         for row, y, times in zip(rows, label, weight, strict=True):
             total += times
-            surprise -= times * math.log(row[y])
+            log_losses -= times * math.log(row[y])
             squares += times * sum((p - (at == y)) ** 2 for at, p in enumerate(row)) / len(row)
-        assert found[side]["log_loss"] == pytest.approx(surprise / total)
+        assert found[side]["log_loss"] == pytest.approx(log_losses / total)
         assert found[side]["brier"] == pytest.approx(squares / total)
 
 

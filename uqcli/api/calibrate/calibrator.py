@@ -17,9 +17,9 @@ from uqcli.artifacts.calibrator import CalibratorArtifact
 from uqcli.choices import CalibrationChoice, CalibrationMethod
 from uqcli.counts import Floats
 from uqcli.errors import UsageError
-from uqcli.jobs.calibrate.every import run_every
+from uqcli.jobs.calibrate.all_methods import run_all_methods
 from uqcli.jobs.calibrate.fit import CalibrationOptions
-from uqcli.jobs.calibrate.made import CalibrateRequest, make_calibrator
+from uqcli.jobs.calibrate.fitted import CalibrateRequest, make_calibrator
 from uqcli.methods.calibrate.maps import CalibrationMap
 from uqcli.methods.calibrate.scale import Scale
 
@@ -112,7 +112,7 @@ class Calibrator(Fitted[CalibratorArtifact]):
             bootstrap=0,
         )
         if every:
-            best = run_every(request)
+            best = run_all_methods(request)
             return cls(artifact=best.artifact, notes=tuple(best.report.document().notes))
         found = make_calibrator(request)
         return cls(artifact=found.artifact, notes=tuple(found.notes))

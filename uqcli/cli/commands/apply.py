@@ -18,7 +18,7 @@ from uqcli.cli.options import (
     StreamedInputs,
 )
 from uqcli.cli.places import Reads
-from uqcli.files import STDIO, Held
+from uqcli.files import STDIO, OutputQueue
 
 
 def apply(
@@ -46,7 +46,7 @@ def apply(
     from uqcli.jobs.stream.apply import ApplyRequest, run
     from uqcli.reports.gates import parse_gate
 
-    with Held() as held:
+    with OutputQueue() as held:
         request = ApplyRequest(
             data=bare_data(inputs, reading, running),
             artifact=artifact,

@@ -25,7 +25,7 @@ from uqcli.cli.places import Reads
 from uqcli.cli.priority import is_typed, refuse_typed
 from uqcli.errors import UsageError
 from uqcli.exact import size
-from uqcli.files import Held, is_stdout
+from uqcli.files import OutputQueue, is_stdout
 
 if TYPE_CHECKING:
     from uqcli.jobs.boundary.request import GridRequest
@@ -119,7 +119,7 @@ def boundary(
         compare=names_of("--uncertainty", columns.uncertainty) if method.compare else (),
         seed=method.seed,
     )
-    with Held() as held:
+    with OutputQueue() as held:
         if table is not None:
             request = replace(request, frontier=Destination(place=table, held=held))
         result = run(request) if len(asked) == 1 else run_several(request, asked)

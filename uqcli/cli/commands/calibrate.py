@@ -111,8 +111,8 @@ def calibrate(
         plot=plotting.plot,
         has_figures=True,
     )
-    from uqcli.jobs.calibrate.every import run_every
-    from uqcli.jobs.calibrate.made import CalibrateRequest
+    from uqcli.jobs.calibrate.all_methods import run_all_methods
+    from uqcli.jobs.calibrate.fitted import CalibrateRequest
     from uqcli.jobs.calibrate.run import run
 
     method = _method(methods, probabilities)
@@ -130,7 +130,7 @@ def calibrate(
         bootstrap=resampling.bootstrap,
         confidence=resampling.confidence,
     )
-    result = run_every(request) if method is None else run(request)
+    result = run_all_methods(request) if method is None else run(request)
     deliver(result, reporting, origin=origin, output=written.output, plot=plotting.plot)
 
 

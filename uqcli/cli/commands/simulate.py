@@ -15,7 +15,7 @@ from uqcli.cli.inputs import numbers_of
 from uqcli.cli.options import ReportOptions, RowsFile, RunOptions
 from uqcli.cli.places import Reads
 from uqcli.cli.priority import refuse_typed
-from uqcli.files import STDIO, Held
+from uqcli.files import STDIO, OutputQueue
 
 if TYPE_CHECKING:
     from uqcli.methods.stream.gaussian import GaussianModel
@@ -94,7 +94,7 @@ def simulate(
     from uqcli.jobs.stream.output import RowsOutput
     from uqcli.jobs.stream.simulate import SimulateRequest, run
 
-    with Held() as held:
+    with OutputQueue() as held:
         result = run(
             SimulateRequest(
                 rows=drawing.rows,

@@ -10,7 +10,7 @@ from uqcli.cli.groups import option
 from uqcli.cli.inputs import bare_data, rows_output
 from uqcli.cli.options import InputOptions, ReportOptions, RowOutput, RunOptions, StreamedInputs
 from uqcli.cli.places import Reads
-from uqcli.files import STDIO, Held
+from uqcli.files import STDIO, OutputQueue
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -45,7 +45,7 @@ def uncertainty(
     )
     from uqcli.jobs.stream.uncertainty import UncertaintyRequest, run
 
-    with Held() as held:
+    with OutputQueue() as held:
         result = run(
             UncertaintyRequest(
                 data=bare_data(inputs, reading, running),

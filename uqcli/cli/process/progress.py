@@ -9,7 +9,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Final
 
 from uqcli.files import STDIO
-from uqcli.running.interruption import when_interrupted
+from uqcli.running.interruption import register_cleanup
 from uqcli.running.progress import listen
 
 if TYPE_CHECKING:
@@ -59,7 +59,7 @@ def _bar() -> Progress:
     text, width = TextColumn("{task.description}", markup=False), BarColumn(bar_width=24)
     bar = Progress(text, width, TimeRemainingColumn(), console=Console(stderr=True), transient=True)
     bar.add_task("", total=None)
-    when_interrupted(_show_cursor)
+    register_cleanup(_show_cursor)
     return bar
 
 

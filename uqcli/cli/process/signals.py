@@ -14,11 +14,11 @@ import time
 from uqcli.cli.failing import tell_of_signal
 from uqcli.errors import ENDING
 from uqcli.running.interruption import (
-    answer_interruption,
     changing,
-    doubtful_files,
+    pending_files,
     remove_temporaries,
     replaced_files,
+    run_cleanup,
 )
 
 _PATIENCE = 2.0
@@ -72,14 +72,14 @@ def _end(code: int, word: str) -> None:
         remove_temporaries()
         os.write(2, f"error: {word}; {_what_changed()}\n".encode("utf-8", "backslashreplace"))
         tell_of_signal(code, word)
-        answer_interruption()
+        run_cleanup()
     os._exit(code)
 
 
 def _what_changed() -> str:
     said = [
         f"{what}: {', '.join(map(repr, names))}"
-        for what, names in (("written before", replaced_files()), ("may be written", doubtful_files()))
+        for what, names in (("written before", replaced_files()), ("may be written", pending_files()))
         if names
     ]
     return " ".join("; ".join(said or ["no output file was changed"]).split())

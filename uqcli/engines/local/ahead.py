@@ -72,7 +72,7 @@ def ahead(items: Iterable[T]) -> Iterator[T]:
         thread.join()
 
 
-def side_by_side(work: Callable[[T], R], items: Iterable[T]) -> Iterator[R]:
+def parallel_map(work: Callable[[T], R], items: Iterable[T]) -> Iterator[R]:
     """Map in parallel, results in order; only a few are in memory at a time."""
     workers = threads()
     waiting: deque[Future[R]] = deque()

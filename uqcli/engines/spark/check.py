@@ -19,7 +19,7 @@ from uqcli.engines.spark.read import ClusterInput, Column, Frame, opened, quoted
 from uqcli.engines.spark.session import spark_errors
 from uqcli.engines.spark.values import class_of, label_of, number_of, text_of
 from uqcli.errors import DataError, UsageError
-from uqcli.repeats import MOST_SAMPLED, MOST_VALUES, WeightsSeen
+from uqcli.repeats import MOST_SAMPLED, MOST_VALUES, WeightSummary
 from uqcli.running.remarks import caution
 
 if TYPE_CHECKING:
@@ -113,11 +113,11 @@ def checked(session: SparkSession, request: DataRequest) -> CheckedFrame:
     return result
 
 
-def _weights_seen(checked: CheckedFrame) -> WeightsSeen:
+def _weights_seen(checked: CheckedFrame) -> WeightSummary:
     """Return the summary of weights, from a sample if there are many values."""
     from pyspark.sql import functions as F  # noqa: N812
 
-    seen, names = WeightsSeen(), list(checked.names.values())
+    seen, names = WeightSummary(), list(checked.names.values())
     odd = F.col("w") * (F.col("y") % 2)
     totals = (F.count(F.lit(1)).alias("rows"), F.sum("w").alias("size"))
     with spark_errors("look at the weights"):

@@ -15,7 +15,7 @@ import numpy as np
 
 from uqcli.counts import Bools, Floats, Ints, RangeCounts, ValueCounts, joined_sums, merge
 from uqcli.defaults import ROWS_PER_PART
-from uqcli.engines.protocol import Partition, Unsettled
+from uqcli.engines.protocol import Partition, RangeQuery
 from uqcli.engines.spark.cells import Counter, ExpressionCounter, FunctionCounter
 from uqcli.engines.spark.check import CheckedFrame
 from uqcli.engines.spark.pooling import (
@@ -103,7 +103,7 @@ class _Counts:
 
 
 def count_ranges(
-    checked: CheckedFrame, role: str, by: Partition, unsettled: Unsettled, *, expressions: bool
+    checked: CheckedFrame, role: str, by: Partition, unsettled: RangeQuery, *, expressions: bool
 ) -> tuple[RangeCounts, ...]:
     """Return the counts of a column in each part, then of all rows, exact wherever a query needs it.
 

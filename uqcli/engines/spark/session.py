@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import urlsplit
 
 from uqcli.errors import DataError, MissingExtraError, UqcliError, UsageError
-from uqcli.running.interruption import when_interrupted
+from uqcli.running.interruption import register_cleanup
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -65,7 +65,7 @@ def session_of(url: str | None) -> SparkSession:
         _sessions[place] = _connected(place)
         if len(_sessions) == 1:
             atexit.register(_say_goodbye)
-            when_interrupted(_cancel)
+            register_cleanup(_cancel)
     return _sessions[place]
 
 

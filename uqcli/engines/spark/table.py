@@ -6,7 +6,7 @@ from collections.abc import Callable
 from functools import cached_property, partial
 
 from uqcli.counts import Ints, RangeCounts, ValueCounts, holding_of_parts, merge
-from uqcli.engines.protocol import WHOLE, Partition, SourceFacts, Unsettled
+from uqcli.engines.protocol import WHOLE, Partition, RangeQuery, SourceFacts
 from uqcli.engines.request import DataRequest
 from uqcli.engines.spark.check import CheckedFrame, checked
 from uqcli.engines.spark.distinct import distinct_rows
@@ -50,7 +50,7 @@ class SparkTable:
         unsettled = partial(holding_of_parts, ranks=ranks)
         return tuple(each.counts for each in self.counted(by, unsettled, role)[:-1])
 
-    def counted(self, by: Partition, unsettled: Unsettled, role: str = "score") -> tuple[RangeCounts, ...]:
+    def counted(self, by: Partition, unsettled: RangeQuery, role: str = "score") -> tuple[RangeCounts, ...]:
         """Return the counts of a column in each part, then of all rows."""
         return count_ranges(self._checked, role, by, unsettled, expressions=self._expressions)
 

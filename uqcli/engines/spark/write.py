@@ -23,7 +23,7 @@ from uqcli.engines.spark.session import is_local, runs_functions, session_of, sp
 from uqcli.errors import DataError, UsageError
 from uqcli.files import STDIO
 from uqcli.rows import Rows
-from uqcli.running.interruption import when_interrupted
+from uqcli.running.interruption import register_cleanup
 from uqcli.stores.address import is_stored
 
 if TYPE_CHECKING:
@@ -185,7 +185,7 @@ def _appearing(place: str, *, local: bool) -> Iterator[str]:
     def remove() -> None:
         shutil.rmtree(waiting, ignore_errors=True)
 
-    when_interrupted(remove)
+    register_cleanup(remove)
     try:
         yield str(waiting)
         (waiting / _SUCCESS).touch()

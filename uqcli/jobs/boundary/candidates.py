@@ -10,7 +10,7 @@ from typing import Final
 from uqcli import defaults
 from uqcli.choices import Algorithm, AlgorithmChoice, ConstraintKind
 from uqcli.errors import DataError, UsageError
-from uqcli.jobs.boundary.hold_out import HoldOut, algorithms_of
+from uqcli.jobs.boundary.calibration_set import CalibrationSet, algorithms_of
 from uqcli.methods.boundary.constraint import Constraint
 from uqcli.methods.boundary.expected import Expected, expected
 from uqcli.methods.boundary.optimum import Optimum, optimise
@@ -23,7 +23,7 @@ _NEAR: Final = 0.005
 """Tolerance within which an expected rate counts as meeting its bound."""
 
 
-def candidates_of(hold_out: HoldOut, asked: AlgorithmChoice) -> tuple[Candidate, ...]:
+def candidates_of(calibration_set: CalibrationSet, asked: AlgorithmChoice) -> tuple[Candidate, ...]:
     """Run the requested algorithms.
 
     Raises
@@ -32,8 +32,8 @@ def candidates_of(hold_out: HoldOut, asked: AlgorithmChoice) -> tuple[Candidate,
         A single algorithm does not apply, or needs too much memory.
     """
     if asked is not AlgorithmChoice.ALL:
-        _require_applicable(hold_out, Algorithm(asked))
-    return tuple(_try(hold_out, algorithm) for algorithm in algorithms_of(asked))
+        _require_applicable(calibration_set, Algorithm(asked))
+    return tuple(_try(calibration_set, algorithm) for algorithm in algorithms_of(asked))
 
 
 def best_of(candidates: Sequence[Candidate], constraint: Constraint) -> Candidate:
@@ -71,65 +71,67 @@ def _objective(found: Expected | None, fit: FitCounts, constraint: Constraint) -
     return fit.selected * (gain * precision - cost * (1 - precision))
 
 
-def threshold_instead(chosen: Candidate, hold_out: HoldOut, compared: Sequence[Compared]) -> Candidate | None:
+def threshold_instead(
+    chosen: Candidate, calibration_set: CalibrationSet, compared: Sequence[Compared]
+) -> Candidate | None:
     """Return the single threshold to use instead of a boundary; None to keep the boundary.
 
     The cross-validated test decides, if there was one. Under a budget the better of the two is used, by
     expected results.
     """
-    constraint = hold_out.constraint
+    constraint = calibration_set.constraint
     if chosen.found is None:
-        return _one_threshold(hold_out)
+        return _one_threshold(calibration_set)
     if len(chosen.found.thresholds) == 1:
         return None
     if compared:
-        return None if compared[0].verdict == "helps" else _one_threshold(hold_out)
+        return None if compared[0].verdict == "helps" else _one_threshold(calibration_set)
     if constraint.kind not in (ConstraintKind.MAX_SELECTED, ConstraintKind.MAX_FPR):
         return None
-    alone = _one_threshold(hold_out)
+    alone = _one_threshold(calibration_set)
     return alone if alone is not None and best_of([alone, chosen], constraint) is alone else None
 
 
-def _one_threshold(hold_out: HoldOut) -> Candidate | None:
+def _one_threshold(calibration_set: CalibrationSet) -> Candidate | None:
     """Return the default rule without uncertainty, or if that is infeasible the best threshold, if any."""
-    cells = hold_out.one_row
+    cells = calibration_set.one_row
     if cells is None:
         return None
-    optimum = optimise(cells, Algorithm.SMOOTH, hold_out.constraint)
+    optimum = optimise(cells, Algorithm.SMOOTH, calibration_set.constraint)
     if optimum.found is not None:
-        more = expected(cells, Algorithm.SMOOTH, hold_out.constraint, hold_out.seed)
+        more = expected(cells, Algorithm.SMOOTH, calibration_set.constraint, calibration_set.seed)
         return Candidate(algorithm=Algorithm.SMOOTH, optimum=optimum, expected=more)
-    if hold_out.constraint.margin or hold_out.obstacle(Algorithm.ST) is not None:
+    if calibration_set.constraint.margin or calibration_set.obstacle(Algorithm.ST) is not None:
         return None
-    optimum = hold_out.optimum(Algorithm.ST)
+    optimum = calibration_set.optimum(Algorithm.ST)
     return None if optimum.found is None else Candidate(algorithm=Algorithm.ST, optimum=optimum)
 
 
-def single_threshold_beside(best: Candidate, hold_out: HoldOut) -> Optimum | None:
+def single_threshold_beside(best: Candidate, calibration_set: CalibrationSet) -> Optimum | None:
     """Find a single threshold on the same rows, for comparison; None if the rule is one, or if unknown."""
     alone = best.found is not None and len(best.found.thresholds) == 1 and best.algorithm is not Algorithm.HR
-    if alone or best.algorithm is Algorithm.ST or hold_out.obstacle(Algorithm.ST) is not None:
+    if alone or best.algorithm is Algorithm.ST or calibration_set.obstacle(Algorithm.ST) is not None:
         return None
-    return optimise(hold_out.cells(Algorithm.ST), Algorithm.ST, hold_out.constraint)
+    return optimise(calibration_set.cells(Algorithm.ST), Algorithm.ST, calibration_set.constraint)
 
 
-def _try(hold_out: HoldOut, algorithm: Algorithm) -> Candidate:
-    obstacle = hold_out.obstacle(algorithm) or _oversize(hold_out, algorithm)
+def _try(calibration_set: CalibrationSet, algorithm: Algorithm) -> Candidate:
+    obstacle = calibration_set.obstacle(algorithm) or _oversize(calibration_set, algorithm)
     if obstacle is not None:
         return Candidate(algorithm=algorithm, optimum=None, obstacle=obstacle)
-    hold_out.cells(algorithm)  # counted once, for all algorithms
+    calibration_set.cells(algorithm)  # counted once, for all algorithms
     start = perf_counter()
-    optimum = hold_out.optimum(algorithm)
+    optimum = calibration_set.optimum(algorithm)
     seconds = perf_counter() - start
     return Candidate(
         algorithm=algorithm,
         optimum=optimum,
         seconds=seconds,
-        expected=hold_out.expected(algorithm) if optimum.found is not None else None,
+        expected=calibration_set.expected(algorithm) if optimum.found is not None else None,
     )
 
 
-def _require_applicable(hold_out: HoldOut, algorithm: Algorithm) -> None:
+def _require_applicable(calibration_set: CalibrationSet, algorithm: Algorithm) -> None:
     """Refuse an algorithm that does not apply.
 
     Raises
@@ -139,10 +141,10 @@ def _require_applicable(hold_out: HoldOut, algorithm: Algorithm) -> None:
     DataError
         Its table would exceed the memory limit.
     """
-    obstacle = hold_out.obstacle(algorithm)
+    obstacle = calibration_set.obstacle(algorithm)
     if obstacle is not None:
         raise UsageError(f"--algorithm {algorithm} does not apply: it {obstacle}", remedy="use vw-dpmt")
-    oversize = _oversize(hold_out, algorithm)
+    oversize = _oversize(calibration_set, algorithm)
     if oversize is not None:
         raise DataError(
             f"--algorithm {algorithm} {oversize}",
@@ -151,11 +153,11 @@ def _require_applicable(hold_out: HoldOut, algorithm: Algorithm) -> None:
         )
 
 
-def _oversize(hold_out: HoldOut, algorithm: Algorithm) -> str | None:
+def _oversize(calibration_set: CalibrationSet, algorithm: Algorithm) -> str | None:
     """Return the size of an algorithm's table if it exceeds the limit; None if it fits."""
     needs = entry_of(algorithm).table_bytes
-    size = 0 if needs is None else needs(*hold_out.shape(algorithm))
+    size = 0 if needs is None else needs(*calibration_set.shape(algorithm))
     if size <= defaults.MOST_TABLE_BYTES:
         return None
-    bins = " x ".join(map(str, hold_out.shape(algorithm)))
+    bins = " x ".join(map(str, calibration_set.shape(algorithm)))
     return f"needs a table of {size / 1e9:,.1f} GB for {bins} bins"

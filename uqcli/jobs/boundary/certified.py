@@ -12,7 +12,7 @@ from uqcli.defaults import SCORE_BINS
 from uqcli.draws import check_seed
 from uqcli.errors import UsageError
 from uqcli.exact import decimal
-from uqcli.jobs.boundary.keyed import dealt
+from uqcli.jobs.boundary.keyed import split_by_hash
 from uqcli.jobs.boundary.request import BoundaryRequest
 from uqcli.jobs.labelled import open_table, source_of
 from uqcli.methods.bin.grid import GridSpec, cells_from, cells_under, pool_by, uncertainty_edges_of
@@ -120,7 +120,7 @@ def checked_delta(request: BoundaryRequest) -> float:
 
 def _split(rows: Rows, seed: int) -> tuple[Rows, Rows]:
     """Split the rows into a pilot of a fifth, and the rest."""
-    pilot, others = dealt(rows, seed, [rows.size // PILOT_PARTS])
+    pilot, others = split_by_hash(rows, seed, [rows.size // PILOT_PARTS])
     return rows.weighing(pilot), rows.weighing(others)
 
 

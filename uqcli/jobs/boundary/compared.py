@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from uqcli.draws import check_seed
 from uqcli.errors import UsageError
-from uqcli.jobs.boundary.hold_out import HoldOutRows
+from uqcli.jobs.boundary.calibration_set import CalibrationRows
 from uqcli.jobs.boundary.request import BoundaryRequest
 from uqcli.methods.boundary.constraint import Constraint
-from uqcli.methods.boundary.ranking.placebo import PLACEBOS, Gain, gain_of
+from uqcli.methods.boundary.ranking.permutation import PERMUTATIONS, Gain, gain_of
 from uqcli.methods.multiple import holm
 from uqcli.reports.boundary.compared import Compared
 
 
-def compared(request: BoundaryRequest, constraint: Constraint) -> tuple[tuple[Compared, ...], HoldOutRows]:
+def compared(
+    request: BoundaryRequest, constraint: Constraint
+) -> tuple[tuple[Compared, ...], CalibrationRows]:
     """Test every uncertainty column of a request, the best first; also return the rows of the best.
 
     Raises
@@ -24,10 +26,12 @@ def compared(request: BoundaryRequest, constraint: Constraint) -> tuple[tuple[Co
         raise UsageError("--compare beside --grid", expected="the rows themselves")
     check_seed(request.seed)
     names = request.compare
-    counted = {name: HoldOutRows.of(request.looking_at(name), constraint, uncertain=True) for name in names}
-    placebos = PLACEBOS * len(names) - 1
+    counted = {
+        name: CalibrationRows.of(request.looking_at(name), constraint, uncertain=True) for name in names
+    }
+    permutations = PERMUTATIONS * len(names) - 1
     gains = {
-        name: gain_of(rows.compared_cells, constraint, request.seed, placebos)
+        name: gain_of(rows.compared_cells, constraint, request.seed, permutations)
         for name, rows in counted.items()
     }
     found = ranked(gains)

@@ -8,13 +8,13 @@ from uqcli.choices import Algorithm
 from uqcli.engines.open import write_frames
 from uqcli.engines.protocol import Destination
 from uqcli.errors import UsageError
-from uqcli.jobs.boundary.hold_out import HoldOut
+from uqcli.jobs.boundary.calibration_set import CalibrationSet
 from uqcli.methods.boundary.registry import WorksOn, entry_of
 from uqcli.methods.boundary.trade_off import trade_off
 from uqcli.reports.boundary.trade_off import TradeOff, columns_of
 
 
-def written_frontier(hold_out: HoldOut, algorithm: Algorithm, output: Destination) -> TradeOff:
+def written_frontier(calibration_set: CalibrationSet, algorithm: Algorithm, output: Destination) -> TradeOff:
     """Compute the trade-off curve and write it.
 
     Raises
@@ -28,8 +28,8 @@ def written_frontier(hold_out: HoldOut, algorithm: Algorithm, output: Destinatio
         raise UsageError(
             "--frontier without a grid", expected="--algorithm vw-dpmt, smooth or another that works on one"
         )
-    cells = hold_out.cells(algorithm)
-    found = trade_off(cells, hold_out.every_score)
+    cells = calibration_set.cells(algorithm)
+    found = trade_off(cells, calibration_set.every_score)
     bins = len(cells.rows)
     kinds = {"algorithm": pl.String, "selected": pl.Int64, "true_positives": pl.Int64}
     table = columns_of(found, bins)

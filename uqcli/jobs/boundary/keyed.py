@@ -54,7 +54,7 @@ def copies(rows: Rows, seed: int) -> Copies:
     return Copies(of=of, drawn=drawn, table=table)
 
 
-def dealt(rows: Rows, seed: int, ends: Sequence[int]) -> list[Ints]:
+def split_by_hash(rows: Rows, seed: int, ends: Sequence[int]) -> list[Ints]:
     """Split rows into parts in the order of their hashes.
 
     Parameters

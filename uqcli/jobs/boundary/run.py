@@ -26,6 +26,7 @@ from uqcli.document import Estimate
 from uqcli.engines.columns import MissingColumnError
 from uqcli.engines.open import streams_kept
 from uqcli.errors import DataError, InfeasibleError, UsageError
+from uqcli.jobs.boundary.calibration_set import CalibrationGrid, CalibrationRows, CalibrationSet
 from uqcli.jobs.boundary.candidates import (
     best_of,
     candidates_of,
@@ -35,7 +36,6 @@ from uqcli.jobs.boundary.candidates import (
 from uqcli.jobs.boundary.certified import CertifiedBoundary, certified, checked_delta
 from uqcli.jobs.boundary.compared import compared
 from uqcli.jobs.boundary.frontier import written_frontier
-from uqcli.jobs.boundary.hold_out import HoldOut, HoldOutGrid, HoldOutRows
 from uqcli.jobs.boundary.request import BoundaryRequest
 from uqcli.jobs.class_mix import load_shift, mix_of
 from uqcli.jobs.memory import EVERY_SCORE, RANKED, require_memory
@@ -83,10 +83,10 @@ def _run(request: BoundaryRequest) -> Result[BoundaryReport, BoundaryArtifact | 
     if not request.compare:
         return _found(request, constraint, mix)
     with streams_kept():  # the rows are read twice
-        gains, hold_out = compared(request, constraint)
+        gains, calibration_set = compared(request, constraint)
         if gains[0].verdict == "helps":
-            hold_out = replace(hold_out, least_bins=2)
-        return _found(request.looking_at(gains[0].uncertainty), constraint, mix, gains, hold_out)
+            calibration_set = replace(calibration_set, least_bins=2)
+        return _found(request.looking_at(gains[0].uncertainty), constraint, mix, gains, calibration_set)
 
 
 def _require_memory(request: BoundaryRequest) -> None:
@@ -103,41 +103,41 @@ def _found(
     constraint: Constraint,
     mix: ClassMix | None,
     gains: tuple[Compared, ...] = (),
-    hold_out: HoldOut | None = None,
+    calibration_set: CalibrationSet | None = None,
 ) -> Result[BoundaryReport, BoundaryArtifact | None]:
     if request.certify is not None:
         return _with_certificate(certified(request), request, gains)
-    hold_out = hold_out or _hold_out(request, constraint)
-    candidates = candidates_of(hold_out, request.searched)
+    calibration_set = calibration_set or _hold_out(request, constraint)
+    candidates = candidates_of(calibration_set, request.searched)
     best, aside = best_of(candidates, constraint), None
     if request.leaves_the_rule:
-        alone = threshold_instead(best, hold_out, gains)
+        alone = threshold_instead(best, calibration_set, gains)
         if alone is not None:
             aside, best = best, alone
             candidates = (best,)
     shown = (aside or best).algorithm
-    cells = hold_out.cells(shown)
+    cells = calibration_set.cells(shown)
     report = BoundaryReport(
-        source=hold_out.source,
-        parameters=_as_used(request, hold_out, best, cells),
+        source=calibration_set.source,
+        parameters=_as_used(request, calibration_set, best, cells),
         constraint=constraint,
         chosen=best,
         candidates=candidates,
-        score_only=None if aside else single_threshold_beside(best, hold_out),
+        score_only=None if aside else single_threshold_beside(best, calibration_set),
         aside=aside,
         empty_bins=tuple(number for number, row in enumerate(cells.rows) if not row.count.any()),
         rows=cells.total,
         positives=cells.positives,
         mix=mix,
         seed=request.seed,
-        tried=hold_out.tried if hold_out.is_auto(shown) else None,
+        tried=calibration_set.tried if calibration_set.is_auto(shown) else None,
         compared=gains,
         cells=cells if entry_of(shown).works_on is WorksOn.GRID else None,
-        cautious=_cautious(hold_out, best, constraint),
-        without_margin=_without_margin(hold_out, best, constraint),
+        cautious=_cautious(calibration_set, best, constraint),
+        without_margin=_without_margin(calibration_set, best, constraint),
         trade_off=None
         if request.frontier is None
-        else written_frontier(hold_out, best.algorithm, request.frontier),
+        else written_frontier(calibration_set, best.algorithm, request.frontier),
     )
     if best.optimum is None or best.optimum.found is None:
         return Result(report=report, artifact=None, failure=InfeasibleError(report.shortfall()))
@@ -196,14 +196,14 @@ def _with_certificate(
     return Result(report=report, artifact=_artifact(report, made.found, None))
 
 
-def _hold_out(request: BoundaryRequest, constraint: Constraint) -> HoldOut:
+def _hold_out(request: BoundaryRequest, constraint: Constraint) -> CalibrationSet:
     """Return the calibration set, with the constraint converted to the class priors of its rows."""
     if request.saved_grid is None:
-        return HoldOutRows.of(request, constraint)
-    return HoldOutGrid.of(request, load_kind(request.saved_grid, GridArtifact), constraint)
+        return CalibrationRows.of(request, constraint)
+    return CalibrationGrid.of(request, load_kind(request.saved_grid, GridArtifact), constraint)
 
 
-def _cautious(hold_out: HoldOut, best: Candidate, constraint: Constraint) -> Optimum | None:
+def _cautious(calibration_set: CalibrationSet, best: Candidate, constraint: Constraint) -> Optimum | None:
     """Return the same rule with a margin of one standard error; None if the bound is already met with it."""
     one = replace(constraint, margin=Fraction(1))
     if best.algorithm is not Algorithm.SMOOTH or best.found is None:
@@ -216,26 +216,28 @@ def _cautious(hold_out: HoldOut, best: Candidate, constraint: Constraint) -> Opt
     )
     if met[0]:
         return None
-    cells = hold_out.cells(best.algorithm)
+    cells = calibration_set.cells(best.algorithm)
     if len(best.found.thresholds) < len(cells.rows):
-        cells = hold_out.one_row or cells
+        cells = calibration_set.one_row or cells
     return optimise(cells, best.algorithm, one)
 
 
-def _without_margin(hold_out: HoldOut, best: Candidate, constraint: Constraint) -> FittedBoundary | None:
+def _without_margin(
+    calibration_set: CalibrationSet, best: Candidate, constraint: Constraint
+) -> FittedBoundary | None:
     """Return the result without the margin that made the constraint infeasible."""
     if not constraint.margin or best.found is not None:
         return None
     without = replace(constraint, margin=Fraction(0))
-    return optimise(hold_out.cells(best.algorithm), best.algorithm, without).found
+    return optimise(calibration_set.cells(best.algorithm), best.algorithm, without).found
 
 
 def _as_used(
-    request: BoundaryRequest, hold_out: HoldOut, best: Candidate, cells: Cells
+    request: BoundaryRequest, calibration_set: CalibrationSet, best: Candidate, cells: Cells
 ) -> BoundaryParameters:
     """Return the options of the saved rule; without grid options if its algorithm uses no grid."""
     bins = len(best.found.thresholds) if best.found is not None else len(cells.rows)
-    parameters = hold_out.parameters(request, best.algorithm, bins)
+    parameters = calibration_set.parameters(request, best.algorithm, bins)
     if entry_of(best.algorithm).works_on is WorksOn.GRID or parameters.algorithm is AlgorithmChoice.ALL:
         return parameters
     asked = AlgorithmChoice(best.algorithm)

@@ -18,7 +18,7 @@ from uqcli.engines.request import PROBA, DataRequest, Roles
 from uqcli.errors import UsageError
 from uqcli.jobs.before_after import panel_of_classes
 from uqcli.jobs.calibrate.drawn_rows import deal_rows
-from uqcli.jobs.calibrate.made import CalibrateRequest
+from uqcli.jobs.calibrate.fitted import CalibrateRequest
 from uqcli.jobs.calibrate.parameters import parameters_of
 from uqcli.jobs.calibrate.plan import plan_note, plan_of
 from uqcli.jobs.class_mix import load_shift

@@ -58,10 +58,10 @@ def deal_rows(rows: Rows, parts: int, random: np.random.Generator) -> Ints:
         whole[part, order] = weight[order]
         if whole.any(axis=1).all():
             return whole
-    return deal(weight, parts, random)
+    return split_into_folds(weight, parts, random)
 
 
-def deal(weight: Ints, parts: int, random: np.random.Generator) -> Ints:
+def split_into_folds(weight: Ints, parts: int, random: np.random.Generator) -> Ints:
     """Split rows into folds in a random order, one by one in turn; a row of weight w is w rows.
 
     Parameters
@@ -76,8 +76,8 @@ def deal(weight: Ints, parts: int, random: np.random.Generator) -> Ints:
     """
     order = random.permutation(len(weight))
     last = np.cumsum(weight[order])
-    dealt = np.empty((parts, len(weight)), dtype=np.int64)
+    split_by_hash = np.empty((parts, len(weight)), dtype=np.int64)
     for part in range(parts):
         upto = (last - 1 - part) // parts
-        dealt[part, order] = upto - (last - weight[order] - 1 - part) // parts
-    return dealt
+        split_by_hash[part, order] = upto - (last - weight[order] - 1 - part) // parts
+    return split_by_hash

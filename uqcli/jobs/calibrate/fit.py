@@ -222,7 +222,7 @@ def _learn(rows: Rows, options: CalibrationOptions) -> LearnedTrees:
 
 
 @dataclass(frozen=True, kw_only=True)
-class CrossFitted:
+class CrossValidated:
     """Rows with cross-validated probabilities.
 
     Attributes
@@ -236,7 +236,7 @@ class CrossFitted:
     probability: Floats
 
 
-def cross_fitted(rows: Rows, options: CalibrationOptions, tree_rows: Rows | None) -> CrossFitted | None:
+def cross_validated(rows: Rows, options: CalibrationOptions, tree_rows: Rows | None) -> CrossValidated | None:
     """Cross-validate: calibrate each row by a map fitted without it; None with a single row.
 
     Parameters
@@ -253,7 +253,7 @@ def cross_fitted(rows: Rows, options: CalibrationOptions, tree_rows: Rows | None
         held_out = rows.weighing(fold)
         fitted = fit(rows.weighing(weight - fold), options, tree_rows)
         parts.append((held_out, fitted.predict(held_out).probability))
-    return CrossFitted(
+    return CrossValidated(
         rows=Rows.joined([part for part, _ in parts]),
         probability=np.concatenate([probability for _, probability in parts]),
     )

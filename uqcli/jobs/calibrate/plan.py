@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from uqcli import defaults
-from uqcli.jobs.calibrate.made import CalibrateRequest
+from uqcli.jobs.calibrate.fitted import CalibrateRequest
 from uqcli.jobs.intervals import ResamplingPlan
 
 

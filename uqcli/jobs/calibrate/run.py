@@ -14,12 +14,12 @@ from uqcli.jobs.calibrate.fit import (
     CalibrationOptions,
     FittedCalibration,
     before,
-    cross_fitted,
+    cross_validated,
     fit,
 )
-from uqcli.jobs.calibrate.made import (
+from uqcli.jobs.calibrate.fitted import (
     CalibrateRequest,
-    MadeCalibrator,
+    FittedCalibrator,
     make_calibrator,
     read_like,
     shift_notes,
@@ -75,17 +75,17 @@ def run(request: CalibrateRequest) -> Result[CalibrateReport, CalibratorArtifact
     return Result(report=report, artifact=made.artifact)
 
 
-def _measured(made: MadeCalibrator, request: CalibrateRequest) -> _Measured | None:
+def _measured(made: FittedCalibrator, request: CalibrateRequest) -> _Measured | None:
     if request.test is not None:
         test = read_like(made.rows, made.data.on(request.test), request)
         return _Measured(rows=test, after=made.fitted.predict(test).probability, where="on the test set")
-    found = cross_fitted(made.rows, request.calibration, made.tree_rows)
+    found = cross_validated(made.rows, request.calibration, made.tree_rows)
     if found is None:
         return None
     return _Measured(rows=found.rows, after=found.probability, where="(cross-validated)")
 
 
-def _drawn_note(made: MadeCalibrator, request: CalibrateRequest) -> list[str]:
+def _drawn_note(made: FittedCalibrator, request: CalibrateRequest) -> list[str]:
     if request.test is not None or made.rows.size == made.fitted_rows:
         return []
     return [f"Measured on {made.rows.size:,} rows drawn from all {made.fitted_rows:,}; fitted on all."]
@@ -104,7 +104,9 @@ def _panels(
     return panels(rows, before(rows, how.scale), measured.after, fitted.map, leaf)
 
 
-def _level_errors(measured: _Measured, made: MadeCalibrator, request: CalibrateRequest) -> LevelErrors | None:
+def _level_errors(
+    measured: _Measured, made: FittedCalibrator, request: CalibrateRequest
+) -> LevelErrors | None:
     """Compute ECE@j of a single isotonic fit and of one per uncertainty bin, on rows outside their fits."""
     how = request.calibration
     levels = made.fitted.map.parts(measured.rows.uncertainty, None)  # None for leaves
@@ -112,7 +114,7 @@ def _level_errors(measured: _Measured, made: MadeCalibrator, request: CalibrateR
         return None
     single_how = replace(how, method=CalibrationMethod.ISOTONIC)
     if request.test is None:
-        found = cross_fitted(made.rows, single_how, None)  # the same folds, so the same rows in each
+        found = cross_validated(made.rows, single_how, None)  # the same folds, so the same rows in each
         if found is None:
             return None
         single = found.probability

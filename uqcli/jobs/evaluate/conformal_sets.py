@@ -18,7 +18,7 @@ from uqcli.engines.probabilities import label_numbers
 from uqcli.engines.request import DataRequest
 from uqcli.errors import UsageError
 from uqcli.jobs.class_rows import ClassReader
-from uqcli.jobs.evaluate.coverage_promise import Covered, judge
+from uqcli.jobs.evaluate.coverage_test import Covered, judge
 from uqcli.jobs.evaluate.difference import share_difference
 from uqcli.jobs.evaluate.request import EvaluateRequest
 from uqcli.jobs.intervals import proportion_estimate

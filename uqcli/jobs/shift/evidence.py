@@ -28,7 +28,7 @@ _LEAST_START = 1e-3
 
 
 @dataclass(frozen=True, kw_only=True)
-class Redrawn:
+class BootstrapDraw:
     """Estimate from drawn source and target.
 
     Attributes
@@ -54,7 +54,7 @@ class Evidence(Protocol):
     def estimate(self) -> ClassWeights:
         """Estimate class weights; raise InfeasibleError if they are not identified."""
 
-    def redrawn(self, random: np.random.Generator, found: ClassWeights) -> Redrawn:
+    def redrawn(self, random: np.random.Generator, found: ClassWeights) -> BootstrapDraw:
         """Estimate from a bootstrap draw; raise InfeasibleError if it has no estimate."""
 
 
@@ -70,12 +70,12 @@ class KnownPrior:
         """See Evidence."""
         return known(self.target_prior, self.labels / self.labels.sum(), self.classes)
 
-    def redrawn(self, random: np.random.Generator, found: ClassWeights) -> Redrawn:
+    def redrawn(self, random: np.random.Generator, found: ClassWeights) -> BootstrapDraw:
         """See Evidence."""
         del found
         prior = drawn_labels(self.labels, random)
         weights = known(self.target_prior, prior, self.classes).weights
-        return Redrawn(weights=weights, source_prior=prior)
+        return BootstrapDraw(weights=weights, source_prior=prior)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -96,7 +96,7 @@ class PredictedClasses:
         """See Evidence."""
         return bbse(self.joint / self.joint.sum(), self.target / self.target.sum(), self.classes)
 
-    def redrawn(self, random: np.random.Generator, found: ClassWeights) -> Redrawn:
+    def redrawn(self, random: np.random.Generator, found: ClassWeights) -> BootstrapDraw:
         """See Evidence."""
         del found
         confusion = drawn_confusion(self.joint, random)
@@ -116,7 +116,7 @@ class MeanProbabilities:
         target = exact_sums(self.target.shares, self.target.count) / self.target.count.sum()
         return bbse(self._confusion, target, self.classes)
 
-    def redrawn(self, random: np.random.Generator, found: ClassWeights) -> Redrawn:
+    def redrawn(self, random: np.random.Generator, found: ClassWeights) -> BootstrapDraw:
         """See Evidence."""
         del found
         source, target = self.source, self.target
@@ -150,7 +150,7 @@ class Likelihood:
         require_identified(rows.probability, rows.count, prior, found.weights)
         return found
 
-    def redrawn(self, random: np.random.Generator, found: ClassWeights) -> Redrawn:
+    def redrawn(self, random: np.random.Generator, found: ClassWeights) -> BootstrapDraw:
         """See Evidence."""
         rows, classes = self.target, len(self.classes)
         prior = drawn_labels(self.labels, random)
@@ -160,10 +160,10 @@ class Likelihood:
         mass = random.standard_gamma(np.concatenate([rows.count, np.full(classes, unseen)]))
         expectation = mean_responsibilities(np.concatenate([rows.probability, np.eye(classes)]), mass)
         start = np.maximum(found.weights, _LEAST_START)
-        return Redrawn(weights=em(expectation, prior, self.classes, start).weights, source_prior=prior)
+        return BootstrapDraw(weights=em(expectation, prior, self.classes, start).weights, source_prior=prior)
 
 
-def _solved(confusion: Matrix, predicted: Floats, classes: Sequence[str]) -> Redrawn:
+def _solved(confusion: Matrix, predicted: Floats, classes: Sequence[str]) -> BootstrapDraw:
     """Solve for the weights; each column of the confusion sums to the prior of its class."""
     weights, _, _ = solve_weights(confusion, predicted, classes)
-    return Redrawn(weights=weights, source_prior=confusion.sum(axis=0))
+    return BootstrapDraw(weights=weights, source_prior=confusion.sum(axis=0))

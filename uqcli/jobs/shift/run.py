@@ -22,12 +22,12 @@ from uqcli.jobs.intervals import check_bootstrap, check_confidence, proportion_e
 from uqcli.jobs.memory import CLASS_ROWS, LIKELIHOOD, require_memory
 from uqcli.jobs.result import Result
 from uqcli.jobs.shift.evidence import (
+    BootstrapDraw,
     Evidence,
     KnownPrior,
     Likelihood,
     MeanProbabilities,
     PredictedClasses,
-    Redrawn,
 )
 from uqcli.methods.bin.edges import even_edges
 from uqcli.methods.resampling import LEAST_OF_A_CLASS, least_replicates, percentile_interval, tail_of
@@ -232,9 +232,9 @@ def _replicates(sides: _Sides, request: ShiftRequest) -> int:
 
 def _draws(
     evidence: Evidence, found: ClassWeights, replicates: int, request: ShiftRequest
-) -> list[Redrawn | None]:
+) -> list[BootstrapDraw | None]:
     """Return the estimates from bootstrap draws; None for a draw without an estimate."""
-    drawn: list[Redrawn | None] = []
+    drawn: list[BootstrapDraw | None] = []
     draws = max(replicates, least_replicates(request.confidence)) if replicates else 0
     for number in followed(range(draws), "drawing class weights", draws):
         try:
@@ -269,7 +269,7 @@ def _report(
     sides: _Sides,
     request: ShiftRequest,
     found: ClassWeights | None,
-    drawn: Sequence[Redrawn | None],
+    drawn: Sequence[BootstrapDraw | None],
 ) -> ShiftReport:
     source, target = sides.source, sides.target
     rows = source.rows.size
@@ -313,7 +313,7 @@ def _p_value(sides: _Sides) -> float | None:
 
 
 def _artifact(
-    report: ShiftReport, found: ClassWeights, drawn: Sequence[Redrawn | None], request: ShiftRequest
+    report: ShiftReport, found: ClassWeights, drawn: Sequence[BootstrapDraw | None], request: ShiftRequest
 ) -> ShiftArtifact:
     prior = np.array([each.value for each in report.source_shares])
     weights = [None if each is None else each.weights for each in drawn]

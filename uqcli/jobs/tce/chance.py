@@ -25,7 +25,7 @@ from uqcli.methods.resampling import (
     studentised_interval,
 )
 from uqcli.methods.tce.calibrated_labels import (
-    IfCalibrated,
+    NullDistribution,
     compare_with_draws,
     draw_positives,
 )
@@ -40,7 +40,7 @@ Interval = tuple[float, float] | None
 
 
 @dataclass(frozen=True, kw_only=True)
-class Chance:
+class SamplingDistribution:
     """Sampling distribution of metrics.
 
     Attributes
@@ -52,7 +52,7 @@ class Chance:
     """
 
     intervals: Mapping[str, Interval]
-    if_calibrated: Mapping[str, IfCalibrated]
+    if_calibrated: Mapping[str, NullDistribution]
 
     def completed(self, values: Values) -> dict[str, Metric]:
         """Add intervals, p-values and excesses to the metrics."""
@@ -78,13 +78,13 @@ def key_of(group: str | None) -> tuple[int, ...]:
 
 def chance_of_scores(
     counts: ValueCounts, values: Values, options: MeasureOptions, plan: ResamplingPlan, key: tuple[int, ...]
-) -> Chance:
+) -> SamplingDistribution:
     """Estimate the sampling distribution for one score."""
     drawn = [
         errors_of_draws(draw_positives(counts, generator(plan.seed, Purpose.LABELS, *key, each)), options)
         for each in followed(range(plan.replicates), "drawing labels", plan.replicates)
     ]
-    return Chance(
+    return SamplingDistribution(
         intervals=intervals_of_scores(counts, plan, key), if_calibrated=_held_against(values, drawn)
     )
 
@@ -97,7 +97,7 @@ def chance_of_classes(
     *,
     plan: ResamplingPlan,
     key: tuple[int, ...],
-) -> tuple[list[Chance], Chance]:
+) -> tuple[list[SamplingDistribution], SamplingDistribution]:
     """Estimate the sampling distribution for each class one-vs-rest, and for the class means.
 
     Labels are drawn jointly for whole rows, since the errors of two classes are dependent.
@@ -107,25 +107,25 @@ def chance_of_classes(
     for each in followed(range(plan.replicates), "drawing labels", plan.replicates):
         labels = rows.draw_labels(generator(plan.seed, Purpose.LABELS, *key, each))
         for number in classes:
-            drawn[number].append(errors_of_draws(rows.against_the_rest(number, labels), options[number]))
+            drawn[number].append(errors_of_draws(rows.one_vs_rest(number, labels), options[number]))
     observed = rows.observed_labels()
     chances = [
-        Chance(
-            intervals=intervals_of_scores(rows.against_the_rest(number, observed), plan, (*key, number)),
+        SamplingDistribution(
+            intervals=intervals_of_scores(rows.one_vs_rest(number, observed), plan, (*key, number)),
             if_calibrated=_held_against(values[number], drawn[number]),
         )
         for number in classes
     ]
     intervals = _intervals_of_means(rows, plan, key)
     of_means = [_mean(parts) for parts in zip(*drawn, strict=True)]
-    return chances, Chance(intervals=intervals, if_calibrated=_held_against(means, of_means))
+    return chances, SamplingDistribution(intervals=intervals, if_calibrated=_held_against(means, of_means))
 
 
 def _mean(parts: Sequence[Mapping[str, float]]) -> dict[str, float]:
     return {name: sum(part[name] for part in parts) / len(parts) for name in parts[0]}
 
 
-def _held_against(values: Values, drawn: Sequence[Mapping[str, float]]) -> dict[str, IfCalibrated]:
+def _held_against(values: Values, drawn: Sequence[Mapping[str, float]]) -> dict[str, NullDistribution]:
     return {name: compare_with_draws(values[name], [each[name] for each in drawn]) for name in drawn[0]}
 
 

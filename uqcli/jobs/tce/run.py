@@ -19,7 +19,7 @@ from uqcli.engines.request import PROBA, DataRequest
 from uqcli.jobs.intervals import ResamplingPlan, check_bootstrap, check_confidence
 from uqcli.jobs.labelled import open_table, read_labelled, source_of, sum_notes
 from uqcli.jobs.result import Result
-from uqcli.jobs.tce.chance import Chance, chance_of_classes, chance_of_scores, key_of
+from uqcli.jobs.tce.chance import SamplingDistribution, chance_of_classes, chance_of_scores, key_of
 from uqcli.jobs.tce.measure import Measured, MeasureOptions, mean_metrics, measure, test_based_error
 from uqcli.methods.bin.block_sizes import size_notes
 from uqcli.methods.tce.diagram import diagram
@@ -195,7 +195,7 @@ def _with_bounds(counts: ValueCounts, request: MeasureOptions) -> MeasureOptions
 
 
 def _is_tested(group: _Group, request: MeasureOptions) -> bool:
-    return group.size >= max(defaults.LEAST_GROUP, request.n_min or 0)
+    return group.size >= max(defaults.MIN_GROUP_ROWS, request.n_min or 0)
 
 
 def _equal_sizes(groups: Sequence[_Group], request: MeasureOptions) -> list[MeasureOptions] | None:
@@ -240,8 +240,8 @@ def _measured_part(
     if not tested:
         values = [{**each, **dict.fromkeys(_OF_BINS)} for each in values]
     means = mean_metrics(values)
-    chances: Sequence[Chance | None] = [None] * len(values)
-    chance: Chance | None = None
+    chances: Sequence[SamplingDistribution | None] = [None] * len(values)
+    chance: SamplingDistribution | None = None
     if request.bootstrap and read.rows is None:
         chance = chance_of_scores(counts[0], values[0], how[0], request.plan, key_of(name))
         chances = [chance]

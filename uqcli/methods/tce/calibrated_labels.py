@@ -22,7 +22,7 @@ def draw_positives(counts: ValueCounts, random: np.random.Generator) -> ValueCou
 
 
 @dataclass(frozen=True, kw_only=True)
-class IfCalibrated:
+class NullDistribution:
     """Distribution of a metric under perfect calibration.
 
     Attributes
@@ -38,11 +38,11 @@ class IfCalibrated:
     p_value: float
 
 
-def compare_with_draws(value: float | None, drawn: Sequence[float]) -> IfCalibrated:
+def compare_with_draws(value: float | None, drawn: Sequence[float]) -> NullDistribution:
     """Compare a measured value, 0 if undefined, with at least one draw."""
     ordered = sorted(drawn)
     at = min(len(ordered), math.ceil(0.95 * (len(ordered) + 1) - 1e-9)) - 1
-    return IfCalibrated(
+    return NullDistribution(
         mean=math.fsum(ordered) / len(ordered),
         high=ordered[at],
         p_value=(1 + sum(each >= (value or 0.0) for each in ordered)) / (len(ordered) + 1),

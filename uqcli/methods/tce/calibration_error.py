@@ -13,7 +13,7 @@ import numpy as np
 
 from uqcli.choices import CalibrationTest
 from uqcli.counts import Floats, Ints, ValueCounts
-from uqcli.methods.losses import Loss, squared_error, surprise
+from uqcli.methods.losses import Loss, log_losses, squared_error
 from uqcli.methods.tce.binomial_test import rejected as binomial_rejected
 from uqcli.methods.tce.t_test import rejected as t_rejected
 from uqcli.methods.tce.verdicts import Verdicts
@@ -148,7 +148,7 @@ def brier(counts: ValueCounts) -> float:
 
 def log_loss(counts: ValueCounts) -> float:
     """Compute the mean negative log likelihood in nats, of scores clipped to [1e-15, 1 - 1e-15]."""
-    return _mean(counts, surprise)
+    return _mean(counts, log_losses)
 
 
 def _mean(counts: ValueCounts, loss: Loss) -> float:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Final, Literal
 
 from uqcli.document import Estimate, Metrics, Table, p_text, plain
-from uqcli.methods.boundary.ranking.placebo import Gain
+from uqcli.methods.boundary.ranking.permutation import Gain
 
 Verdict = Literal["helps", "no evidence", "hurts"]
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from uqcli.document import Metrics
-from uqcli.methods.tce.calibrated_labels import IfCalibrated
+from uqcli.methods.tce.calibrated_labels import NullDistribution
 from uqcli.methods.tce.calibration_error import Rejected, ScoreBins
 from uqcli.methods.tce.diagram import Diagram
 
@@ -39,5 +39,5 @@ class Part:
     tested: bool
     rows: int
     metrics: Metrics
-    if_calibrated: Mapping[str, IfCalibrated]
+    if_calibrated: Mapping[str, NullDistribution]
     classes: tuple[ClassPart, ...]

@@ -27,7 +27,7 @@ from uqcli.document import (
     printable,
     share,
 )
-from uqcli.methods.tce.calibrated_labels import IfCalibrated
+from uqcli.methods.tce.calibrated_labels import NullDistribution
 from uqcli.reports.in_words import BINNINGS, named
 from uqcli.reports.tce.parts import ClassPart, Part
 from uqcli.reports.tce.reliability import Panel, reliability_figure
@@ -365,7 +365,7 @@ def shown_metric(name: str, metric: Metric) -> str:
     return f"{_form(name, metric)}{unit}"
 
 
-def _if_calibrated_cells(name: str, found: IfCalibrated) -> list[str]:
+def _if_calibrated_cells(name: str, found: NullDistribution) -> list[str]:
     return [f"{_form(name, found.mean)}, up to {_form(name, found.high)}", f"{found.p_value:.3g}"]
 
 

@@ -22,7 +22,7 @@ from uqcli.engines.local.read.open import open_sources
 from uqcli.engines.local.read.source import OpenedInput, tell_of_reading
 from uqcli.engines.protocol import SourceFacts
 from uqcli.engines.request import DataRequest, Roles
-from uqcli.repeats import WeightsSeen
+from uqcli.repeats import WeightSummary
 from uqcli.rows import Rows
 from uqcli.running.remarks import caution
 from uqcli.running.rows_read import rows_read
@@ -84,7 +84,7 @@ class LocalBatches:
             self.roles = roles
             self.repeatable = all(source.origin.regular for source in sources)
             checker = self._checker(self._request.on_invalid)
-            weights = None if roles.weight is None else WeightsSeen()
+            weights = None if roles.weight is None else WeightSummary()
             columns = roles.columns()
             for number, source in enumerate(sources):
                 before = checker.rows

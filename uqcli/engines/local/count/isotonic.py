@@ -13,7 +13,7 @@ import numpy as np
 
 from uqcli.counts import ValueCounts, run_starts
 from uqcli.defaults import SORTED_ROWS
-from uqcli.engines.local.ahead import side_by_side
+from uqcli.engines.local.ahead import parallel_map
 from uqcli.engines.local.count.kept import KeptRows
 from uqcli.engines.local.count.keys import least_keys
 from uqcli.engines.local.count.part import Part
@@ -35,7 +35,7 @@ def isotonic_by(rows: KeptRows, role: str, by: Partition) -> tuple[ValueCounts, 
         sets = [[each[number] for each in collected] for number in range(bins)]
         if bins > 1:  # all rows first, since this takes longest
             sets.insert(0, [each for part in sets for each in part])
-        for found, fitted in zip(blocks, side_by_side(lambda each: _blocks(each, width), sets), strict=True):
+        for found, fitted in zip(blocks, parallel_map(lambda each: _blocks(each, width), sets), strict=True):
             found.append(fitted)
     whole, *parts = [_fitted(merged(each)).as_values() for each in blocks]
     return (*parts, whole) if bins > 1 else (whole, whole)

@@ -13,7 +13,7 @@ import numpy as np
 from uqcli.counts import Floats, Ints
 from uqcli.defaults import KEPT_BYTES, ROWS_PER_PART
 from uqcli.engines import refusals
-from uqcli.engines.local.ahead import side_by_side
+from uqcli.engines.local.ahead import parallel_map
 from uqcli.engines.local.check.batches import LocalBatches
 from uqcli.engines.local.check.checked import CheckedRows
 from uqcli.engines.local.count.keys import Keys, keys_of, least_keys, values_of, widened
@@ -150,7 +150,7 @@ class KeptRows:
         if by.divides:
             self._divide(by)
         parts = self._all(by)
-        return side_by_side(work, parts) if self._beyond or len(self._parts) > 1 else map(work, parts)
+        return parallel_map(work, parts) if self._beyond or len(self._parts) > 1 else map(work, parts)
 
     def _divide(self, by: Partition) -> None:
         """Partition the cached rows; drop the uncertainty to save memory if it can be read again."""
@@ -163,7 +163,7 @@ class KeptRows:
                 yield undivided.pop()
 
         division = self._division(by, keep=not self._read().repeatable)
-        self._parts += side_by_side(division.of, each())
+        self._parts += parallel_map(division.of, each())
         self._by = by
         self._let_go = self._let_go or (len(by.edges) > 0 and not division.keep)
 
@@ -234,7 +234,7 @@ class KeptRows:
         amounts = self.request.roles.amounts
         waiting: list[Part] = []
         end = 0
-        for part, end in side_by_side(lambda each: (part_of(each[0].rows, amounts), each[1]), batches):
+        for part, end in parallel_map(lambda each: (part_of(each[0].rows, amounts), each[1]), batches):
             waiting.append(part)
             if sum(each.rows for each in waiting) >= ROWS_PER_PART // 2:
                 yield joined(waiting), end

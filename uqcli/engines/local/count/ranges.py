@@ -21,7 +21,7 @@ from uqcli.engines.local.count.kept import ColumnFacts, KeptRows
 from uqcli.engines.local.count.keys import Keys, keys_of, values_of
 from uqcli.engines.local.count.part import Part
 from uqcli.engines.local.count.pooling import KeyCounts, KeyRows, keys_by_part, merged, pooled, pooled_by
-from uqcli.engines.protocol import Partition, Unsettled
+from uqcli.engines.protocol import Partition, RangeQuery
 
 CELLS = 1 << 20
 """Total number of ranges of all groups: their counts about fit into the cache."""
@@ -315,7 +315,7 @@ class _Table:
         return self.with_open(more, inside)
 
 
-def count_ranges(rows: KeptRows, role: str, by: Partition, unsettled: Unsettled) -> tuple[RangeCounts, ...]:
+def count_ranges(rows: KeptRows, role: str, by: Partition, unsettled: RangeQuery) -> tuple[RangeCounts, ...]:
     """Return the counts of a column in each group, then of all rows, exact wherever a query needs it.
 
     Parameters

@@ -13,7 +13,7 @@ from uqcli.engines.local.count.kept import KeptRows
 from uqcli.engines.local.count.keys import values_of
 from uqcli.engines.local.count.pooling import pooled_by
 from uqcli.engines.local.count.ranges import count_ranges
-from uqcli.engines.protocol import WHOLE, Partition, SourceFacts, Unsettled
+from uqcli.engines.protocol import WHOLE, Partition, RangeQuery, SourceFacts
 from uqcli.engines.request import DataRequest
 from uqcli.rows import Rows
 
@@ -40,7 +40,7 @@ class LocalTable:
         unsettled = partial(holding_of_parts, ranks=ranks)
         return tuple(each.counts for each in self.counted(by, unsettled, role)[:-1])
 
-    def counted(self, by: Partition, unsettled: Unsettled, role: str = "score") -> tuple[RangeCounts, ...]:
+    def counted(self, by: Partition, unsettled: RangeQuery, role: str = "score") -> tuple[RangeCounts, ...]:
         """Return the counts of a column in each group, then of all rows."""
         return count_ranges(self._rows, role, by, unsettled)
 

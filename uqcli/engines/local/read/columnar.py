@@ -68,7 +68,7 @@ class ColumnarSource:
 
                 with self._parquet_place() as place:
                     return int(pq.read_metadata(place).num_rows)
-            if self.origin.is_far:
+            if self.origin.is_remote:
                 return None
             with self._open_arrow() as batches:
                 return sum(map(len, batches))
@@ -107,7 +107,7 @@ class ColumnarSource:
     def _of_parquet(self, columns: list[str] | None, start: int, most: int) -> Iterator[Numbered]:
         import pyarrow.parquet as pq
 
-        far = self.origin.is_far
+        far = self.origin.is_remote
         # buffers grow with the size of a request: read part by part
         with self._parquet_place() as place, pq.ParquetFile(place, pre_buffer=far) as parquet:
             groups = [parquet.metadata.row_group(each).num_rows for each in range(parquet.num_row_groups)]
@@ -151,7 +151,7 @@ class ColumnarSource:
         import pyarrow as pa
 
         options = None
-        if self.origin.is_far and columns:
+        if self.origin.is_remote and columns:
             wanted = [at for at, name in enumerate(self._schema.names) if name in columns]
             options = pa.ipc.IpcReadOptions(included_fields=wanted)
         with self._content.mapped() as mapped:

@@ -41,7 +41,7 @@ def reading(origin: Origin) -> Iterator[None]:
     ) as error:
         if isinstance(error, BrokenPipeError):
             raise
-        if isinstance(origin, InputFile) and origin.is_far:
+        if isinstance(origin, InputFile) and origin.is_remote:
             failure = store_failure(origin.name, error)
             if failure is not None:
                 raise failure from error

@@ -37,7 +37,7 @@ def open_sources(origins: Sequence[Origin], options: ReadOptions) -> Iterator[tu
 
 def _ask_side_by_side(sources: Sequence[OpenedInput]) -> None:
     """Read the beginning of all objects in parallel, since each request has latency."""
-    far = [each for each in sources if isinstance(each.origin, InputFile) and each.origin.is_far]
+    far = [each for each in sources if isinstance(each.origin, InputFile) and each.origin.is_remote]
     if len(far) > 1:
         with ThreadPoolExecutor(AT_ONCE) as pool:
             list(pool.map(lambda source: source.columns, far))

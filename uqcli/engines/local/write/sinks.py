@@ -28,7 +28,7 @@ from uqcli.engines.local.arrow import arrow_of, bytes_of, frame_of
 from uqcli.engines.local.read.csv_text import CsvBlock
 from uqcli.engines.local.read.json_lines import JsonBlock
 from uqcli.errors import DataError
-from uqcli.files import Held
+from uqcli.files import OutputQueue
 from uqcli.stores.output import open_output
 
 
@@ -235,7 +235,7 @@ class ColumnarSink:
 
 @contextmanager
 def open_sink(
-    output: str, output_format: FileFormat, schema: pa.Schema, form: CsvForm, held: Held | None = None
+    output: str, output_format: FileFormat, schema: pa.Schema, form: CsvForm, held: OutputQueue | None = None
 ) -> Iterator[Sink]:
     """Open an output for rows; a regular file appears, or is queued, only if the block succeeds.
 

@@ -14,7 +14,7 @@ from uqcli.choices import ConformalMode
 from uqcli.counts import Floats, Ints
 from uqcli.draws import Purpose, generator
 from uqcli.exact import decimal
-from uqcli.methods.conformal.promise import coverage_p_value, effective_rows, shifted_p_value
+from uqcli.methods.conformal.coverage_test import coverage_p_value, effective_rows, shifted_p_value
 from uqcli.methods.multiple import holm
 from uqcli.reports.evaluate.conformal_sets import CoveragePromise
 

@@ -26,7 +26,7 @@ from uqcli.methods.boundary.ranking.smoothing import Layout, nested_of_draws
 from uqcli.methods.resampling import resample
 from uqcli.running.progress import followed
 
-PLACEBOS: Final = 100
+PERMUTATIONS: Final = 100
 """Permutations per uncertainty compared, including the identity."""
 
 _LIKE: Final = 20
@@ -76,7 +76,7 @@ class Gain:
 
 
 @dataclass(frozen=True, kw_only=True)
-class HeldOut:
+class CrossValidatedGrid:
     """Rows of a grid split into folds, each ranked by the rates of the other folds.
 
     Attributes
@@ -92,7 +92,7 @@ class HeldOut:
     positives: Ints
 
     @classmethod
-    def of(cls, cells: Cells, seed: int) -> HeldOut:
+    def of(cls, cells: Cells, seed: int) -> CrossValidatedGrid:
         """Split the rows of a grid into folds."""
         count, positives = folds_of(cells, seed)
         return cls(cells=cells, count=count, positives=positives)
@@ -139,7 +139,7 @@ class HeldOut:
                 share[nested.order] = nested.selected / nested.selected[-1]
         return shares.reshape(count.shape)
 
-    def placebos(self, draws: int, random: np.random.Generator) -> tuple[Ints, Ints]:
+    def permutations(self, draws: int, random: np.random.Generator) -> tuple[Ints, Ints]:
         """Permute the uncertainties of rows within blocks.
 
         Blocks are runs of score cells of at least ``_LIKE`` rows. Every row keeps its fold, score cell and
@@ -272,7 +272,9 @@ def gain(ours: Curve, other: Curve, alerts: int) -> float:
     return float(more.mean()) / int(other.hits[-1])
 
 
-def gain_of(cells: Cells, constraint: Constraint, seed: int, placebos: int = PLACEBOS - 1) -> Gain | None:
+def gain_of(
+    cells: Cells, constraint: Constraint, seed: int, permutations: int = PERMUTATIONS - 1
+) -> Gain | None:
     """Test the uncertainty by permutation; None if no single threshold meets the constraint.
 
     Parameters
@@ -281,24 +283,24 @@ def gain_of(cells: Cells, constraint: Constraint, seed: int, placebos: int = PLA
         At least two uncertainty bins, with shared score edges.
     """
     constraint = replace(constraint, margin=Fraction(0))  # evaluated at the bound itself
-    rows, table = HeldOut.of(cells, seed), digest_of(cells)
+    rows, table = CrossValidatedGrid.of(cells, seed), digest_of(cells)
     at = rows.by_score.alerts_at(constraint)
     if at is None:
         return None
     alerts = int(rows.by_score.alerts[at])
     observed = gain(rows.by_rank, rows.by_score, alerts)
     drawn: list[float] = []
-    for first in followed(range(0, placebos, _AT_ONCE), "permutations", -(-placebos // _AT_ONCE)):
+    for first in followed(range(0, permutations, _AT_ONCE), "permutations", -(-permutations // _AT_ONCE)):
         random = generator(seed, Purpose.PLACEBO, table, first)
-        drawn += rows.gained(*rows.placebos(min(_AT_ONCE, placebos - first), random), alerts)
+        drawn += rows.gained(*rows.permutations(min(_AT_ONCE, permutations - first), random), alerts)
     gains = np.array(drawn)
     at_alerts, at_bound, *in_value = _resampled(rows, constraint, alerts, (seed, table))
     found = Gain(
         equal_alerts=_estimate(observed, at_alerts, _AT_ALERTS),
         at_bound=_estimate(_more_recall(rows.by_rank, rows.by_score, constraint), at_bound, _AT_BOUND),
         placebo=float(gains.mean()),
-        p_value=(1 + int((gains >= observed).sum())) / (placebos + 1),
-        p_hurts=(1 + int((gains <= observed).sum())) / (placebos + 1),
+        p_value=(1 + int((gains >= observed).sum())) / (permutations + 1),
+        p_hurts=(1 + int((gains <= observed).sum())) / (permutations + 1),
     )
     if not in_value:
         return found
@@ -325,7 +327,9 @@ def _times(estimate: Estimate, factor: float) -> Estimate:
     return Estimate(value=value, low=low, high=high)
 
 
-def _resampled(rows: HeldOut, constraint: Constraint, alerts: int, key: tuple[int, int]) -> list[Floats]:
+def _resampled(
+    rows: CrossValidatedGrid, constraint: Constraint, alerts: int, key: tuple[int, int]
+) -> list[Floats]:
     """Bootstrap the gains at equal alerts, at the bound and, for a utility, in its units; by rank."""
     there = np.flatnonzero(rows.count)
     from_top = np.tile(np.arange(rows.length)[::-1], FOLDS * len(rows.cells.rows))

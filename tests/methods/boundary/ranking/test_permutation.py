@@ -5,12 +5,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.oracles import placebo as oracle
+from tests.oracles import permutation as oracle
 from uqcli.counts import LOWEST, CellRow, Cells
 from uqcli.defaults import FOLDS
 from uqcli.methods.boundary.constraint import the_constraint
-from uqcli.methods.boundary.ranking import placebo
-from uqcli.methods.boundary.ranking.placebo import Curve, HeldOut, gain_of
+from uqcli.methods.boundary.ranking import permutation
+from uqcli.methods.boundary.ranking.permutation import CrossValidatedGrid, Curve, gain_of
 
 LENGTH = 8
 
@@ -56,7 +56,7 @@ def folds_by_hand(rows, count, positives):
 @settings(max_examples=30, deadline=None)
 @given(few_rows(), st.integers(1, 50))
 def test_gains_are_those_by_hand(cells, alerts):
-    rows = HeldOut.of(cells, 0)
+    rows = CrossValidatedGrid.of(cells, 0)
     if not cells.positives:
         return
     (gained,) = rows.gained(rows.count[None], rows.positives[None], alerts)
@@ -73,9 +73,9 @@ def test_gains_are_those_by_hand(cells, alerts):
 
 @given(few_rows(), st.integers(0, 99))
 def test_placebos_keep_folds_scores_labels_and_what_stands_in_a_block(cells, seed):
-    rows = HeldOut.of(cells, 0)
+    rows = CrossValidatedGrid.of(cells, 0)
     bins = len(cells.rows)
-    count, positives = rows.placebos(3, np.random.default_rng(seed))
+    count, positives = rows.permutations(3, np.random.default_rng(seed))
     shape = 3, FOLDS, bins, LENGTH
     own = [each.reshape(1, *shape[1:]) for each in (rows.count, rows.positives)]
     both = [each.reshape(shape) for each in (count, positives)]
@@ -83,16 +83,16 @@ def test_placebos_keep_folds_scores_labels_and_what_stands_in_a_block(cells, see
         assert (one >= 0).all()
         assert (one.sum(axis=2) == other.sum(axis=2)).all()  # every fold's scores and labels
     assert (both[0] >= both[1]).all()
-    block = placebo._blocks(own[0].sum(axis=(0, 1, 2)))
+    block = permutation._blocks(own[0].sum(axis=(0, 1, 2)))
     for number in np.unique(block):
         inside = [each[..., block == number].sum(axis=(1, 3)) for each in (both[0], own[0])]
         assert (inside[0] == inside[1]).all()  # uncertainties are exchanged, none is made
 
 
 def test_blocks_hold_as_many_rows_as_asked_and_placebos_move_them():
-    assert placebo._blocks(np.array([5, 10, 5, 30, 19, 1, 4])).tolist() == [0, 0, 0, 1, 2, 2, 2]
-    rows = HeldOut.of(drawn(1, 500, True), 0)
-    count, _ = rows.placebos(20, np.random.default_rng(0))
+    assert permutation._blocks(np.array([5, 10, 5, 30, 19, 1, 4])).tolist() == [0, 0, 0, 1, 2, 2, 2]
+    rows = CrossValidatedGrid.of(drawn(1, 500, True), 0)
+    count, _ = rows.permutations(20, np.random.default_rng(0))
     mean = count.mean(axis=0).sum(axis=0)
     alike = rows.cells.joined(1).rows[0].count / 2
     np.testing.assert_allclose(mean, np.tile(alike, 2), atol=6)
@@ -101,7 +101,7 @@ def test_blocks_hold_as_many_rows_as_asked_and_placebos_move_them():
 
 def test_draws_from_billions_are_near_the_law():
     good, bad, sample = (np.full(2000, each) for each in (3 * 10**9, 10**9, 10**6))
-    found = placebo._drawn(good, bad, sample, np.random.default_rng(0))
+    found = permutation._drawn(good, bad, sample, np.random.default_rng(0))
     assert found.mean() == pytest.approx(750_000, abs=40)
     assert found.std() == pytest.approx((10**6 * 0.75 * 0.25) ** 0.5, rel=0.05)
 
@@ -125,35 +125,35 @@ def test_what_the_uncertainty_tells_is_found_beside_its_placebos(tells):
 
 def test_the_same_seed_gives_the_same_gain():
     cells, bound = drawn(1, 300, True), the_constraint(precision="0.6")
-    assert gain_of(cells, bound, 0, placebos=9) == gain_of(cells, bound, 0, placebos=9)
-    assert gain_of(cells, bound, 0, placebos=9) != gain_of(cells, bound, 1, placebos=9)
+    assert gain_of(cells, bound, 0, permutations=9) == gain_of(cells, bound, 0, permutations=9)
+    assert gain_of(cells, bound, 0, permutations=9) != gain_of(cells, bound, 1, permutations=9)
 
 
 def test_both_p_values_count_the_rows_themselves():
     count = np.array([[5, 9, 7, 12, 20], [0, 0, 0, 0, 0]])
-    found = gain_of(as_shared(count, count // 2), the_constraint(precision="0.3"), 0, placebos=19)
+    found = gain_of(as_shared(count, count // 2), the_constraint(precision="0.3"), 0, permutations=19)
     assert (found.p_value, found.p_hurts) == (1, 1)  # there is nothing to exchange
-    found = gain_of(drawn(3, 200, False), the_constraint(precision="0.5"), 0, placebos=19)
+    found = gain_of(drawn(3, 200, False), the_constraint(precision="0.5"), 0, permutations=19)
     assert found.p_value + found.p_hurts >= 1.05 - 1e-12
 
 
 def test_under_a_utility_gains_are_in_its_unit_too():
     cells = drawn(1, 1000, True)
-    found = gain_of(cells, the_constraint(gain="10", cost="2.5"), 0, placebos=1)
+    found = gain_of(cells, the_constraint(gain="10", cost="2.5"), 0, permutations=1)
     hits = 12.5 * cells.positives
     for of_value, of_recall in (
         (found.value_equal_alerts.value, found.equal_alerts.value),
         (found.value_equal_alerts.low, found.equal_alerts.low),
     ):
         assert of_value == pytest.approx(hits * of_recall)
-    rows = HeldOut.of(cells, 0)
+    rows = CrossValidatedGrid.of(cells, 0)
     best = [
         max(10 * t - 2.5 * (n - t) for t, n in zip(c.hits.tolist(), c.alerts.tolist(), strict=True))
         for c in (rows.by_rank, rows.by_score)
     ]
     assert found.value.value == pytest.approx(best[0] - best[1])
     assert found.value.low <= found.value.value <= found.value.high
-    assert gain_of(cells, the_constraint(precision="0.6"), 0, placebos=1).value is None
+    assert gain_of(cells, the_constraint(precision="0.6"), 0, permutations=1).value is None
 
 
 def test_nothing_is_tested_where_the_score_alone_will_not_do():

@@ -54,7 +54,7 @@ class CalibrateRequest:
 
 
 @dataclass(frozen=True, kw_only=True)
-class MadeCalibrator:
+class FittedCalibrator:
     """A calibrator, and the rows to measure it on.
 
     Attributes
@@ -94,7 +94,7 @@ class _Fit:
     tree_rows: Rows | None = None
 
 
-def make_calibrator(request: CalibrateRequest) -> MadeCalibrator:
+def make_calibrator(request: CalibrateRequest) -> FittedCalibrator:
     """Fit a calibrator.
 
     Raises
@@ -108,7 +108,7 @@ def make_calibrator(request: CalibrateRequest) -> MadeCalibrator:
         target = mix_of(load_shift(request.shift), data.positive_value)
     _check(request, target)
     found = (_fitted_on_counts if how.method in SCORE_FITS else _fitted_on_rows)(data, request)
-    return MadeCalibrator(
+    return FittedCalibrator(
         artifact=artifact_of(found.fitted, found.source, request, data, target),
         fitted=found.fitted,
         data=data,

@@ -15,8 +15,8 @@ from uqcli.counts import Floats
 from uqcli.engines.columns import MissingColumnError
 from uqcli.engines.open import streams_kept
 from uqcli.jobs.before_after import panels
-from uqcli.jobs.calibrate.fit import CrossFitted, FittedCalibration, before, cross_fitted, fit
-from uqcli.jobs.calibrate.made import (
+from uqcli.jobs.calibrate.fit import CrossValidated, FittedCalibration, before, cross_validated, fit
+from uqcli.jobs.calibrate.fitted import (
     CalibrateRequest,
     ReadForAll,
     artifact_of,
@@ -64,7 +64,7 @@ class _Tried:
         return np.inf if value is None else value
 
 
-def run_every(request: CalibrateRequest) -> Result[CalibrateReport, CalibratorArtifact]:
+def run_all_methods(request: CalibrateRequest) -> Result[CalibrateReport, CalibratorArtifact]:
     """Fit every applicable calibrator, and keep that with the lowest log loss on rows outside its fit.
 
     Parameters
@@ -150,9 +150,9 @@ def _try(
         tree_rows = _looked_at(read.tree_rows, method)
     fitted = fit(rows, how, tree_rows)
     if test is None:
-        found = cross_fitted(read.rows, how, tree_rows)
+        found = cross_validated(read.rows, how, tree_rows)
     else:
-        found = CrossFitted(rows=test, probability=fitted.predict(test).probability)
+        found = CrossValidated(rows=test, probability=fitted.predict(test).probability)
     compared, panel = None, None
     if found is not None:
         first = before(found.rows, how.scale)
@@ -163,7 +163,7 @@ def _try(
     return _Tried(request=asked, source=source, fitted=fitted, compared=compared, panel=panel)
 
 
-def _compared(found: CrossFitted, first: Floats, plan: ResamplingPlan) -> Comparison:
+def _compared(found: CrossValidated, first: Floats, plan: ResamplingPlan) -> Comparison:
     rows = found.rows
     return compare(PairedCounts.of(first, found.probability, rows.labels, rows.weight), plan)
 

@@ -61,7 +61,7 @@ class CountedGrid:
 
 
 @dataclass(frozen=True, kw_only=True)
-class HoldOutRows:
+class CalibrationRows:
     """Labelled rows of a calibration set.
 
     Attributes
@@ -94,7 +94,9 @@ class HoldOutRows:
     _taken: dict[GridSpec, list[list[float]]] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, request: BoundaryRequest, constraint: Constraint, *, uncertain: bool = False) -> HoldOutRows:
+    def of(
+        cls, request: BoundaryRequest, constraint: Constraint, *, uncertain: bool = False
+    ) -> CalibrationRows:
         """Return the calibration set of a request.
 
         Parameters
@@ -290,7 +292,7 @@ def single_row(counts: ValueCounts) -> Cells:
 
 
 @dataclass(frozen=True, kw_only=True)
-class HoldOutGrid:
+class CalibrationGrid:
     """Saved grid as a calibration set (see HoldOutRows)."""
 
     constraint: Constraint
@@ -301,7 +303,7 @@ class HoldOutGrid:
     seed: int = 0
 
     @classmethod
-    def of(cls, request: BoundaryRequest, grid: GridArtifact, constraint: Constraint) -> HoldOutGrid:
+    def of(cls, request: BoundaryRequest, grid: GridArtifact, constraint: Constraint) -> CalibrationGrid:
         """Use a grid as calibration set; bins of a shared grid are merged to the best-performing number."""
         cells = grid.cells()
         auto = request.grid.is_auto(Algorithm.SMOOTH) and request.searched is not AlgorithmChoice.ALL
@@ -378,7 +380,7 @@ class HoldOutGrid:
         return self.saved.joined(1) if shared else None
 
 
-HoldOut = HoldOutRows | HoldOutGrid
+CalibrationSet = CalibrationRows | CalibrationGrid
 
 
 def algorithms_of(asked: AlgorithmChoice) -> tuple[Algorithm, ...]:
