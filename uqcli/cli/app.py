@@ -129,7 +129,8 @@ def _as_ours(error: BaseException) -> UqcliError:
     if isinstance(error, BrokenPipeError):
         return ClosedPipeError("closed pipe")
     if isinstance(error, typer.TyperException):
-        return UsageError(error.format_message(), remedy=_where_help_is(error))
+        said = error.format_message().replace("Value error, ", "").rstrip(".")  # of the checker of types
+        return UsageError(said, remedy=_where_help_is(error))
     if _lacks_memory(error):
         return DataError(
             "not enough memory",

@@ -129,6 +129,7 @@ def deliver(
     output: str | None = None,
     held: OutputQueue | None = None,
     plot: str | None = None,
+    table: str | None = None,
 ) -> None:
     """Write the report, then what is saved, unless the job or a gate says no.
 
@@ -142,6 +143,8 @@ def deliver(
         Rows that wait to take their place.
     plot
         Where the report's figure goes; None for nowhere.
+    table
+        Where the job has put a further table; None for nowhere.
 
     Raises
     ------
@@ -164,9 +167,18 @@ def deliver(
     _write({} if stopped else saved, reports, rows=None if stopped else held)
     printing()
     written = [] if stopped else [*saved, *([origin.rows_to] if origin.rows_to else [])]
+    written += [] if stopped or table is None else [table]
     written += [name for name, _ in reports]
     try:
-        _show(report, options, said, origin, written=written, to_stderr=output == STDIO)
+        _show(
+            report,
+            options,
+            said,
+            origin,
+            written=written,
+            to_stderr=output == STDIO,
+            several=bool(result.several),
+        )
     except BrokenPipeError:
         if not stopped:  # nobody reads the report; the exit code still counts
             raise
@@ -272,6 +284,7 @@ def _show(
     *,
     written: Sequence[str],
     to_stderr: bool,
+    several: bool,
 ) -> None:
     """Print the report as JSON or as tables."""
     from uqcli.reports.render import to_json, to_terminal
@@ -281,16 +294,21 @@ def _show(
         stream.write(to_json(report, failure))
     elif not options.quiet:
         document = report.document()
-        end = _end(document.next, origin, [each for each in written if each != STDIO])
+        end = _end(document.next, origin, [each for each in written if each != STDIO], several=several)
         to_terminal(document, stream, end=end, verbose=options.verbose)
     stream.flush()
 
 
-def _end(then: str, origin: Origin, written: Sequence[str]) -> list[str]:
+def _end(then: str, origin: Origin, written: Sequence[str], *, several: bool) -> list[str]:
     """What was written, and the command to run next."""
     done = [f"Wrote {', '.join(written)}."] if written else []
     if origin.unwritten:
-        advice = [] if "failed" in origin.unwritten else [f"Next: add -o {origin.command}.json to save it."]
+        name = (
+            f"{origin.command}-{SEVERAL}.json to save them"
+            if several
+            else f"{origin.command}.json to save the rule"
+        )
+        advice = [] if "failed" in origin.unwritten else [f"Next: add -o {name}."]
         return [" ".join([*done, *advice])] if done or advice else []
     if then and (written or "{rule}" not in then):
         files = " ".join(map(shlex.quote, origin.files[:2])) + (" ..." if len(origin.files) > 2 else "")

@@ -46,7 +46,7 @@ def unusable_values(found: str, *, cut: bool = False) -> DataError:
     """
     return DataError(
         found,
-        expected="a finite value in every row",
+        expected="as many fields as the header in every row" if cut else "a finite value in every row",
         remedy=CUT if cut else "fix these rows, or leave them out with --on-invalid drop",
     )
 

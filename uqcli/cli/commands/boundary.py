@@ -123,7 +123,15 @@ def boundary(
         if table is not None:
             request = replace(request, frontier=Destination(place=table, held=held))
         result = run(request) if len(asked) == 1 else run_several(request, asked)
-        deliver(result, reporting, origin=origin, output=written.output, held=held, plot=plotting.plot)
+        deliver(
+            result,
+            reporting,
+            origin=origin,
+            output=written.output,
+            held=held,
+            plot=plotting.plot,
+            table=table,
+        )
 
 
 def _table(place: str | None) -> str | None:

@@ -45,7 +45,7 @@ def reading(origin: Origin) -> Iterator[None]:
             failure = store_failure(origin.name, error)
             if failure is not None:
                 raise failure from error
-        reason = str(error).strip().split("\n", maxsplit=1)[0] or type(error).__name__
+        reason = str(error).strip().split("\n", maxsplit=1)[0].rstrip(".") or type(error).__name__
         what, expected = _named(origin)
         if _lacks_memory(error):
             raise DataError(
