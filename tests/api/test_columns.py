@@ -165,7 +165,7 @@ def test_a_model_of_other_columns_takes_plain_arguments(tmp_path, rows):
     )
     with pytest.raises(DataError, match="no u given"):
         model.decide(rows["score"])
-    with pytest.raises(uqcli.ArtifactError, match="is a boundary artifact"):
+    with pytest.raises(uqcli.ArtifactError, match="is a rule file of kind boundary"):
         uqcli.Grid.load("m.json")
 
 

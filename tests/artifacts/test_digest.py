@@ -80,7 +80,7 @@ def test_an_edited_artifact_is_shown_but_not_applied(saved, capfd, tmp_path):
     assert (tmp_path / "o.csv").read_text() == "old"
     assert run(["show", "a.json"]) == 0
     shown = capfd.readouterr().out
-    assert "Caution: it was edited after it was written." in shown
+    assert "Caution: the rule file was edited after it was written." in shown
     assert "ertified" not in shown
     assert "Guaranteed coverage" not in shown
     assert run(["show", "a.json", "--json"]) == 0
@@ -89,7 +89,7 @@ def test_an_edited_artifact_is_shown_but_not_applied(saved, capfd, tmp_path):
     if content["kind"] != "grid":
         code, report = evaluated(capfd)
         assert (code, broken_in(report)) == (0, None)
-        assert "not judged: it was edited after it was written" in str(report["notes"])
+        assert "not tested: the rule file was edited after it was written" in str(report["notes"])
 
 
 @pytest.mark.parametrize(
@@ -104,7 +104,7 @@ def test_without_a_digest_old_ones_are_as_before_and_new_ones_promise_nothing(
     saved.write_text(json.dumps(content))
     assert apply() == 0
     assert run(["show", "a.json"]) == 0
-    assert ("Caution: it has no digest." in capfd.readouterr().out) == (not promises)
+    assert ("Caution: the rule file has no digest." in capfd.readouterr().out) == (not promises)
     if content["kind"] != "grid":
         code, report = evaluated(capfd)
         assert (code, broken_in(report) is not None) == (0, promises)

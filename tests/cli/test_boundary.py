@@ -187,7 +187,7 @@ def test_an_empty_uncertainty_bin_is_reported(uqcli, tmp_path):
     pl.DataFrame(CORNERS["constant uncertainty"]).write_csv(tmp_path / "d.csv")
     report = uqcli("boundary", "d.csv", "--precision", "0.5", "--uncertainty-bins", "3", "--json").json
     assert report["thresholds"][:2] == [None, None]
-    assert any("without rows" in note for note in report["notes"])
+    assert any("has no row in uncertainty bin" in note for note in report["notes"])
 
 
 def test_sample_frame_is_not_trivial():
@@ -341,7 +341,7 @@ def test_what_compare_says_to_use_stands_in_the_decision(compared_rows, tmp_path
     own = f"{100 * gained['value']:+.2f} [{100 * gained['low']:+.2f}, "
     assert own in (tmp_path / "r.md").read_text()
     assert report["notes"][0].endswith("Use the boundary.")
-    assert "Seed 0 decides: the gains, the number of uncertainty bins." in report["notes"]
+    assert "Seed 0 affects: the gains, the number of uncertainty bins." in report["notes"]
     assert "The thresholds meet the target together" in str(report["notes"])
 
 
@@ -395,7 +395,7 @@ def test_a_margin_is_kept_and_said(compared_rows, tmp_path, uqcli):
     surplus = found["true_positives"] - 0.6 * found["selected"]
     assert surplus >= (0.24 * found["selected"]) ** 0.5
     assert found["recall"] < plain["metrics"]["recall"]
-    said = f"--margin 1 has recall {found['recall']:.4f} on the calibration set"
+    said = f"With --margin 1, recall on the calibration set is {found['recall']:.4f}"
     assert said in " ".join(plain["notes"])
     assert "--margin" not in " ".join(wide["notes"])
     assert json.loads((tmp_path / "b.json").read_bytes())["margin"] == 1.0

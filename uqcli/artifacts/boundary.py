@@ -24,6 +24,7 @@ from uqcli.methods.boundary.decide import decide
 from uqcli.rows import Rows
 
 EXPECTED: Final = "expected on new data"
+EXPECTED_THERE: Final = "expected on target data"
 RANGES: Final = "90 % ranges"
 """Corner cell of the table of expected results."""
 
@@ -205,13 +206,15 @@ class BoundaryArtifact(Saved, frozen=True, kw_only=True):
         certified, where = "", "calibration set"
         if self.certified is not None:
             tested = self.certified.tested_on.rows
-            certified = ", certified"
+            certified = f", certified at a risk of {100 * self.certified.delta:g} %"
             where = f"calibration set ({count(fit.rows - tested)} chose, {count(tested)} tested)"
         expected = self._expected_rows()
+        raised = not isinstance(self.recalibration, msgspec.UnsetType)
         return Document(
             title=f"Boundary ({self.algorithm}) for {self._promise(certified)}",
+            lead=self._scores_in_words() if raised else (),
             tables=[
-                threshold_table(self.uncertainty_edges, self.thresholds),
+                threshold_table(self.uncertainty_edges, self.thresholds, raised=raised),
                 Table(
                     title="",
                     header=(RANGES if expected else "", "recall", "precision", "flagged"),
@@ -219,7 +222,7 @@ class BoundaryArtifact(Saved, frozen=True, kw_only=True):
                 ),
             ],
             notes=[
-                *self._scores_in_words(),
+                *(() if raised else self._scores_in_words()),
                 *(certificate_in_words(self.certified) if self.certified is not None else ()),
                 f"Columns: {columns}.",
                 f"{self.made_from()}, {count(source.positives)} positive, {count(source.dropped)} dropped.",
@@ -230,7 +233,8 @@ class BoundaryArtifact(Saved, frozen=True, kw_only=True):
         if isinstance(self.expected, msgspec.UnsetType) or self.expected is None:
             return []
         both = (self.expected.recall, self.expected.precision)
-        return [(EXPECTED, *(share_in_range(each.value, each.low, each.high) for each in both), "")]
+        name = EXPECTED if isinstance(self.target, msgspec.UnsetType) else EXPECTED_THERE
+        return [(name, *(share_in_range(each.value, each.low, each.high) for each in both), "")]
 
     def in_a_sentence(self) -> str:
         """See Saved: with its result on the calibration set."""
@@ -240,7 +244,9 @@ class BoundaryArtifact(Saved, frozen=True, kw_only=True):
 
     def _promise(self, certified: str = "") -> str:
         constraint = parse_constraint(self.constraint.kind, self.constraint.value)
-        return f"{constraint.promise() if certified else constraint.target()}{certified}"
+        there = "" if isinstance(self.target, msgspec.UnsetType) else " on target data"
+        margin = "" if isinstance(self.margin, msgspec.UnsetType) else f" with margin {self.margin:g}"
+        return f"{constraint.promise() if certified else constraint.target()}{there}{margin}{certified}"
 
     def _scores_in_words(self) -> list[str]:
         """Describe how scores are transformed, and for which class priors."""
@@ -250,17 +256,22 @@ class BoundaryArtifact(Saved, frozen=True, kw_only=True):
         if not isinstance(target, msgspec.UnsetType):
             negative, positive = target.weights
             said.append(
-                f"In the target, negatives are {negative:.4g} and positives {positive:.4g} times as "
-                f"frequent; precision there is {share(target.precision)}."
+                f"Negatives are {negative:.4g} and positives {positive:.4g} times as frequent in the target "
+                f"data; precision there is {share(target.precision)}."
             )
         return said
 
 
-def threshold_table(uncertainty_edges: Sequence[float], thresholds: Sequence[float | None]) -> Table:
-    """Tabulate the threshold per uncertainty bin."""
+def threshold_table(
+    uncertainty_edges: Sequence[float], thresholds: Sequence[float | None], *, raised: bool = False
+) -> Table:
+    """The threshold per uncertainty bin; of raised scores with ``hr``."""
     if len(thresholds) == 1:
-        return Table(title="", header=("flag when",), rows=((rule(thresholds[0]),),))
-    rows = [(name, rule(each)) for name, each in zip(ranges(uncertainty_edges), thresholds, strict=True)]
+        return Table(title="", header=("flag when",), rows=((rule(thresholds[0], raised=raised),),))
+    rows = [
+        (name, rule(each, raised=raised))
+        for name, each in zip(ranges(uncertainty_edges), thresholds, strict=True)
+    ]
     return Table(title="", header=("uncertainty", "flag when"), rows=rows, left=2)
 
 
@@ -282,12 +293,15 @@ def certificate_in_words(certificate: SavedCertificate) -> tuple[str, ...]:
 
 
 def recalibration_in_words(coefficient: float, low: float, high: float) -> str:
-    """Describe how hr raises scores before they are compared with a threshold."""
-    return f"Scores are raised by {coefficient:g} x the uncertainty, rescaled from {low:.6g} to {high:.6g}."
+    """How scores are raised before they are compared with a threshold (hr)."""
+    return (
+        f"The raised score is score + {coefficient:g} x the uncertainty, rescaled and clipped so that "
+        f"{low:.6g} is 0 and {high:.6g} is 1."
+    )
 
 
-def rule(threshold: float | None) -> str:
-    """Describe in words which scores are flagged."""
+def rule(threshold: float | None, *, raised: bool = False) -> str:
+    """Which scores are flagged, in words; ``raised`` is of scores that the uncertainty raises (hr)."""
     if threshold is None:
         return "never"
-    return "always" if threshold == LOWEST else f"score >= {number(threshold)}"
+    return "always" if threshold == LOWEST else f"{'raised ' if raised else ''}score >= {number(threshold)}"

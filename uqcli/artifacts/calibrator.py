@@ -190,12 +190,14 @@ class CalibratorArtifact(Saved, frozen=True, kw_only=True):
         if self.undersampled > 1:
             notes.insert(0, f"Odds are first divided by {self.undersampled:g}, for undersampled negatives.")
         if self.of_classes and self.weights is not None:
-            notes.append("Then corrected for a target: each class's probability is multiplied by its weight.")
+            notes.append(
+                "Then corrected for target data: each class's probability is multiplied by its weight."
+            )
         elif self.weights is not None:
             negative, positive = self.weights
             notes.append(
-                f"Negatives are {negative:.4g} and positives {positive:.4g} times as frequent in the target: "
-                f"the odds are then multiplied by {positive / negative:.4g}."
+                f"Negatives are {negative:.4g} and positives {positive:.4g} times as frequent in the target "
+                f"data: the odds are then multiplied by {positive / negative:.4g}."
             )
         return Document(title=f"Calibrator ({self.method})", tables=self.tables(), notes=notes)
 

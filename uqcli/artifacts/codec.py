@@ -87,8 +87,8 @@ def load_unedited(name: str) -> Saved:
     if artifact.seal is Seal.EDITED:
         raise ArtifactError(
             f"'{name}' was edited after it was written",
-            expected="the content that its digest is of",
-            remedy="make it again, or take out its key digest: then it promises nothing",
+            expected="contents that match its digest",
+            remedy="fit the rule again, or remove its key digest (its target is then not tested)",
         )
     return artifact
 
@@ -106,7 +106,7 @@ def load(name: str) -> Saved:
         content = stdin_bytes().read() if is_stdin(name) else read_bytes(name)
     except OSError as error:
         raise DataError(
-            f"cannot read artifact '{name}': {error.strerror}", expected="an existing file"
+            f"cannot read rule file '{name}': {error.strerror}", expected="an existing file"
         ) from error
     return decode(content, name)
 
@@ -125,7 +125,7 @@ def load_kind(name: str, model: type[Kind]) -> Kind:
     artifact = load_unedited(name)
     if not isinstance(artifact, model):
         wanted = next(kind for kind in ArtifactKind if model_of(kind) is model)
-        raise ArtifactError(f"'{name}' is a {artifact.kind} artifact", expected=f"a {wanted} artifact")
+        raise ArtifactError(f"'{name}' is a rule file of kind {artifact.kind}", expected=f"kind {wanted}")
     return artifact
 
 
@@ -198,14 +198,14 @@ def _header(content: bytes, name: str) -> Any:
         return json.loads(content, object_pairs_hook=unique)
     except (ValueError, RecursionError) as error:  # from msgspec, from text that is not UTF-8, or ours
         raise ArtifactError(
-            f"'{name}' is not JSON ({error})", expected="an artifact written by uqcli"
+            f"'{name}' is not JSON ({error})", expected="a rule file written by uqcli"
         ) from error
 
 
 def _kind_of(header: Any, name: str) -> ArtifactKind:
     if not isinstance(header, dict) or "kind" not in header or "format_version" not in header:
         raise ArtifactError(
-            f"'{name}' is JSON but no uqcli artifact", expected="keys kind and format_version"
+            f"'{name}' is JSON but not a uqcli rule file", expected="keys kind and format_version"
         )
     version = header["format_version"]
     if isinstance(version, int) and version > FORMAT_VERSION:

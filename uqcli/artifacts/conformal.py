@@ -222,7 +222,7 @@ class ConformalArtifact(Saved, frozen=True, kw_only=True):
             "marginal": "over all classes together, not in each class",
             "label-conditional": "of each class"
             + (" (or as its own alpha says)" if self.parameters.alpha_by_class else ""),
-            "label-shift": "in the target, if the class weights are right",
+            "label-shift": "of the target data, if the class weights are right",
         }[self.mode]
         return f"Guaranteed coverage: {percent} {whom}, {_ON_AVERAGE}."
 

@@ -66,9 +66,9 @@ class Saved(msgspec.Struct, frozen=True, kw_only=True):
         """Why its guarantee is not repeated; empty if the digest matches."""
         match self.seal:
             case Seal.EDITED:
-                return "it was edited after it was written"
+                return "the rule file was edited after it was written"
             case Seal.MISSING:
-                return "it has no digest"
+                return "the rule file has no digest"
             case _:
                 return ""
 
@@ -153,11 +153,11 @@ def roles_of(artifacts: Sequence[Saved], named: ColumnOverrides, *, labelled: bo
     """
     if artifacts[0].of_classes:
         return _roles_of_classes(artifacts[0], named, labelled=labelled)
-    named.refuse(("proba", "classes"), f"with a {artifacts[0].kind} artifact")
+    named.refuse(("proba", "classes"), f"with a rule file of kind {artifacts[0].kind}")
     numbers = {"score": _column(artifacts, "score", named.score) or ""}
     uncertain = [artifact for artifact in artifacts if artifact.needs_uncertainty]
     if not uncertain:
-        named.refuse(("uncertainty",), "with artifacts that do not look at it")
+        named.refuse(("uncertainty",), "with rules that do not read it")
     uncertainty = _column(uncertain, "uncertainty", named.uncertainty) if uncertain else None
     if uncertainty is not None:
         numbers["uncertainty"] = uncertainty
@@ -170,8 +170,10 @@ def roles_of(artifacts: Sequence[Saved], named: ColumnOverrides, *, labelled: bo
 
 
 def _roles_of_classes(artifact: Saved, named: ColumnOverrides, *, labelled: bool) -> Roles:
-    """Return the columns of a single rule: two rules may order their classes differently."""
-    named.refuse(("score", "uncertainty"), f"with a {artifact.kind} artifact of class probabilities")
+    """Of one artifact: two may have their classes in different orders."""
+    named.refuse(
+        ("score", "uncertainty"), f"with a rule file of kind {artifact.kind} for class probabilities"
+    )
     classes = {name: artifact.columns[f"{PROBA}{name}"] for name in artifact.of_classes}
     return Roles(
         numbers={},
@@ -188,8 +190,8 @@ def _column(artifacts: Sequence[Saved], role: str, override: str | None) -> str 
     names = {artifact.columns[role] for artifact in artifacts if role in artifact.columns}
     if len(names) > 1:
         raise UsageError(
-            f"the artifacts read different {role} columns: {', '.join(sorted(names))}",
+            f"the rules read different {role} columns: {', '.join(sorted(names))}",
             expected="one",
-            remedy=f"give --{role} or take them one by one",
+            remedy=f"give --{role} or use one rule at a time",
         )
     return next(iter(names), None)

@@ -106,7 +106,7 @@ class ShiftArtifact(Saved, frozen=True, kw_only=True):
         del roles, form
         raise ArtifactError(
             "class weights are not applied to rows",
-            expected="a boundary, calibrator, conformal or grid artifact",
+            expected="a rule file of kind boundary, calibrator, conformal or grid",
             remedy="give them to conformal with --shift",
         )
 

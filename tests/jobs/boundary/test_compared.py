@@ -58,7 +58,7 @@ def test_a_gain_that_nobody_would_notice_is_no_verdict():
     assert only.verdict == "no evidence"
     said = only.sentence()
     assert said.startswith("No evidence that 'u' helps")
-    assert said.endswith("Less than 0.5 points count as none.")
+    assert said.endswith("A change of less than 0.5 points does not count.")
 
 
 @pytest.mark.parametrize("value", [0.02, -0.02])

@@ -15,11 +15,11 @@ def tried_table(tried: Sequence[BinsTried]) -> Table:
         (
             str(each.bins),
             f"{100 * each.gain:+.2f}",
-            f"{100 * each.behind:.2f} (error {100 * each.error:.2f})",
+            f"{100 * each.behind:.2f} ({100 * each.error:.2f})",
             "chosen" if each.bins == chosen else "",
         )
         for each in tried
     ]
-    header = ("uncertainty bins", "recall gained, points", "behind the best", "")
-    title = "Cross-validated gain at equal alerts; the fewest bins within one error of the best"
+    header = ("uncertainty bins", "recall gained, points", "behind the best (SE)", "")
+    title = "Gain at equal alerts, cross-validated; chosen: the fewest bins within one standard error"
     return Table(title=title, header=header, rows=rows, detail=True)

@@ -87,7 +87,7 @@ class Compared:
         """The verdict and the test behind it."""
         name = f"'{self.uncertainty}'"
         if self.gain is None:
-            return f"No evidence that {name} helps: no single threshold meets the target."
+            return f"No evidence that {name} helps: no single threshold meets the bound."
         tested = f"{self._change()} at equal alerts ({p_text(self.p_value)}, permutation test)"
         match self.verdict:
             case "helps":
@@ -102,7 +102,7 @@ class Compared:
         if not any(p is not None and p <= _LEVEL for p in (self.p_value, self.p_hurts)):
             return ""
         if abs(self.beyond) < _LEAST:
-            return f" Less than {100 * _LEAST:g} points count as none."
+            return f" A change of less than {100 * _LEAST:g} points does not count."
         return " The interval contains 0."
 
     def _change(self) -> str:
@@ -116,7 +116,7 @@ class Compared:
 
 def gains_table(compared: Sequence[Compared]) -> Table:
     """What each column gains, the best first."""
-    header = ("uncertainty", "at equal alerts", "at the target", "permuted", "p", "verdict")
+    header = ("uncertainty", "at equal alerts", "at the bound", "permuted", "p", "verdict")
     rows = [
         (each.uncertainty, *(_cells(each.gain) if each.gain else ("-", "-", "-")), _p(each), each.verdict)
         for each in compared

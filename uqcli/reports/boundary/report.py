@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
@@ -10,6 +10,7 @@ import msgspec
 
 from uqcli.artifacts.boundary import (
     EXPECTED,
+    EXPECTED_THERE,
     RANGES,
     BoundaryParameters,
     recalibration_in_words,
@@ -50,9 +51,13 @@ TOGETHER = "The thresholds meet the target together, not in each uncertainty bin
 TOO_FEW = "One threshold: too few alerts to choose bins."
 NO_GAIN = "One threshold: no clear gain from uncertainty bins."
 _HELD_OUT = (
-    "Gains are cross-validated. At equal alerts they measure better ranking; at the target they include what "
+    "Gains are cross-validated. At equal alerts they measure better ranking; at the bound they include what "
     "more alerts find."
 )
+_ROOM = 12
+"""Lines of a screen for tables, beside its title, the header of the thresholds, a caution and the end."""
+_ONE_LINE = 71
+"""Characters of a caution that a terminal shows in one line."""
 _NOT_SHOWN = "Cross-validation shows no significant gain over a single threshold."
 
 
@@ -189,7 +194,9 @@ class BoundaryReport(OneResult):
         if self.tried:
             tables.append(tried_table(self.tried))
         if found and not self._is_one:
-            tables.append(threshold_table(found.uncertainty_edges.tolist(), found.thresholds))
+            edges = found.uncertainty_edges.tolist()
+            thresholds = threshold_table(edges, found.thresholds, raised=self._is_raised)
+            tables.append(_fitted(thresholds, self._room(tables)))
         return Document(
             title=self._title(),
             lead=self._lead(),
@@ -202,6 +209,12 @@ class BoundaryReport(OneResult):
             live=self._times(),
         )
 
+    def _room(self, tables: Sequence[Table]) -> int:
+        """How many thresholds a screen has room for, beside the sentences and tables above them."""
+        above = sum(len((each.brief or each).rows) + 1 for each in tables if not each.detail)
+        wrapped = any(len(each) > _ONE_LINE for each in self._cautions()[:1])
+        return max(2, _ROOM - above - 2 * len(self.sentence()) - wrapped)
+
     def _title(self) -> str:
         name = f"Boundary ({self.chosen.algorithm})"
         if self.chosen.found is None:
@@ -209,7 +222,9 @@ class BoundaryReport(OneResult):
         if self.certification is not None:
             risk = f"{100 * self.certification.delta:g} %"
             return f"{name} for {self.constraint.promise()}, certified at a risk of {risk}"
-        title = f"{name} for {self.constraint.target()}"
+        margin = f" with margin {float(self.constraint.margin):g}" if self.constraint.margin else ""
+        there = " on target data" if self.mix is not None else ""
+        title = f"{name} for {self.constraint.target()}{there}{margin}"
         if self.aside is not None or (self.compared and self._is_one):
             return f"{title}: single threshold"
         return f"{title}: no significant gain" if self._in_vain else title
@@ -275,8 +290,19 @@ class BoundaryReport(OneResult):
         said = self.sentence()
         if self._is_one:
             why = "" if self.tried is None or self.aside or said else f" {NO_GAIN if self.tried else TOO_FEW}"
-            said.append(f"Flag when {rule(found.thresholds[0])}.{why}")
+            said.append(f"Flag when {rule(found.thresholds[0], raised=self._is_raised)}.{why}")
+            said += [self.recalibrated] if self._is_raised else []
         return said
+
+    @property
+    def recalibrated(self) -> str:
+        """How scores are raised before they are compared; empty where they are not."""
+        by = self.chosen.optimum.recalibration if self.chosen.optimum else None
+        return recalibration_in_words(by.coefficient, by.low, by.high) if by else ""
+
+    @property
+    def _is_raised(self) -> bool:
+        return bool(self.recalibrated)
 
     @property
     def _is_one(self) -> bool:
@@ -286,7 +312,9 @@ class BoundaryReport(OneResult):
     def _cautions(self) -> list[str]:
         """What this result triggered."""
         listed = ", ".join(str(number + 1) for number in self.empty_bins)
-        empty = [f"uncertainty bins without rows are never flagged: {listed}."] if self.empty_bins else []
+        bins = f"uncertainty bin{'s' if len(self.empty_bins) > 1 else ''} {listed}"
+        said = f"the calibration set has no row in {bins}; new rows there are never flagged."
+        empty = [said] if self.empty_bins else []
         return [*self._better_alone(), *empty, *self._missed_often()]
 
     def _better_alone(self) -> list[str]:
@@ -310,8 +338,8 @@ class BoundaryReport(OneResult):
         if self.cautious is None or self.chosen.found is None:
             return []
         if self.constraint.margin:
-            return ["some new data sets miss the target; --margin 1 leaves fewer, about one in six."]
-        return ["about half of new data sets miss the target; --margin 1: one in six."]
+            return ["some such rules miss the target on new data (--margin 1: about 1/6)."]
+        return ["about half of such rules miss the target on new data (--margin 1: 1/6)."]
 
     def _table(self) -> Table:
         several = len(self.candidates) > 1
@@ -329,7 +357,7 @@ class BoundaryReport(OneResult):
             expected = expected_metrics(self.chosen.expected, self.mix)
             both = (expected["recall"], expected["precision"])
             shown = (share_in_range(each.value, each.low, each.high) for each in both if each)
-            rows.append((EXPECTED, *shown, ""))
+            rows.append((EXPECTED if self.mix is None else EXPECTED_THERE, *shown, ""))
         if self.aside is not None:
             rows.append((f"{self.aside.algorithm}, not saved", *_cells(self.aside)))
         if self.score_only and self.score_only.found:
@@ -362,9 +390,10 @@ class BoundaryReport(OneResult):
 
     def _notes(self) -> list[str]:
         dropped = f", {count(self.source.dropped)} dropped" if self.source.dropped else ""
+        weighed = "" if self.rows == self.source.rows else f" ({count(self.rows)} by weight)"
         notes = [
-            f"Calibration set: {count(self.source.rows)} rows, {count(self.source.positives)} positive"
-            f"{dropped}.",
+            f"Calibration set: {count(self.source.rows)} rows{weighed}, "
+            f"{count(self.source.positives)} positive{dropped}.",
             f"Goal: {self.constraint.aim()}.",
         ]
         notes += [
@@ -372,10 +401,8 @@ class BoundaryReport(OneResult):
             for each in self.candidates
             if each.obstacle
         ]
-        optimum = self.chosen.optimum
-        if optimum and optimum.recalibration:
-            by = optimum.recalibration
-            notes.append(recalibration_in_words(by.coefficient, by.low, by.high))
+        if self.recalibrated and not self._is_one:
+            notes.append(self.recalibrated)
         found, single = self.chosen.found, self._single
         if found is None:
             return [*notes, f"Infeasible: {self.shortfall()}."]
@@ -392,7 +419,7 @@ class BoundaryReport(OneResult):
         if self.mix is not None:
             there = self.mix.precision(found.fit.precision)
             notes.append(
-                f"Precision is {share(there)} under the target's class priors (weights "
+                f"With the class priors of the target data, precision is {share(there)} (class weights "
                 f"{self.mix.negative:.4g} and {self.mix.positive:.4g})."
             )
         return [*notes, *self._what_to_expect()]
@@ -410,7 +437,7 @@ class BoundaryReport(OneResult):
             *(["the number of uncertainty bins"] if self.tried else []),
         ]
         if drawn and self.seed is not None:
-            said.append(f"Seed {self.seed} decides: {', '.join(drawn)}.")
+            said.append(f"Seed {self.seed} affects: {', '.join(drawn)}.")
         return said
 
     def _with_margin(self) -> list[str]:
@@ -421,9 +448,9 @@ class BoundaryReport(OneResult):
         margin = (
             "--margin 1 finds no boundary"
             if fit is None
-            else f"--margin 1 has recall {share(fit.fit.recall)} on the calibration set"
+            else f"with --margin 1, recall on the calibration set is {share(fit.fit.recall)}"
         )
-        return [f"{margin}; --certify 0.1 guarantees the target at a risk of 10 %."]
+        return [f"{margin[:1].upper()}{margin[1:]}; --certify 0.1 guarantees the target at a risk of 10 %."]
 
     def shortfall(self) -> str:
         """Say how close the best boundary comes."""
@@ -450,6 +477,14 @@ class BoundaryReport(OneResult):
             f"no boundary with {self.constraint.promise()} finds a positive row; the closest flags "
             f"{count(self._closest.selected)}, {count(self._closest.true_positives)} of them positive"
         )
+
+
+def _fitted(table: Table, room: int) -> Table:
+    """A table of thresholds that a terminal shortens where it has no room for all."""
+    if len(table.rows) <= room:
+        return table
+    more = (f"... {len(table.rows) - room + 1} more", *[""] * (len(table.header) - 1))
+    return replace(table, brief=replace(table, rows=[*table.rows[: room - 1], more]))
 
 
 def _as_json(candidate: Candidate) -> dict[str, Any]:

@@ -35,7 +35,14 @@ class SeveralBoundariesReport:
     def document(self) -> Document:
         """The readable form: one line for each bound."""
         algorithms = ", ".join(dict.fromkeys(str(each.chosen.algorithm) for each in self.reports))
-        header = ("target", "recall", "precision", "flagged", "expected recall", "expected precision")
+        header = (
+            "calibration set",
+            "recall",
+            "precision",
+            "flagged",
+            "expected recall",
+            "expected precision",
+        )
         found = Table(title="", header=header, rows=[_line(each) for each in self.reports])
         return Document(
             title=f"Boundaries ({algorithms}) for several targets",
@@ -97,6 +104,10 @@ def _line(report: BoundaryReport) -> tuple[str, ...]:
 
 def _decision(edges: Sequence[float], reports: Sequence[BoundaryReport]) -> Table:
     bounds = [each.constraint.promise() for each in reports]
-    rules = [map(rule, each.chosen.found.thresholds) for each in reports if each.chosen.found]
+    rules = [
+        [rule(threshold, raised=bool(each.recalibrated)) for threshold in each.chosen.found.thresholds]
+        for each in reports
+        if each.chosen.found
+    ]
     rows = list(zip(ranges(edges), *rules, strict=True))
     return Table(title="", header=("flag when", *bounds), rows=rows, left=1 + len(bounds))
