@@ -303,7 +303,7 @@ def test_sets_for_a_target_are_judged_on_its_labelled_rows(uqcli, trees):
     fitted(uqcli, "--mode", "label-shift", "--shift", "s.json", name="ls.json")
     found = uqcli("evaluate", "ls.json", "target_labelled.csv", "--json").json
     assert (found["verdict"], found["metrics"]["promise_broken"], found["metrics"]["below"]) == ("kept", 0, 0)
-    assert "consistent with 90 % coverage in the target: " in found["notes"][0]
+    assert "consistent with 90 % coverage of target data: " in found["notes"][0]
     labels = pl.read_csv(trees / "target_labelled.csv")["label"]
     mixed = pl.read_csv(trees / "target_labelled.csv").with_columns(label=labels.shuffle(seed=1))
     mixed.write_csv(trees / "mixed.csv")

@@ -68,7 +68,7 @@ def test_recall_is_unknown_where_cleared_rows_have_no_labels(uqcli, data, labell
     assert metrics["precision"]["value"] is not None
     for name in ("recall", "fpr"):
         assert (metrics[name] == unknown) == (cleared < 100)
-    reason = f"only {cleared} of those cleared have one (100 needed)"
+    reason = f"only {cleared} of the unflagged rows have one (100 needed)"
     assert (reason in found["notes"][0]) == (cleared < 100)
     judged = bound[0] == "--precision" or cleared == 100
     assert (metrics["promise_broken"] is not None) == judged
@@ -196,7 +196,7 @@ def test_show_says_the_constraint_and_what_is_done_to_scores(uqcli, data, tmp_pa
         assert f"for {words}" in uqcli("show", "b.json").out.decode()
     hr = ("--precision", "0.7", "--algorithm", "hr", "-q", "-o", "b.json")
     assert uqcli("boundary", data, *hr).code == 0
-    assert "Scores are raised by" in uqcli("show", "b.json", "--verbose").out.decode()
+    assert "The raised score is" in uqcli("show", "b.json", "--verbose").out.decode()
     prior = ("--estimator", "known", "--prior", "0.8,0.2", "-q", "-o", "s.json")
     assert uqcli("shift", data, *prior).code == 0
     assert uqcli("calibrate", data, "--shift", "s.json", "-q", "-o", "c.json").code == 0
@@ -229,7 +229,7 @@ def test_a_gate_holds_where_the_report_calls_the_promise_broken(uqcli, artifact,
 
 
 def test_rows_that_a_boundary_was_chosen_on_are_noticed(uqcli, artifact, data, frame):
-    said = "has the counts of its calibration set"
+    said = "has the same counts here as on its calibration set"
     assert said in uqcli("evaluate", artifact, data, "--json").json["notes"][0]
     frame[:-1].write_parquet("new.parquet")
     assert not any(

@@ -84,7 +84,7 @@ def test_precision_is_kept_in_the_target_exactly(uqcli, mixes):
     there = on_source["metrics"]["target_precision"]
     assert there["low"] <= there["value"] <= there["high"]
     assert there["value"] == pytest.approx(saved["target"]["precision"])
-    assert "under the target's class priors" in on_source["notes"][1]
+    assert "on target data" in on_source["notes"][1]
     assert uqcli("shift", "source.parquet", *known, "--bootstrap", "0").code == 0
     without = uqcli("evaluate", "shifted.json", "source.parquet", "--shift", "s.json", "--json").json
     assert without["metrics"]["target_precision"] == {"value": there["value"], "low": None, "high": None}

@@ -146,7 +146,7 @@ def _weights(request: CalibrateRequest, read: _Read) -> list[float] | None:
         return None
     weights = list(load_shift(request.shift).weights_for(tuple(read.roles.classes)))
     if min(weights) <= 0:
-        raise UsageError("a class has weight 0 in the target", expected="all classes in the target")
+        raise UsageError("a class has weight 0 in the target data", expected="all classes in the target data")
     return weights
 
 

@@ -204,7 +204,9 @@ def _check(request: CalibrateRequest, target: TargetMix | None) -> None:
             require_trees()
     check_bootstrap(request.bootstrap)
     if target is not None and min(target.mix.positive, target.mix.negative) <= 0:
-        raise UsageError("a class has weight 0 in the target", expected="both classes in the target")
+        raise UsageError(
+            "a class has weight 0 in the target data", expected="both classes in the target data"
+        )
 
 
 def _fitted_on_rows(data: DataRequest, request: CalibrateRequest) -> _Fit:

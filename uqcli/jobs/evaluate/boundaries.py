@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
+import msgspec
 import numpy as np
 
 from uqcli.artifacts.boundary import BoundaryArtifact, SavedCertificate
@@ -184,7 +185,7 @@ def _judged(name: str, artifact: BoundaryArtifact, found: MeasuredBoundary, conf
     constraint = parse_constraint(artifact.constraint.kind, artifact.constraint.value)
     kept, said = _held(artifact, constraint, found, confidence)
     if artifact.unsealed:
-        kept, said = None, f"target not judged: {artifact.unsealed}."
+        kept, said = None, f"target not tested: {artifact.unsealed}."
     fixed = constraint.kind is ConstraintKind.UTILITY or (
         constraint.kind is ConstraintKind.MAX_SELECTED and not constraint.relative
     )
@@ -228,7 +229,10 @@ def _precision_kept(artifact: BoundaryArtifact, constraint: Constraint, found: M
         return _kept_in_target(constraint, found.target_precision, bound)
     if artifact.certified is not None and found.selected:
         return _certified(constraint, artifact.certified, found)
-    return _kept(constraint, found.precision, counts)
+    kept, said = _kept(constraint, found.precision, counts)
+    if isinstance(artifact.target, msgspec.UnsetType):
+        return kept, said
+    return kept, f"{said.rstrip('.')}, if these rows are target data (if not, give --shift)."
 
 
 def _certified(constraint: Constraint, certificate: SavedCertificate, found: MeasuredBoundary) -> _Held:
@@ -249,8 +253,8 @@ def _certified(constraint: Constraint, certificate: SavedCertificate, found: Mea
 
 def _kept(constraint: Constraint, estimate: Estimate, counts: tuple[int, int]) -> _Held:
     if counts[1] == 0 or not isinstance(estimate, ExactEstimate):
-        why = "too few cleared rows have a label" if counts[1] else "no row to judge it by"
-        return None, f"{constraint.promise()} not judged: {why}."
+        why = "too few unflagged rows have a label" if counts[1] else "no row counts for it"
+        return None, f"{constraint.promise()} not tested: {why}."
     met, surely = _compared(constraint, estimate, counts)
     return met or not surely, _said(constraint.promise(), met=met, surely=surely)
 
@@ -265,10 +269,10 @@ def _compared(constraint: Constraint, estimate: ExactEstimate, counts: tuple[int
 
 
 def _kept_in_target(constraint: Constraint, estimate: Estimate, bound: Fraction) -> _Held:
-    """Test a bound under the target data's class priors, which are themselves estimated."""
-    where = f"{constraint.promise()} under the target's class priors"
+    """The same under a target's class priors, which are estimated themselves."""
+    where = f"{constraint.promise()} on target data"
     if estimate.value is None:
-        return None, f"{where} not judged: no row is flagged."
+        return None, f"{where} not tested: no row is flagged."
     met = Fraction(estimate.value) >= bound
     if estimate.low is None or estimate.high is None:
         return None, f"{'above' if met else 'below'} {where}; not tested, as the class weights have no draws."

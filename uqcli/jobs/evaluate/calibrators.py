@@ -112,7 +112,7 @@ def _judged(name: str, artifact: CalibratorArtifact, rows: Rows, level: float) -
         return None
     asked = f"{name}: every bin's rate within its error"
     if artifact.unsealed:
-        said = f"{name}: errors not judged: {artifact.unsealed}."
+        said = f"{name}: errors not tested: {artifact.unsealed}."
         return Promise(name=asked, kept=None, said=said)
     at = bin_of(artifact.scale.corrected(rows.score), np.array(map_.edges, dtype=np.float64))
     weight, bins = rows.counted(), len(map_.rate)
@@ -121,7 +121,7 @@ def _judged(name: str, artifact: CalibratorArtifact, rows: Rows, level: float) -
     np.add.at(positives, at[rows.labels], weight[rows.labels])
     p_values = error_p_values(positives, count, map_.rate, map_.error)
     if not p_values:
-        return Promise(name=asked, kept=None, said=f"{asked}: not judged, no bin has rows.")
+        return Promise(name=asked, kept=None, said=f"{asked}: not tested, no bin has rows.")
     worst = min(p_values, key=lambda number: p_values[number])
     kept = p_values[worst] > level
     found = f"{positives[worst] / count[worst]:.4f}, stated {map_.rate[worst]:.4f} +- {map_.error[worst]:.4f}"
@@ -145,7 +145,9 @@ def _requests(request: EvaluateRequest, models: Sequence[CalibratorArtifact]) ->
     classes = [each.of_classes for each in models]
     if any(classes):
         if not all(classes):
-            raise UsageError("a calibrator of classes beside one of a score", remedy="take them one by one")
+            raise UsageError(
+                "a calibrator of classes beside one of a score", remedy="evaluate them one at a time"
+            )
         return [labelled_rows(request, [each]) for each in models]
     try:
         return [labelled_rows(request, models)] * len(models)

@@ -88,7 +88,7 @@ def _on_rows_of_target(
     covered, rows = int(counts.covered_of_class.sum()), int(counts.rows_of_class.sum())
     if _is_like_source(counts.rows_of_class, artifact.weights or []):
         promise = _promise("target", {}, level)
-        return replace(promise, unjudged="these rows have the classes of the source, not of the target")
+        return replace(promise, unjudged="these rows have the class priors of the source data")
     return _promise("target", {"": coverage_p_value(covered, rows, effective, alpha)}, level)
 
 

@@ -51,7 +51,7 @@ def run(request: EvaluateRequest) -> Result[Report, None]:
     if kind is not ArtifactKind.CALIBRATOR:
         # bootstrap 0 is always accepted, and metrics in target data use the seed
         useless = (*(("bootstrap",) if request.bootstrap else ()), *(() if shift is not None else ("seed",)))
-        request.columns.refuse(useless, f"with a {kind} artifact")
+        request.columns.refuse(useless, f"with a rule file of kind {kind}")
     measure: Any = import_module(f"uqcli.jobs.evaluate.{MEASURED[kind]}").evaluate
     with streams_kept() if len(models) > 1 else nullcontext():  # each rule may read the rows
         return Result(report=measure(request, models, shift), artifact=None)
@@ -61,9 +61,11 @@ def _common_kind(names: Sequence[str], models: Sequence[Saved]) -> ArtifactKind:
     for name, model in zip(names, models, strict=True):
         if model.kind not in MEASURED:
             raise ArtifactError(
-                f"'{name}' is a {model.kind} artifact",
-                expected="a boundary, calibrator or conformal artifact",
+                f"'{name}' is a rule file of kind {model.kind}",
+                expected="kind boundary, calibrator or conformal",
             )
     if len({model.kind for model in models}) > 1:
-        raise UsageError("artifacts of different kinds", expected="one kind", remedy="take them one by one")
+        raise UsageError(
+            "rule files of different kinds", expected="one kind", remedy="evaluate them one at a time"
+        )
     return models[0].kind

@@ -49,7 +49,7 @@ def run(request: ApplyRequest) -> Result[ApplyReport, None]:
     selected = 0 if model.decides else None
     judged_gates(request.gates, {"": metrics_of(rows=0, selected=selected, undecided=0)})
     if not model.has_sets:
-        request.columns.refuse(("no_empty",), f"with a {model.kind} artifact")
+        request.columns.refuse(("no_empty",), f"with a rule file of kind {model.kind}")
     form = NewColumns(prefix=output.prefix, lists=output.lists, no_empty=request.no_empty)
     roles = model.reads(request.columns)
     added = replace(model.adds(roles, form), made_by=content_of(model)["digest"])

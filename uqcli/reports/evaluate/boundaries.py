@@ -263,7 +263,7 @@ class EvaluateReport(Evaluated):
         unknown = [(name, found) for name, _, found in self.results if found.recall == UNKNOWN]
         return [
             f"{name}: no recall; {rows_of(found.unlabelled)} without a label, and only "
-            f"{count(found.rows - found.selected)} of those cleared have one ({LEAST_CLEARED} needed)."
+            f"{count(found.rows - found.selected)} of the unflagged rows have one ({LEAST_CLEARED} needed)."
             for name, found in unknown
         ]
 
@@ -275,7 +275,9 @@ class EvaluateReport(Evaluated):
             if found.counts
             == (artifact.fit.rows, artifact.fit.positives, artifact.fit.selected, artifact.fit.true_positives)
         ]
-        return [f"{name} has the counts of its calibration set: is this a test set?" for name in same]
+        return [
+            f"{name} has the same counts here as on its calibration set: is this a test set?" for name in same
+        ]
 
     def _which(self) -> list[str]:
         """Which to use, as far as these rows tell."""
@@ -292,7 +294,7 @@ class EvaluateReport(Evaluated):
             return ["No significant difference: use the simpler rule."]
         (_, _, found), (_, _, other) = self.results
         more, less = short_names(self.results)[:: 1 if found.selected >= other.selected else -1]
-        return [f"Use {more} if its further alerts are worth the work, else {less}."]
+        return [f"Use {more} if its additional alerts are worth the work, else {less}."]
 
     def _figures(self) -> list[Figure]:
         """Rates with what was promised."""

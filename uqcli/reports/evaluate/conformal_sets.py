@@ -234,7 +234,7 @@ class EvaluateConformalReport(Evaluated):
 def _promised(name: str, artifact: ConformalArtifact, found: SetMetrics) -> Promise:
     """The guarantee, for those who read test results."""
     verdict, unit = found.promise.verdict, found.promise.unit
-    to = {"class": " of each class", "group": " of each group", "target": " in the target"}.get(unit, "")
+    to = {"class": " of each class", "group": " of each group", "target": " of target data"}.get(unit, "")
     return Promise(
         name=f"{name}: {100 * (1 - artifact.alpha):g} % coverage{to}",
         kept=None if verdict is None else verdict == "kept",
@@ -246,7 +246,7 @@ def _verdict(artifact: ConformalArtifact, found: SetMetrics) -> str:
     """The guarantee, how many are significantly below it, and the worst of them."""
     promise, percent = found.promise, f"{100 * (1 - artifact.alpha):g} %"
     if artifact.unsealed:
-        return f"coverage not judged: {artifact.unsealed}."
+        return f"coverage not tested: {artifact.unsealed}."
     if promise.unit == "target":
         return _verdict_in_target(percent, found)
     word = _IN_WORDS[promise.verdict or "kept"]
@@ -255,12 +255,12 @@ def _verdict(artifact: ConformalArtifact, found: SetMetrics) -> str:
     unit = "group" if promise.unit == "group" else "class"
     own = " (or its own)" if artifact.parameters.alpha_by_class else ""
     if promise.worst is None:
-        return f"{percent} coverage of each {unit}{own} not judged: no rows."
+        return f"{percent} coverage of each {unit}{own} not tested: no rows."
     of = found.by_group if promise.unit == "group" else found.by_class
     below = f"{len(promise.below)} of {len(promise.p_values)} significantly below"
     return (
-        f"{word} {percent} coverage of each {unit}{own}: {below}; worst {printable(promise.worst)}, "
-        f"{_covered(of[promise.worst], promise)}."
+        f"{word} {percent} coverage of each {unit}{own}: {below}; worst is {unit} "
+        f"{printable(promise.worst)}, {_covered(of[promise.worst], promise)}."
     )
 
 
@@ -277,7 +277,7 @@ def _smaller(results: Results) -> list[str]:
 def _on_empty(results: Results) -> list[str]:
     if not any(found.empty for _, _, found in results):
         return []
-    return ["apply --no-empty puts the likeliest class into empty sets."]
+    return ["apply --no-empty adds the most likely class to empty sets."]
 
 
 def _covered(estimate: ExactEstimate, promise: CoveragePromise) -> str:
@@ -289,15 +289,16 @@ def _also(found: SetMetrics) -> str:
     names = found.promise.classes_below
     if not names:
         return ""
-    shown = [f"{printable(name)} {100 * (found.by_class[name].value or 0):.1f} %" for name in names[:5]]
+    shown = [f"{printable(name)} ({100 * (found.by_class[name].value or 0):.1f} %)" for name in names[:5]]
     more = f" and {len(names) - 5} more" if len(names) > 5 else ""
-    return f"; classes below it, without a guarantee: {', '.join(shown)}{more}"
+    which = "classes" if len(names) > 1 else "class"
+    return f"; lower in {which} {', '.join(shown)}{more}, where nothing is guaranteed"
 
 
 def _verdict_in_target(percent: str, found: SetMetrics) -> str:
-    asked = f"{percent} coverage in the target"
+    asked = f"{percent} coverage of target data"
     if found.promise.unjudged:
-        return f"{asked} not judged: {found.promise.unjudged}; give its class weights with --shift."
+        return f"{asked} not tested: {found.promise.unjudged}; give class weights with --shift."
     value = found.coverage if found.target is None else found.target[0]
     there = f"{100 * (value.value or 0):.1f} % covered"
     if found.promise.verdict is None:

@@ -43,8 +43,8 @@ def rates_figure(rates: Sequence[tuple[str, Sequence[Measured]]], confidence: fl
     height = 1.3 + 0.42 * lines
     return Figure(
         title=f"{titles} with {100 * confidence:g} % intervals: {names}",
-        caption=f"A target left of a {100 * confidence:g} % interval is met, one right of it missed; inside "
-        "it neither is significant.",
+        caption=f"A target to the left of its {100 * confidence:g} % interval is met, one to the right is "
+        "missed. Inside the interval neither is significant.",
         width=10.5,
         height=height,
         narrow_height=height * len(rates),
