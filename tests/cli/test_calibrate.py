@@ -263,9 +263,9 @@ def test_what_the_seed_decides_is_said(uqcli, rows):
     test = ("--test", "new.csv", "--bootstrap", "0")
     parts = ("--method", "heterogeneous", "--features", "kind", "--min-leaf", "50")
     for more, said in (
-        ((), "Seed 3 decides: the folds, the intervals."),
-        (("--bootstrap", "0"), "Seed 3 decides: the folds."),
-        ((*test, *parts), "Seed 3 decides: the trees and their rows."),
+        ((), "Seed 3 affects: the folds, the intervals."),
+        (("--bootstrap", "0"), "Seed 3 affects: the folds."),
+        ((*test, *parts), "Seed 3 affects: the trees and their rows."),
     ):
         assert uqcli("calibrate", "rows.parquet", "--seed", "3", *more, "--json").json["notes"][-1] == said
     assert "Seed" not in str(uqcli("calibrate", "rows.parquet", *test, "--json").json["notes"])
@@ -279,7 +279,7 @@ def test_steps_that_say_0_or_1_are_called_no_certainty(uqcli, rows, method, sure
     report = uqcli(
         "calibrate", "rows.csv", "--method", "heterogeneous" if asked else method, *asked, "--json"
     ).json
-    said = [note for note in report["notes"] if "which is never certain on new data" in note]
+    said = [note for note in report["notes"] if "new data can contradict that" in note]
     assert bool(said) is sure
     if method == "isotonic":
         steps = report["calibration"]["y"]

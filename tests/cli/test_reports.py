@@ -209,26 +209,23 @@ def test_pages_say_what_they_were_made_of(uqcli, data, tmp_path):
         ("command", "uqcli boundary data.parquet --precision 0.7 --score-bins 20"),
         ("version", version),
         ("input", f"data.parquet: 400 rows, SHA-256 {hashlib.sha256(data.read_bytes()).hexdigest()}"),
-        ("artifact", f"b.json, SHA-256 {digest}"),
+        ("rule file", f"b.json, SHA-256 {digest}"),
     ]
     page = (tmp_path / "r.html").read_text()
     assert page.index("Made from") > page.rindex("calibration set")
     assert digest in page
     assert uqcli("evaluate", "b.json", "data.parquet", "--report", "e.md", "--json").code == 0
-    assert made_from(tmp_path / "e.md")[-1] == ("artifact", f"b.json, SHA-256 {digest}")
+    assert made_from(tmp_path / "e.md")[-1] == ("rule file", f"b.json, SHA-256 {digest}")
     assert uqcli("boundary", data, *line, "--report", "r.md", "--fail-if", "rows > 1").code == 6
-    assert made_from(tmp_path / "r.md")[3:] == [("artifact", "none was written: the run failed")]
+    assert made_from(tmp_path / "r.md")[3:] == [("rule file", "none was written: the run failed")]
 
 
 @pytest.mark.usefixtures("undrawn")
 def test_pages_say_that_nothing_was_saved(uqcli, data, tmp_path):
     line = ("boundary", data, "--precision", "0.7", "--score-bins", "20", "-q", "--report", "r.md")
     assert uqcli(*line).code == 0
-    assert made_from(tmp_path / "r.md")[3:] == [("artifact", "none was written: --output was not given")]
-    assert (
-        "Nothing was saved: run again with --output FILE to have it in one."
-        in (tmp_path / "r.md").read_text()
-    )
+    assert made_from(tmp_path / "r.md")[3:] == [("rule file", "none was written: --output was not given")]
+    assert "No rule was saved: run again with --output FILE to save it." in (tmp_path / "r.md").read_text()
     assert uqcli(*line, "-o", "b.json").code == 0
     assert "Nothing was saved" not in (tmp_path / "r.md").read_text()
     assert uqcli("tce", data, "-q", "--report", "t.md").code == 0  # makes no model
@@ -350,5 +347,5 @@ def test_of_two_boundaries_the_page_says_which_to_use(uqcli, tmp_path):
     assert which("a.json", "c.json") == "Use a.json."
     assert which("c.json", "a.json") == "Use a.json."
     assert which("c.json", "d.json") == "Fit the rule again on current data."
-    assert "Use a.json if its further alerts are worth the work, else b.json." in which("b.json", "a.json")
+    assert "Use a.json if its additional alerts are worth the work, else b.json." in which("b.json", "a.json")
     assert which("a.json", "a.json").startswith("No significant difference")

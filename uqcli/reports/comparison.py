@@ -173,7 +173,7 @@ def verdict(compared: Comparison, where: str = "") -> str:
     gain, name = compared.difference[by], by.replace("_", " ").replace("brier", "Brier score")
     value = value_of(gain)
     if value is None:
-        return f"Calibration cannot be judged {where}: the {name} is undefined."
+        return f"Calibration cannot be tested {where}: the {name} is undefined."
     changed = f"the {name} changes by {value:+.4f}{where}"
     if not isinstance(gain, Estimate):
         return f"Not tested: {changed}; --bootstrap tests it."
@@ -186,12 +186,14 @@ def verdict(compared: Comparison, where: str = "") -> str:
     return f"No significant change: {changed}."
 
 
-def still_off(compared: Comparison, whose: str = "its") -> list[str]:
+def still_off(compared: Comparison, whose: str = "calibrated") -> list[str]:
     """That many bins are still rejected, and by how much."""
     deviating, off = (value_of(compared.after[name]) for name in ("tce", "ece"))
     if deviating is None or off is None or deviating <= 100 * MUCH:
         return []
-    return [f"{deviating:.1f} % of {whose} predictions are still rejected; mean error {off:.2g} (ece)."]
+    return [
+        f"{deviating:.1f} % of {whose} predictions are still rejected; the mean error is {off:.2g} (ece)."
+    ]
 
 
 def _has_ends(metric: Metric) -> bool:

@@ -69,10 +69,10 @@ class Origin:
             lines.append(("rows of INPUT", count(rows)))
         stated = {name: f", which states digest {digest}" for name, digest in self.rules.items()}
         lines += [
-            ("artifact", f"{name}, SHA-256 {digest}{stated.get(name, '')}")
+            ("rule file", f"{name}, SHA-256 {digest}{stated.get(name, '')}")
             for name, digest in self.digests.items()
         ]
-        lines += [("artifact", self.unwritten)] if self.unwritten else []
+        lines += [("rule file", self.unwritten)] if self.unwritten else []
         lines += [("rows written to", self.rows_to)] if self.rows_to else []
         return Table(title="Made from", header=("", ""), rows=lines, left=2, words_last=True)
 

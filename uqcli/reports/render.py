@@ -283,7 +283,7 @@ def _page(report: Report, suffix: str, facts: RunFacts) -> str:
     tables = [*document.tables, *([gates_table(facts.gates)] if facts.gates else [])]
     failed = [each.in_words for each in facts.gates if each.fails]
     lost = facts.origin.unwritten and not failed and facts.failure is None
-    unsaved = ["Nothing was saved: run again with --output FILE to have it in one."] if lost else []
+    unsaved = ["No rule was saved: run again with --output FILE to save it."] if lost else []
     document = replace(
         document,
         title=f"{document.title}: check failed" if failed else document.title,
@@ -292,7 +292,7 @@ def _page(report: Report, suffix: str, facts: RunFacts) -> str:
             *(f"If it had passed: {each}" if failed else each for each in document.lead),
             *_failed(document, facts.failure),
         ),
-        cautions=(*cautions(), *document.cautions),
+        cautions=tuple(f"Caution: {each}" for each in (*cautions(), *document.cautions)),
         notes=(*document.notes, *unsaved, *remarks()),
         figures=figures,
         tables=tables,

@@ -149,14 +149,14 @@ class CalibrateReport(OneResult):
         measured = [] if self.compared is None else [f"Metrics are {how}."]
         not_tried = [f"{method} does not apply: it {why}." for method, why in self.obstacles.items()]
         drawn = self._drawn()
-        seed = [f"Seed {self.artifact.parameters.seed} decides: {', '.join(drawn)}."] if drawn else []
+        seed = [f"Seed {self.artifact.parameters.seed} affects: {', '.join(drawn)}."] if drawn else []
         every = [(str(each.method), each.compared) for each in self.every]
         tried = [*first_by_brier(every, "evaluate both on a test set"), *decided_by_single_rows(every)]
         others = [] if self.every or self.artifact.of_classes else ["--method all compares other methods."]
         return [*measured, *tried, *not_tried, *self.notes, *others, *seed]
 
     def _whose(self) -> str:
-        return f"{self.artifact.method}'s" if self.every else "its"
+        return f"{self.artifact.method}'s" if self.every else "calibrated"
 
     def _drawn(self) -> list[str]:
         """What depends on the seed."""
@@ -179,7 +179,7 @@ class CalibrateReport(OneResult):
         if after >= before:
             return f"No method lowers the log loss: {first} is first with {after:.4f}, {before:.4f} before."
         return (
-            f"{first} has the lowest log loss: {after:.4f}, {before:.4f} before. Its lead is not tested; "
+            f"{first} has the lowest log loss: {after:.4f} ({before:.4f} before). Its lead is not tested; "
             "check it on a test set."
         )
 
@@ -188,7 +188,7 @@ class CalibrateReport(OneResult):
         ends = [f"{end:g}" for end in (0, 1) if end in self.artifact.calibration.steps()]
         if not ends:
             return []
-        return [f"the map gives exact {' and '.join(ends)}, which is never certain on new data."]
+        return [f"some probabilities are exactly {' or '.join(ends)}; new data can contradict that."]
 
 
 def _numbers(values: Floats) -> list[float | None]:

@@ -57,8 +57,8 @@ def shares_figure(shares: Sequence[ClassShare], confidence: float) -> Figure:
     height = 1.4 + 0.42 * lines
     return Figure(
         title=title,
-        caption="Lines apart: the class prior has changed significantly. Where they overlap, see the "
-        "interval of its weight in the table.",
+        caption="Where two lines do not overlap, the class prior has changed significantly. Where they "
+        "overlap, see the interval of its weight in the table.",
         width=7.0,
         height=height,
         narrow_height=height,

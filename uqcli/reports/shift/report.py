@@ -141,11 +141,11 @@ class ShiftReport(OneResult):
             said.append(f"weights are unreliable: the confusion matrix has condition {found.condition:.3g}.")
         if self.parameters.estimator == "em" and self.calibration > _UNCALIBRATED:
             said.append(
-                f"EM needs calibrated probabilities (ECE {self.calibration:.3g}): calibrate, or use bbse."
+                f"EM needs calibrated probabilities (ECE {self.calibration:.3g}): calibrate, or try bbse."
             )
         if found is not None and found.clipped and self.artifact is not None:
             names = ", ".join(self.artifact.classes[each] for each in found.clipped[:20])
-            said.append(f"negative weights were set to 0: {names}.")
+            said.append(f"negative class weights were set to 0 (class {names}).")
         if self.failed_draws:
             ends = "intervals leave them out." if self._has_intervals else "no intervals."
             said.append(f"{self.failed_draws} of {self.parameters.bootstrap} draws had no estimate: {ends}")
@@ -156,7 +156,7 @@ class ShiftReport(OneResult):
         notes.append(f"{named(self.parameters.estimator, ESTIMATORS)}.")
         if self.artifact is not None:
             notes += [
-                "Above 1: the class is more frequent in the target.",
+                "Above 1: the class is more frequent in the target data.",
                 "The weights assume that only class priors changed; label some target rows to check.",
             ]
             notes += self._significant(self.artifact)
@@ -175,9 +175,9 @@ class ShiftReport(OneResult):
             if isinstance(each, Estimate) and _leaves_out_one(each)
         ]
         listed = ", ".join(apart[:_MOST_NAMED]) + (" and more" if len(apart) > _MOST_NAMED else "")
-        said = [f"Weights whose {100 * self.confidence:g} % interval leaves out 1: {listed or 'none'}."]
+        said = [f"Weights whose {100 * self.confidence:g} % interval excludes 1: {listed or 'none'}."]
         if self.parameters.seed is not None:
-            said.append(f"Seed {self.parameters.seed} decides: the intervals.")
+            said.append(f"Seed {self.parameters.seed} affects: the intervals.")
         return said
 
 

@@ -15,7 +15,7 @@ _MEANINGS: Final = (
     "entropy of the probability's Beta distribution, nats",
     "standard deviation of the probability",
     "entropy of the label, nats: high near 0.5",
-    "what knowing the probability takes off that entropy, nats",
+    "how much knowing the probability would reduce that entropy, nats",
 )
 """Of the columns of ``uqcli uncertainty``, in order; higher where less is certain, but for the score."""
 

@@ -43,7 +43,7 @@ _MEANINGS: Final = {
         "mce": "largest |rate - mean score|, equispaced bins",
         "mce_q": "as mce, on quantile bins",
         "ecce": "range of cumulative differences of labels and scores, without bins",
-        "mcb": "miscalibration: what an isotonic fit takes off the Brier score",
+        "mcb": "miscalibration: how much an isotonic fit reduces the Brier score",
         "intercept": "of the logistic fit on log-odds; 0 if calibrated",
         "slope": "of the same fit; 1 if calibrated, below 1 if overconfident",
         "intercept_at_slope_1": "0 if calibrated, negative if scores are too high",
@@ -198,10 +198,13 @@ class TceReport(OneResult):
         small = [group for group in self.groups if not group.tested]
         listed = ", ".join(f"{_named(each)} ({count(each.rows)} rows)" for each in small[:_MOST_NAMED])
         more = f" and {len(small) - _MOST_NAMED} more" if len(small) > _MOST_NAMED else ""
-        few = [f"too small to test: {listed}{more}."] if small else []
+        which = "1 group is" if len(small) == 1 else f"{count(len(small))} groups are"
+        few = [f"{which} too small to test: {listed}{more}."] if small else []
         blind = None if self.multiclass else blind_below(self.whole.classes[0])
         if blind is not None:
-            few.append(f"few {blind[0]}: errors below about {100 * blind[1]:.0f} % of their rate go unseen.")
+            few.append(
+                f"few {blind[0]}: the tests miss errors below about {100 * blind[1]:.0f} % of their rate."
+            )
         return [*few, *self.warnings]
 
     def _notes(self) -> list[str]:
@@ -220,14 +223,16 @@ class TceReport(OneResult):
         notes += advice(worst)
         if self.groups and self.parameters.group_n_min is not None:
             least, most = count(self.parameters.group_n_min), count(self.parameters.group_n_max)
-            notes.append(f"In the table of groups, tce is of bins of {least} to {most} rows.")
+            notes.append(
+                f"In the table of groups, tce uses bins of {least} to {most} rows, for all rows as well."
+            )
         if self.whole.if_calibrated:
             found = self.whole.if_calibrated["ece"]
             notes.append(
                 f"For calibrated scores ECE is {found.mean:.4f} on average, up to {found.high:.4f} in 95 % "
                 f"of draws; here it is {_value(self.whole.metrics['ece']):.4f} ({p_text(found.p_value)})."
             )
-            notes.append(f"Seed {self.parameters.seed} decides: the labels drawn from calibrated scores.")
+            notes.append(f"Seed {self.parameters.seed} affects: the labels drawn from calibrated scores.")
         return notes
 
     def _groups_table(self) -> Table:

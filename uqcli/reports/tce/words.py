@@ -28,7 +28,7 @@ def in_words(part: ClassPart, alpha: float) -> list[str]:
         [("too high", part.rejected.too_high), ("too low", part.rejected.too_low)],
         key=lambda side: -int(side[1].sum()),
     )
-    where = [(name, rows, _where(part.bins, rows)) for name, rows in sides if rows.any()]
+    where = [(name, rows, _where(part.bins, rows, name)) for name, rows in sides if rows.any()]
     if not where:
         return [f"{percent}."]
     if len(where) == 1:
@@ -55,7 +55,7 @@ def _percent(rows: int, total: int) -> str:
     return "less than 0.1 %" if 0 < share_of_all < 0.05 else f"{share_of_all:.1f} %"
 
 
-def _where(bins: ScoreBins, erring: Ints) -> str:
+def _where(bins: ScoreBins, erring: Ints, side: str) -> str:
     """The fewest neighbouring bins that hold most of some rows, and what is true of all rows in them."""
     filled = np.flatnonzero(bins.count)
     first, last = _shortest_run(erring[filled].tolist())
@@ -63,8 +63,8 @@ def _where(bins: ScoreBins, erring: Ints) -> str:
     if bins.count[run].sum() > _NEARLY_ALL * bins.count.sum():  # where most rows are is no place to look
         off = np.where(erring > 0, np.abs(bins.positives - bins.mean_score * bins.count), 0)
         farthest = np.array([off.argmax()])
-        return f"throughout, most {_between(bins, farthest)}{_there(bins, farthest)}"
-    return f"{_between(bins, run)}{_there(bins, run)}"
+        return f"throughout, most {_between(bins, farthest)}{_there(bins, farthest, side)}"
+    return f"{_between(bins, run)}{_there(bins, run, side)}"
 
 
 def _between(bins: ScoreBins, run: Ints) -> str:
@@ -78,12 +78,13 @@ def _between(bins: ScoreBins, run: Ints) -> str:
     }[low == 0, high == 1]
 
 
-def _there(bins: ScoreBins, run: Ints) -> str:
-    """What is predicted and what is true of all rows in some bins."""
+def _there(bins: ScoreBins, run: Ints, side: str) -> str:
+    """What is predicted and what is true of all rows in some bins; says so where the other side prevails."""
     rows = int(bins.count[run].sum())
     mean = float((bins.mean_score[run] * bins.count[run]).sum()) / rows
     rate = int(bins.positives[run].sum()) / rows
-    return f" (mean score {100 * mean:.3g} %, positive {100 * rate:.3g} %)"
+    others = "" if (mean > rate) == (side == "too high") else "all rows there: "
+    return f" ({others}mean score {100 * mean:.3g} %, positive {100 * rate:.3g} %)"
 
 
 def blind_below(part: ClassPart) -> tuple[str, float] | None:

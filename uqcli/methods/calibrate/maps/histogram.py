@@ -78,5 +78,5 @@ class HistogramMap(BaseScoreMap, frozen=True, kw_only=True, tag_field="map", tag
                 edges[:-1], edges[1:], self.count, self.rate, self.error, strict=True
             )
         ]
-        header = ("from", "to", "rows", "calibrated", f"error, {100 * self.confidence:g} %")
+        header = ("from", "to", "rows", "calibrated", f"error bound, {100 * self.confidence:g} %")
         return [Table(title="Bins", header=header, rows=rows, left=0)]

@@ -74,7 +74,7 @@ def leaves_table(title: str, leaves: Sequence[Leaf]) -> Table:
     ]
     if len(leaves) > _MOST_ROWS:
         rows.append(("...", f"and {len(leaves) - _MOST_ROWS} more", "", "", "", ""))
-    header = ("leaf", "rows where", "calibration", "rows", "positivity", "fitted on")
+    header = ("leaf", "rows where", "calibration", "rows", "positive rate", "fitted on")
     return Table(title=title, header=header, rows=rows, left=3)
 
 
