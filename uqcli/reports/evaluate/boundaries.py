@@ -218,7 +218,7 @@ class EvaluateReport(Evaluated):
             rows = [(*row, cell) for row, cell in zip(rows, beside, strict=True)]
         targets = [found.target_precision for _, _, found in self.results]
         if any(targets):
-            rows.append(("target precision", *(interval(each) for each in targets if each)))
+            rows.append(("precision, target data", *(interval(each) for each in targets if each)))
         return Table(title="", header=header, rows=rows)
 
     def _made(self) -> Table:

@@ -198,8 +198,8 @@ class EvaluateConformalReport(Evaluated):
             lines = [(*line, each) for line, each in zip(lines, beside, strict=True)]
         if self.shifted:
             targets = [found.target for _, _, found in self.results if found.target is not None]
-            lines.append(("coverage in target", *(interval(covered) for covered, _ in targets)))
-            lines.append(("mean set size in target", *(f"{size:.3f}" for _, size in targets)))
+            lines.append(("coverage, target data", *(interval(covered) for covered, _ in targets)))
+            lines.append(("mean set size, target data", *(f"{size:.3f}" for _, size in targets)))
         return Table(title="", header=header, rows=lines)
 
     def _made(self) -> Table:
