@@ -117,8 +117,8 @@ def _caption(boundaries: Sequence[Drawn]) -> str:
     """What to see in the map and in the curves."""
     decided = f" Rows right of the {boundaries[0].name} are flagged." if boundaries else ""
     return (
-        f"Darker: higher positive rate; grey: no rows.{decided} Where the bars of two "
-        "curves do not overlap, the same score has different positive rates at different uncertainties."
+        f"Darker: higher positive rate; grey: no rows.{decided} If bars of two curves do not overlap, the "
+        "same score has different positive rates."
     )
 
 
