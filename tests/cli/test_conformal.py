@@ -278,7 +278,7 @@ def test_verdicts_name_the_promise_the_number_below_it_and_the_worst(uqcli, tree
     assert report["metrics"]["worst_p"] < 0.001
     if mode == "label-conditional":
         assert report["metrics"]["below"] == 1
-        assert "1 of 3 significantly below; worst ash, " in report["notes"][0]
+        assert "1 of 3 significantly below; worst is class ash, " in report["notes"][0]
     for gate in ("below > 0", "promise_broken == 1"):
         assert uqcli("evaluate", "c.json", "new.csv", "-q", "--fail-if", gate).code == 0
         assert uqcli("evaluate", "c.json", "broken.csv", "-q", "--fail-if", gate).code == 6
@@ -311,7 +311,7 @@ def test_sets_for_a_target_are_judged_on_its_labelled_rows(uqcli, trees):
     assert (broken["verdict"], broken["metrics"]["promise_broken"]) == ("broken", 1)
     source = uqcli("evaluate", "ls.json", "new.csv", "--json").json
     assert (source["verdict"], source["metrics"]["promise_broken"]) == (None, None)
-    assert "these rows have the classes of the source" in source["notes"][0]
+    assert "these rows have the class priors of the source" in source["notes"][0]
     assert uqcli("evaluate", "ls.json", "new.csv", "-q", "--fail-if", "promise_broken == 1").code == 6
 
 
