@@ -150,7 +150,7 @@ def decode(content: bytes, name: str) -> Saved:
         return msgspec.structs.replace(_checked(content, kind), digest=msgspec.UNSET, seal=_seal(header))
     except msgspec.ValidationError as error:
         raise ArtifactError(
-            f"'{name}' is not a valid {kind} artifact: {error}", remedy="make it again"
+            f"'{name}' is not a valid rule file of kind {kind}: {error}", remedy="make it again"
         ) from error
     except _ContradictionError as error:
         raise ArtifactError(f"'{name}' is inconsistent: {error}", remedy="make it again") from error

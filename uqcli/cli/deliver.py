@@ -272,7 +272,7 @@ def _plotted(report: Report, plot: str) -> bytes:
 
     figures = report.document().figures
     if not figures:
-        raise UsageError("--plot: this report has no figure", expected="none for such artifacts")
+        raise UsageError("--plot: this report has no figure", expected="no --plot for such rules")
     return render(figures[0], check_plot_name(plot))
 
 

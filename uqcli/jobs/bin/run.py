@@ -128,7 +128,7 @@ def merge_grids(names: Sequence[str]) -> BinResult:
         A grid cannot be read.
     """
     if not names:
-        raise UsageError("no grid to merge", expected="grid artifacts")
+        raise UsageError("no grid to merge", expected="rule files of kind grid")
     first, *others = [load_kind(name, GridArtifact) for name in names]
     for name, other in zip(names[1:], others, strict=True):
         if (other.uncertainty_edges, other.score_edges) != (first.uncertainty_edges, first.score_edges):

@@ -53,7 +53,7 @@ def evaluate(
         An option is out of range, the rows cannot be read, or a score is not a probability.
     """
     if shift is not None:
-        raise UsageError("--shift with calibrators", expected="boundary or conformal artifacts")
+        raise UsageError("--shift with calibrators", expected="rule files of kind boundary or conformal")
     requests = _requests(request, models)
     check_bootstrap(request.bootstrap)
     plan = ResamplingPlan(replicates=request.bootstrap, seed=request.seed, confidence=request.confidence)

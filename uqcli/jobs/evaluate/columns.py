@@ -39,5 +39,5 @@ def _positive_value(request: EvaluateRequest, models: Sequence[TwoClasses]) -> s
         return request.data.positive_value
     values = {model.parameters.positive for model in models}
     if len(values) > 1:
-        raise UsageError("the artifacts name different positive labels", remedy="give --positive VALUE")
+        raise UsageError("the rules name different positive labels", remedy="give --positive VALUE")
     return next(iter(values))

@@ -146,7 +146,7 @@ def _check_listed_columns(request: EvaluateRequest, models: Sequence[ConformalAr
         return
     if len({tuple(each.classes) for each in models}) > 1:
         raise UsageError(
-            f"--proba '{proba.columns}' with artifacts whose classes stand in different orders",
+            f"--proba '{proba.columns}' with rules whose classes are in different orders",
             expected="the class of each column",
             remedy="add --classes",
         )

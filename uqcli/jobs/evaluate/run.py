@@ -43,7 +43,7 @@ def run(request: EvaluateRequest) -> Result[Report, None]:
     check_confidence(request.confidence)
     refuse_keep(request.data.on_invalid)
     if not request.artifacts:
-        raise UsageError("no artifact given", expected="at least one argument that ends in .json")
+        raise UsageError("no rule file given", expected="at least one argument that ends in .json")
     models = request.models or tuple(map(load, request.artifacts))
     request = replace(request, artifacts=tuple(map(shown_address, request.artifacts)))
     shift = None if request.shift is None else load_shift(request.shift)
