@@ -87,7 +87,7 @@ def answering(monkeypatch, bucket, impatient):
         server.server_close()
 
 
-ANSWERS = {403: "access is denied", 500: "an error of its own", 503: "an error of its own", 301: "region"}
+ANSWERS = {403: "access is denied", 500: "an internal error", 503: "an internal error", 301: "region"}
 
 
 @pytest.mark.parametrize("code", ANSWERS)

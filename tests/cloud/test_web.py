@@ -119,7 +119,7 @@ TROUBLE = {
     "/cut/a.parquet": "the answer ends after",
     "/chunks/a.csv": "the answer is cut off",
     "/slow/a.csv": "no answer within 1 seconds",
-    "/none.csv": "the server answers 404",
+    "/none.csv": "the server answered 404",
 }
 
 
@@ -160,7 +160,7 @@ def test_users_and_passwords_in_addresses_are_refused_unseen(uqcli, scheme, tmp_
         done = uqcli(*line, "--report", "r.xml")
         assert done.code == 3, line
         assert "secret" not in done.err + (tmp_path / "r.xml").read_text()
-        assert scheme == "hdfs" or "holds a user or a password" in done.err or line[0] == "simulate"
+        assert scheme == "hdfs" or "contains a user or a password" in done.err or line[0] == "simulate"
 
 
 def test_redirections_stay_on_the_web(uqcli, web):
@@ -172,7 +172,7 @@ def test_redirections_stay_on_the_web(uqcli, web):
 
 def test_a_part_is_not_the_whole(uqcli, web):
     done = uqcli("tce", f"{web}/part/a.csv")
-    assert (done.code, "the server answers 206 Partial Content; expected 200" in done.err) == (3, True)
+    assert (done.code, "the server answered 206 Partial Content; expected 200" in done.err) == (3, True)
 
 
 def test_paths_of_any_letters_are_asked_for(uqcli, web, monkeypatch):
