@@ -83,8 +83,6 @@ def test_every_kind_of_artifact_has_a_module_of_its_name():
         ({**SCORE_FITS, **ROW_FITS}, choices.CalibrationMethod),
         (LEAF_FITS, choices.LeafMethod),
         (LEARNERS, choices.Partitioner),
-        (in_words.ALGORITHMS, choices.Algorithm),
-        (in_words.CALIBRATIONS, choices.CalibrationMethod),
         (in_words.BINNINGS, choices.Binning),
         (in_words.CONFORMAL, choices.ConformalMethod),
         (in_words.ESTIMATORS, choices.ShiftEstimator),

@@ -446,9 +446,12 @@ def test_under_a_utility_gains_are_in_its_unit(compared_rows, uqcli):
 
 
 def test_compare_speaks_of_every_bound(compared_rows, uqcli):
-    shown = uqcli("boundary", compared_rows, "--precision", "0.5,0.6", "--compare", "--uncertainty", "useful")
+    asked = ("boundary", compared_rows, "--precision", "0.5,0.6", "--compare", "--uncertainty", "useful")
+    shown = " ".join(uqcli(*asked).out.decode().split())
+    notes = " ".join(uqcli(*asked, "--json").json["notes"])
     for bound in ("0.5", "0.6"):
-        assert f"precision >= {bound}: Uncertainty 'useful' helps" in " ".join(shown.out.decode().split())
+        assert re.search(rf"precision >= {bound} \+\d\S+ \[\S+ \S+\] 0\.\d+ helps", shown)
+        assert f"precision >= {bound}: Uncertainty 'useful' helps" in notes
 
 
 @pytest.mark.parametrize("columns", ["a,a", "a,", ","])

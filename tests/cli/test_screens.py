@@ -18,6 +18,7 @@ SETUP = (
     "boundary rows.csv --precision 0.7 --algorithm vw-dpmt -o two.json -q",
     "calibrate rows.csv --method isotonic -o cal.json -q",
     "conformal classes.csv --proba p_* -o sets.json -q",
+    "calibrate rows.csv --method heterogeneous --features group -o tree.json -q",
 )
 USUAL = (
     "boundary rows.csv --precision 0.7 -o b.json",
@@ -25,6 +26,8 @@ USUAL = (
     "boundary rows.csv --precision 0.7 --compare -o b.json",
     "boundary rows.csv --precision 0.7 --algorithm all -o b.json",
     "boundary rows.csv --precision 0.6,0.7,0.8 -o b{}.json",
+    "boundary rows.csv --precision 0.6,0.7,0.8 --compare -o b{}.json",
+    "boundary rows.csv --precision 0.7 --algorithm vw-dpmt --uncertainty-bins 8 --weight weight -o b.json",
     "boundary rows.csv --precision 0.6 --certify 0.1 -o b.json",
     "boundary rows.csv --max-selected 5% -o b.json",
     "boundary rows.csv --gain 5 --cost 1 -o b.json",
@@ -51,6 +54,7 @@ USUAL = (
     "show one.json",
     "show two.json",
     "show sets.json",
+    "show tree.json",
 )
 
 
@@ -69,7 +73,8 @@ def folder(tmp_path_factory):
     rows = sample_frame(rows=3000).drop("note")
     members = {f"m_{number}": np.clip(random.random(3000), 0.01, 0.99) for number in range(3)}
     groups = pl.Series("group", random.choice([f"group {number}" for number in range(12)], 3000))
-    rows.with_columns(groups, **{name: pl.Series(each) for name, each in members.items()}).write_csv(
+    weight = pl.Series("weight", random.integers(1, 40, 3000))
+    rows.with_columns(groups, weight, **{name: pl.Series(each) for name, each in members.items()}).write_csv(
         folder / "rows.csv"
     )
     probability = random.dirichlet(np.ones(10), 3000)

@@ -153,7 +153,7 @@ def deliver(
     """
     from uqcli.artifacts.codec import encode
     from uqcli.reports.gates import judged_gates, parse_gate
-    from uqcli.reports.render import RunFacts
+    from uqcli.reports.render import RunFacts, to_json, to_terminal
 
     hide_progress()
     report, failure = result.report, result.failure
@@ -169,16 +169,17 @@ def deliver(
     written = [] if stopped else [*saved, *([origin.rows_to] if origin.rows_to else [])]
     written += [] if stopped or table is None else [table]
     written += [name for name, _ in reports]
+    stream = sys.stderr if output == STDIO else sys.stdout
     try:
-        _show(
-            report,
-            options,
-            said,
-            origin,
-            written=written,
-            to_stderr=output == STDIO,
-            several=bool(result.several),
-        )
+        if options.json:
+            stream.write(to_json(report, said))
+        elif not options.quiet:
+            document = report.document()
+            files = [name for name in written if name != STDIO]
+            wrote = f"Wrote {', '.join(files)}." if files else ""
+            step = _next_step(document.next, result, origin, files, stopped=stopped)
+            to_terminal(document, stream, end=f"{wrote} {step}".strip(), verbose=options.verbose)
+        stream.flush()
     except BrokenPipeError:
         if not stopped:  # nobody reads the report; the exit code still counts
             raise
@@ -276,42 +277,15 @@ def _plotted(report: Report, plot: str) -> bytes:
     return render(figures[0], check_plot_name(plot))
 
 
-def _show(
-    report: Report,
-    options: ReportOptions,
-    failure: Failure | None,
-    origin: Origin,
-    *,
-    written: Sequence[str],
-    to_stderr: bool,
-    several: bool,
-) -> None:
-    """Print the report as JSON or as tables."""
-    from uqcli.reports.render import to_json, to_terminal
-
-    stream = sys.stderr if to_stderr else sys.stdout
-    if options.json:
-        stream.write(to_json(report, failure))
-    elif not options.quiet:
-        document = report.document()
-        end = _end(document.next, origin, [each for each in written if each != STDIO], several=several)
-        to_terminal(document, stream, end=end, verbose=options.verbose)
-    stream.flush()
-
-
-def _end(then: str, origin: Origin, written: Sequence[str], *, several: bool) -> list[str]:
-    """What was written, and the command to run next."""
-    done = [f"Wrote {', '.join(written)}."] if written else []
+def _next_step(
+    then: str, result: Result[Report, Saved | None], origin: Origin, written: Sequence[str], *, stopped: bool
+) -> str:
+    """The command to run next, or the option that saves the rule; empty if neither applies."""
     if origin.unwritten:
-        name = (
-            f"{origin.command}-{SEVERAL}.json to save them"
-            if several
-            else f"{origin.command}.json to save the rule"
-        )
-        advice = [] if "failed" in origin.unwritten else [f"Next: add -o {name}."]
-        return [" ".join([*done, *advice])] if done or advice else []
-    if then and (written or "{rule}" not in then):
-        files = " ".join(map(shlex.quote, origin.files[:2])) + (" ..." if len(origin.files) > 2 else "")
-        rule = shlex.quote(written[0]) if written else ""
-        done.append(f"Next: uqcli {then.replace('{rule}', rule).replace('{input}', files)}")
-    return [" ".join(done)] if done else []
+        name = f"-{SEVERAL}.json to save them" if result.several else ".json to save the rule"
+        return "" if stopped else f"Next: add -o {origin.command}{name}."
+    if not then or ("{rule}" in then and not written):
+        return ""
+    files = " ".join(map(shlex.quote, origin.files[:2])) + (" ..." if len(origin.files) > 2 else "")
+    rule = shlex.quote(written[0]) if written else ""
+    return f"Next: uqcli {then.replace('{rule}', rule).replace('{input}', files)}"

@@ -6,31 +6,8 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Final
 
-from uqcli.choices import Algorithm, Binning, CalibrationMethod, ConformalMethod, ShiftEstimator
+from uqcli.choices import Binning, ConformalMethod, ShiftEstimator
 
-ALGORITHMS: Final[Mapping[str, str]] = MappingProxyType(
-    {
-        Algorithm.VW_DPMT: "the exact optimum on the grid",
-        Algorithm.EW_DPMT: "the exact optimum for cells of equal weight",
-        Algorithm.MIST: "an isotonic fit in each uncertainty bin",
-        Algorithm.GMT: "each uncertainty bin by itself",
-        Algorithm.HR: "one threshold on a score raised with the uncertainty",
-        Algorithm.ST: "a single threshold",
-        Algorithm.SMOOTH: "the best by smoothed rates",
-    }
-)
-CALIBRATIONS: Final[Mapping[str, str]] = MappingProxyType(
-    {
-        CalibrationMethod.PLATT: "a logistic curve of the log-odds",
-        CalibrationMethod.TEMPERATURE: "log-odds divided by a temperature",
-        CalibrationMethod.BETA: "a curve of three parameters",
-        CalibrationMethod.ISOTONIC: "an isotonic fit",
-        CalibrationMethod.HISTOGRAM: "the positive rate of each bin, with a bound",
-        CalibrationMethod.MIST: "an isotonic fit in each uncertainty bin",
-        CalibrationMethod.HETEROGENEOUS: "one map for each part of the rows",
-        CalibrationMethod.PRIOR: "the correction for undersampling",
-    }
-)
 BINNINGS: Final[Mapping[str, str]] = MappingProxyType(
     {
         Binning.EQUI_WEIGHT: "bins of equally many rows",
@@ -62,7 +39,7 @@ def named(method: str, words: Mapping[str, str]) -> str:
 
     Examples
     --------
-    >>> named(Algorithm.ST, ALGORITHMS)
-    'st: a single threshold'
+    >>> named(Binning.PAVA, BINNINGS)
+    'pava: steps of an isotonic fit'
     """
     return f"{method}: {words[method]}"

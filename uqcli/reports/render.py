@@ -23,7 +23,7 @@ from uqcli.running.remarks import cautions, remarks
 from uqcli.visible import acts, visible
 
 if TYPE_CHECKING:
-    from rich.console import JustifyMethod
+    from rich.console import Console, JustifyMethod
     from rich.table import Table as RichTable
 
 _PIPE_WIDTH = 1000
@@ -49,13 +49,14 @@ class RunFacts:
     failure: Failure | None = None
 
 
-_SHOWN: Final = 8
+_TABLE_LINES: Final = 8
 """Lines of a table on a terminal, below its header."""
 
+_SCREEN_LINES: Final = 16
+"""Lines of a report on a terminal; the last tables are shortened for it."""
 
-def to_terminal(
-    document: Document, stream: TextIO, *, end: Sequence[str] = (), verbose: bool = False
-) -> None:
+
+def to_terminal(document: Document, stream: TextIO, *, end: str = "", verbose: bool = False) -> None:
     """Print a document on one screen; colours and width follow the terminal, if it is one.
 
     Everything is handed over as text, never as markup: names from data may look like it.
@@ -63,12 +64,11 @@ def to_terminal(
     Parameters
     ----------
     end
-        Last lines: what was written, what to run next.
+        Last line: what was written, what to run next.
     verbose
         Whether to print details, all cautions and whole tables.
     """
     from rich.console import Console
-    from rich.text import Text
 
     console = Console(
         file=stream,
@@ -77,24 +77,37 @@ def to_terminal(
         markup=False,
         emoji=False,
     )
+    tables = [
+        each if verbose else each.brief or each for each in document.tables if verbose or not each.detail
+    ]
+    warned = [*cautions(), *document.cautions]
+    more = f" (and {len(warned) - 1} more: --verbose)" if len(warned) > 1 and not verbose else ""
+    after = [f"Caution: {sentence}{more}" for sentence in (warned if verbose else warned[:1])]
+    after += [*document.notes, *remarks(), *document.live] if verbose else []
+    after += [end] if end else []
+    lines = [len(table.rows) if verbose else min(len(table.rows), _TABLE_LINES) for table in tables]
+    text = _printed(console, document, list(zip(tables, lines, strict=True)), after)
+    for at in [] if verbose else range(len(tables) - 1, -1, -1):
+        lines[at] -= max(0, min(text.count("\n") - _SCREEN_LINES, lines[at] - 2))
+        text = _printed(console, document, list(zip(tables, lines, strict=True)), after)
+    stream.write(text)
+
+
+def _printed(
+    console: Console, document: Document, tables: Sequence[tuple[Table, int]], after: Sequence[str]
+) -> str:
+    """Lay out a title, its lead, tables of at most so many lines, and further sentences."""
+    from rich.text import Text
+
     with console.capture() as capture:  # the console would exit by itself on a closed pipe
         console.print(Text(visible(document.title), style="bold"))
         for sentence in document.lead:
             console.print(Text(visible(sentence)))
-        for table in document.tables:
-            if verbose:
-                console.print(_rich_table(table, len(table.rows)))
-            elif not table.detail:
-                console.print(_rich_table(table.brief or table, _SHOWN))
-        warned = [*cautions(), *document.cautions]
-        for sentence in warned if verbose else warned[:1]:
-            more = f" (and {len(warned) - 1} more: --verbose)" if len(warned) > 1 and not verbose else ""
-            console.print(Text(visible(f"Caution: {sentence}{more}")))
-        for line in (*document.notes, *remarks(), *document.live) if verbose else ():
-            console.print(Text(visible(line)))
-        for line in end:
-            console.print(Text(visible(line)))
-    stream.write("\n".join(line.rstrip() for line in capture.get().split("\n")))
+        for table, lines in tables:
+            console.print(_rich_table(table, lines))
+        for sentence in after:
+            console.print(Text(visible(sentence)))
+    return "\n".join(line.rstrip() for line in capture.get().split("\n"))
 
 
 def _rich_table(table: Table, most: int) -> RichTable:

@@ -26,16 +26,13 @@ class Copies:
         Hash of each row's values, its number among equal rows, the seed, and the table digest. Without the
         digest, draws from a few repeated values would be equal for every calibration set. Copies of one row
         share a hash, so that they stay together (see uqcli.repeats).
-    table
-        Digest of the table.
     """
 
     of: Ints
     drawn: NDArray[np.uint64]
-    table: int
 
     def parts(self, ends: Sequence[int]) -> Ints:
-        """Return the part of each row in the order of the hashes; ``ends`` as in ``dealt``."""
+        """Return the part of each row in the order of the hashes; ``ends`` as in ``split_by_hash``."""
         cuts = [end for end in ends if 0 < end < len(self.drawn)]
         bounds = np.partition(self.drawn, cuts)[cuts] if cuts else self.drawn[:0]
         return np.searchsorted(bounds, self.drawn, side="right") + (len(ends) - len(cuts))
@@ -51,7 +48,7 @@ def copies(rows: Rows, seed: int) -> Copies:
     if are_copies(rows):
         copy = np.zeros_like(copy)
     drawn = hashes([*(each[of] for each in columns), copy], seed, table)
-    return Copies(of=of, drawn=drawn, table=table)
+    return Copies(of=of, drawn=drawn)
 
 
 def split_by_hash(rows: Rows, seed: int, ends: Sequence[int]) -> list[Ints]:

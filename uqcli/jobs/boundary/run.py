@@ -107,7 +107,7 @@ def _found(
 ) -> Result[BoundaryReport, BoundaryArtifact | None]:
     if request.certify is not None:
         return _with_certificate(certified(request), request, gains)
-    calibration_set = calibration_set or _hold_out(request, constraint)
+    calibration_set = calibration_set or _read_calibration_set(request, constraint)
     candidates = candidates_of(calibration_set, request.searched)
     best, aside = best_of(candidates, constraint), None
     if request.leaves_the_rule:
@@ -196,7 +196,7 @@ def _with_certificate(
     return Result(report=report, artifact=_artifact(report, made.found, None))
 
 
-def _hold_out(request: BoundaryRequest, constraint: Constraint) -> CalibrationSet:
+def _read_calibration_set(request: BoundaryRequest, constraint: Constraint) -> CalibrationSet:
     """Return the calibration set, with the constraint converted to the class priors of its rows."""
     if request.saved_grid is None:
         return CalibrationRows.of(request, constraint)

@@ -85,7 +85,7 @@ def chance_of_scores(
         for each in followed(range(plan.replicates), "drawing labels", plan.replicates)
     ]
     return SamplingDistribution(
-        intervals=intervals_of_scores(counts, plan, key), if_calibrated=_held_against(values, drawn)
+        intervals=intervals_of_scores(counts, plan, key), if_calibrated=_null_distributions(values, drawn)
     )
 
 
@@ -112,20 +112,22 @@ def chance_of_classes(
     chances = [
         SamplingDistribution(
             intervals=intervals_of_scores(rows.one_vs_rest(number, observed), plan, (*key, number)),
-            if_calibrated=_held_against(values[number], drawn[number]),
+            if_calibrated=_null_distributions(values[number], drawn[number]),
         )
         for number in classes
     ]
     intervals = _intervals_of_means(rows, plan, key)
     of_means = [_mean(parts) for parts in zip(*drawn, strict=True)]
-    return chances, SamplingDistribution(intervals=intervals, if_calibrated=_held_against(means, of_means))
+    return chances, SamplingDistribution(
+        intervals=intervals, if_calibrated=_null_distributions(means, of_means)
+    )
 
 
 def _mean(parts: Sequence[Mapping[str, float]]) -> dict[str, float]:
     return {name: sum(part[name] for part in parts) / len(parts) for name in parts[0]}
 
 
-def _held_against(values: Values, drawn: Sequence[Mapping[str, float]]) -> dict[str, NullDistribution]:
+def _null_distributions(values: Values, drawn: Sequence[Mapping[str, float]]) -> dict[str, NullDistribution]:
     return {name: compare_with_draws(values[name], [each[name] for each in drawn]) for name in drawn[0]}
 
 

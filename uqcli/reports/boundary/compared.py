@@ -79,6 +79,13 @@ class Compared:
             gain = {**gain, "value": found.value, "value_equal_alerts": found.value_equal_alerts}
         return {"gain": gain}
 
+    @property
+    def cells(self) -> tuple[str, str, str]:
+        """The gain at equal alerts, its p-value and the verdict, for tables."""
+        gain = "-" if self.gain is None else _points(self.gain.equal_alerts)
+        p_value = "-" if self.p_value is None else f"{self.p_value:.3g}"
+        return gain, p_value, self.verdict
+
     def payload(self) -> dict[str, Any]:
         """The JSON form."""
         return {"uncertainty": self.uncertainty, "verdict": self.verdict, "metrics": plain(self.metrics)}
@@ -117,11 +124,11 @@ class Compared:
 def gains_table(compared: Sequence[Compared]) -> Table:
     """What each column gains, the best first."""
     header = ("uncertainty", "at equal alerts", "at the bound", "permuted", "p", "verdict")
+    brief = [(each.uncertainty, *each.cells) for each in compared]
     rows = [
-        (each.uncertainty, *(_cells(each.gain) if each.gain else ("-", "-", "-")), _p(each), each.verdict)
-        for each in compared
+        (name, equal, *_further_cells(each.gain), p_value, verdict)
+        for each, (name, equal, p_value, verdict) in zip(compared, brief, strict=True)
     ]
-    brief = [(name, equal, p, verdict) for name, equal, _, _, p, verdict in rows]
     title = "Points of recall gained over a single threshold, cross-validated (95 % intervals)"
     short = Table(title="", header=("uncertainty", "points of recall", "p", "verdict"), rows=brief)
     return Table(title=title, header=header, rows=rows, detail=len(rows) == 1, brief=short)
@@ -134,12 +141,9 @@ VERDICTS: Final = (
 """What the verdicts of a comparison rest on."""
 
 
-def _cells(found: Gain) -> tuple[str, str, str]:
-    return _points(found.equal_alerts), _points(found.at_bound), f"{100 * found.placebo:+.2f}"
-
-
-def _p(compared: Compared) -> str:
-    return "-" if compared.p_value is None else f"{compared.p_value:.3g}"
+def _further_cells(gain: Gain | None) -> tuple[str, str]:
+    """The gain at the bound, and that of permuted uncertainties."""
+    return ("-", "-") if gain is None else (_points(gain.at_bound), f"{100 * gain.placebo:+.2f}")
 
 
 def _in_money(estimate: Estimate) -> str:

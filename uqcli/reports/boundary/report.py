@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
@@ -54,10 +54,6 @@ _HELD_OUT = (
     "Gains are cross-validated. At equal alerts they measure better ranking; at the bound they include what "
     "more alerts find."
 )
-_ROOM = 12
-"""Lines of a screen for tables, beside its title, the header of the thresholds, a caution and the end."""
-_ONE_LINE = 71
-"""Characters of a caution that a terminal shows in one line."""
 _NOT_SHOWN = "Cross-validation shows no significant gain over a single threshold."
 
 
@@ -195,8 +191,7 @@ class BoundaryReport(OneResult):
             tables.append(tried_table(self.tried))
         if found and not self._is_one:
             edges = found.uncertainty_edges.tolist()
-            thresholds = threshold_table(edges, found.thresholds, raised=self._is_raised)
-            tables.append(_fitted(thresholds, self._room(tables)))
+            tables.append(threshold_table(edges, found.thresholds, raised=self._is_raised))
         return Document(
             title=self._title(),
             lead=self._lead(),
@@ -208,12 +203,6 @@ class BoundaryReport(OneResult):
             promises=[self.promise],
             live=self._times(),
         )
-
-    def _room(self, tables: Sequence[Table]) -> int:
-        """How many thresholds a screen has room for, beside the sentences and tables above them."""
-        above = sum(len((each.brief or each).rows) + 1 for each in tables if not each.detail)
-        wrapped = any(len(each) > _ONE_LINE for each in self._cautions()[:1])
-        return max(2, _ROOM - above - 2 * len(self.sentence()) - wrapped)
 
     def _title(self) -> str:
         name = f"Boundary ({self.chosen.algorithm})"
@@ -477,14 +466,6 @@ class BoundaryReport(OneResult):
             f"no boundary with {self.constraint.promise()} finds a positive row; the closest flags "
             f"{count(self._closest.selected)}, {count(self._closest.true_positives)} of them positive"
         )
-
-
-def _fitted(table: Table, room: int) -> Table:
-    """A table of thresholds that a terminal shortens where it has no room for all."""
-    if len(table.rows) <= room:
-        return table
-    more = (f"... {len(table.rows) - room + 1} more", *[""] * (len(table.header) - 1))
-    return replace(table, brief=replace(table, rows=[*table.rows[: room - 1], more]))
 
 
 def _as_json(candidate: Candidate) -> dict[str, Any]:

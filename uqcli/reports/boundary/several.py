@@ -29,7 +29,7 @@ class SeveralBoundariesReport:
             "command": "boundary",
             "uqcli_version": VERSION,
             "results": [each.payload() for each in self.reports],
-            "notes": [*self._lead(), *self._cautions(), *self._notes()],
+            "notes": [*self._verdicts(), *self._cautions(), *self._notes()],
         }
 
     def document(self) -> Document:
@@ -46,20 +46,26 @@ class SeveralBoundariesReport:
         found = Table(title="", header=header, rows=[_line(each) for each in self.reports])
         return Document(
             title=f"Boundaries ({algorithms}) for several targets",
-            lead=self._lead(),
-            tables=[found, *self._decisions()],
+            tables=[found, *self._gains(), *self._decisions()],
             cautions=self._cautions(),
-            notes=self._notes(),
+            notes=[*self._verdicts(), *self._notes()],
             promises=[each.promise for each in self.reports],
         )
 
-    def _lead(self) -> list[str]:
-        """Whether the uncertainty pays at each target, where that was asked."""
+    def _verdicts(self) -> list[str]:
+        """Whether the uncertainty helps at each target, with ``--compare``."""
         return [
             f"{each.constraint.promise()}: {sentence}"
             for each in self.reports
             for sentence in each.sentence()
         ]
+
+    def _gains(self) -> list[Table]:
+        """The same as a table, of the best uncertainty column at each target."""
+        best = [(each.constraint.promise(), each.compared[0]) for each in self.reports if each.compared]
+        rows = [(bound, *compared.cells) for bound, compared in best]
+        header = ("uncertainty at equal alerts", "points of recall", "p", "verdict")
+        return [Table(title="", header=header, rows=rows, words_last=True)] if rows else []
 
     def _cautions(self) -> list[str]:
         first = self.reports[0].certification

@@ -93,7 +93,7 @@ class CalibrateReport(OneResult):
             **head_of("calibrate", self.artifact.source, parameters),
             "metrics": plain(self.metrics),
             "calibration": msgspec.to_builtins(self.artifact.calibration),
-            "notes": [*self.document().lead, *self._cautions(), *self._notes()],
+            "notes": [*self._lead(), *self._cautions(), *self._notes()],
         }
         if self.every or self.obstacles:
             payload["results"] = [
@@ -116,18 +116,16 @@ class CalibrateReport(OneResult):
         if self.every:
             made = f"{len(self.every)} calibration methods"
         tables = [replace(each, detail=True) for each in self.artifact.tables()]
+        if self.compared is not None:
+            table = comparison_table(str(method) if self.every else "", self.compared)
+            tables = [replace(table, detail=bool(self.every)), *tables, meanings_table()]
         if self.every:
             tables.insert(0, self._ranked())
-        if self.compared is not None:
-            table = comparison_table("" if not self.every else str(method), self.compared)
-            tables.insert(len(tables[:1]) if self.every else 0, replace(table, detail=bool(self.every)))
-            tables.append(meanings_table())
         if self.errors is not None:
             tables.append(_errors_table(self.errors, self.where or ""))
-        judged = self.compared is not None and self.where is not None
         return Document(
             title=f"{made} on {count(source.rows)} rows{positives}",
-            lead=[self._verdict(self.compared)] if judged and self.compared is not None else [],
+            lead=self._lead(),
             tables=tables,
             cautions=self._cautions(),
             notes=self._notes(),
@@ -135,8 +133,12 @@ class CalibrateReport(OneResult):
             figures=[before_and_after_figure(self.panels)] if self.panels else [],
         )
 
+    def _lead(self) -> list[str]:
+        """Whether calibration helped; empty if not measured."""
+        return [] if self.compared is None or self.where is None else [self._verdict(self.compared)]
+
     def _cautions(self) -> list[str]:
-        """What this map triggered."""
+        """What this calibrator triggered."""
         off = [] if self.compared is None else still_off(self.compared, self._whose())
         return [*off, *self._too_sure()]
 

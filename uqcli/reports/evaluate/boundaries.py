@@ -185,9 +185,8 @@ class EvaluateReport(Evaluated):
 
     def payload(self) -> dict[str, Any]:
         """See Evaluated."""
-        document = self.document()
         judged = [each.said for each in self.promises]
-        return self.in_json([*document.cautions, *judged, *document.notes, *document.lead])
+        return self.in_json([*self._cautions(), *judged, *self._notes(), *self._which()])
 
     def document(self) -> Document:
         """The readable form."""
@@ -201,7 +200,7 @@ class EvaluateReport(Evaluated):
             title=f"{verdicts(self.results, said)} {size}, {intervals_in_words(self.parameters)}",
             tables=[table, self._made()],
             lead=self._which(),
-            cautions=[*self._seen_before(), *self._on_labels(), *each_alone(self.results)],
+            cautions=self._cautions(),
             notes=self._notes(),
             figures=self._figures(),
             promises=self.promises,
@@ -257,6 +256,10 @@ class EvaluateReport(Evaluated):
             f"{more} flags {count(alerts)} rows more than {less}; {count(hits)} "
             f"({100 * hits / alerts:.3g} %) of them are positive."
         ]
+
+    def _cautions(self) -> list[str]:
+        """What these results triggered."""
+        return [*self._seen_before(), *self._on_labels(), *each_alone(self.results)]
 
     def _on_labels(self) -> list[str]:
         """Why recall and the false-positive rate are not known, where they are not."""

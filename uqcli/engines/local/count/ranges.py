@@ -367,11 +367,16 @@ class _Counter:
                     else:
                         np.add.at(cells, numbers[rows], amount[rows])
 
-    def inside(self, part: Part, flags: Bools) -> list[KeyRows]:
-        """Return the keys of the rows in flagged ranges, by group."""
-        edges = np.flatnonzero(np.diff(flags.any(axis=0), prepend=False, append=False)).reshape(-1, 2)
-        if len(edges) <= _FEW:
-            part = part.only(np.flatnonzero(self._between(part.keys[self.role], edges)))
+    def inside(self, part: Part, flags: Bools, runs: Ints) -> list[KeyRows]:
+        """Return the keys of the rows in flagged ranges, by group.
+
+        Parameters
+        ----------
+        runs : int64, shape (runs, 2)
+            First index and end of each run of flagged ranges.
+        """
+        if len(runs) <= _FEW:
+            part = part.only(np.flatnonzero(self._between(part.keys[self.role], runs)))
         numbers = self.ranges.numbers(part.keys[self.role])
         found = np.empty(part.rows, dtype=np.bool_)
         for flagged, sides in zip(flags, part.sides(), strict=True):
@@ -379,12 +384,12 @@ class _Counter:
                 found[rows] = flagged[numbers[rows]]
         return keys_by_part(part.only(np.flatnonzero(found)), self.role)
 
-    def _between(self, keys: Keys, edges: Ints) -> Bools:
-        """Whether each key is in one of a few runs of ranges; edges of shape (runs, 2)."""
-        found = np.zeros(len(keys), dtype=np.bool_)
-        for first, end in edges.tolist():
-            found |= (keys >= self.ranges.starts[first]) & (keys <= self.ranges.ends[end - 1])
-        return found
+    def _between(self, keys: Keys, runs: Ints) -> Bools:
+        """Whether each key is in one of a few runs of ranges, of shape (runs, 2)."""
+        inside = np.zeros(len(keys), dtype=np.bool_)
+        for first, end in runs.tolist():
+            inside |= (keys >= self.ranges.starts[first]) & (keys <= self.ranges.ends[end - 1])
+        return inside
 
 
 def _first(rows: KeptRows, counter: _Counter) -> list[_Table]:
@@ -440,8 +445,10 @@ def _opened(
         large = size > COLLECTED_ROWS // np.count_nonzero(size)
         return _refined(rows, counter, tables, large)
 
+    runs = np.flatnonzero(np.diff(flags.any(axis=0), prepend=False, append=False)).reshape(-1, 2)
+
     def inside(part: Part) -> list[KeyRows]:
-        return counter.inside(part, flags)
+        return counter.inside(part, flags, runs)
 
     collected = list(rows.each(inside, (counter.role,), counter.by))
     width = counter.ranges.starts.dtype
