@@ -81,9 +81,9 @@ else:
 
     def _choices(name: str, words: str, members: Iterable[StrEnum], **more: str) -> type[StrEnum]:
         """Make choices of others, for the command line to offer."""
-        made = StrEnum(name, {each.name: each.value for each in members} | more, module=__name__)
-        made.__doc__ = words
-        return made
+        enumeration = StrEnum(name, {member.name: member.value for member in members} | more, module=__name__)
+        enumeration.__doc__ = words
+        return enumeration
 
     AlgorithmChoice = _choices(
         "AlgorithmChoice", "An algorithm, or all of them side by side.", Algorithm, ALL="all"
@@ -97,12 +97,12 @@ else:
     ScoreBinning = _choices(
         "ScoreBinning",
         "The binnings that cut the score alone.",
-        (each for each in Binning if not each.cuts_uncertainty),
+        (binning for binning in Binning if not binning.cuts_uncertainty),
     )
     GridBinning = _choices(
         "GridBinning",
         "The binnings that cut both score and uncertainty.",
-        (each for each in Binning if each.cuts_uncertainty),
+        (binning for binning in Binning if binning.cuts_uncertainty),
     )
 
 

@@ -41,8 +41,8 @@ class ClassCounts:
         label, weight : int64, shape (n,); weight None for 1 each
         """
         times = np.ones(len(label), dtype=np.int64) if weight is None else weight
-        there = np.flatnonzero(times > 0)
-        order = there[np.lexsort((label[there], *probability[there].T[::-1]))]
+        present = np.flatnonzero(times > 0)
+        order = present[np.lexsort((label[present], *probability[present].T[::-1]))]
         ordered, labels = probability[order], label[order]
         new = np.ones(len(order), dtype=np.bool_)
         new[1:] = (labels[1:] != labels[:-1]) | (ordered[1:] != ordered[:-1]).any(axis=1)

@@ -93,7 +93,7 @@ class RangeCounts:
     @classmethod
     def of_parts(cls, parts: Sequence[ValueCounts]) -> tuple[RangeCounts, ...]:
         """Convert the counts of each part, then append those of all parts merged."""
-        return tuple(cls.of(each) for each in (*parts, merge(parts)))
+        return tuple(cls.of(counts) for counts in (*parts, merge(parts)))
 
     @property
     def counts(self) -> ValueCounts:
@@ -128,7 +128,7 @@ def holding_of_parts(counts: Sequence[RangeCounts], ranks: Callable[[int], Ints]
     """Masks for counts of parts followed by all rows: the ranges of given ranks in each part, none in all."""
     *parts, whole = counts
     none = np.zeros(len(whole.value), dtype=np.bool_)
-    return [*(each.holding(ranks(each.rows)) if each.rows else none[:0] for each in parts), none]
+    return [*(part.holding(ranks(part.rows)) if part.rows else none[:0] for part in parts), none]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -301,8 +301,8 @@ class SortedRows:
         ordered = weight[self.order]
         count = np.add.reduceat(ordered, self.starts)
         positives = np.add.reduceat(np.where(self.positive, ordered, 0), self.starts)
-        there = count > 0
-        return ValueCounts(value=self.value[there], count=count[there], positives=positives[there])
+        present = count > 0
+        return ValueCounts(value=self.value[present], count=count[present], positives=positives[present])
 
 
 def run_starts(ordered: Numbers) -> Ints:
@@ -336,8 +336,8 @@ def narrow_bins(value: Numbers, edges: Numbers) -> NarrowInts:
 def places_by_bin(number: NarrowInts, bins: int) -> Iterator[Ints]:
     """Return the ascending row indices of each bin, by comparison for few bins and by sorting for many."""
     if bins <= FEW_EDGES + 1:
-        for each in range(bins):
-            yield np.flatnonzero(number == each)
+        for bin_number in range(bins):
+            yield np.flatnonzero(number == bin_number)
         return
     order = np.argsort(number, kind="stable")
     cuts = np.searchsorted(number[order], np.arange(bins + 1))
@@ -415,5 +415,5 @@ def merge(parts: Sequence[ValueCounts]) -> ValueCounts:
 
 def joined_sums(parts: Sequence[Ints | None]) -> Ints | None:
     """Concatenate sums of amounts; None without amounts."""
-    there = [part for part in parts if part is not None]
-    return np.concatenate(there, axis=-1) if there else None
+    present = [part for part in parts if part is not None]
+    return np.concatenate(present, axis=-1) if present else None

@@ -114,7 +114,7 @@ class Figure:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Promise:
+class Claim:
     """A target or guarantee, and whether the rows contradict it.
 
     Attributes
@@ -157,7 +157,7 @@ class Document:
         The next command to run; {rule} stands for the rule file, {input} for the inputs.
     figures
         Figures, for HTML, Markdown and ``--plot``.
-    promises
+    claims
         Targets and guarantees that are tested here, for readers of test results.
     live
         Facts that vary from run to run, such as times: shown on the terminal, never written to a file.
@@ -170,7 +170,7 @@ class Document:
     notes: Sequence[str] = ()
     next: str = ""
     figures: Sequence[Figure] = ()
-    promises: Sequence[Promise] = ()
+    claims: Sequence[Claim] = ()
     live: Sequence[str] = ()
 
     def sentences(self) -> list[str]:
@@ -295,9 +295,9 @@ def ranges(edges: Sequence[float]) -> list[str]:
     """
     if not edges:
         return ["all"]
-    shown = [number(edge) for edge in edges]
-    between = [f"{low} to below {high}" for low, high in pairwise(shown)]
-    return [f"below {shown[0]}", *between, f"{shown[-1]} and above"]
+    texts = [number(edge) for edge in edges]
+    between = [f"{low} to below {high}" for low, high in pairwise(texts)]
+    return [f"below {texts[0]}", *between, f"{texts[-1]} and above"]
 
 
 def p_text(value: float | None) -> str:

@@ -84,8 +84,8 @@ def hashes(columns: Sequence[NDArray[np.generic]], *key: int) -> NDArray[np.uint
     uint64, shape (n,)
     """
     mixed = np.zeros(len(columns[0]), dtype=np.uint64)
-    for each in key:
-        mixed = _split_mix(mixed ^ np.uint64(each))
+    for number in key:
+        mixed = _split_mix(mixed ^ np.uint64(number))
     for column in columns:
         wide = column.astype(np.float64 if column.dtype.kind == "f" else np.int64)
         mixed = _split_mix(mixed ^ wide.view(np.uint64))
@@ -103,10 +103,10 @@ def _split_mix(state: NDArray[np.uint64]) -> NDArray[np.uint64]:
 
 def digest(columns: Sequence[NDArray[np.generic]]) -> int:
     """Compute the 64-bit digest of all values of some columns, in order."""
-    found = blake2b(digest_size=8)
+    state = blake2b(digest_size=8)
     for column in columns:
-        found.update(np.ascontiguousarray(column).tobytes())
-    return int.from_bytes(found.digest(), "little")
+        state.update(np.ascontiguousarray(column).tobytes())
+    return int.from_bytes(state.digest(), "little")
 
 
 def check_seed(seed: int) -> None:

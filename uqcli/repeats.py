@@ -51,10 +51,12 @@ def are_copies(rows: Rows) -> bool:
     order = np.lexsort(list(reversed(values)))
     new: Bools = np.zeros(len(order), dtype=np.bool_)
     new[:1] = True
-    for each in values:
-        new[1:] |= each[order][1:] != each[order][:-1]
+    for value in values:
+        new[1:] |= value[order][1:] != value[order][:-1]
     starts = np.flatnonzero(new)
-    size, positives = (np.add.reduceat(each[order], starts) for each in (count, np.where(positive, count, 0)))
+    size, positives = (
+        np.add.reduceat(values[order], starts) for values in (count, np.where(positive, count, 0))
+    )
     return labels_say_copies(size, positives) is True
 
 
@@ -103,52 +105,52 @@ class WeightSummary:
     def add_rows(self, rows: Rows) -> None:
         """Add usable rows."""
         weight = rows.counted()
-        there = rows if weight.all() else rows.only(weight > 0)
-        label = there.positive if there.label_class is None else there.label_class
-        number = np.zeros(len(there), dtype=np.int64) if label is None else label.astype(np.int64)
-        if len(there):
-            self.add(list(there.numbers.values()), number, there.counted())
+        positive = rows if weight.all() else rows.only(weight > 0)
+        label = positive.positive if positive.label_class is None else positive.label_class
+        number = np.zeros(len(positive), dtype=np.int64) if label is None else label.astype(np.int64)
+        if len(positive):
+            self.add(list(positive.numbers.values()), number, positive.counted())
 
     def add(self, numbers: Sequence[Floats], label: Ints, weight: Ints) -> None:
         """Add rows of positive weight; arrays of shape (n,)."""
         if len(self.values) <= MOST_VALUES:
             self.values.update(np.unique(weight)[: MOST_VALUES + 1].tolist())
-        for each in np.unique(label).tolist():
-            there = label == each
-            rows, total = self.of_label.get(each, (0, 0))
-            self.of_label[each] = rows + int(there.sum()), total + int(weight[there].sum())
+        for number in np.unique(label).tolist():
+            of_number = label == number
+            rows, total = self.of_label.get(number, (0, 0))
+            self.of_label[number] = rows + int(of_number.sum()), total + int(weight[of_number].sum())
         key = hashes(numbers)
         if len(self.key) == MOST_SAMPLED:
             near = key <= self.key[-1]
             key, label, weight, numbers = key[near], label[near], weight[near], [numbers[0][near]]
         new = (key, numbers[0], weight, weight * (label % 2), np.ones_like(weight))
         old = (self.key, self.value, self.size, self.odd, self.rows)
-        keys, values, *counts = (np.concatenate(each) for each in zip(old, new, strict=True))
+        keys, values, *counts = (np.concatenate(pair) for pair in zip(old, new, strict=True))
         self.key, first, inverse = np.unique(keys, return_index=True, return_inverse=True)
         sums = np.zeros((len(counts), len(self.key)), dtype=np.int64)
-        for place, each in enumerate(counts):
-            np.add.at(sums[place], inverse, each)
+        for place, count in enumerate(counts):
+            np.add.at(sums[place], inverse, count)
         kept = slice(MOST_SAMPLED)
         self.key, self.value = self.key[kept], values[first][kept]
         self.size, self.odd, self.rows = sums[:, kept]
 
     def caution(self) -> str:
         """Return the caution if the weights do not count independent rows; empty if nothing suggests so."""
-        said = self._looks()
+        reason = self._looks()
         order = np.argsort(self.value, kind="stable")
-        copies = labels_say_copies(self.size[order], self.odd[order]) if said else False
+        copies = labels_say_copies(self.size[order], self.odd[order]) if reason else False
         if copies is None:  # grouped counts have rows of the other label at the same values
             copies = self.rows[self.rows > 1].sum() < _SHARED * self.rows.sum()
         if not copies:
             return ""
         return (
-            f"{said}: a weight of n must stand for n independent rows. Otherwise no interval, test or "
+            f"{reason}: a weight of n must stand for n independent rows. Otherwise no interval, test or "
             "certificate is valid."
         )
 
     def _looks(self) -> str:
         """Return the reason why the weights look unlike counts; empty if they do not."""
-        rows, total = (sum(each[at] for each in self.of_label.values()) for at in (0, 1))
+        rows, total = (sum(totals[at] for totals in self.of_label.values()) for at in (0, 1))
         if total > _HEAVY * rows:
             return f"weights are {total / rows:.3g} on average"
         means = [total / rows for rows, total in self.of_label.values() if rows >= _LEAST_OF_A_LABEL]

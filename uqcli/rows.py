@@ -92,12 +92,12 @@ class Rows:
     def only(self, rows: Ints | Bools) -> Rows:
         """Select rows by indices or a mask."""
         return Rows(
-            numbers={role: each[rows] for role, each in self.numbers.items()},
+            numbers={role: values[rows] for role, values in self.numbers.items()},
             positive=_only(self.positive, rows),
             label_class=_only(self.label_class, rows),
             weight=_only(self.weight, rows),
-            groups={column: each[rows] for column, each in self.groups.items()},
-            features={column: each.only(rows) for column, each in self.features.items()},
+            groups={column: codes[rows] for column, codes in self.groups.items()},
+            features={column: feature.only(rows) for column, feature in self.features.items()},
             position=_only(self.position, rows),
             valid=_only(self.valid, rows),
         )
@@ -119,8 +119,8 @@ class Rows:
 
     def weighing(self, weight: Ints) -> Rows:
         """Reweight and drop rows of weight 0."""
-        there = np.flatnonzero(weight)
-        return replace(self.only(there), weight=weight[there])
+        present = np.flatnonzero(weight)
+        return replace(self.only(present), weight=weight[present])
 
     def pooled(self) -> Rows:
         """Pool equal usable rows, adding their weights, in an order that does not depend on the row order.
@@ -128,10 +128,10 @@ class Rows:
         Sorted by the first number, then by label, features, groups and the other numbers.
         """
         rows = self.usable()
-        keys = [_comparable(each) for each in rows._columns()]
+        keys = [_comparable(column) for column in rows._columns()]
         weight = rows.counted()
-        there = np.flatnonzero(weight)
-        order = there[_sorted([each[there] for each in keys])]
+        present = np.flatnonzero(weight)
+        order = present[_sorted([key[present] for key in keys])]
         new = np.zeros(len(order), dtype=np.bool_)
         new[:1] = True
         for key in keys:
@@ -143,26 +143,26 @@ class Rows:
     @staticmethod
     def joined(parts: Sequence[Rows]) -> Rows:
         """Concatenate the usable rows of at least one part; all parts have the same columns."""
-        parts = [each.usable() for each in parts]
+        parts = [part.usable() for part in parts]
         first = parts[0]
         return Rows(
-            numbers={role: np.concatenate([each.numbers[role] for each in parts]) for role in first.numbers},
-            positive=_joined([each.positive for each in parts]),
-            label_class=_joined([each.label_class for each in parts]),
-            weight=_joined([each.weight for each in parts]),
-            groups={name: np.concatenate([each.groups[name] for each in parts]) for name in first.groups},
+            numbers={role: np.concatenate([part.numbers[role] for part in parts]) for role in first.numbers},
+            positive=_joined([part.positive for part in parts]),
+            label_class=_joined([part.label_class for part in parts]),
+            weight=_joined([part.weight for part in parts]),
+            groups={name: np.concatenate([part.groups[name] for part in parts]) for name in first.groups},
             features={
-                name: replace(known, value=np.concatenate([each.features[name].value for each in parts]))
+                name: replace(known, value=np.concatenate([part.features[name].value for part in parts]))
                 for name, known in first.features.items()
             },
-            position=_joined([each.position for each in parts]),
+            position=_joined([part.position for part in parts]),
         )
 
     def _columns(self) -> list[NDArray[Any]]:
         """Return the columns that define whether rows are equal."""
         first, *others = self.numbers.values()
-        labels = [each for each in (self.positive, self.label_class) if each is not None]
-        features = [each.value for each in self.features.values()]
+        labels = [label for label in (self.positive, self.label_class) if label is not None]
+        features = [feature.value for feature in self.features.values()]
         return [first, *labels, *features, *self.groups.values(), *others]
 
 

@@ -27,7 +27,7 @@ def visible(text: str) -> str:
     """
     if text.isprintable():
         return text
-    return "".join(_escaped(each) if acts(each) else each for each in text)
+    return "".join(_escaped(character) if acts(character) else character for character in text)
 
 
 def discreet(text: str) -> str:

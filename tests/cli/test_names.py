@@ -12,7 +12,7 @@ from junitparser import JUnitXml
 from prometheus_client.parser import text_string_to_metric_families
 
 from tests.cli.conftest import sample_frame
-from uqcli.document import Document, Promise, Table
+from uqcli.document import Claim, Document, Table
 from uqcli.errors import DataError, GateError
 from uqcli.reports.failure import Failure, failed_report
 from uqcli.reports.gates import Gate, JudgedGate
@@ -99,8 +99,8 @@ def test_markdown_page(name):
 @pytest.mark.parametrize("name", NAMES)
 def test_junit(name):
     gate = Gate(path=name, operator="<", value=1.0, text=f"{name} < 1")
-    promises = [Promise(name=name, kept=kept, said=name) for kept in (True, False, None)]
-    document = Document(title=name, tables=(), promises=promises)
+    claims = [Claim(name=name, kept=kept, said=name) for kept in (True, False, None)]
+    document = Document(title=name, tables=(), claims=claims)
     failure = Failure(command=name, exit_code=3, found=name)
     text = to_junit("tce", document, [JudgedGate(gate=gate, artifact=name, actual=0.5)], failure)
     assert not acting(text)

@@ -13,7 +13,7 @@ from uqcli.errors import GateError
 from uqcli.jobs.bin.run import bin_rows
 from uqcli.jobs.result import Result
 from uqcli.methods.bin.grid import GridSpec
-from uqcli.reports.origin import Origin
+from uqcli.reports.provenance import Provenance
 
 ROLES = Roles(numbers={"score": "score", "uncertainty": "uncertainty"}, label="label")
 
@@ -44,5 +44,5 @@ def test_what_failed_is_saved_where_it_says_so(grid, tmp_path, kept, gate, writt
     result = Result(report=Alarm(), artifact=grid, failure=GateError(["an alarm"]), saved_though_failed=kept)
     options = ReportOptions(quiet=True, fail_if=None if gate is None else [gate])
     with pytest.raises(GateError):
-        deliver(result, options, origin=Origin(command="watch"), output=str(place))
+        deliver(result, options, provenance=Provenance(command="watch"), output=str(place))
     assert place.exists() is written

@@ -12,7 +12,7 @@ from uqcli.counts import ValueCounts
 from uqcli.methods.calibrate.histogram import error_p_values, fit_histogram
 from uqcli.methods.conformal.coverage_test import coverage_p_value, effective_rows
 from uqcli.methods.conformal.scores import SCORES
-from uqcli.methods.conformal.thresholds import THRESHOLDS, LabelScores, Promise
+from uqcli.methods.conformal.thresholds import THRESHOLDS, CoverageGuarantee, LabelScores
 
 REPETITIONS = int(os.environ.get("STATISTICAL_REPETITIONS", "60"))
 ALPHA, LEVEL = Fraction(1, 10), 0.05
@@ -25,8 +25,8 @@ def of_target(random, method, calibration, tested):
     weights = TARGET / SOURCE
     score = SCORES[method].of_labels(posterior(x, SOURCE), label, random.random(calibration))
     rule = THRESHOLDS[ConformalMode.LABEL_SHIFT]
-    promise = Promise(alphas=[ALPHA] * 3, weights=weights.tolist())
-    threshold = np.array([rule(LabelScores(score=score, label=label, weight=None), promise)])
+    guarantee = CoverageGuarantee(alphas=[ALPHA] * 3, weights=weights.tolist())
+    threshold = np.array([rule(LabelScores(score=score, label=label, weight=None), guarantee)])
     new, x = gaussian_mixture(random, tested, TARGET)
     inside = SCORES[method].sets(posterior(x, SOURCE), threshold, random.random(tested))
     missed = ~inside[np.arange(tested), new]

@@ -94,8 +94,8 @@ def class_rows(
         raise UsageError(f"{len(classes)} classes for {len(of_classes)} columns", expected="one for each")
     frame = table_of(_side_by_side(columns, of_classes))
     names = classes if classes is not None else [name.removeprefix(PREFIX) for name in of_classes]
-    found = ClassColumns(columns=",".join(of_classes), names=tuple(names))
-    roles = replace(_roles(columns, {}), class_columns=found)
+    class_columns = ClassColumns(columns=",".join(of_classes), names=tuple(names))
+    roles = replace(_roles(columns, {}), class_columns=class_columns)
     return DataRequest(inputs=(), frame=frame, roles=roles)
 
 
@@ -181,10 +181,10 @@ def table_of(columns: Mapping[str, Column]) -> pl.DataFrame:
         A column has more than one dimension, mixed types, or another length than the first.
     """
     made = [series_of(name, values) for name, values in columns.items()]
-    for each in made:
-        if len(each) != len(made[0]):
+    for column in made:
+        if len(column) != len(made[0]):
             raise DataError(
-                f"{each.name} has {len(each)} values", expected=f"{len(made[0])}, as {made[0].name} has"
+                f"{column.name} has {len(column)} values", expected=f"{len(made[0])}, as {made[0].name} has"
             )
     return pl.DataFrame(made)
 

@@ -35,11 +35,11 @@ def decimal_text(name: str, value: Decimal) -> str:
     if not isinstance(value, Fraction):
         return str(value)
     with decimal.localcontext(prec=_DIGITS):
-        found = decimal.Decimal(value.numerator) / decimal.Decimal(value.denominator)
-    if Fraction(found) != value:
+        exact = decimal.Decimal(value.numerator) / decimal.Decimal(value.denominator)
+    if Fraction(exact) != value:
         raise UsageError(
             f"{name} {value} is no decimal",
             expected="a fraction of tenths, hundredths and so on",
             remedy="give as many digits as it takes, as text",
         )
-    return f"{found:f}"
+    return f"{exact:f}"

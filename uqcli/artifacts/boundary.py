@@ -211,7 +211,7 @@ class BoundaryArtifact(Saved, frozen=True, kw_only=True):
         expected = self._expected_rows()
         raised = not isinstance(self.recalibration, msgspec.UnsetType)
         return Document(
-            title=f"Boundary ({self.algorithm}) for {self._promise(certified)}",
+            title=f"Boundary ({self.algorithm}) for {self._target_text(certified)}",
             lead=self._scores_in_words() if raised else (),
             tables=[
                 threshold_table(self.uncertainty_edges, self.thresholds, raised=raised),
@@ -234,32 +234,34 @@ class BoundaryArtifact(Saved, frozen=True, kw_only=True):
             return []
         both = (self.expected.recall, self.expected.precision)
         name = EXPECTED if isinstance(self.target, msgspec.UnsetType) else EXPECTED_THERE
-        return [(name, *(share_in_range(each.value, each.low, each.high) for each in both), "")]
+        return [
+            (name, *(share_in_range(estimate.value, estimate.low, estimate.high) for estimate in both), "")
+        ]
 
     def in_a_sentence(self) -> str:
         """See Saved: with its result on the calibration set."""
-        promise = self._promise("" if self.certified is None else ", certified")
+        target = self._target_text("" if self.certified is None else ", certified")
         rate = f"{100 * self.fit.selected / self.fit.rows:.2f} %"
-        return f"Boundary ({self.algorithm}) for {promise}; alert rate {rate} on the calibration set"
+        return f"Boundary ({self.algorithm}) for {target}; alert rate {rate} on the calibration set"
 
-    def _promise(self, certified: str = "") -> str:
+    def _target_text(self, certified: str = "") -> str:
         constraint = parse_constraint(self.constraint.kind, self.constraint.value)
-        there = "" if isinstance(self.target, msgspec.UnsetType) else " on target data"
+        data = "" if isinstance(self.target, msgspec.UnsetType) else " on target data"
         margin = "" if isinstance(self.margin, msgspec.UnsetType) else f" with margin {self.margin:g}"
-        return f"{constraint.promise() if certified else constraint.target()}{there}{margin}{certified}"
+        return f"{constraint.text() if certified else constraint.target()}{data}{margin}{certified}"
 
     def _scores_in_words(self) -> list[str]:
         """Describe how scores are transformed, and for which class priors."""
-        said, by, target = [], self.recalibration, self.target
+        sentences, by, target = [], self.recalibration, self.target
         if not isinstance(by, msgspec.UnsetType):
-            said.append(recalibration_in_words(by.coefficient, by.low, by.high))
+            sentences.append(recalibration_in_words(by.coefficient, by.low, by.high))
         if not isinstance(target, msgspec.UnsetType):
             negative, positive = target.weights
-            said.append(
+            sentences.append(
                 f"Negatives are {negative:.4g} and positives {positive:.4g} times as frequent in the target "
                 f"data; precision there is {share(target.precision)}."
             )
-        return said
+        return sentences
 
 
 def threshold_table(
@@ -269,8 +271,8 @@ def threshold_table(
     if len(thresholds) == 1:
         return Table(title="", header=("flag when",), rows=((rule(thresholds[0], raised=raised),),))
     rows = [
-        (name, rule(each, raised=raised))
-        for name, each in zip(ranges(uncertainty_edges), thresholds, strict=True)
+        (name, rule(threshold, raised=raised))
+        for name, threshold in zip(ranges(uncertainty_edges), thresholds, strict=True)
     ]
     return Table(title="", header=("uncertainty", "flag when"), rows=rows, left=2)
 

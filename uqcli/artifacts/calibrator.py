@@ -84,7 +84,7 @@ class CalibratorArtifact(Saved, frozen=True, kw_only=True):
 
     def contradiction(self) -> str | None:
         """See Saved."""
-        if self.weights is not None and not all(0 < each < math.inf for each in self.weights):
+        if self.weights is not None and not all(0 < weight < math.inf for weight in self.weights):
             return "a class weight is not finite and above 0"
         if self.weights is not None and len(self.weights) != (len(self.of_classes) or 2):
             return "its class weights are not one for each class"
@@ -115,13 +115,13 @@ class CalibratorArtifact(Saved, frozen=True, kw_only=True):
 
     def calibrated(self, rows: Rows) -> Calibrated:
         """Compute probabilities, in the target data if there are weights; features have the map's levels."""
-        features = {name: each.value for name, each in rows.features.items()}
+        features = {name: feature.value for name, feature in rows.features.items()}
         corrected = self.scale.corrected(rows.score)
-        found = self.calibration_of_rows.predict(corrected, self.scale, rows.uncertainty, features)
+        calibrated = self.calibration_of_rows.predict(corrected, self.scale, rows.uncertainty, features)
         if self.weights is None:
-            return found
+            return calibrated
         negative, positive = self.weights
-        return replace(found, probability=Scale.in_target(found.probability, (negative, positive)))
+        return replace(calibrated, probability=Scale.in_target(calibrated.probability, (negative, positive)))
 
     @property
     def calibration_of_classes(self) -> ClassMap:
@@ -131,10 +131,10 @@ class CalibratorArtifact(Saved, frozen=True, kw_only=True):
 
     def calibrated_classes(self, probability: Matrix) -> Matrix:
         """Compute probabilities of shape (n, C), in the target data if there are weights [LS Prop. 1]."""
-        found = self.calibration_of_classes.probabilities(probability)
+        calibrated = self.calibration_of_classes.probabilities(probability)
         if self.weights is None:
-            return found
-        weighted = found * np.array(self.weights)
+            return calibrated
+        weighted = calibrated * np.array(self.weights)
         shares: Matrix = weighted / weighted.sum(axis=1, keepdims=True)
         return shares
 
@@ -162,12 +162,12 @@ class CalibratorArtifact(Saved, frozen=True, kw_only=True):
 
     def _adds_classes(self, roles: Roles, form: NewColumns) -> AddedColumns:
         """Add one column per class."""
-        names = [f"{form.prefix}calibrated_{each}" for each in self.of_classes]
+        names = [f"{form.prefix}calibrated_{name}" for name in self.of_classes]
 
         def compute(rows: Rows) -> dict[str, Floats]:
             uniform = 1 / len(names)
-            found = self.calibrated_classes(rows.filled(probabilities(rows, roles), uniform))
-            return dict(zip(names, found.T, strict=True))
+            calibrated = self.calibrated_classes(rows.filled(probabilities(rows, roles), uniform))
+            return dict(zip(names, calibrated.T, strict=True))
 
         return AddedColumns(types=dict.fromkeys(names, "float64"), compute=compute)
 

@@ -12,7 +12,7 @@ _LARGEST_WEIGHT = 1e100
 
 def are_weights(weights: Sequence[float]) -> bool:
     """Whether the values can be class weights: finite, non-negative and not all 0."""
-    return all(0 <= each < _LARGEST_WEIGHT for each in weights) and any(weights)
+    return all(0 <= weight < _LARGEST_WEIGHT for weight in weights) and any(weights)
 
 
 def columns_of_classes(columns: Mapping[str, str], classes: Sequence[str]) -> str | None:

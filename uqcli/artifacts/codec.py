@@ -63,9 +63,9 @@ def _rest(content: dict[str, Any]) -> dict[str, Any]:
 def _plain(value: Any) -> Any:
     """Convert whole floats to integers, recursively."""
     if isinstance(value, dict):
-        return {name: _plain(each) for name, each in value.items()}
+        return {name: _plain(item) for name, item in value.items()}
     if isinstance(value, list):
-        return [_plain(each) for each in value]
+        return [_plain(item) for item in value]
     return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
@@ -124,8 +124,10 @@ def load_kind(name: str, model: type[Kind]) -> Kind:
     """
     artifact = load_unedited(name)
     if not isinstance(artifact, model):
-        wanted = next(kind for kind in ArtifactKind if model_of(kind) is model)
-        raise ArtifactError(f"'{name}' is a rule file of kind {artifact.kind}", expected=f"kind {wanted}")
+        kind_of_model = next(kind for kind in ArtifactKind if model_of(kind) is model)
+        raise ArtifactError(
+            f"'{name}' is a rule file of kind {artifact.kind}", expected=f"kind {kind_of_model}"
+        )
     return artifact
 
 
@@ -186,12 +188,12 @@ def _header(content: bytes, name: str) -> Any:
     """Parse strict JSON; duplicate keys are refused, since programs differ in which one they use."""
 
     def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-        found = dict(pairs)
-        if len(found) < len(pairs):
-            names = [each for each, _ in pairs]
-            twice = next(each for each in names if names.count(each) > 1)
+        fields = dict(pairs)
+        if len(fields) < len(pairs):
+            names = [key for key, _ in pairs]
+            twice = next(name for name in names if names.count(name) > 1)
             raise ValueError(f"the key '{twice}' stands in it twice")
-        return found
+        return fields
 
     try:
         msgspec.json.decode(content)

@@ -88,7 +88,7 @@ class ConformalArtifact(Saved, frozen=True, kw_only=True):
             return "a threshold is not between 0 and 1"
         if self.calibration_rows is not None and len(self.calibration_rows) != len(classes):
             return "it does not have calibration rows for each class"
-        return self._in_groups() or self._in_promise() or columns_of_classes(self.columns, classes)
+        return self._in_groups() or self._in_guarantee() or columns_of_classes(self.columns, classes)
 
     def _in_groups(self) -> str | None:
         groups = self.groups
@@ -102,14 +102,14 @@ class ConformalArtifact(Saved, frozen=True, kw_only=True):
             return "its groups do not have calibration rows each"
         return None if groups.column == self.parameters.by else "its groups are not those of its parameters"
 
-    def _in_promise(self) -> str | None:
-        asked = self.parameters
-        if (asked.method, asked.mode) != (self.method, self.mode):
+    def _in_guarantee(self) -> str | None:
+        parameters = self.parameters
+        if (parameters.method, parameters.mode) != (self.method, self.mode):
             return "its method and mode are not those of its parameters"
         try:
             first, *_ = (
-                decimal("alpha", each, above=0, below=1)
-                for each in (asked.alpha, *(asked.alpha_by_class or {}).values())
+                decimal("alpha", alpha, above=0, below=1)
+                for alpha in (parameters.alpha, *(parameters.alpha_by_class or {}).values())
             )
         except UsageError as error:
             return str(error)
@@ -179,7 +179,7 @@ class ConformalArtifact(Saved, frozen=True, kw_only=True):
 
             types: dict[str, ColumnType] = {name: "labels", size: "int64"}
             return AddedColumns(types=types, labels=tuple(self.classes), compute=listed)
-        names = [f"{form.prefix}in_{each}" for each in self.classes]
+        names = [f"{form.prefix}in_{name}" for name in self.classes]
         if len({*names, size}) < len(names) + 1:
             raise DataError("two classes give one column", expected="other names of the classes")
 
@@ -199,19 +199,19 @@ class ConformalArtifact(Saved, frozen=True, kw_only=True):
         return Document(
             title=f"Prediction sets ({self.in_short()})",
             tables=self.tables(),
-            lead=[self.promise()],
+            lead=[self.guarantee()],
             notes=[f"{self.made_from()}, {count(self.source.dropped)} dropped."],
         )
 
     def in_a_sentence(self) -> str:
         """See Saved: with its guarantee."""
-        return f"{super().in_a_sentence()}. {self.promise().rstrip('.')}"
+        return f"{super().in_a_sentence()}. {self.guarantee().rstrip('.')}"
 
     def in_short(self) -> str:
         """Describe the rule by method, mode and alpha."""
         return f"{self.method}, {self.mode}, alpha {self.parameters.alpha}"
 
-    def promise(self) -> str:
+    def guarantee(self) -> str:
         """State the guarantee."""
         if self.unsealed:
             return f"No guarantee: {self.unsealed}."
@@ -226,7 +226,7 @@ class ConformalArtifact(Saved, frozen=True, kw_only=True):
         }[self.mode]
         return f"Guaranteed coverage: {percent} {whom}, {_ON_AVERAGE}."
 
-    def promised_to(self, name: str) -> float:
+    def guaranteed_of(self, name: str) -> float:
         """Return the guaranteed coverage of a class."""
         own = (self.parameters.alpha_by_class or {}).get(name)
         return 1 - (self.alpha if own is None else float(own))

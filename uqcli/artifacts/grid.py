@@ -206,9 +206,9 @@ def _in_short(edges: Sequence[float]) -> list[str]:
     """Format uncertainty ranges for column headers; the exact edges are printed elsewhere."""
     if not edges:
         return ["all"]
-    shown = [f"{edge:.3g}" for edge in edges]
-    between = [f"{low} to {high}" for low, high in pairwise(shown)]
-    return [f"below {shown[0]}", *between, f"from {shown[-1]}"]
+    texts = [f"{edge:.3g}" for edge in edges]
+    between = [f"{low} to {high}" for low, high in pairwise(texts)]
+    return [f"below {texts[0]}", *between, f"from {texts[-1]}"]
 
 
 def grid_artifact(cells: Cells, source: Source, parameters: GridParameters) -> GridArtifact:
@@ -232,7 +232,7 @@ def _place_in(cells: Cells, rows: Rows) -> tuple[Ints, Ints]:
         row = np.zeros(len(rows.score), dtype=np.int64)
     else:
         row = bin_of(rows.uncertainty, cells.uncertainty_edges)
-    for number_of, each in enumerate(cells.rows):
+    for number_of, cells_of_row in enumerate(cells.rows):
         inside = row == number_of
-        column[inside] = bin_of(rows.score[inside], each.lower[1:])
+        column[inside] = bin_of(rows.score[inside], cells_of_row.lower[1:])
     return row, column

@@ -165,7 +165,7 @@ def roles_of(artifacts: Sequence[Saved], named: ColumnOverrides, *, labelled: bo
         numbers=numbers,
         label=_column(artifacts, "label", named.label) if labelled else None,
         weight=_column(artifacts, "weight", named.weight) if labelled and named.weighted else None,
-        features=tuple(each for artifact in artifacts for each in artifact.features()),
+        features=tuple(feature for artifact in artifacts for feature in artifact.features()),
     )
 
 

@@ -144,11 +144,11 @@ class ShiftArtifact(Saved, frozen=True, kw_only=True):
             Source priors with their intervals, if known.
         """
         rows = []
-        priors = [f"{each:.4f}" for each in self.source_prior]
-        shares = priors if source_shares is None else [interval(each) for each in source_shares]
+        priors = [f"{share:.4f}" for share in self.source_prior]
+        shares = priors if source_shares is None else [interval(share) for share in source_shares]
         columns = zip(shares, self.target_shares(), self.estimates().items(), strict=True)
         for source, target, (name, weight) in columns:
-            shown = interval(weight) if isinstance(weight, Estimate) else f"{weight:.4f}"
-            rows.append((printable(name), source, interval(target), shown))
+            text = interval(weight) if isinstance(weight, Estimate) else f"{weight:.4f}"
+            rows.append((printable(name), source, interval(target), text))
         header = ("class", "source prior", "target prior", "weight")
         return Table(title="", header=header, rows=rows[:_MOST_ROWS])

@@ -129,8 +129,8 @@ def _as_ours(error: BaseException) -> UqcliError:
     if isinstance(error, BrokenPipeError):
         return ClosedPipeError("closed pipe")
     if isinstance(error, typer.TyperException):
-        said = error.format_message().replace("Value error, ", "").rstrip(".")  # of the checker of types
-        return UsageError(said, remedy=_where_help_is(error))
+        message = error.format_message().replace("Value error, ", "").rstrip(".")  # of the checker of types
+        return UsageError(message, remedy=_where_help_is(error))
     if _lacks_memory(error):
         return DataError(
             "not enough memory",
@@ -147,16 +147,16 @@ def _as_ours(error: BaseException) -> UqcliError:
 
 def _lacks_memory(error: BaseException) -> bool:
     """Whether an error, or one that led to it, is about memory, as of a library that cannot be loaded."""
-    told: BaseException | None = error
-    while told is not None:
-        if isinstance(told, MemoryError) or getattr(told, "errno", None) == errno.ENOMEM:
+    cause: BaseException | None = error
+    while cause is not None:
+        if isinstance(cause, MemoryError) or getattr(cause, "errno", None) == errno.ENOMEM:
             return True
-        of_library = isinstance(told, ImportError | RuntimeError) or not isinstance(
-            told, Exception
+        of_library = isinstance(cause, ImportError | RuntimeError) or not isinstance(
+            cause, Exception
         )  # a panic
-        if of_library and _NO_MEMORY.search(str(told)):
+        if of_library and _NO_MEMORY.search(str(cause)):
             return True
-        told = told.__cause__ or told.__context__
+        cause = cause.__cause__ or cause.__context__
     return False
 
 
@@ -167,7 +167,7 @@ def _report(error: UqcliError, *, debug: bool) -> None:
         if debug:
             traceback.print_exc()
         if tell(error):
-            sys.stderr.write("".join(f"caution: {each}\n" for each in cautions()))
+            sys.stderr.write("".join(f"caution: {caution}\n" for caution in cautions()))
         sys.stderr.write(f"{error}\n" if isinstance(error, GateError) else f"error: {error}\n")
         sys.stderr.flush()
         conclude()

@@ -90,14 +90,14 @@ def truth(name: str, value: Any) -> bool:
 
 def _file_options(layer: Mapping[str, Any]) -> Settings:
     """Which file to read, as one layer says it."""
-    found: Settings = {}
+    settings: Settings = {}
     if layer.get("config") is not None:
-        found["config"] = layer["config"]
+        settings["config"] = layer["config"]
     if layer.get("no_config") is not None and truth("no-config", layer["no_config"]):
-        found["no_config"] = True
-    if len(found) == 2:
+        settings["no_config"] = True
+    if len(settings) == 2:
         raise UsageError("--config and --no-config together", expected="one of them")
-    return found
+    return settings
 
 
 def _from_file(context: typer.Context, given: str | None) -> list[Settings]:
@@ -134,7 +134,7 @@ def _require_trust(path: Path, content: Settings) -> None:
     elif facts.st_uid not in {os.geteuid(), 0, Path.cwd().stat().st_uid}:
         why = f"which belongs to another user (uid {facts.st_uid})"
     else:
-        why = next((f"which sets {each}" for each in _steering(content)), "")
+        why = next((f"which sets {option}" for option in _steering(content)), "")
     if why:
         raise UsageError(
             f"found configuration '{path}', {why}",
@@ -148,12 +148,15 @@ _PLACES: Final = frozenset({"output", "report", "plot", "frontier", "spark"})
 
 def _steering(content: Settings) -> Iterator[str]:
     """Options that say where results go, or what else is reached."""
-    for table in (content, *(each for each in content.values() if isinstance(each, dict))):
+    for table in (
+        content,
+        *(table_of_command for table_of_command in content.values() if isinstance(table_of_command, dict)),
+    ):
         for name, value in table.items():
             if name in _PLACES:
                 yield name
-            for each in value if isinstance(value, list) else [value]:
-                if isinstance(each, str) and "://" in each:
+            for item in value if isinstance(value, list) else [value]:
+                if isinstance(item, str) and "://" in item:
                     yield f"an address ({name})"
 
 
@@ -206,15 +209,15 @@ def _content(path: Path, *, required: bool) -> Settings | None:
 
 def _from_environment(context: typer.Context) -> Settings:
     start, options = _prefix(str(context.info_name)), _options_of(context)
-    found = {}
+    settings = {}
     for name, value in sorted(os.environ.items()):
         option = name.removeprefix(start).lower()
         if name.startswith(start) and option in {*options, *_OF_THE_FILE}:
-            found[option] = value
+            settings[option] = value
         elif name.startswith(_OURS) and (name.startswith(start) or not name.startswith(_PREFIXES)):
-            _caution(name, [*(f"{start}{each.upper()}" for each in options), *_PREFIXES])
-    of_the_file = {name: found.pop(name) for name in _OF_THE_FILE & set(found)}
-    return _settings(context, found, f"the environment ({start}...)") | of_the_file
+            _caution(name, [*(f"{start}{option.upper()}" for option in options), *_PREFIXES])
+    of_the_file = {name: settings.pop(name) for name in _OF_THE_FILE & set(settings)}
+    return _settings(context, settings, f"the environment ({start}...)") | of_the_file
 
 
 _OURS: Final = "UQCLI_"
@@ -232,7 +235,9 @@ def _caution(name: str, known: Iterable[str]) -> None:
     import difflib
 
     near = difflib.get_close_matches(name, known, n=1, cutoff=0.8)
-    meant = next((f": did you mean {each}{'...' if each in _PREFIXES else ''}?" for each in near), ".")
+    meant = next(
+        (f": did you mean {candidate}{'...' if candidate in _PREFIXES else ''}?" for candidate in near), "."
+    )
     caution(f"The environment variable {name} has no effect{meant}")
 
 

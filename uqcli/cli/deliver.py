@@ -23,7 +23,7 @@ from uqcli.stores.output import check_writable, is_held, open_output, write_byte
 if TYPE_CHECKING:
     from uqcli.artifacts.saved import Saved
     from uqcli.jobs.result import Result
-    from uqcli.reports.origin import Origin
+    from uqcli.reports.provenance import Provenance
     from uqcli.reports.render import RunFacts
 
 
@@ -42,7 +42,7 @@ def check_outputs(
     plot: str | None = None,
     table: str | None = None,
     has_figures: bool = False,
-) -> Origin:
+) -> Provenance:
     """Refuse impossible outputs before any work is done.
 
     Parameters
@@ -85,7 +85,7 @@ def check_outputs(
     check_places(reads, files, outputs, running)
     if STDIO in results and options.json:
         raise UsageError("-o - and --json both want standard output", remedy="give -o FILE")
-    forms = [check_report_name(each) for each in reports]
+    forms = [check_report_name(report) for report in reports]
     has_page = not PAGES.isdisjoint(forms)
     if has_page and has_figures:
         require_drawing()
@@ -102,15 +102,15 @@ def check_outputs(
     if not options.quiet:
         show_progress(STDIO if rows and results[0] is None else results[0])
     digests = has_page or ".xml" in forms
-    return _origin(files, reads.models, read=digests, rules=digests or ".prom" in forms)
+    return _provenance(files, reads.models, read=digests, rules=digests or ".prom" in forms)
 
 
-def _origin(files: tuple[str, ...], models: tuple[str, ...], *, read: bool, rules: bool) -> Origin:
+def _provenance(files: tuple[str, ...], models: tuple[str, ...], *, read: bool, rules: bool) -> Provenance:
     """With digests of data and models where reports speak of them: as they are before the work begins."""
-    from uqcli.reports.origin import Origin, digests_of, digests_of_inputs, rules_of
+    from uqcli.reports.provenance import Provenance, digests_of, digests_of_inputs, rules_of
 
     line = line_of_this_run()
-    return Origin(
+    return Provenance(
         command=line.command,
         line=line.typed,
         configured=line.configured,
@@ -125,7 +125,7 @@ def deliver(
     result: Result[Report, Saved | None],
     options: ReportOptions,
     *,
-    origin: Origin,
+    provenance: Provenance,
     output: str | None = None,
     held: OutputQueue | None = None,
     plot: str | None = None,
@@ -135,7 +135,7 @@ def deliver(
 
     Parameters
     ----------
-    origin
+    provenance
         What the run was asked for and read.
     output
         Where the artifact or the rows go; None for nowhere.
@@ -157,16 +157,18 @@ def deliver(
 
     hide_progress()
     report, failure = result.report, result.failure
-    saved = {name: encode(each) for name, each in _to_be_saved(result, output).items()}
+    saved = {name: encode(model) for name, model in _to_be_saved(result, output).items()}
     gates = judged_gates([parse_gate(text) for text in options.fail_if or []], report.gated)
-    failed = [each.message for each in gates if each.fails]
+    failed = [gate.message for gate in gates if gate.fails]
     stopped = bool(failed) or (failure is not None and not result.saved_though_failed)
-    origin = _with_written(origin, saved, made=bool(result.artifact or result.several), stopped=stopped)
-    said = None if failure is None else Failure.of(origin.command, failure)
-    reports = _report_files(report, options, RunFacts(origin=origin, gates=gates, failure=said), plot)
+    provenance = _with_written(
+        provenance, saved, made=bool(result.artifact or result.several), stopped=stopped
+    )
+    said = None if failure is None else Failure.of(provenance.command, failure)
+    reports = _report_files(report, options, RunFacts(provenance=provenance, gates=gates, failure=said), plot)
     _write({} if stopped else saved, reports, rows=None if stopped else held)
     printing()
-    written = [] if stopped else [*saved, *([origin.rows_to] if origin.rows_to else [])]
+    written = [] if stopped else [*saved, *([provenance.rows_to] if provenance.rows_to else [])]
     written += [] if stopped or table is None else [table]
     written += [name for name, _ in reports]
     stream = sys.stderr if output == STDIO else sys.stdout
@@ -177,7 +179,7 @@ def deliver(
             document = report.document()
             files = [name for name in written if name != STDIO]
             wrote = f"Wrote {', '.join(files)}." if files else ""
-            step = _next_step(document.next, result, origin, files, stopped=stopped)
+            step = _next_step(document.next, result, provenance, files, stopped=stopped)
             to_terminal(document, stream, end=f"{wrote} {step}".strip(), verbose=options.verbose)
         stream.flush()
     except BrokenPipeError:
@@ -196,7 +198,7 @@ def _write(
     """Write all files; reports take their places last, and none does before all are whole."""
     with OutputQueue() as models, OutputQueue() as pages:
         direct = [
-            [each for each in named if not _waits(each, held)]
+            [pair for pair in named if not _waits(pair, held)]
             for named, held in ((saved.items(), models), (reports, pages))
         ]
         for waiting, streams in ((rows, []), (models, direct[0]), (pages, direct[1])):
@@ -220,7 +222,7 @@ def deliver_rows(
     result: Result[Report, Saved | None],
     options: ReportOptions,
     *,
-    origin: Origin,
+    provenance: Provenance,
     output: str | None,
     held: OutputQueue,
 ) -> None:
@@ -229,28 +231,30 @@ def deliver_rows(
     A command that writes rows to a pipe says nothing of itself.
     """
     spoken = replace(options, quiet=True) if output is None else options
-    deliver(result, spoken, origin=replace(origin, rows_to=output or ""), output=output, held=held)
+    deliver(result, spoken, provenance=replace(provenance, rows_to=output or ""), output=output, held=held)
 
 
 def _to_be_saved(result: Result[Report, Saved | None], output: str | None) -> dict[str, Saved]:
     """Artifacts by the names of their files."""
     if output is None:
         return {}
-    named = {output.replace(SEVERAL, each): model for each, model in result.several.items()}
+    named = {output.replace(SEVERAL, text): model for text, model in result.several.items()}
     return named if result.artifact is None else {output: result.artifact, **named}
 
 
-def _with_written(origin: Origin, saved: Mapping[str, bytes], *, made: bool, stopped: bool) -> Origin:
+def _with_written(
+    provenance: Provenance, saved: Mapping[str, bytes], *, made: bool, stopped: bool
+) -> Provenance:
     """With the models and rows that will be written, or why what was made is not."""
-    from uqcli.reports.origin import digest_of, rule_of, written_as
+    from uqcli.reports.provenance import digest_of, rule_of, written_as
 
-    if stopped and (made or origin.rows_to):
-        return replace(origin, rows_to="", unwritten="none was written: the run failed")
+    if stopped and (made or provenance.rows_to):
+        return replace(provenance, rows_to="", unwritten="none was written: the run failed")
     if made and not saved:
-        return replace(origin, unwritten="none was written: --output was not given")
+        return replace(provenance, unwritten="none was written: --output was not given")
     written = {} if stopped else {written_as(name): digest_of(content) for name, content in saved.items()}
     rules = {written_as(name): rule_of(content) or "" for name, content in saved.items() if not stopped}
-    return replace(origin, digests={**origin.digests, **written}, rules={**origin.rules, **rules})
+    return replace(provenance, digests={**provenance.digests, **written}, rules={**provenance.rules, **rules})
 
 
 def _report_files(
@@ -259,13 +263,13 @@ def _report_files(
     """Names and contents of the reports and of the figure that were asked for."""
     from uqcli.reports.render import to_file_format
 
-    made = [
+    files = [
         (name, to_file_format(report, name, facts).encode("utf-8", "backslashreplace"))
         for name in options.report or []
     ]
     if plot is not None:
-        made.append((plot, _plotted(report, plot)))
-    return made
+        files.append((plot, _plotted(report, plot)))
+    return files
 
 
 def _plotted(report: Report, plot: str) -> bytes:
@@ -278,14 +282,19 @@ def _plotted(report: Report, plot: str) -> bytes:
 
 
 def _next_step(
-    then: str, result: Result[Report, Saved | None], origin: Origin, written: Sequence[str], *, stopped: bool
+    then: str,
+    result: Result[Report, Saved | None],
+    provenance: Provenance,
+    written: Sequence[str],
+    *,
+    stopped: bool,
 ) -> str:
     """The command to run next, or the option that saves the rule; empty if neither applies."""
-    if origin.unwritten:
+    if provenance.unwritten:
         name = f"-{SEVERAL}.json to save them" if result.several else ".json to save the rule"
-        return "" if stopped else f"Next: add -o {origin.command}{name}."
+        return "" if stopped else f"Next: add -o {provenance.command}{name}."
     if not then or ("{rule}" in then and not written):
         return ""
-    files = " ".join(map(shlex.quote, origin.files[:2])) + (" ..." if len(origin.files) > 2 else "")
+    files = " ".join(map(shlex.quote, provenance.files[:2])) + (" ..." if len(provenance.files) > 2 else "")
     rule = shlex.quote(written[0]) if written else ""
     return f"Next: uqcli {then.replace('{rule}', rule).replace('{input}', files)}"

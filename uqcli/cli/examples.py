@@ -86,5 +86,5 @@ def with_examples(name: str, summary: str | None) -> str:
         None where Python dropped it (``PYTHONOPTIMIZE=2``).
     """
     return "\n\n".join(
-        [(summary or "").strip(), "\b\nExamples:\n" + "\n".join(f"  {each}" for each in EXAMPLES[name])]
+        [(summary or "").strip(), "\b\nExamples:\n" + "\n".join(f"  {line}" for line in EXAMPLES[name])]
     )

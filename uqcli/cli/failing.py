@@ -51,7 +51,7 @@ _run = _Run()
 def begin(arguments: Sequence[str]) -> None:
     """Take from the words of a command line what can be told before it is parsed."""
     global _run  # noqa: PLW0603
-    command = next((each for each in arguments if not each.startswith("-")), "")
+    command = next((argument for argument in arguments if not argument.startswith("-")), "")
     variable = os.environ.get(f"UQCLI_{command}_REPORT".upper().replace("-", "_"))
     reports = [] if variable is None else [variable]
     words, json, rest = [], False, iter(arguments)
@@ -82,7 +82,7 @@ def ask(command: str, typed: Mapping[str, Any], configured: Mapping[str, Any]) -
 
 
 def _texts(value: Any) -> list[str]:
-    return [str(each) for each in value] if isinstance(value, list | tuple) else [str(value)]
+    return [str(item) for item in value] if isinstance(value, list | tuple) else [str(value)]
 
 
 def printing() -> None:
@@ -150,22 +150,22 @@ def _taken(words: Iterable[str]) -> set[Hashable]:
         if glob.has_magic(word):
             with suppress(OSError, ValueError):
                 names.update(glob.glob(word, recursive=True))  # noqa: PTH207
-    found = {identity for name in names if name for identity in _identities(name)}
+    identities = {identity for name in names if name for identity in _identities(name)}
     for stream in (0, 1):  # an input may come by a redirection
         with suppress(OSError):
             facts = os.fstat(stream)
-            found |= {(facts.st_dev, facts.st_ino)} if stat.S_ISREG(facts.st_mode) else set()
-    return found
+            identities |= {(facts.st_dev, facts.st_ino)} if stat.S_ISREG(facts.st_mode) else set()
+    return identities
 
 
 def _identities(name: str) -> set[Hashable]:
     """What makes a place one, whatever its names."""
-    found: set[Hashable] = set()
+    identities: set[Hashable] = set()
     with suppress(OSError, ValueError):
-        found.add(os.path.realpath(name))
+        identities.add(os.path.realpath(name))
         facts = os.stat(name)  # noqa: PTH116
-        found.add((facts.st_dev, facts.st_ino))
-    return found
+        identities.add((facts.st_dev, facts.st_ino))
+    return identities
 
 
 def _is_artifact(name: str) -> bool:

@@ -93,12 +93,14 @@ def _parameters_of(group: Any) -> list[inspect.Parameter]:
     hints = get_type_hints(group, include_extras=True)
     return [
         inspect.Parameter(
-            each.name,
+            field.name,
             inspect.Parameter.KEYWORD_ONLY,
-            default=each.default,
-            annotation=Annotated[hints[each.name], _known_to_typer(group.panel, each.name, **each.metadata)],
+            default=field.default,
+            annotation=Annotated[
+                hints[field.name], _known_to_typer(group.panel, field.name, **field.metadata)
+            ],
         )
-        for each in fields(group)
+        for field in fields(group)
     ]
 
 

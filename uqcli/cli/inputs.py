@@ -124,13 +124,13 @@ def rows_output(rows: RowOutput, held: OutputQueue, running: RunOptions) -> Rows
     from uqcli.jobs.stream.output import RowsOutput
 
     place = rows.output or STDIO
-    asked = rows.output_format
+    file_format = rows.output_format
     if running.engine is EngineName.SPARK and facts_of_name(place).format is None:
-        asked = asked or FileFormat.PARQUET
-    format_of(place, asked)
+        file_format = file_format or FileFormat.PARQUET
+    format_of(place, file_format)
     return RowsOutput(
         place=place,
-        file_format=asked,
+        file_format=file_format,
         prefix=rows.prefix,
         overwrite=rows.overwrite,
         union=rows.union,

@@ -40,7 +40,7 @@ def remember(
     typed, configured
         Options and arguments by name; of ``configured`` what nobody typed.
     """
-    by_name = {str(each.name): each for each in parameters}
+    by_name = {str(parameter.name): parameter for parameter in parameters}
     arguments = [
         text
         for name, value in typed.items()
@@ -48,7 +48,7 @@ def remember(
         for text in _texts(value)
     ]
     options = _options(by_name, typed)
-    if any(each.startswith("-") and each != "-" for each in arguments):
+    if any(argument.startswith("-") and argument != "-" for argument in arguments):
         options, arguments = [], [*options, "--", *arguments]  # names that look like options
     words = ["uqcli", command, *arguments, *options]
     _line.set(
@@ -66,11 +66,11 @@ def _options(by_name: Mapping[str, Any], given: Mapping[str, Any]) -> list[str]:
     for name, value in given.items():
         option = by_name[name]
         if option.param_type_name == "option" and name not in _LEFT_OUT:
-            known_as = next(each for each in option.opts if each.startswith("--"))
+            known_as = next(name for name in option.opts if name.startswith("--"))
             words += [known_as] if option.is_flag else [w for text in _texts(value) for w in (known_as, text)]
     return words
 
 
 def _texts(value: Any) -> list[str]:
-    texts = [str(each) for each in value] if isinstance(value, list | tuple) else [str(value)]
-    return [shown_address(each) for each in texts]
+    texts = [str(item) for item in value] if isinstance(value, list | tuple) else [str(value)]
+    return [shown_address(text) for text in texts]

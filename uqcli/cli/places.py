@@ -59,15 +59,15 @@ class Reads:
         from uqcli.engines.request import ReadOptions
 
         options = ReadOptions() if self.reading is None else read_options(self.reading)
-        found: list[str] = []
+        files: list[str] = []
         for name in self.tables:
             try:
-                found += [file.name for file in resolve_inputs([name], options)]
+                files += [file.name for file in resolve_inputs([name], options)]
             except UqcliError:
                 if is_address(name):  # it would be waited for again
                     raise
-                found.append(name)
-        return tuple(found)
+                files.append(name)
+        return tuple(files)
 
 
 def check_places(reads: Reads, files: Iterable[str], outputs: Iterable[str], running: RunOptions) -> None:

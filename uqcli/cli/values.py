@@ -45,12 +45,12 @@ class _Plain:
         if value is None:
             return () if several else None
         if several and get_args(self._annotation) == (str,) and isinstance(value, list | tuple):
-            if get_origin(self._annotation) is list and all(isinstance(each, str) for each in value):
+            if get_origin(self._annotation) is list and all(isinstance(item, str) for item in value):
                 return list(value)
         elif not several:
-            found = _plain(value, self._annotation)
-            if found is not None and self._holds(found):
-                return found
+            value_of_type = _plain(value, self._annotation)
+            if value_of_type is not None and self._holds(value_of_type):
+                return value_of_type
         return self._theirs().coerce(value, param=param, ctx=ctx)
 
     def _holds(self, value: Any) -> bool:
@@ -68,7 +68,7 @@ def _plain(value: Any, annotation: Any) -> Any:
     if not isinstance(value, str):
         return None
     if issubclass(annotation, StrEnum):
-        return next((each for each in annotation if each == value), None)
+        return next((choice for choice in annotation if choice == value), None)
     number = _NUMBERS.get(annotation)
     if number is None or not number.fullmatch(value):
         return None

@@ -35,14 +35,14 @@ def class_spellings(classes: Sequence[str]) -> Spellings:
     truths = {"false": 0, "0": 0, "true": 1, "1": 1}
     folded = {truths.get(name.lower()) for name in classes} == {0, 1} and len(classes) == 2
     if folded:
-        of_text = {each: int(truths[classes[1].lower()] == truth) for each, truth in truths.items()}
+        of_text = {spelling: int(truths[classes[1].lower()] == truth) for spelling, truth in truths.items()}
     return Spellings(of_text=spelled | of_text, folded=folded)
 
 
 def expected_classes(classes: Sequence[str]) -> str:
     """Format the expected classes for an error about a label."""
-    shown = list(classes)[:12]
-    return f"one of the classes {', '.join(shown)}{' ...' if len(shown) > 11 else ''}"
+    names = list(classes)[:12]
+    return f"one of the classes {', '.join(names)}{' ...' if len(names) > 11 else ''}"
 
 
 def _other_spelling(name: str) -> str:

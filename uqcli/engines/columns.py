@@ -61,7 +61,7 @@ def _misspelt(name: str, columns: Sequence[str]) -> list[str]:
     """Suggest columns for a misspelt name; a name with other words or numbers is not suggested."""
     folded = {column.casefold(): column for column in columns if _words(column) == _words(name)}
     near = difflib.get_close_matches(name.casefold(), folded, n=3, cutoff=0.75)
-    return [folded[each] for each in near if abs(len(each) - len(name)) <= _SLIP]
+    return [folded[candidate] for candidate in near if abs(len(candidate) - len(name)) <= _SLIP]
 
 
 def _words(name: str) -> tuple[int, list[str]]:

@@ -127,10 +127,10 @@ def facts_of_name(name: str) -> NameFacts:
     path = Path(name.lower())
     compression = _COMPRESSIONS.get(path.suffix)
     suffix = Path(path.stem).suffix if compression else path.suffix
-    found = _FORMATS.get(suffix)
-    if compression and (found is None or not found.is_text):
-        found = None
-    return NameFacts(format=found, compression=compression, delimiter="\t" if suffix == ".tsv" else ",")
+    file_format = _FORMATS.get(suffix)
+    if compression and (file_format is None or not file_format.is_text):
+        file_format = None
+    return NameFacts(format=file_format, compression=compression, delimiter="\t" if suffix == ".tsv" else ",")
 
 
 def resolve_inputs(arguments: Sequence[str], options: ReadOptions) -> tuple[InputFile, ...]:
@@ -178,10 +178,10 @@ def _expand(argument: str, options: ReadOptions) -> Iterator[InputFile]:
         )
         return
     tree = tree_of(argument)
-    found = tree.entry(argument)
-    if found is not None and found.is_folder:
-        yield from _directory(tree, found, options)
-    elif found is not None or not glob.has_magic(argument):
+    entry = tree.entry(argument)
+    if entry is not None and entry.is_folder:
+        yield from _directory(tree, entry, options)
+    elif entry is not None or not glob.has_magic(argument):
         yield _file(tree, argument, options)
     else:
         matches = tree.matches(argument)
@@ -254,7 +254,7 @@ _NOT_OF_ROWS: Final = frozenset(
 """File name extensions that are not taken for CSV."""
 
 
-def format_of(name: str, asked: FileFormat | None) -> FileFormat:
+def format_of(name: str, given: FileFormat | None) -> FileFormat:
     """Return the output format: as requested, else by name, else CSV.
 
     Raises
@@ -265,19 +265,19 @@ def format_of(name: str, asked: FileFormat | None) -> FileFormat:
     compressed = facts_of_name(name).compression is not None
     plain = Path(name).with_suffix("") if compressed else Path(name)
     named = facts_of_name(str(plain)).format
-    if asked is None and plain.suffix.lower() in _NOT_OF_ROWS:
+    if given is None and plain.suffix.lower() in _NOT_OF_ROWS:
         remedy = "name it .jsonl" if plain.suffix.lower() == ".json" else "choose another name"
         raise UsageError(
             f"cannot write rows as {plain.suffix}: '{name}'",
             expected=KNOWN_SUFFIXES,
             remedy=f"{remedy}, or give --output-format",
         )
-    found = asked or named or FileFormat.CSV
-    if compressed and not found.is_text:
+    file_format = given or named or FileFormat.CSV
+    if compressed and not file_format.is_text:
         raise UsageError(
-            f"'{name}' asks for compressed {found}",
-            expected=f"a name without {Path(name).suffix}: {found} compresses its own data"
-            if found is FileFormat.PARQUET
+            f"'{name}' asks for compressed {file_format}",
+            expected=f"a name without {Path(name).suffix}: {file_format} compresses its own data"
+            if file_format is FileFormat.PARQUET
             else f"a name without {Path(name).suffix}",
         )
-    return found
+    return file_format

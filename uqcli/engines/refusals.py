@@ -12,14 +12,14 @@ CUT: Final = "check that the file was written to its end"
 
 def no_rows(dropped: int) -> DataError:
     """Create the error if no row is left after dropping."""
-    said = f" ({dropped} were dropped)" if dropped else ""
-    return DataError(f"no rows to work on{said}", expected="at least one row of data")
+    dropped_rows = f" ({dropped} were dropped)" if dropped else ""
+    return DataError(f"no rows to work on{dropped_rows}", expected="at least one row of data")
 
 
 def unlabelled(rows: int) -> str:
     """Note that rows without a label were dropped."""
-    said = "1 row has" if rows == 1 else f"{rows:,} rows have"
-    return f"{said} no label: results are valid only for rows like the labelled ones."
+    subject = "1 row has" if rows == 1 else f"{rows:,} rows have"
+    return f"{subject} no label: results are valid only for rows like the labelled ones."
 
 
 def no_weight() -> DataError:

@@ -147,9 +147,9 @@ def _matched(pattern: str, columns: Sequence[str]) -> dict[str, str]:
         raise UsageError(f"--proba '{pattern}'", expected="one *, or names separated by commas")
     before, after = map(re.escape, pattern.split("*"))
     hits = [(re.fullmatch(f"{before}(.+){after}", column, re.DOTALL), column) for column in columns]
-    found = {hit[1].strip(): column for hit, column in hits if hit}
-    integers = all(re.fullmatch(r"-?\d+", name) for name in found)
-    return {name: found[name] for name in sorted(found, key=int if integers else str)}
+    class_names = {hit[1].strip(): column for hit, column in hits if hit}
+    integers = all(re.fullmatch(r"-?\d+", name) for name in class_names)
+    return {name: class_names[name] for name in sorted(class_names, key=int if integers else str)}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -224,7 +224,7 @@ class Roles:  # noqa: PLW1641 (mappings in it cannot be hashed)
             **self.all_numbers(),
             **{role: name for role, name in others if name is not None},
             **{f"by.{name}": name for name in self.keys if name != INPUT},
-            **{f"features.{each.name}": each.name for each in self.features},
+            **{f"features.{feature.name}": feature.name for feature in self.features},
         }
 
     def all_numbers(self) -> dict[str, str]:
@@ -234,7 +234,7 @@ class Roles:  # noqa: PLW1641 (mappings in it cannot be hashed)
     def wanted(self) -> tuple[str, ...]:
         """Return the column names, and patterns, before any input is opened."""
         patterns = [self.pattern, None if self.class_columns is None else self.class_columns.columns]
-        listed = [name.strip() for each in patterns if each for name in each.split(",")]
+        listed = [name.strip() for pattern in patterns if pattern for name in pattern.split(",")]
         return (*self.columns(), *listed)
 
     def columns(self) -> list[str]:
@@ -248,8 +248,8 @@ class Roles:  # noqa: PLW1641 (mappings in it cannot be hashed)
 
 def _in_order(roles: Roles) -> list[object]:
     """Return all field values; mappings as pairs, since mapping equality ignores order."""
-    values = (getattr(roles, each.name) for each in fields(roles))
-    return [tuple(each.items()) if isinstance(each, Mapping) else each for each in values]
+    values = (getattr(roles, field.name) for field in fields(roles))
+    return [tuple(value.items()) if isinstance(value, Mapping) else value for value in values]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -299,7 +299,7 @@ class DataRequest:  # noqa: PLW1641 (mappings in it cannot be hashed)
         """Whether requests are equal; data frames only if identical."""
         if not isinstance(other, DataRequest):
             return NotImplemented
-        names = [each.name for each in fields(self) if each.compare]
+        names = [field.name for field in fields(self) if field.compare]
         same = all(getattr(self, name) == getattr(other, name) for name in names)
         return same and self.frame is other.frame
 

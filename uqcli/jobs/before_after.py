@@ -59,10 +59,10 @@ def _of_all_classes(counts: ClassCounts) -> ValueCounts:
 
 def _parts(map_: CalibrationMap, uncertainty: Floats | None, leaf: Ints | None) -> list[tuple[str, Ints]]:
     """Return the parts of the map with their row indices."""
-    found = map_.parts(uncertainty, leaf)
-    if found is None:
+    parts = map_.parts(uncertainty, leaf)
+    if parts is None:
         return []
-    return [(name, np.flatnonzero(found.number == each)) for each, name in enumerate(found.names)]
+    return [(name, np.flatnonzero(parts.number == number)) for number, name in enumerate(parts.names)]
 
 
 def _reliability(counts: ValueCounts) -> Reliability:

@@ -63,18 +63,18 @@ Intervals = Mapping[tuple[str, str], tuple[float, float] | None]
 
 
 def _intervals(pairs: Pairs, plan: ResamplingPlan) -> Intervals:
-    found = pairs.with_errors()
-    keys = [(side, name) for side in SIDES for name in _WITH_INTERVALS if name in found]
+    estimates = pairs.with_errors()
+    keys = [(side, name) for side in SIDES for name in _WITH_INTERVALS if name in estimates]
     if pairs.least_of_a_class < LEAST_OF_A_CLASS:
         return dict.fromkeys(keys)
     replicates = max(plan.replicates, least_replicates(plan.confidence))
     drawn = [
-        pairs.resampled(generator(plan.seed, Purpose.BOOTSTRAP, each)).with_errors()
-        for each in followed(range(replicates), "resampling", replicates)
+        pairs.resampled(generator(plan.seed, Purpose.BOOTSTRAP, number)).with_errors()
+        for number in followed(range(replicates), "resampling", replicates)
     ]
     return {
         (side, name): studentised_interval(
-            found[name][side], [each[name][side] for each in drawn], plan.confidence
+            estimates[name][side], [draw[name][side] for draw in drawn], plan.confidence
         )
         for side, name in keys
     }
@@ -96,7 +96,7 @@ def _in_range(side: str, name: str, ends: tuple[float, float] | None) -> tuple[f
     if side == "difference":
         return ends
     if name == "auc":
-        low, high = (1 / (1 + math.exp(-each)) for each in ends)
+        low, high = (1 / (1 + math.exp(-end)) for end in ends)
         return low, high
     most = 1.0 if name == "brier" else math.inf
     return max(0.0, ends[0]), min(most, ends[1])
@@ -104,13 +104,13 @@ def _in_range(side: str, name: str, ends: tuple[float, float] | None) -> tuple[f
 
 def _metrics_of_classes(pairs: PairedClassCounts) -> list[Values]:
     """Compute the losses over all classes jointly, and class means of one-vs-rest calibration errors."""
-    found: list[Values] = []
+    metrics: list[Values] = []
     for counts, losses in zip(pairs.sides, pairs.losses().values(), strict=True):
         labels = counts.observed_labels()
-        each = [metrics_of(counts.one_vs_rest(at, labels)) for at in range(counts.probability.shape[1])]
-        means = mean_metrics(each)
-        found.append({**losses, **{name: means[name] for name in _CALIBRATION}})
-    return found
+        by_class = [metrics_of(counts.one_vs_rest(at, labels)) for at in range(counts.probability.shape[1])]
+        means = mean_metrics(by_class)
+        metrics.append({**losses, **{name: means[name] for name in _CALIBRATION}})
+    return metrics
 
 
 def metrics_of(counts: ValueCounts) -> Values:

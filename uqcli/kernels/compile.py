@@ -134,13 +134,13 @@ def _is_ours(directory: Path) -> bool:
     try:
         directory.mkdir(mode=0o700, parents=True, exist_ok=True)
         facts = directory.stat()
-        above = [each.stat() for each in directory.resolve().parents]
+        above = [parent.stat() for parent in directory.resolve().parents]
     except OSError:
         return False
     ours = facts.st_uid == user and not facts.st_mode & others
     return ours and all(
-        each.st_uid in (0, user) and (not each.st_mode & others or each.st_mode & stat.S_ISVTX)
-        for each in above
+        status.st_uid in (0, user) and (not status.st_mode & others or status.st_mode & stat.S_ISVTX)
+        for status in above
     )
 
 

@@ -173,9 +173,9 @@ def isotonic_means(value: Floats, weight: Floats) -> Floats:
     if len(value) >= _LINES:
         return _means_of_lines(value, weight)
     fitted = np.empty_like(value)
-    for line, each, times in zip(fitted, value, weight, strict=True):
-        stacks = np.empty_like(each), np.empty_like(each), np.empty(len(each), dtype=np.int64)
-        fill_means.run(4 * len(each), each, times, line, *stacks)
+    for line, amount, times in zip(fitted, value, weight, strict=True):
+        stacks = np.empty_like(amount), np.empty_like(amount), np.empty(len(amount), dtype=np.int64)
+        fill_means.run(4 * len(amount), amount, times, line, *stacks)
     return fitted
 
 

@@ -42,8 +42,8 @@ def resample_counts(counts: ValueCounts, random: np.random.Generator) -> ValueCo
         resample(np.concatenate([counts.positives, counts.count - counts.positives]), random), 2
     )
     count = positives + negatives
-    there = count > 0
-    return ValueCounts(value=counts.value[there], count=count[there], positives=positives[there])
+    present = count > 0
+    return ValueCounts(value=counts.value[present], count=count[present], positives=positives[present])
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -72,7 +72,7 @@ def mean_with_error(value: Floats, count: Ints | Floats) -> WithError:
 
 
 def studentised_interval(
-    found: WithError, resampled: Sequence[WithError], confidence: float
+    estimate: WithError, resampled: Sequence[WithError], confidence: float
 ) -> tuple[float, float] | None:
     """Compute the bootstrap-t interval, from resampled deviations in units of their own standard errors.
 
@@ -85,13 +85,13 @@ def studentised_interval(
         None if the estimate or too many resampled ones are undefined, or if there are too few.
     """
     tail = tail_of(len(resampled), confidence)
-    if found.value is None or found.error is None or tail is None:
+    if estimate.value is None or estimate.error is None or tail is None:
         return None
-    value = found.value
+    value = estimate.value
     distances = sorted(_distance(value, *pair) for pair in map(_defined, resampled) if pair is not None)
     if len(resampled) - len(distances) > tail:
         return None
-    low, high = (value - found.error * distances[each] for each in (-1 - tail, tail))
+    low, high = (value - estimate.error * distances[quantile] for quantile in (-1 - tail, tail))
     return (low, high) if math.isfinite(low) and math.isfinite(high) else None
 
 

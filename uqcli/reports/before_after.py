@@ -55,19 +55,19 @@ def before_and_after_figure(panels: Sequence[ReliabilityPanel]) -> Figure:
 
 def _top(panels: Sequence[ReliabilityPanel]) -> float:
     """Upper end of both axes of all panels."""
-    shown = [each for panel in panels for each in (panel.before, panel.after)]
-    highest = max(float(max(each.mean_score.max(), each.rate.max())) for each in shown)
+    shown = [bins for panel in panels for bins in (panel.before, panel.after)]
+    highest = max(float(max(bins.mean_score.max(), bins.rate.max())) for bins in shown)
     return min(1.03, 1.15 * highest) or 1.0
 
 
 def _draw_panel(axes: Axes, panel: ReliabilityPanel, top: float) -> None:
     axes.set_title(wrapped(panel.title), parse_math=False, fontsize=9)
-    for name, each, colour in (("before", panel.before, GREY), ("after", panel.after, BLUE)):
-        axes.errorbar(each.mean_score, each.rate, yerr=each.bars, fmt="none", ecolor=colour, elinewidth=1)
-        area = 12 + 110 * each.count / each.count.sum()
+    for name, bins, colour in (("before", panel.before, GREY), ("after", panel.after, BLUE)):
+        axes.errorbar(bins.mean_score, bins.rate, yerr=bins.bars, fmt="none", ecolor=colour, elinewidth=1)
+        area = 12 + 110 * bins.count / bins.count.sum()
         axes.scatter(
-            each.mean_score,
-            each.rate,
+            bins.mean_score,
+            bins.rate,
             s=area,
             color=colour,
             edgecolor=INK,

@@ -94,11 +94,13 @@ def ranked_table(title: str, of: str, compared: Sequence[tuple[str, Comparison]]
     compared
         Names with what became of the same rows, or of the same labels.
     """
-    given = [(f"before ({name})", each) for name, each in compared]
-    befores = [tuple(map(value_of, each.before.values())) for _, each in compared]
+    given = [(f"before ({name})", comparison) for name, comparison in compared]
+    befores = [tuple(map(value_of, comparison.before.values())) for _, comparison in compared]
     if len(set(befores)) == 1:
         given = [("(before)", given[0][1])]
-    lines = [(name, each.after) for name, each in compared] + [(name, each.before) for name, each in given]
+    lines = [(name, comparison.after) for name, comparison in compared] + [
+        (name, comparison.before) for name, comparison in given
+    ]
     measured = [metric for metric in _RANKED if metric in lines[0][1]]
     rows = [
         (
@@ -112,7 +114,7 @@ def ranked_table(title: str, of: str, compared: Sequence[tuple[str, Comparison]]
 
 def decided_by_single_rows(compared: Sequence[tuple[str, Comparison]]) -> list[str]:
     """Which log losses have no interval where others have one: mostly they rest on single rows."""
-    bare = [name for name, each in compared if not _has_ends(each.after["log_loss"])]
+    bare = [name for name, comparison in compared if not _has_ends(comparison.after["log_loss"])]
     if not bare or len(bare) == len(compared):
         return []
     return [
@@ -125,13 +127,13 @@ def first_by_brier(compared: Sequence[tuple[str, Comparison]], then: str) -> lis
     by_loss, by_brier = (_lowest(compared, metric) for metric in ("log_loss", "brier"))
     if by_loss is None or by_brier is None or by_loss == by_brier:
         return []
-    after = {name: share(value_of(each.after["brier"])) for name, each in compared}
+    after = {name: share(value_of(comparison.after["brier"])) for name, comparison in compared}
     return [f"{by_brier} has the lowest Brier score ({after[by_brier]}; {by_loss} {after[by_loss]}); {then}."]
 
 
 def _lowest(compared: Sequence[tuple[str, Comparison]], metric: str) -> str | None:
     """The first with the lowest value after calibration."""
-    known = [(value_of(each.after[metric]), name) for name, each in compared]
+    known = [(value_of(comparison.after[metric]), name) for name, comparison in compared]
     return min(((value, name) for value, name in known if value is not None), default=(0.0, None))[1]
 
 

@@ -83,10 +83,10 @@ def escaped(text: str) -> str:
 
 def error_case(command: str, failure: Failure) -> str:
     """The run itself as a test case that ended with an error."""
-    said = escaped(str(failure))
+    message = escaped(str(failure))
     return (
         f'<testcase classname="uqcli.{escaped(command)}.run" name="result">\n'
-        f'<error type="exit {failure.exit_code}" message="{said}">{said}</error>\n</testcase>\n'
+        f'<error type="exit {failure.exit_code}" message="{message}">{message}</error>\n</testcase>\n'
     )
 
 
@@ -137,7 +137,9 @@ def _markdown(failure: Failure) -> str:
 
 def _plain(text: str) -> str:
     """Text that Markdown shows as it is."""
-    return "".join(f"\\{each}" if each in "\\`*_|<>[]#&~$" else each for each in visible(text))
+    return "".join(
+        f"\\{character}" if character in "\\`*_|<>[]#&~$" else character for character in visible(text)
+    )
 
 
 def _html(failure: Failure) -> str:
@@ -146,5 +148,5 @@ def _html(failure: Failure) -> str:
         "body{font:16px/1.5 system-ui,sans-serif;max-width:60rem;margin:2rem auto;padding:0 1rem;"
         "overflow-wrap:anywhere}"
     )
-    said = f"<p>Error (exit code {failure.exit_code}): {escaped(str(failure))}</p>\n"
-    return html_page(_title(failure), style, said)
+    paragraph = f"<p>Error (exit code {failure.exit_code}): {escaped(str(failure))}</p>\n"
+    return html_page(_title(failure), style, paragraph)

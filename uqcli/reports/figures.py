@@ -57,7 +57,7 @@ def level_colours(levels: int) -> Any:
     """A colour for each of some ordered levels, dark to light; shape (levels, 4)."""
     from matplotlib import colormaps
 
-    return colormaps["viridis"]([0.85 * each / max(1, levels - 1) for each in range(levels)])
+    return colormaps["viridis"]([0.85 * level / max(1, levels - 1) for level in range(levels)])
 
 
 def can_draw() -> bool:
@@ -194,7 +194,7 @@ def _freeze_layout(canvas: Canvas) -> None:
 
 
 def _on_grid(places: Any) -> list[float]:
-    return [round(float(each) * _PLACES) / _PLACES for each in places]
+    return [round(float(place) * _PLACES) / _PLACES for place in places]
 
 
 def _show_as_it_is(canvas: Canvas) -> None:

@@ -100,9 +100,9 @@ class JudgedGate:
     def in_words(self) -> str:
         """What is said of it on pages where it fails."""
         where = f" of {self.artifact}" if self.artifact else ""
-        found = "undefined" if self.actual is None else f"{self.actual:.6g}"
+        value = "undefined" if self.actual is None else f"{self.actual:.6g}"
         return (
-            f"Check failed: {self.gate.text}{where} ({self.gate.path} is {found}). No rule file was written."
+            f"Check failed: {self.gate.text}{where} ({self.gate.path} is {value}). No rule file was written."
         )
 
     @property
@@ -119,7 +119,7 @@ def _shown(actual: float | None) -> str:
 
 def gates_table(judged: Sequence[JudgedGate]) -> Table:
     """What was demanded and what became of it."""
-    rows = [(each.gate.text, each.artifact or "all", _shown(each.actual), each.result) for each in judged]
+    rows = [(gate.gate.text, gate.artifact or "all", _shown(gate.actual), gate.result) for gate in judged]
     header = ("fail if", "of", "value", "result")
     return Table(title="Checks", header=header, rows=rows, left=2, words_last=True)
 
@@ -152,19 +152,19 @@ def _asked(gate: Gate, by_artifact: Mapping[str, Metrics]) -> Mapping[str, Metri
 
 
 def _look_up(gate: Gate, metrics: Metrics) -> float | None:
-    found = _at(gate.path, metrics)
-    if isinstance(found, Estimate):
-        return found.value
-    if isinstance(found, Mapping):
+    metric = _at(gate.path, metrics)
+    if isinstance(metric, Estimate):
+        return metric.value
+    if isinstance(metric, Mapping):
         raise UsageError(
             f"--fail-if: '{gate.path}' is a group of metrics",
-            expected=f"one of {_listing(f'{gate.path}.{path}' for path in _paths(found))}",
+            expected=f"one of {_listing(f'{gate.path}.{path}' for path in _paths(metric))}",
         )
-    if found is _NOTHING:
+    if metric is _NOTHING:
         raise UsageError(
             f"--fail-if: no metric '{gate.path}'", expected=f"one of {_listing(_paths(metrics))}"
         )
-    return None if found is None else float(found)
+    return None if metric is None else float(metric)
 
 
 _NOTHING: Final = object()
@@ -181,9 +181,9 @@ def _at(path: str, value: Any) -> Any:
     if isinstance(value, Mapping):
         for name, inner in value.items():
             if path == name or path.startswith(f"{name}."):
-                found = _at(path[len(name) + 1 :], inner)
-                if found is not _NOTHING:
-                    return found
+                metric = _at(path[len(name) + 1 :], inner)
+                if metric is not _NOTHING:
+                    return metric
     return _NOTHING
 
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Literal
 
-from uqcli.document import Document, Promise
+from uqcli.document import Claim, Document
 from uqcli.reports.failure import Failure, error_case, escaped, junit_suite
 from uqcli.reports.gates import JudgedGate
 
@@ -42,14 +42,14 @@ def to_junit(
     made_from
         Digests of models and inputs, by what they are of.
     """
-    cases = [*map(_of_gate, gates), *_of_promises(document)]
+    cases = [*map(_of_gate, gates), *_of_claims(document)]
     if not cases and failure is None:
         cases = [_Case(kind="run", name="result", result="passed", said="")]
-    failures = sum(each.result == "failure" for each in cases)
-    skipped = sum(each.result == "skipped" for each in cases)
+    failures = sum(case.result == "failure" for case in cases)
+    skipped = sum(case.result == "skipped" for case in cases)
     errors = int(failure is not None)
     counts = f'tests="{len(cases) + errors}" failures="{failures}" errors="{errors}" skipped="{skipped}"'
-    inside = "".join(_xml(command, each) for each in cases)
+    inside = "".join(_xml(command, case) for case in cases)
     if failure is not None:
         inside += error_case(command, failure)
     return junit_suite(command, counts, f"{_properties(made_from)}{inside}")
@@ -73,26 +73,26 @@ def _of_gate(gate: JudgedGate) -> _Case:
     return _Case(kind="gate", name=name, result="passed", said="")
 
 
-def _of_promises(document: Document) -> list[_Case]:
+def _of_claims(document: Document) -> list[_Case]:
     return [
-        _Case(kind="promise", name=each.name, result=_result_of(each), said=each.said)
-        for each in document.promises
+        _Case(kind="promise", name=claim.name, result=_result_of(claim), said=claim.said)
+        for claim in document.claims
     ]
 
 
-def _result_of(promise: Promise) -> Literal["passed", "failure", "skipped"]:
+def _result_of(claim: Claim) -> Literal["passed", "failure", "skipped"]:
     """What these rows cannot judge has not passed; what is not about new rows is left out."""
-    if promise.kept is None and not promise.of_new_rows:
+    if claim.kept is None and not claim.of_new_rows:
         return "skipped"
-    return "passed" if promise.kept else "failure"
+    return "passed" if claim.kept else "failure"
 
 
 def _xml(command: str, case: _Case) -> str:
     head = f'<testcase classname="uqcli.{escaped(command)}.{case.kind}" name="{escaped(case.name)}"'
     match case.result:
         case "passed":
-            said = f">\n<system-out>{escaped(case.said)}</system-out>\n</testcase>" if case.said else "/>"
-            return f"{head}{said}\n"
+            content = f">\n<system-out>{escaped(case.said)}</system-out>\n</testcase>" if case.said else "/>"
+            return f"{head}{content}\n"
         case "failure":
             return (
                 f'{head}>\n<failure type="{case.kind}" message="{escaped(case.said)}">'

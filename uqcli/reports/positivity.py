@@ -60,7 +60,7 @@ class _Level:
         """The cells of an uncertainty bin, in bands of scores or several of them."""
         band = np.clip(np.searchsorted(ends, row.lower, side="right") - 1, 0, _BANDS - 1)
         count, positives = (
-            np.bincount(band, each, _BANDS).astype(np.int64) for each in (row.count, row.positives)
+            np.bincount(band, values, _BANDS).astype(np.int64) for values in (row.count, row.positives)
         )
         starts, held = [], _LEAST_ROWS
         for number, rows in enumerate(count.tolist()):
@@ -101,7 +101,7 @@ def positivity_figure(cells: Cells, boundaries: Sequence[Drawn]) -> Figure:
         for axes in (left, right):
             axes.set_xlabel("score")
 
-    shown = "".join(f", with {each.name}" for each in boundaries)
+    shown = "".join(f", with {boundary.name}" for boundary in boundaries)
     title = f"Positive rate by score and uncertainty{shown}"
     return Figure(
         title=title,
@@ -132,7 +132,7 @@ def _styles() -> list[dict[str, Any]]:
 def _span(cells: Cells, boundaries: Sequence[Drawn]) -> tuple[float, float]:
     """Scores that are shown: 0 to 1 where all are probabilities, as far as edges tell."""
     given = [t for drawn in boundaries for t in drawn.thresholds if t is not None]
-    known = np.concatenate([*(each.lower for each in cells.rows), given])
+    known = np.concatenate([*(cells_of_row.lower for cells_of_row in cells.rows), given])
     known = np.clip(known[known > LOWEST], -_FARTHEST, _FARTHEST)
     if len(known) == 0 or (known.min() >= 0 and known.max() <= 1):
         return 0.0, 1.0
@@ -174,7 +174,7 @@ def _draw_map(
 
 
 def _highest(levels: Sequence[_Level]) -> float:
-    rates = np.concatenate([each.rate for each in levels])
+    rates = np.concatenate([level.rate for level in levels])
     return float(np.nanmax(rates, initial=0.0)) or 1.0
 
 
@@ -185,7 +185,9 @@ def _draw_boundary(axes: Axes, drawn: Drawn, levels: int, style: dict[str, Any])
     thresholds = drawn.thresholds if len(drawn.thresholds) == levels else drawn.thresholds * levels
     low, high = axes.get_xlim()
     beyond = high + (high - low)
-    at = np.repeat([beyond if each is None else max(each, low - (high - low)) for each in thresholds], 2)
+    at = np.repeat(
+        [beyond if threshold is None else max(threshold, low - (high - low)) for threshold in thresholds], 2
+    )
     height = np.repeat(np.arange(levels + 1), 2)[1:-1]
     apart = [patheffects.withStroke(linewidth=style["linewidth"] + 1.6, foreground="white")]
     axes.plot(at, height, label=drawn.name, solid_joinstyle="miter", path_effects=apart, **style)

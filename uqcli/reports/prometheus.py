@@ -75,10 +75,10 @@ def _samples(
     for name, metric in metrics.items():
         inside = (*path, name)
         if isinstance(metric, Mapping) and name in LABELLED:
-            for of, each in metric.items():
+            for of, value in metric.items():
                 named = (*labels, (LABELLED[name], str(of)))
                 within = path if name.startswith("by_") else inside  # the same metrics, of a part of the rows
-                yield from _of_one(each, within, named)
+                yield from _of_one(value, within, named)
         else:
             yield from _of_one(metric, inside, labels)
 
@@ -90,17 +90,17 @@ def _of_one(metric: Any, path: tuple[str, ...], labels: tuple[tuple[str, str], .
 def _numbers(
     metric: Estimate | float | None, path: tuple[str, ...], labels: tuple[tuple[str, str], ...]
 ) -> Iterator[_Sample]:
-    name, said = re.sub(r"\W", "_", "_".join(path), flags=re.ASCII), ".".join(path)
+    name, key = re.sub(r"\W", "_", "_".join(path), flags=re.ASCII), ".".join(path)
     if not isinstance(metric, Estimate):
-        yield _Sample(name, said, labels, metric)
+        yield _Sample(name, key, labels, metric)
         return
     for ending, end, words in _ENDS:
-        yield _Sample(f"{name}{ending}", f"{said}{words}", labels, getattr(metric, end))
+        yield _Sample(f"{name}{ending}", f"{key}{words}", labels, getattr(metric, end))
 
 
 def _family(command: str, name: str, samples: list[_Sample]) -> str:
-    said = visible(samples[0].said).replace("\\", "\\\\")
-    lines = [f"# HELP {name} {said} (uqcli {command})", f"# TYPE {name} gauge"]
+    help_text = visible(samples[0].said).replace("\\", "\\\\")
+    lines = [f"# HELP {name} {help_text} (uqcli {command})", f"# TYPE {name} gauge"]
     for sample in samples:
         labels = ",".join(f'{label}="{_escaped(value)}"' for label, value in sample.labels)
         value = "NaN" if sample.value is None else repr(sample.value)

@@ -17,8 +17,8 @@ from uqcli.reports.failure import Failure, escaped, html_page, up
 from uqcli.reports.figures import can_draw, to_svg
 from uqcli.reports.gates import JudgedGate, gates_table
 from uqcli.reports.junit import to_junit
-from uqcli.reports.origin import Origin
 from uqcli.reports.prometheus import to_prometheus
+from uqcli.reports.provenance import Provenance
 from uqcli.running.remarks import cautions, remarks
 from uqcli.visible import acts, visible
 
@@ -44,7 +44,7 @@ class RunFacts:
         Why there is no result; None where there is one.
     """
 
-    origin: Origin
+    provenance: Provenance
     gates: Sequence[JudgedGate] = ()
     failure: Failure | None = None
 
@@ -78,7 +78,7 @@ def to_terminal(document: Document, stream: TextIO, *, end: str = "", verbose: b
         emoji=False,
     )
     tables = [
-        each if verbose else each.brief or each for each in document.tables if verbose or not each.detail
+        table if verbose else table.brief or table for table in document.tables if verbose or not table.detail
     ]
     warned = [*cautions(), *document.cautions]
     more = f" (and {len(warned) - 1} more: --verbose)" if len(warned) > 1 and not verbose else ""
@@ -138,7 +138,9 @@ def to_json(report: Report, failure: Failure | None = None) -> str:
     text = json.dumps({**report.payload(), **more}, indent=2, allow_nan=False, ensure_ascii=False) + "\n"
     if text.replace("\n", "").isprintable():
         return text
-    return "".join(_json_escape(each) if each != "\n" and acts(each) else each for each in text)
+    return "".join(
+        _json_escape(character) if character != "\n" and acts(character) else character for character in text
+    )
 
 
 def _json_escape(character: str) -> str:
@@ -274,38 +276,38 @@ def to_file_format(report: Report, name: str, facts: RunFacts) -> str:
     UsageError
         The name has no known ending.
     """
-    command = facts.origin.command
+    command = facts.provenance.command
     match check_report_name(name):
         case ".json":
             return to_json(report, facts.failure)
         case ".xml":
-            rules, inputs = facts.origin.rules, facts.origin.inputs
+            rules, inputs = facts.provenance.rules, facts.provenance.inputs
             made_from = {f"digest that {name} states": digest for name, digest in rules.items()}
             made_from |= {f"SHA-256 of {name}": digest for name, digest in inputs.items()}
             return to_junit(command, report.document(), facts.gates, facts.failure, made_from)
         case ".prom":
             head = up(command, is_up=facts.failure is None)
-            return head + to_prometheus(command, report.gated, facts.origin.rules)
+            return head + to_prometheus(command, report.gated, facts.provenance.rules)
         case page:
             return _page(report, page, facts)
 
 
 def _page(report: Report, suffix: str, facts: RunFacts) -> str:
-    document, made_from = report.document(), facts.origin.table(report.payload())
-    figures = [each for each in document.figures if each.needed or can_draw()]
+    document, made_from = report.document(), facts.provenance.table(report.payload())
+    figures = [figure for figure in document.figures if figure.needed or can_draw()]
     tables = [*document.tables, *([gates_table(facts.gates)] if facts.gates else [])]
-    failed = [each.in_words for each in facts.gates if each.fails]
-    lost = facts.origin.unwritten and not failed and facts.failure is None
+    failed = [gate.in_words for gate in facts.gates if gate.fails]
+    lost = facts.provenance.unwritten and not failed and facts.failure is None
     unsaved = ["No rule was saved: run again with --output FILE to save it."] if lost else []
     document = replace(
         document,
         title=f"{document.title}: check failed" if failed else document.title,
         lead=(
             *failed,
-            *(f"If it had passed: {each}" if failed else each for each in document.lead),
+            *(f"If it had passed: {sentence}" if failed else sentence for sentence in document.lead),
             *_failed(document, facts.failure),
         ),
-        cautions=tuple(f"Caution: {each}" for each in (*cautions(), *document.cautions)),
+        cautions=tuple(f"Caution: {sentence}" for sentence in (*cautions(), *document.cautions)),
         notes=(*document.notes, *unsaved, *remarks()),
         figures=figures,
         tables=tables,
@@ -315,8 +317,8 @@ def _page(report: Report, suffix: str, facts: RunFacts) -> str:
 
 def _failed(document: Document, failure: Failure | None) -> list[str]:
     """Why there is no result, unless the page says it anyway."""
-    said = " ".join(document.sentences())
-    return [] if failure is None or failure.found in said else [f"Failed: {failure}."]
+    text = " ".join(document.sentences())
+    return [] if failure is None or failure.found in text else [f"Failed: {failure}."]
 
 
 def check_report_name(name: str) -> str:

@@ -14,8 +14,8 @@ _OWN: Final = Path("/proc/self/statm")
 
 def available_bytes() -> int | None:
     """Return the least that machine, control group and ``ulimit -v`` leave; None if none is known."""
-    found = [each for each in (_of_machine(), _of_group(), _of_shell()) if each is not None]
-    return min(found) if found else None
+    limits = [limit for limit in (_of_machine(), _of_group(), _of_shell()) if limit is not None]
+    return min(limits) if limits else None
 
 
 def _of_machine() -> int | None:

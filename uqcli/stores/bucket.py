@@ -36,8 +36,8 @@ class StoreTree:
         address = Address.of(name)
         with store_errors(name):
             info = self._store.get_file_info(address.path)
-        found = _entry(address, info)
-        return None if address.is_folder and not found.is_folder else found if _is_there(found) else None
+        entry = _entry(address, info)
+        return None if address.is_folder and not entry.is_folder else entry if _is_there(entry) else None
 
     def inside(self, folder: Entry) -> tuple[Entry, ...]:
         """List a folder, sorted by name."""
@@ -48,9 +48,9 @@ class StoreTree:
             address = Address.of(folder.name)
             with store_errors(folder.name):
                 infos = self._store.get_file_info(pf.FileSelector(address.path, allow_not_found=True))
-            found = (_entry(address.at(info.path), info) for info in infos)
-            known[folder.name] = tuple(sorted(found, key=lambda each: each.base))
-        self._files.update(each.name for each in known[folder.name] if each.is_file)
+            entries = (_entry(address.at(info.path), info) for info in infos)
+            known[folder.name] = tuple(sorted(entries, key=lambda entry: entry.base))
+        self._files.update(entry.name for entry in known[folder.name] if entry.is_file)
         return known[folder.name]
 
     def expect(self, folders: Iterable[Entry]) -> None:
@@ -64,22 +64,22 @@ class StoreTree:
         """Expand a pattern, sorted by name; each part is matched with one folder's listing."""
         address = Address.of(pattern)
         bucket, *parts = address.path.split("/")
-        found = [_folder(address.at(bucket))]
+        entries = [_folder(address.at(bucket))]
         for at, part in enumerate(parts):
             last = at == len(parts) - 1
-            found = self._matching(found, part, last=last)
+            entries = self._matching(entries, part, last=last)
             if address.is_folder or not last:
-                found = [each for each in found if each.is_folder]
-        if not found:
+                entries = [entry for entry in entries if entry.is_folder]
+        if not entries:
             self._require_bucket(pattern)
-        return sorted({each.name: each for each in found}.values(), key=lambda each: each.name)
+        return sorted({entry.name: entry for entry in entries}.values(), key=lambda entry: entry.name)
 
     def content(self, name: str) -> StoredObject:
         """Find the object at an address."""
         address = Address.of(name)
         listed = name in self._files
-        found = None if listed else self.entry(name)
-        if listed or (found is not None and found.is_file):
+        entry = None if listed else self.entry(name)
+        if listed or (entry is not None and entry.is_file):
             return StoredObject(address=address)
         self._require_bucket(name)
         raise no_object(name)
@@ -97,25 +97,25 @@ class StoreTree:
             return self._below(folders, files=last)
         if has_magic(part):
             fits = re.compile(translate(part)).match
-            return [each for each in self._in_all(folders) if fits(each.base) and _shown(each, part)]
-        places = [Address.of(f"{each.name}/{part}") for each in folders]
+            return [entry for entry in self._in_all(folders) if fits(entry.base) and _shown(entry, part)]
+        places = [Address.of(f"{folder.name}/{part}") for folder in folders]
         if not last:
             return [_folder(place) for place in places]  # listing them later shows whether they exist
         with ThreadPoolExecutor(limits.AT_ONCE) as pool:
-            return [each for each in pool.map(self.entry, map(str, places)) if each is not None]
+            return [entry for entry in pool.map(self.entry, map(str, places)) if entry is not None]
 
     def _below(self, folders: list[Entry], *, files: bool) -> list[Entry]:
         """Return the folders, all folders below them, and their files if requested."""
-        found, level = list(folders), folders
+        entries, level = list(folders), folders
         while level:
-            inside = [each for each in self._in_all(level) if _shown(each, _EVERY_FOLDER)]
-            level = [each for each in inside if each.is_folder]
-            found += inside if files else level
-        return found
+            inside = [entry for entry in self._in_all(level) if _shown(entry, _EVERY_FOLDER)]
+            level = [entry for entry in inside if entry.is_folder]
+            entries += inside if files else level
+        return entries
 
     def _in_all(self, folders: list[Entry]) -> list[Entry]:
         self.expect(folders)
-        return [each for folder in folders for each in self.inside(folder)]
+        return [entry for folder in folders for entry in self.inside(folder)]
 
 
 def _is_there(entry: Entry) -> bool:

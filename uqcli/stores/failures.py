@@ -61,8 +61,8 @@ def store_failure(name: str, error: BaseException, doing: str = "read") -> DataE
         return None
     for pattern, reason, remedy in _PATTERNS:
         if re.search(pattern, text):
-            said = reason.format(seconds=limits.REQUEST_SECONDS)
-            return DataError(f"cannot {doing} '{name}': {said} ({_detail(text)})", remedy=remedy)
+            message = reason.format(seconds=limits.REQUEST_SECONDS)
+            return DataError(f"cannot {doing} '{name}': {message} ({_detail(text)})", remedy=remedy)
     return DataError(f"cannot {doing} '{name}': {_detail(text)}", remedy="check the address")
 
 
@@ -112,8 +112,8 @@ def store_errors(name: str, doing: str = "read") -> Iterator[None]:
 
 def _detail(text: str) -> str:
     """Extract the error's name or number; the rest of the message may contain keys and signatures."""
-    found = _CODES.search(text)
-    return found[0] if found else "an error that has no name"
+    match = _CODES.search(text)
+    return match[0] if match else "an error that has no name"
 
 
 _CODES: Final = re.compile(

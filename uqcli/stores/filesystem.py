@@ -36,7 +36,9 @@ def filesystem_of(address: Address) -> pf.FileSystem:
     DataError
         The store refuses access.
     """
-    seen = tuple(sorted(each for each in os.environ.items() if each[0].startswith(_READ_FROM_ENVIRONMENT)))
+    seen = tuple(
+        sorted(variable for variable in os.environ.items() if variable[0].startswith(_READ_FROM_ENVIRONMENT))
+    )
     patience = (limits.CONNECT_SECONDS, limits.REQUEST_SECONDS, limits.ATTEMPTS)
     region = _region(address)
     return _made(address.scheme, region, seen, patience)
@@ -72,8 +74,8 @@ def _lacking(name: str, scheme: str) -> MissingExtraError:
 
 def _region(address: Address) -> str | None:
     """Look up the region of an S3 bucket; None if the environment names one or the store needs none."""
-    told = ("AWS_REGION", "AWS_DEFAULT_REGION", "AWS_PROFILE", "AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL")
-    return None if address.scheme != "s3" or any(map(os.environ.get, told)) else _found_region(address)
+    settings = ("AWS_REGION", "AWS_DEFAULT_REGION", "AWS_PROFILE", "AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL")
+    return None if address.scheme != "s3" or any(map(os.environ.get, settings)) else _found_region(address)
 
 
 @cache

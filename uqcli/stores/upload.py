@@ -79,12 +79,12 @@ def check_store(address: Address, target: str) -> None:
         raise DataError(f"output '{target}' is a folder", expected="the name of an object")
     with suppress(_DeniedError), store_errors(target, "write"):
         try:
-            found = filesystem_of(address).get_file_info(address.bucket)
+            info = filesystem_of(address).get_file_info(address.bucket)
         except OSError as error:
             if is_denied(error):  # the right to write objects does not include seeing the bucket
                 raise _DeniedError from error
             raise
-        if found.type == pf.FileType.NotFound:
+        if info.type == pf.FileType.NotFound:
             raise DataError(
                 f"cannot write '{target}': there is no bucket '{address.bucket}'", remedy="create it first"
             )
@@ -167,7 +167,7 @@ def _delete(waiting: str, store: pf.FileSystem) -> None:
 
 def _delete_hidden() -> None:
     """Delete all hidden objects, with a short timeout: the process is ending."""
-    threads = [threading.Thread(target=_delete, args=each, daemon=True) for each in tuple(_hidden.items())]
+    threads = [threading.Thread(target=_delete, args=item, daemon=True) for item in tuple(_hidden.items())]
     for thread in threads:
         thread.start()
     for thread in threads:

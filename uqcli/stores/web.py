@@ -69,11 +69,11 @@ class WebFile:
         """
         refuse_user(self.url)
         with _web_errors(self.name):
-            answer = _opener().open(_ascii(self.url), timeout=limits.REQUEST_SECONDS)
-        if answer.status != http.HTTPStatus.OK:  # partial content, for example
-            answer.close()
-            raise _refused(self.name, answer.status)
-        with answer, io.BufferedReader(_Answer(answer, self.name), 1 << 20) as stream:
+            response = _opener().open(_ascii(self.url), timeout=limits.REQUEST_SECONDS)
+        if response.status != http.HTTPStatus.OK:  # partial content, for example
+            response.close()
+            raise _refused(self.name, response.status)
+        with response, io.BufferedReader(_Answer(response, self.name), 1 << 20) as stream:
             yield cast(BinaryIO, stream)
 
 
@@ -134,9 +134,9 @@ def _refused(name: str, code: int) -> DataError:
 def _reason(error: Exception) -> str:
     """Describe an error without the library's message, which may repeat addresses with secrets."""
     inner = error.reason if isinstance(error, urllib.error.URLError) else error
-    for kind, said in _REASONS.items():
+    for kind, sentence in _REASONS.items():
         if isinstance(inner, kind):
-            return said.format(seconds=limits.REQUEST_SECONDS)
+            return sentence.format(seconds=limits.REQUEST_SECONDS)
     number = getattr(inner, "errno", None)
     return os.strerror(number) if isinstance(number, int) and number > 0 else "no valid answer"
 
@@ -158,7 +158,7 @@ _REASONS: Final[Mapping[type[BaseException], str]] = MappingProxyType(
 def _ascii(url: str) -> str:
     """Percent-encode the non-ASCII characters of path and query as UTF-8."""
     parts = urlsplit(url)
-    path, query = (quote(each, safe=_UNQUOTED) for each in (parts.path, parts.query))
+    path, query = (quote(text, safe=_UNQUOTED) for text in (parts.path, parts.query))
     return urlunsplit((parts.scheme, parts.netloc, path, query, ""))
 
 

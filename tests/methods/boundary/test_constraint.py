@@ -31,7 +31,7 @@ MAX_SELECTED, MAX_FPR = ConstraintKind.MAX_SELECTED, ConstraintKind.MAX_FPR
 def test_a_constraint_is_exact_and_says_what_it_promises(kind, text, amounts, promise):
     constraint = parse_constraint(kind, text)
     assert (constraint.kind, constraint.value, constraint.amounts) == (kind, text, amounts)
-    assert constraint.promise() == promise
+    assert constraint.text() == promise
     assert constraint.relative == text.endswith("%")
 
 

@@ -114,8 +114,8 @@ class Calibrator(Fitted[CalibratorArtifact]):
         if every:
             best = run_all_methods(request)
             return cls(artifact=best.artifact, notes=tuple(best.report.document().notes))
-        found = make_calibrator(request)
-        return cls(artifact=found.artifact, notes=tuple(found.notes))
+        fitted_calibrator = make_calibrator(request)
+        return cls(artifact=fitted_calibrator.artifact, notes=tuple(fitted_calibrator.notes))
 
     def predict(
         self,

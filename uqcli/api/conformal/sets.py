@@ -40,9 +40,9 @@ class ConformalSets(Fitted[ConformalArtifact]):
         return np.array(self.artifact.thresholds)
 
     @property
-    def promise(self) -> str:
+    def guarantee(self) -> str:
         """The guarantee as a sentence."""
-        return self.artifact.promise()
+        return self.artifact.guarantee()
 
     def sets(self, probability: Classes, *, group: Column | None = None, no_empty: bool = False) -> Bools:
         """Compute the prediction set of each row.
@@ -185,7 +185,7 @@ def conformal_sets(
             mode=choice("mode", ConformalMode, mode),
             alpha=decimal_text("alpha", alpha),
             alpha_by_class={
-                name: decimal_text("alpha", each) for name, each in (alpha_by_class or {}).items()
+                name: decimal_text("alpha", value) for name, value in (alpha_by_class or {}).items()
             },
             randomize=randomize,
             seed=seed,

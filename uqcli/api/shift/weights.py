@@ -49,8 +49,8 @@ class ShiftWeights(Fitted[ShiftArtifact]):
     @property
     def intervals(self) -> dict[str, Estimate]:
         """Weight and interval by class; empty if no valid interval exists."""
-        found = self.artifact.estimates()
-        return {name: each for name, each in found.items() if isinstance(each, Estimate)}
+        estimates = self.artifact.estimates()
+        return {name: estimate for name, estimate in estimates.items() if isinstance(estimate, Estimate)}
 
 
 Shift = ShiftWeights | str
@@ -120,7 +120,7 @@ def shift_weights(
             target=None if target is None else class_rows(target, classes=classes).frame,
             estimator=choice("estimator", ShiftEstimator, estimator),
             confusion=choice("confusion", Confusion, confusion),
-            prior=None if prior is None else tuple(float(each) for each in prior),
+            prior=None if prior is None else tuple(float(value) for value in prior),
             bootstrap=bootstrap,
             confidence=confidence,
             seed=seed,

@@ -14,8 +14,8 @@ from uqcli.errors import UsageError
 from uqcli.jobs.tce.measure import MeasureOptions
 from uqcli.jobs.tce.run import TceRequest, run
 from uqcli.methods.tce.calibration_error import Rejected, ScoreBins
-from uqcli.reports.tce.parts import ClassPart, Part
 from uqcli.reports.tce.report import TceReport
+from uqcli.reports.tce.results import ClassResult, GroupResult
 
 _GROUP = "group"
 
@@ -38,12 +38,12 @@ class CalibrationErrors:
         return self.report.metrics
 
     @property
-    def by_class(self) -> Mapping[str, ClassPart]:
+    def by_class(self) -> Mapping[str, ClassResult]:
         """Metrics, bins and reliability diagram of each class, one-vs-rest; empty for a single score."""
         return {part.name: part for part in self.report.whole.classes if part.name is not None}
 
     @property
-    def by_group(self) -> Mapping[str, Part]:
+    def by_group(self) -> Mapping[str, GroupResult]:
         """Metrics by group."""
         return {str(part.name): part for part in self.report.groups}
 
@@ -69,7 +69,7 @@ class CalibrationErrors:
         return tuple(self.report.payload()["notes"])
 
     @property
-    def _single(self) -> ClassPart:
+    def _single(self) -> ClassResult:
         parts = self.report.whole.classes
         if len(parts) > 1:
             raise UsageError("bins of several classes", expected="those of one, in by_class")

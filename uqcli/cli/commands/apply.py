@@ -42,7 +42,7 @@ def apply(
 ) -> None:
     """Add a saved rule's decisions, probabilities or sets to files."""
     reads = Reads.of(inputs, models=[artifact], reading=reading)
-    origin = check_outputs(reporting, rows.output or STDIO, reads=reads, running=running, rows=True)
+    provenance = check_outputs(reporting, rows.output or STDIO, reads=reads, running=running, rows=True)
     from uqcli.jobs.stream.apply import ApplyRequest, run
     from uqcli.reports.gates import parse_gate
 
@@ -56,4 +56,4 @@ def apply(
             gates=tuple(map(parse_gate, reporting.fail_if or ())),
         )
         result = run(request)
-        deliver_rows(result, reporting, origin=origin, output=rows.output, held=held)
+        deliver_rows(result, reporting, provenance=provenance, output=rows.output, held=held)

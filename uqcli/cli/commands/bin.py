@@ -76,7 +76,7 @@ def bin_(
     """Count rows in a grid of score and uncertainty bins."""
     tables, models = (None, [*(inputs or ()), cells.edges]) if cells.merge else (inputs, [cells.edges])
     reads = Reads.of(tables, models=models, reading=reading)
-    origin = check_outputs(reporting, written.output, reads=reads, running=running, plot=plotting.plot)
+    provenance = check_outputs(reporting, written.output, reads=reads, running=running, plot=plotting.plot)
     from uqcli.jobs.bin.run import BinRequest, run
 
     shape = {
@@ -99,7 +99,7 @@ def bin_(
     else:
         given = {name: str(value) for name, value in shape.items() if value}
         request = BinRequest(data=data, grid=_spec(cells.binning or defaults.GRID_BINNING, given))
-    deliver(run(request), reporting, origin=origin, output=written.output, plot=plotting.plot)
+    deliver(run(request), reporting, provenance=provenance, output=written.output, plot=plotting.plot)
 
 
 def _refuse_shape(given: dict[str, str | Binning | None]) -> None:

@@ -98,11 +98,13 @@ def boundary(
     """Find thresholds that flag the most positives at a precision."""
     from uqcli.methods.boundary.constraint import the_constraints, with_margin
 
-    asked = tuple(with_margin(each, method.margin) for each in the_constraints(**asdict(constraint)))
+    constraints = tuple(with_margin(one, method.margin) for one in the_constraints(**asdict(constraint)))
     reads = Reads.of(inputs, models=[method.grid, method.shift], reading=reading)
-    places = _places(written.output, asked)
+    places = _places(written.output, constraints)
     table = _table(method.frontier)
-    origin = check_outputs(reporting, places, reads=reads, running=running, plot=plotting.plot, table=table)
+    provenance = check_outputs(
+        reporting, places, reads=reads, running=running, plot=plotting.plot, table=table
+    )
     from uqcli.engines.protocol import Destination
     from uqcli.jobs.boundary.request import BoundaryRequest
     from uqcli.jobs.boundary.run import run, run_several
@@ -110,7 +112,7 @@ def boundary(
     _refuse_options_of_rows(inputs, method)
     request = BoundaryRequest(
         data=labelled_data(inputs, columns, reading, running),
-        constraint=asked[0],
+        constraint=constraints[0],
         algorithm=_algorithm(method),
         grid=_grid(method),
         saved_grid=method.grid,
@@ -122,11 +124,11 @@ def boundary(
     with OutputQueue() as held:
         if table is not None:
             request = replace(request, frontier=Destination(place=table, held=held))
-        result = run(request) if len(asked) == 1 else run_several(request, asked)
+        result = run(request) if len(constraints) == 1 else run_several(request, constraints)
         deliver(
             result,
             reporting,
-            origin=origin,
+            provenance=provenance,
             output=written.output,
             held=held,
             plot=plotting.plot,
@@ -156,16 +158,16 @@ def _algorithm(method: FindingOptions) -> AlgorithmChoice | None:
     return method.algorithm if method.certify is None or is_typed("algorithm") else None
 
 
-def _places(output: str | None, asked: tuple[Constraint, ...]) -> str | tuple[str, ...] | None:
+def _places(output: str | None, constraints: tuple[Constraint, ...]) -> str | tuple[str, ...] | None:
     """Where the boundaries go: several bounds take names of their own."""
-    if output is None or len(asked) == 1:
+    if output is None or len(constraints) == 1:
         return output
     if SEVERAL not in output:
         raise UsageError(
-            f"-o {output} for {len(asked)} bounds",
+            f"-o {output} for {len(constraints)} bounds",
             expected=f"a name with {SEVERAL}, such as boundary-{SEVERAL}.json",
         )
-    return tuple(output.replace(SEVERAL, each.value) for each in asked)
+    return tuple(output.replace(SEVERAL, constraint.value) for constraint in constraints)
 
 
 def _refuse_options_of_rows(inputs: list[str] | None, method: FindingOptions) -> None:

@@ -103,7 +103,7 @@ def calibrate(
     running: RunOptions,
 ) -> None:
     """Fit and test a map from scores to calibrated probabilities."""
-    origin = check_outputs(
+    provenance = check_outputs(
         reporting,
         written.output,
         reads=Reads.of(inputs, test, parts.tree_data, models=[methods.shift], reading=reading),
@@ -131,7 +131,7 @@ def calibrate(
         confidence=resampling.confidence,
     )
     result = run_all_methods(request) if method is None else run(request)
-    deliver(result, reporting, origin=origin, output=written.output, plot=plotting.plot)
+    deliver(result, reporting, provenance=provenance, output=written.output, plot=plotting.plot)
 
 
 def _method(methods: MapOptions, probabilities: ClassProbabilities) -> CalibrationMethod | None:

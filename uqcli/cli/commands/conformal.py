@@ -72,7 +72,7 @@ def conformal(
 ) -> None:
     """Build prediction sets with guaranteed coverage."""
     reads = Reads.of(inputs, sets.target, models=[sets.shift], reading=reading)
-    origin = check_outputs(reporting, written.output, reads=reads, running=running)
+    provenance = check_outputs(reporting, written.output, reads=reads, running=running)
     from uqcli.jobs.conformal.run import ConformalRequest, parse_alpha, run
 
     parse_alpha(sets.alpha)
@@ -93,7 +93,7 @@ def conformal(
         shift=sets.shift,
         target=tuple(sets.target) if sets.target else None,
     )
-    deliver(run(request), reporting, origin=origin, output=written.output)
+    deliver(run(request), reporting, provenance=provenance, output=written.output)
 
 
 def _pairs(text: str | None) -> dict[str, str]:

@@ -53,7 +53,7 @@ def evaluate(
     artifacts = tuple(name for name in given if name.endswith(".json"))
     inputs = tuple(name for name in given if not name.endswith(".json"))
     reads = Reads.of(inputs, models=[*artifacts, shift], reading=reading)
-    origin = check_outputs(reporting, None, reads=reads, running=running, plot=plotting.plot)
+    provenance = check_outputs(reporting, None, reads=reads, running=running, plot=plotting.plot)
     from uqcli.jobs.evaluate.request import EvaluateRequest
     from uqcli.jobs.evaluate.run import run
 
@@ -66,4 +66,4 @@ def evaluate(
         seed=resampling.seed,
         shift=shift,
     )
-    deliver(run(request), reporting, origin=origin, plot=plotting.plot)
+    deliver(run(request), reporting, provenance=provenance, plot=plotting.plot)

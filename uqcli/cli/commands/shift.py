@@ -64,7 +64,7 @@ def shift(
 ) -> None:
     """Estimate how class priors differ in unlabelled new data."""
     reads = Reads.of(inputs, estimate.target, reading=reading)
-    origin = check_outputs(reporting, written.output, reads=reads, running=running, plot=plotting.plot)
+    provenance = check_outputs(reporting, written.output, reads=reads, running=running, plot=plotting.plot)
     from uqcli.jobs.shift.run import ShiftRequest, run
 
     refuse_typed(("uncertainty",), "with shift", "class probabilities only")
@@ -79,4 +79,4 @@ def shift(
         confidence=resampling.confidence,
         seed=resampling.seed,
     )
-    deliver(run(request), reporting, origin=origin, output=written.output, plot=plotting.plot)
+    deliver(run(request), reporting, provenance=provenance, output=written.output, plot=plotting.plot)

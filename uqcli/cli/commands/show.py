@@ -18,7 +18,7 @@ def show(
     running: RunOptions,
 ) -> None:
     """Explain a saved rule in words."""
-    origin = check_outputs(reporting, None, reads=Reads.of(models=[artifact]), running=running)
+    provenance = check_outputs(reporting, None, reads=Reads.of(models=[artifact]), running=running)
     from uqcli.jobs.show import run
 
-    deliver(run(artifact), reporting, origin=origin)
+    deliver(run(artifact), reporting, provenance=provenance)

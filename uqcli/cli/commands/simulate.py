@@ -88,7 +88,7 @@ def simulate(
 
     output = written.output or STDIO
     format_of(output, written.output_format)
-    origin = check_outputs(
+    provenance = check_outputs(
         reporting, output, reads=Reads(), running=running, metrics=metrics_of(rows=drawing.rows, positives=0)
     )
     from uqcli.jobs.stream.output import RowsOutput
@@ -103,7 +103,7 @@ def simulate(
                 model=_model(kind, _given(posterior), _given(gaussian)),
             )
         )
-        deliver_rows(result, reporting, origin=origin, output=written.output, held=held)
+        deliver_rows(result, reporting, provenance=provenance, output=written.output, held=held)
 
 
 def _given(options: PosteriorOptions | GaussianOptions) -> dict[str, Any]:

@@ -63,7 +63,7 @@ def tce(
 ) -> None:
     """Test whether probabilities are calibrated (TCE, ECE, others)."""
     reads = Reads.of(inputs, reading=reading)
-    origin = check_outputs(
+    provenance = check_outputs(
         reporting, None, reads=reads, running=running, plot=plotting.plot, has_figures=True
     )
     refuse_typed(("uncertainty",), "with tce", "a score or class probabilities only")
@@ -87,4 +87,4 @@ def tce(
         seed=resampling.seed,
         confidence=resampling.confidence,
     )
-    deliver(run(request), reporting, origin=origin, plot=plotting.plot)
+    deliver(run(request), reporting, provenance=provenance, plot=plotting.plot)

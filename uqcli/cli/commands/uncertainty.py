@@ -36,7 +36,7 @@ def uncertainty(
     """Add scores and uncertainties from a model's raw outputs."""
     from uqcli.reports.stream.apply import metrics_of
 
-    origin = check_outputs(
+    provenance = check_outputs(
         reporting,
         rows.output or STDIO,
         reads=Reads.of(inputs, reading=reading),
@@ -55,4 +55,4 @@ def uncertainty(
                 members=model.members,
             )
         )
-        deliver_rows(result, reporting, origin=origin, output=rows.output, held=held)
+        deliver_rows(result, reporting, provenance=provenance, output=rows.output, held=held)

@@ -77,9 +77,9 @@ def _end(code: int, word: str) -> None:
 
 
 def _what_changed() -> str:
-    said = [
+    changes = [
         f"{what}: {', '.join(map(repr, names))}"
         for what, names in (("written before", replaced_files()), ("may be written", pending_files()))
         if names
     ]
-    return " ".join("; ".join(said or ["no output file was changed"]).split())
+    return " ".join("; ".join(changes or ["no output file was changed"]).split())

@@ -17,9 +17,9 @@ _FORCED: Final = ("FORCE_COLOR", "PY_COLORS", "TTY_COMPATIBLE")
 
 def compute_alike() -> None:
     """Let numpy, where it is loaded afterwards, round as on every other CPU of the family."""
-    asked = os.environ.get("NPY_DISABLE_CPU_FEATURES", "")
-    if not asked.endswith(_WIDER):
-        os.environ["NPY_DISABLE_CPU_FEATURES"] = f"{asked} {_WIDER}".strip()
+    disabled = os.environ.get("NPY_DISABLE_CPU_FEATURES", "")
+    if not disabled.endswith(_WIDER):
+        os.environ["NPY_DISABLE_CPU_FEATURES"] = f"{disabled} {_WIDER}".strip()
     # numpy remarks on names that it or the machine does not know
     warnings.filterwarnings("ignore", "During parsing environment variable", ImportWarning)
 

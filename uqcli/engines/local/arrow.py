@@ -60,5 +60,5 @@ def _is_foreign(kind: pa.DataType) -> bool:
         pa.types.is_interval,
     )
     return any(is_it(kind) for is_it in foreign) or any(
-        _is_foreign(kind.field(each).type) for each in range(kind.num_fields)
+        _is_foreign(kind.field(number).type) for number in range(kind.num_fields)
     )

@@ -17,12 +17,12 @@ class LocalEngine:
 
     def expected(self, request: DataRequest) -> Expected | None:
         """Estimate the size of the inputs; None if one is a stream or compressed text."""
-        if not all(each.regular for each in origins_of(request)):
+        if not all(origin.regular for origin in origins_of(request)):
             return None  # opening would consume a stream
         with opened(request) as (sources, roles):
             rows = [source.rows_expected() for source in sources]
-        known = [each for each in rows if each is not None]
-        return Expected(rows=sum(known), classes=len(roles.classes)) if len(known) == len(rows) else None
+        sizes = [row for row in rows if row is not None]
+        return Expected(rows=sum(sizes), classes=len(roles.classes)) if len(sizes) == len(rows) else None
 
     def table(self, request: DataRequest) -> LocalTable:
         """Return the table of the request's rows."""

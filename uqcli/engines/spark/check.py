@@ -102,14 +102,14 @@ def checked(session: SparkSession, request: DataRequest) -> CheckedFrame:
         raise UsageError("features with --engine spark", expected="--engine polars")
     check = Check(request=request, roles=roles)
     with spark_errors("check the rows"):
-        frame = together([check.read(each) for each in inputs])
-        found = frame.agg(*check.questions()).toArrow().to_pylist()[0]
-    check.judge(found)
-    result = check.result(frame, found)
+        frame = together([check.read(frame_of_input) for frame_of_input in inputs])
+        answers = frame.agg(*check.questions()).toArrow().to_pylist()[0]
+    check.judge(answers)
+    result = check.result(frame, answers)
     if result.facts.unlabelled:
         caution(refusals.unlabelled(result.facts.unlabelled))
-    if roles.weight is not None and (said := _weights_seen(result).caution()):
-        caution(said)
+    if roles.weight is not None and (caution_text := _weights_seen(result).caution()):
+        caution(caution_text)
     return result
 
 
@@ -134,12 +134,12 @@ def _weights_seen(checked: CheckedFrame) -> WeightSummary:
     seen.of_label = {
         int(label): (rows, size)
         for label, rows, size in zip(
-            *(labels.column(each).to_pylist() for each in ("y", "rows", "size")), strict=True
+            *(labels.column(name).to_pylist() for name in ("y", "rows", "size")), strict=True
         )
     }
     seen.value = sample.column(names[0]).to_numpy()
     seen.size, seen.odd, seen.rows = (
-        sample.column(each).to_numpy().astype(np.int64) for each in ("size", "odd", "rows")
+        sample.column(name).to_numpy().astype(np.int64) for name in ("size", "odd", "rows")
     )
     return seen
 
@@ -210,8 +210,8 @@ class Check:
         from pyspark.sql import functions as F  # noqa: N812
 
         first, *others = map(F.col, self._probabilities())
-        for each in others:
-            first = first + each
+        for column in others:
+            first = first + column
         return F.abs(first - F.lit(1.0))
 
     def questions(self) -> list[Column]:
@@ -219,141 +219,145 @@ class Check:
         from pyspark.sql import functions as F  # noqa: N812
 
         usable = self.usable()
-        asked = {"rows": F.lit(True), "usable": usable, "positives": usable & (F.col("y") == 1)}
-        asked |= {"positive": F.col("y") == 1, "null_y": F.col("y").isNull() & F.col("by").isNull()}
-        asked |= {"wrong_y": F.col("by").isNotNull()}
+        conditions = {"rows": F.lit(True), "usable": usable, "positives": usable & (F.col("y") == 1)}
+        conditions |= {"positive": F.col("y") == 1, "null_y": F.col("y").isNull() & F.col("by").isNull()}
+        conditions |= {"wrong_y": F.col("by").isNotNull()}
         for name in self._numbers():
             column, wrong = F.col(name), F.col(f"b{name}")
-            asked[f"null_{name}"] = column.isNull() & wrong.isNull()
-            asked[f"nan_{name}"] = F.isnan(column)
-            asked[f"infinite_{name}"] = F.abs(column) == float("inf")
-            asked[f"wrong_{name}"] = wrong.isNotNull()
-        asked |= {f"null_{name}": F.col(name).isNull() for name in self.keys.values()}
-        there = usable
+            conditions[f"null_{name}"] = column.isNull() & wrong.isNull()
+            conditions[f"nan_{name}"] = F.isnan(column)
+            conditions[f"infinite_{name}"] = F.abs(column) == float("inf")
+            conditions[f"wrong_{name}"] = wrong.isNotNull()
+        conditions |= {f"null_{name}": F.col(name).isNull() for name in self.keys.values()}
+        present = usable
         amounts: dict[str, Column] = {}
         if self.roles.classes:
             for name in self._probabilities():
                 column = F.col(name)
-                asked[f"outside_{name}"] = usable & ((column < -ROUNDING) | (column > 1 + ROUNDING))
+                conditions[f"outside_{name}"] = usable & ((column < -ROUNDING) | (column > 1 + ROUNDING))
             amounts["unnormalised"] = F.max(F.when(usable, self._deviation()))
         if self.roles.weight is not None:
             weight = F.col("w")
             off = _is_finite("w") & ((weight < 0) | (weight != F.floor(weight)) | (weight > _LARGEST_WEIGHT))
-            asked["off_w"] = off
-            there = usable & (weight > 0)
+            conditions["off_w"] = off
+            present = usable & (weight > 0)
             # with huge weights the double sum may round, but is then far beyond the limit
-            amounts["size"] = F.sum(F.when(there & ~off, weight))
+            amounts["size"] = F.sum(F.when(present & ~off, weight))
             amounts["off"] = F.min(F.when(off, weight))
         for name in self.amounts:
             nearest = F.rint(F.col(name) * UNITS)
             wrong = usable & ((nearest / UNITS != F.col(name)) | (F.abs(nearest) > 2.0**53))
-            asked[f"decimals_{name}"] = wrong
+            conditions[f"decimals_{name}"] = wrong
             amounts[f"decimal_{name}"] = F.min(F.when(wrong, F.col(name)))
             size = F.abs(nearest) if self.roles.weight is None else F.abs(nearest) * F.col("w")
-            amounts[f"sum_{name}"] = F.sum(F.when(there, size))
-        asked["there"] = there
-        said = {name: F.min(F.col(f"b{name}")) for name in ("y", *self._numbers())}
+            amounts[f"sum_{name}"] = F.sum(F.when(present, size))
+        conditions["there"] = present
+        least = {name: F.min(F.col(f"b{name}")) for name in ("y", *self._numbers())}
         spans: dict[str, Column] = {}
         for name in [] if self.roles.classes else self.names.values():
-            value = F.when(there, F.col(name))
+            value = F.when(present, F.col(name))
             spans |= {
                 f"low_{name}": F.percentile_approx(value, OUTER),
                 f"high_{name}": F.percentile_approx(value, 1 - OUTER),
-                f"distinct_{name}": F.approx_count_distinct(F.when(there, F.xxhash64(name))),
+                f"distinct_{name}": F.approx_count_distinct(F.when(present, F.xxhash64(name))),
             }
         return [
-            *(F.sum(F.when(mask, 1).otherwise(0)).cast("long").alias(name) for name, mask in asked.items()),
-            *(text.alias(f"said_{name}") for name, text in said.items()),
+            *(
+                F.sum(F.when(mask, 1).otherwise(0)).cast("long").alias(name)
+                for name, mask in conditions.items()
+            ),
+            *(text.alias(f"said_{name}") for name, text in least.items()),
             *(amount.alias(name) for name, amount in (amounts | spans).items()),
         ]
 
-    def judge(self, found: Mapping[str, Any]) -> None:
+    def judge(self, answers: Mapping[str, Any]) -> None:
         """Raise the errors found, as the local engine does but without row places."""
-        self.refuse_values(found)
+        self.refuse_values(answers)
         label, positive = self.roles.label, self.request.positive_value
         if (
             label
             and positive is not None
             and not self.roles.classes
-            and found["rows"]
-            and not found["positive"]
+            and answers["rows"]
+            and not answers["positive"]
         ):
             raise refusals.no_positive(positive, label)
-        if not found["usable"]:
-            raise refusals.no_rows(found["rows"])
-        if not found["there"]:
+        if not answers["usable"]:
+            raise refusals.no_rows(answers["rows"])
+        if not answers["there"]:
             raise refusals.no_weight()
 
-    def refuse_values(self, found: Mapping[str, Any]) -> None:
+    def refuse_values(self, answers: Mapping[str, Any]) -> None:
         """Raise the errors found in values."""
         numbers = self._numbers()
         columns = {**{key: name for key, name in numbers.items() if key != "w"}}
         for key, name in columns.items():
-            self._refuse_unreadable(found, key, name, "a number", "")
+            self._refuse_unreadable(answers, key, name, "a number", "")
         if self.roles.label is not None:
             expected, remedy = "0/1 or true/false", "name the positive label with --positive VALUE"
             if self.roles.classes:
                 expected = expected_classes(list(self.roles.classes))
                 remedy = "check --label, or name the classes with --classes"
-            self._refuse_unreadable(found, "y", self.roles.label, expected, remedy)
+            self._refuse_unreadable(answers, "y", self.roles.label, expected, remedy)
         if self.roles.weight is not None:
-            self._refuse_unreadable(found, "w", self.roles.weight, "a number", "")
-            self._refuse_weights(found, self.roles.weight)
+            self._refuse_unreadable(answers, "w", self.roles.weight, "a number", "")
+            self._refuse_weights(answers, self.roles.weight)
         for name in self.amounts:
-            if found[f"decimals_{name}"]:
-                count, such = found[f"decimals_{name}"], found[f"decimal_{name}"]
+            if answers[f"decimals_{name}"]:
+                count, such = answers[f"decimals_{name}"], answers[f"decimal_{name}"]
                 raise refuse_decimals(f"column '{numbers[name]}' has {count} values such as {such!r}")
-            if (found[f"sum_{name}"] or 0.0) > LARGEST_SUM:
+            if (answers[f"sum_{name}"] or 0.0) > LARGEST_SUM:
                 raise refuse_sum(numbers[name])
-        self._refuse_probabilities(found)
-        self._refuse_unusable(found, columns)
+        self._refuse_probabilities(answers)
+        self._refuse_unusable(answers, columns)
 
     def _refuse_unreadable(
-        self, found: Mapping[str, Any], key: str, name: str, expected: str, remedy: str
+        self, answers: Mapping[str, Any], key: str, name: str, expected: str, remedy: str
     ) -> None:
-        count = found[f"wrong_{key}"]
+        count = answers[f"wrong_{key}"]
         if count:
             values = "value" if count == 1 else "values"
             raise DataError(
-                f"column '{name}' has {count} unreadable {values}, such as '{found[f'said_{key}']}'",
+                f"column '{name}' has {count} unreadable {values}, such as '{answers[f'said_{key}']}'",
                 expected=expected,
                 remedy=remedy,
             )
 
-    def _refuse_probabilities(self, found: Mapping[str, Any]) -> None:
+    def _refuse_probabilities(self, answers: Mapping[str, Any]) -> None:
         for name in self._probabilities():
-            if found[f"outside_{name}"]:
+            if answers[f"outside_{name}"]:
+                outside = answers[f"outside_{name}"]
                 raise DataError(
-                    f"column '{self._numbers()[name]}' has {found[f'outside_{name}']} values outside 0 to 1",
+                    f"column '{self._numbers()[name]}' has {outside} values outside 0 to 1",
                     expected="probabilities between 0 and 1",
                     remedy="check --proba",
                 )
-        off = found.get("unnormalised") or 0.0
+        off = answers.get("unnormalised") or 0.0
         if off > SUM_TOLERANCE:
             raise refusals.unnormalised(f"sums of class probabilities differ from 1 by up to {off:g}")
 
-    def _refuse_weights(self, found: Mapping[str, Any], name: str) -> None:
-        if found["off_w"]:
+    def _refuse_weights(self, answers: Mapping[str, Any], name: str) -> None:
+        if answers["off_w"]:
             raise refusals.no_counts_of_rows(
-                f"column '{name}' has {found['off_w']} weights such as {found['off']:g}"
+                f"column '{name}' has {answers['off_w']} weights such as {answers['off']:g}"
             )
-        if (found["size"] or 0) > MOST_ROWS:
+        if (answers["size"] or 0) > MOST_ROWS:
             raise refusals.too_heavy(name)
 
-    def _refuse_unusable(self, found: Mapping[str, Any], columns: Mapping[str, str]) -> None:
+    def _refuse_unusable(self, answers: Mapping[str, Any], columns: Mapping[str, str]) -> None:
         if self.request.on_invalid is not OnInvalid.ERROR:
             return
         kinds = (("null", "null"), ("nan", "NaN"), ("infinite", "infinite"))
         tallies = [
-            (name, found[f"{kind}_{key}"], word) for key, name in columns.items() for kind, word in kinds
+            (name, answers[f"{kind}_{key}"], word) for key, name in columns.items() for kind, word in kinds
         ]
-        tallies.append((self.roles.label or "", found["null_y"] if self.roles.label else 0, "null"))
+        tallies.append((self.roles.label or "", answers["null_y"] if self.roles.label else 0, "null"))
         if self.roles.weight is not None:
-            tallies += [(self.roles.weight, found[f"{kind}_w"], word) for kind, word in kinds]
-        tallies += [(key, found[f"null_{name}"], "without a text") for key, name in self.keys.items()]
-        said = ", ".join(f"column '{name}' has {count} {word}" for name, count, word in tallies if count)
-        if said:
-            raise refusals.unusable_values(said)
+            tallies += [(self.roles.weight, answers[f"{kind}_w"], word) for kind, word in kinds]
+        tallies += [(key, answers[f"null_{name}"], "without a text") for key, name in self.keys.items()]
+        problems = ", ".join(f"column '{name}' has {count} {word}" for name, count, word in tallies if count)
+        if problems:
+            raise refusals.unusable_values(problems)
 
     def clipped(self) -> list[Column]:
         """Return the numeric columns, probabilities clipped to [0, 1]."""
@@ -367,12 +371,12 @@ class Check:
             for name in self.names.values()
         ]
 
-    def result(self, frame: Frame, found: Mapping[str, Any]) -> CheckedFrame:
+    def result(self, frame: Frame, answers: Mapping[str, Any]) -> CheckedFrame:
         """Return the usable rows of positive weight."""
         from pyspark.sql import functions as F  # noqa: N812
 
         weight = F.lit(1) if self.roles.weight is None else F.col("w")
-        there = self.usable() if self.roles.weight is None else self.usable() & (weight > 0)
+        present = self.usable() if self.roles.weight is None else self.usable() & (weight > 0)
         others = [F.col(name) for name in ("y", *self.keys.values())]
         weight = weight.cast("long")
         amounts = [
@@ -380,27 +384,29 @@ class Check:
             for name, alias in self.amounts.items()
         ]
         return CheckedFrame(
-            frame=frame.filter(there).select(*self.clipped(), *others, weight.alias("w"), *amounts),
+            frame=frame.filter(present).select(*self.clipped(), *others, weight.alias("w"), *amounts),
             roles=self.roles,
             names=self.names,
             keys=self.keys,
-            unnormalised=found.get("unnormalised") or 0.0,
+            unnormalised=answers.get("unnormalised") or 0.0,
             facts=SourceFacts(
-                rows=found["usable"],
-                positives=None if self.roles.label is None or self.roles.classes else found["positives"],
-                dropped=found["rows"] - found["usable"],
+                rows=answers["usable"],
+                positives=None if self.roles.label is None or self.roles.classes else answers["positives"],
+                dropped=answers["rows"] - answers["usable"],
                 columns=self.roles.named(),
-                unlabelled=found["null_y"] if self.roles.label else 0,
+                unlabelled=answers["null_y"] if self.roles.label else 0,
             ),
             spans={
                 role: Span(
-                    low=found[f"low_{name}"], high=found[f"high_{name}"], distinct=found[f"distinct_{name}"]
+                    low=answers[f"low_{name}"],
+                    high=answers[f"high_{name}"],
+                    distinct=answers[f"distinct_{name}"],
                 )
                 for role, name in self.names.items()
-                if f"low_{name}" in found
+                if f"low_{name}" in answers
             },
-            rows=found["there"],
-            size=found["there"] if self.roles.weight is None else int(found["size"]),
+            rows=answers["there"],
+            size=answers["there"] if self.roles.weight is None else int(answers["size"]),
             amounts=tuple(self.amounts.values()),
         )
 

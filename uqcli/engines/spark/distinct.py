@@ -36,8 +36,8 @@ def distinct_rows(checked: CheckedFrame) -> tuple[Rows, dict[str, dict[str, int]
     most = MOST_NUMBERS // (len(names) + 1)
     with spark_errors("bring rows together"):
         if checked.rows > most:
-            found = int(grouped.agg(F.count(F.lit(1)).alias("rows")).toArrow().to_pylist()[0]["rows"])
-            _refuse_many(found, most)
+            size = int(grouped.agg(F.count(F.lit(1)).alias("rows")).toArrow().to_pylist()[0]["rows"])
+            _refuse_many(size, most)
         table = grouped.toArrow()
     columns = {name: table.column(name).to_numpy() for name in (*checked.names.values(), "y", "w")}
     levels: dict[str, dict[str, int]] = {}
@@ -67,10 +67,10 @@ def _rows(checked: CheckedFrame, columns: Mapping[str, Any], groups: Mapping[str
     ).only(order)
 
 
-def _refuse_many(found: int, most: int) -> None:
-    if found > most:
+def _refuse_many(size: int, most: int) -> None:
+    if size > most:
         raise DataError(
-            f"there are {found:,} distinct rows to collect",
+            f"there are {size:,} distinct rows to collect",
             expected=f"at most {most:,} from a cluster",
             remedy="read the files with --engine polars",
         )
@@ -78,14 +78,14 @@ def _refuse_many(found: int, most: int) -> None:
 
 def read_rows(request: DataRequest) -> ReadRows:
     """Read all requested columns of all rows."""
-    found = checked(session_of(request.spark), request)
-    rows, levels = distinct_rows(found)
+    frame = checked(session_of(request.spark), request)
+    rows, levels = distinct_rows(frame)
     return ReadRows(
         rows=rows,
-        facts=found.facts,
-        classes=tuple(found.roles.classes),
+        facts=frame.facts,
+        classes=tuple(frame.roles.classes),
         group_names={key: tuple(numbers) for key, numbers in levels.items()},
-        unnormalised=found.unnormalised,
+        unnormalised=frame.unnormalised,
     )
 
 
@@ -108,9 +108,9 @@ class DistinctBatches:
 
     def __iter__(self) -> Iterator[Rows]:
         """Iterate over batches."""
-        found = checked(session_of(self._request.spark), self._request)
-        self.roles, self._facts = found.roles, found.facts
-        rows, self.levels = distinct_rows(found)
-        self.dropped, self.unnormalised = found.facts.dropped, found.unnormalised
+        frame = checked(session_of(self._request.spark), self._request)
+        self.roles, self._facts = frame.roles, frame.facts
+        rows, self.levels = distinct_rows(frame)
+        self.dropped, self.unnormalised = frame.facts.dropped, frame.unnormalised
         for start in range(0, len(rows), ROWS_PER_PART):
             yield rows.only(np.arange(start, min(len(rows), start + ROWS_PER_PART)))

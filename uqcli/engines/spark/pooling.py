@@ -98,7 +98,7 @@ def totals(amounts: Sequence[str]) -> list[Column]:
     return [
         F.sum("w").alias("n"),
         F.sum(F.col("w") * F.col("y")).alias("p"),
-        *(each.alias(f"s{at}") for at, each in enumerate(sums)),
+        *(total.alias(f"s{at}") for at, total in enumerate(sums)),
     ]
 
 
@@ -119,9 +119,9 @@ def pooled_by(checked: CheckedFrame, role: str, by: Partition) -> tuple[ValueCou
     parts = parts_of(checked, by)
     with spark_errors("count the rows"):
         rows = counting_frame(checked, role, by).withColumnRenamed("v", "value")
-        found = pooled(rows, parts, checked.amounts, most=checked.rows)
-    require_same(checked, sum(part.rows for part in found))
-    return found
+        counts = pooled(rows, parts, checked.amounts, most=checked.rows)
+    require_same(checked, sum(part.rows for part in counts))
+    return counts
 
 
 def pooled(rows: Frame, parts: int, amounts: Sequence[str], most: int) -> tuple[ValueCounts, ...]:

@@ -128,7 +128,7 @@ def count_ranges(
             counts = [part.counts() for part in (*parts, _whole(parts))]
             *masks, of_whole = unsettled(counts)
             flags = _flags(parts, masks, _whole(parts), of_whole)
-            if not any(len(each) for each in flags):
+            if not any(len(flag) for flag in flags):
                 return tuple(counts)
             parts = _opened(rows, counter, parts, flags, distinct)
 
@@ -138,7 +138,7 @@ def _first(rows: Frame, counter: Counter, parts: int) -> list[_Counts]:
     table = counter.counted(rows).toArrow()
     columns = [table.column(name).to_numpy() for name in ("cell", "n", "p", "low", "high")]
     order = np.argsort(columns[0])
-    cell, count, positives, low, high = (each[order] for each in columns)
+    cell, count, positives, low, high = (column[order] for column in columns)
     sums = sums_of(table, counter.amounts)
     sums = None if sums is None else sums[..., order]
     cuts = np.searchsorted(cell, np.arange(1, parts) * counter.size).tolist()
@@ -200,8 +200,8 @@ def _opened(
     """Open cells in passes that each collect a limited number of values; ``distinct`` bounds their total."""
     size = np.zeros(counter.size, dtype=np.int64)
     for part, cells in zip(parts, flags, strict=True):
-        held = np.isin(part.cell, cells)
-        size[part.cell[held]] += part.count[held]
+        is_flagged = np.isin(part.cell, cells)
+        size[part.cell[is_flagged]] += part.count[is_flagged]
     # every pass reads all rows again: one pass suffices if there are few distinct values; half the limit per
     # pass, since its last cell exceeds it
     rounds = np.cumsum(size) // (MOST_VALUES // 2) if distinct > MOST_VALUES else np.zeros_like(size)
@@ -212,6 +212,6 @@ def _opened(
         for mask, cells in zip(flagged, now, strict=True):
             mask[cells] = True
         most = min(distinct, int(size[rounds == number].sum()))
-        found = pooled(counter.opened(rows, flagged.ravel()), len(parts), counter.amounts, most=most)
-        opened = [part.with_open(*each) for part, *each in zip(opened, now, found, strict=True)]
+        pooled_keys = pooled(counter.opened(rows, flagged.ravel()), len(parts), counter.amounts, most=most)
+        opened = [part.with_open(*opening) for part, *opening in zip(opened, now, pooled_keys, strict=True)]
     return opened

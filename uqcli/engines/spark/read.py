@@ -71,8 +71,8 @@ def opened(session: SparkSession, request: DataRequest) -> tuple[tuple[ClusterIn
         raise UsageError("no INPUT given", expected="files or directories that the cluster can see")
     inputs = tuple(_input(session, name, request.read) for name in request.inputs)
     roles = request.roles.expanded(inputs[0].columns, inputs[0].shown)
-    for each in inputs:
-        require_columns(each.columns, each.shown, roles)
+    for frame_of_input in inputs:
+        require_columns(frame_of_input.columns, frame_of_input.shown, roles)
     return inputs, roles
 
 
@@ -126,6 +126,6 @@ def quoted(name: str) -> str:
 def together(frames: Sequence[Frame]) -> Frame:
     """Concatenate frames with the same columns."""
     first, *others = frames
-    for each in others:
-        first = first.unionAll(each)
+    for column in others:
+        first = first.unionAll(column)
     return first

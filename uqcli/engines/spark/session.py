@@ -262,9 +262,9 @@ def _cause(error: Exception) -> str:
     text = str(details() if callable(details) else error).strip()
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     named = [line for line in lines if re.match(r"[\w.]+(Error|Exception): ", line)]
-    told = re.search(r'details = "([^"]*)"', text)
-    if told:
-        line = told[1]
+    match = re.search(r'details = "([^"]*)"', text)
+    if match:
+        line = match[1]
     elif "Traceback" in text and named:
         line = named[-1]
     else:

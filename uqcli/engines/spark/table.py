@@ -48,7 +48,7 @@ class SparkTable:
     ) -> tuple[ValueCounts, ...]:
         """Return the counts of a column in each part, exact at given ranks."""
         unsettled = partial(holding_of_parts, ranks=ranks)
-        return tuple(each.counts for each in self.counted(by, unsettled, role)[:-1])
+        return tuple(group.counts for group in self.counted(by, unsettled, role)[:-1])
 
     def counted(self, by: Partition, unsettled: RangeQuery, role: str = "score") -> tuple[RangeCounts, ...]:
         """Return the counts of a column in each part, then of all rows."""
@@ -61,7 +61,7 @@ class SparkTable:
     def isotonic(self, by: Partition) -> tuple[ValueCounts, ...]:
         """Return the isotonic blocks of the scores in each part, then of all rows."""
         parts = pooled_by(self._checked, "score", by)
-        return tuple(_blocks(each) for each in (*parts, merge(parts)))
+        return tuple(_blocks(group) for group in (*parts, merge(parts)))
 
     def rows(self) -> Rows:
         """Collect distinct rows with their weights, up to a limit."""

@@ -99,11 +99,13 @@ def class_of(source: ClusterInput, name: str, classes: Sequence[str]) -> Parsed:
     numbers = class_spellings(classes)
     if numbers.folded:
         text = F.lower(text)
-    found = None
+    number_of_class = None
     for spelling, number in numbers.of_text.items():
-        found = (F if found is None else found).when(text == spelling, F.lit(number))
-    assert found is not None  # there are at least two classes
-    known = found.cast("long")
+        number_of_class = (F if number_of_class is None else number_of_class).when(
+            text == spelling, F.lit(number)
+        )
+    assert number_of_class is not None  # there are at least two classes
+    known = number_of_class.cast("long")
     return Parsed(value=known, wrong=F.when(~null & known.isNull(), column.cast("string")))
 
 

@@ -47,10 +47,17 @@ def cells_counted(low: int, shift: int, size: int, parts: int, amounts: list[str
             positives += np.bincount(cell, weights=w * y, minlength=cells).astype(np.int64)
             np.minimum.at(least, cell, value)
             np.maximum.at(greatest, cell, value)
-        held = np.flatnonzero(count)
-        columns = (held, count[held], positives[held], least[held], greatest[held], *sums[:, held])
+        nonempty = np.flatnonzero(count)
+        columns = (
+            nonempty,
+            count[nonempty],
+            positives[nonempty],
+            least[nonempty],
+            greatest[nonempty],
+            *sums[:, nonempty],
+        )
         yield pa.RecordBatch.from_arrays(
-            [pa.array(each) for each in columns],
+            [pa.array(column) for column in columns],
             names=["cell", "n", "p", "low", "high", *(f"s{at}" for at in range(len(sums)))],
         )
 
@@ -69,7 +76,7 @@ def cells_opened(low: int, shift: int, size: int, amounts: list[str], flagged: A
             others = ["y", "w", *amounts]
             columns = (cell[held] // size, value[held], *(_array(table, name)[held] for name in others))
             yield pa.RecordBatch.from_arrays(
-                [pa.array(each) for each in columns], names=["part", "value", *others]
+                [pa.array(column) for column in columns], names=["part", "value", *others]
             )
 
     return work
@@ -153,7 +160,7 @@ def _loaded(function: bytes, package: bytes, version: str) -> Any:
     import zipfile
 
     if _installed() != version:
-        for name in [each for each in sys.modules if each.partition(".")[0] == "uqcli"]:
+        for name in [module for module in sys.modules if module.partition(".")[0] == "uqcli"]:
             del sys.modules[name]
         folder = tempfile.mkdtemp(prefix="uqcli-")
         atexit.register(shutil.rmtree, folder, ignore_errors=True)

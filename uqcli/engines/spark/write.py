@@ -50,19 +50,19 @@ def stream_through(request: StreamRequest) -> StreamFacts:
     columns = _columns(inputs, union=request.union)
     check = Check(request=request.data, roles=roles)
     with spark_errors("check the rows"):
-        frame = together([check.read(each, kept=columns) for each in inputs])
-        found = frame.agg(*check.questions()).toArrow().to_pylist()[0]
-    check.refuse_values(found)
+        frame = together([check.read(frame_of_input, kept=columns) for frame_of_input in inputs])
+        answers = frame.agg(*check.questions()).toArrow().to_pylist()[0]
+    check.refuse_values(answers)
     if not runs_functions(session):
         raise DataError("the cluster's workers lack numpy or pyarrow", expected="both, which apply needs")
     usable = _prepared(frame, check, len(columns), drop=request.data.on_invalid is OnInvalid.DROP)
     with _appearing(place, local=is_local(request.data.spark)) as path, spark_errors(f"write '{place}'"):
         _computed(usable, columns, check, request).write.mode("error").parquet(path)
         selected = _selected(session.read.parquet(path), request.added)
-    unusable = found["rows"] - found["usable"]
+    unusable = answers["rows"] - answers["usable"]
     dropped = unusable if request.data.on_invalid is OnInvalid.DROP else 0
     return StreamFacts(
-        rows=found["rows"] - dropped, selected=selected, dropped=dropped, undecided=unusable - dropped
+        rows=answers["rows"] - dropped, selected=selected, dropped=dropped, undecided=unusable - dropped
     )
 
 
@@ -85,20 +85,20 @@ def _refuse_early(added: AddedColumns, roles: Sequence[str]) -> None:
 def _columns(inputs: Sequence[ClusterInput], *, union: bool) -> tuple[str, ...]:
     """Return the names of the columns to keep."""
     first, *others = inputs
-    for each in inputs:
-        if len(set(each.columns)) < len(each.columns):
-            raise DataError(f"column names of {each.shown} are not unique", remedy="rename them")
-    for each in others:
-        differing = set(first.columns) ^ set(each.columns)
+    for frame_of_input in inputs:
+        if len(set(frame_of_input.columns)) < len(frame_of_input.columns):
+            raise DataError(f"column names of {frame_of_input.shown} are not unique", remedy="rename them")
+    for column in others:
+        differing = set(first.columns) ^ set(column.columns)
         if not union and not differing:
-            differing = {name for name in first.columns if first.types[name] != each.types[name]}
+            differing = {name for name in first.columns if first.types[name] != column.types[name]}
         if differing and not union:
             raise DataError(
-                f"columns of {each.shown} differ from {first.shown}: {', '.join(sorted(differing))}",
+                f"columns of {column.shown} differ from {first.shown}: {', '.join(sorted(differing))}",
                 expected="the same columns in every input",
                 remedy="give --union to fill missing ones with nulls",
             )
-    return tuple(dict.fromkeys(name for each in inputs for name in each.columns))
+    return tuple(dict.fromkeys(name for frame_of_input in inputs for name in frame_of_input.columns))
 
 
 def _prepared(frame: Frame, check: Check, kept: int, *, drop: bool) -> Frame:

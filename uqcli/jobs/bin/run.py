@@ -79,7 +79,7 @@ def bin_rows(data: DataRequest, spec: GridSpec) -> BinResult:
     edges = uncertainty_edges(table, spec)
     blocks = table.isotonic(Partition(edges=edges))
     parts = grid_parts(table, edges, spec, lambda counts: unsettled_by_blocks(counts, blocks))
-    scores = [each.counts for each in parts[:-1]]
+    scores = [part.counts for part in parts[:-1]]
     cells = cells_from(edges, scores, spec)
     parameters = _parameters(data, spec, cells)
     artifact = grid_artifact(cells, source_of(table.facts), parameters)

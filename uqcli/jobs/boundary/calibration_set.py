@@ -52,7 +52,7 @@ class CountedGrid:
         return self._made[shape]
 
     def _cells(self, bins: int, score_bins: int | None) -> Cells:
-        edges, scores = self.edges, [each.counts for each in self.parts[:-1]]
+        edges, scores = self.edges, [part.counts for part in self.parts[:-1]]
         if bins == 1 < len(scores):
             edges, scores = edges[:0], [self.parts[-1].counts]
         else:
@@ -116,7 +116,9 @@ class CalibrationRows:
         # among all algorithms, hr alone is no reason to read the uncertainty
         raised = not every and entry_of(algorithms[0]).works_on is WorksOn.RAISED_SCORES
         uncertain = (
-            uncertain or raised or any(request.grid.spec(each).uncertainty_bins > 1 for each in algorithms)
+            uncertain
+            or raised
+            or any(request.grid.spec(algorithm).uncertainty_bins > 1 for algorithm in algorithms)
         )
         table = open_table(request.data, looks_at_uncertainty=uncertain)
         return cls(
@@ -153,11 +155,11 @@ class CalibrationRows:
         """Find the best boundary of an applicable algorithm."""
         if entry_of(algorithm).works_on is WorksOn.RAISED_SCORES:
             return optimise_recalibrated(self.table.rows(), self.constraint)
-        found = optimise(self.cells(algorithm), algorithm, self.constraint)
-        if found.found is None and entry_of(algorithm).works_on is WorksOn.SCORES:
+        optimum = optimise(self.cells(algorithm), algorithm, self.constraint)
+        if optimum.found is None and entry_of(algorithm).works_on is WorksOn.SCORES:
             # the nearest result may be at any score
             return optimise(self.every_score, algorithm, self.constraint)
-        return found
+        return optimum
 
     def expected(self, algorithm: Algorithm) -> Expected | None:
         """Compute the expected results on new data; None if not estimated."""
@@ -216,7 +218,7 @@ class CalibrationRows:
     @cached_property
     def one_row(self) -> Cells:
         """Default grid with one uncertainty bin, for a single threshold."""
-        shared = [each for each in self._counted.values() if each.spec.binning is Binning.SHARED]
+        shared = [grid for grid in self._counted.values() if grid.spec.binning is Binning.SHARED]
         counted = shared[0] if shared else self._count(self._shared(1))
         return counted.cells(1, self.grid.score_bins or SCORE_BINS)
 
@@ -266,12 +268,14 @@ class CalibrationRows:
         numbers = {1, len(every.rows)}
         if self.grid.is_auto(Algorithm.SMOOTH):
             numbers = {1, 2, fewest_of(self._tried_on(counted))}
-        found = []
+        thresholds = []
         for cells in map(every.joined, sorted(numbers)):
             tops = smoothed_boundary(cells, self.constraint.goal(cells))
             pairs = zip(cells.rows, tops or [0] * len(cells.rows), strict=True)
-            found.append([float(row.lower[len(row.lower) - top]) if top else np.inf for row, top in pairs])
-        return found
+            thresholds.append(
+                [float(row.lower[len(row.lower) - top]) if top else np.inf for row, top in pairs]
+            )
+        return thresholds
 
     def _unsettled(self, counts: Sequence[RangeCounts]) -> list[Bools]:
         whole = counts[-1]
@@ -282,8 +286,8 @@ class CalibrationRows:
 def _first_positive(counts: RangeCounts, lowest: float) -> float:
     """Start of the first range with a positive row at or above a score; infinite if there is none."""
     start = int(np.searchsorted(counts.value, lowest))
-    held = counts.positives[start:] > 0
-    return float(counts.value[start + int(np.argmax(held))]) if held.any() else np.inf
+    is_positive = counts.positives[start:] > 0
+    return float(counts.value[start + int(np.argmax(is_positive))]) if is_positive.any() else np.inf
 
 
 def single_row(counts: ValueCounts) -> Cells:
@@ -383,6 +387,6 @@ class CalibrationGrid:
 CalibrationSet = CalibrationRows | CalibrationGrid
 
 
-def algorithms_of(asked: AlgorithmChoice) -> tuple[Algorithm, ...]:
+def algorithms_of(choice: AlgorithmChoice) -> tuple[Algorithm, ...]:
     """Return the requested algorithms, in order."""
-    return tuple(Algorithm) if asked is AlgorithmChoice.ALL else (Algorithm(asked),)
+    return tuple(Algorithm) if choice is AlgorithmChoice.ALL else (Algorithm(choice),)

@@ -23,7 +23,7 @@ _NEAR: Final = 0.005
 """Tolerance within which an expected rate counts as meeting its bound."""
 
 
-def candidates_of(calibration_set: CalibrationSet, asked: AlgorithmChoice) -> tuple[Candidate, ...]:
+def candidates_of(calibration_set: CalibrationSet, choice: AlgorithmChoice) -> tuple[Candidate, ...]:
     """Run the requested algorithms.
 
     Raises
@@ -31,38 +31,40 @@ def candidates_of(calibration_set: CalibrationSet, asked: AlgorithmChoice) -> tu
     UsageError, DataError
         A single algorithm does not apply, or needs too much memory.
     """
-    if asked is not AlgorithmChoice.ALL:
-        _require_applicable(calibration_set, Algorithm(asked))
-    return tuple(_try(calibration_set, algorithm) for algorithm in algorithms_of(asked))
+    if choice is not AlgorithmChoice.ALL:
+        _require_applicable(calibration_set, Algorithm(choice))
+    return tuple(_try(calibration_set, algorithm) for algorithm in algorithms_of(choice))
 
 
 def best_of(candidates: Sequence[Candidate], constraint: Constraint) -> Candidate:
     """Select by expected results on new data, then goal, recall and fewest alerts; the first wins ties."""
 
     def rank(candidate: Candidate) -> tuple[float | Fraction, ...]:
-        found = candidate.found
-        if found is None:
+        boundary = candidate.found
+        if boundary is None:
             return (True,)
-        fit, more = found.fit, candidate.expected
+        fit, more = boundary.fit, candidate.expected
         objective = constraint.objective(fit.true_positives, fit.selected)
-        told = (more is None, more is not None and not _keeps(more, constraint))
+        unsafe = (more is None, more is not None and not _keeps(more, constraint))
         by_fit = (-objective, -fit.true_positives, fit.selected)
-        return (False, *told, -_objective(more, fit, constraint), *by_fit)
+        return (False, *unsafe, -_objective(more, fit, constraint), *by_fit)
 
-    return min((each for each in candidates if each.optimum is not None), key=rank)
+    return min((one for one in candidates if one.optimum is not None), key=rank)
 
 
-def _keeps(found: Expected, constraint: Constraint) -> bool:
+def _keeps(expected: Expected, constraint: Constraint) -> bool:
     """Whether a bound on precision or recall is expected to be met, within half a percentage point."""
-    of = {ConstraintKind.PRECISION: found.precision, ConstraintKind.RECALL: found.recall}.get(constraint.kind)
+    of = {ConstraintKind.PRECISION: expected.precision, ConstraintKind.RECALL: expected.recall}.get(
+        constraint.kind
+    )
     return of is None or (of.value or 0.0) >= float(constraint.amounts[0]) - _NEAR
 
 
-def _objective(found: Expected | None, fit: FitCounts, constraint: Constraint) -> float:
+def _objective(expected: Expected | None, fit: FitCounts, constraint: Constraint) -> float:
     """Compute the expected value of the objective."""
-    if found is None:
+    if expected is None:
         return 0.0
-    precision, recall = found.precision.value or 0.0, found.recall.value or 0.0
+    precision, recall = expected.precision.value or 0.0, expected.recall.value or 0.0
     if constraint.kind is ConstraintKind.RECALL:
         return precision
     if constraint.kind is not ConstraintKind.UTILITY:

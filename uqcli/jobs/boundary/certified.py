@@ -75,12 +75,14 @@ def certified(request: BoundaryRequest) -> CertifiedBoundary:
     cells = shown = _cells(rows, spec)
     if isinstance(outcome, Certified):  # a certified boundary has the pilot's edges
         shown = cells_under(pool_by(rows, ranked.uncertainty_edges), ranked)
-    found = outcome if isinstance(outcome, Certified) else None
+    certified_rule = outcome if isinstance(outcome, Certified) else None
     return CertifiedBoundary(
         source=source_of(table.facts),
         parameters=request.parameters(spec),
-        found=None if found is None else _on_all(rows, found),
-        certificate=None if found is None else _saved(found, float(bound), delta, request.seed),
+        found=None if certified_rule is None else _on_all(rows, certified_rule),
+        certificate=None
+        if certified_rule is None
+        else _saved(certified_rule, float(bound), delta, request.seed),
         failed=outcome if isinstance(outcome, NotCertified) else None,
         uncertified=optimise(cells, Algorithm.SMOOTH, constraint),
         cells=shown,
@@ -134,13 +136,13 @@ def _cells(rows: Rows, spec: GridSpec) -> Cells:
     return cells_from(edges, pool_by(rows, edges), spec)
 
 
-def _on_all(rows: Rows, found: Certified) -> FittedBoundary:
+def _on_all(rows: Rows, certified_rule: Certified) -> FittedBoundary:
     """Return the certified thresholds with their counts on all rows."""
     chosen = decide(
         rows.score,
         rows.uncertainty,
-        uncertainty_edges=found.uncertainty_edges,
-        thresholds=found.thresholds,
+        uncertainty_edges=certified_rule.uncertainty_edges,
+        thresholds=certified_rule.thresholds,
     )
     count, positive = rows.counted(), rows.labels
     fit = FitCounts(
@@ -149,9 +151,17 @@ def _on_all(rows: Rows, found: Certified) -> FittedBoundary:
         rows=rows.size,
         positives=int(count[positive].sum()),
     )
-    return FittedBoundary(uncertainty_edges=found.uncertainty_edges, thresholds=found.thresholds, fit=fit)
+    return FittedBoundary(
+        uncertainty_edges=certified_rule.uncertainty_edges, thresholds=certified_rule.thresholds, fit=fit
+    )
 
 
-def _saved(found: Certified, bound: float, delta: float, seed: int) -> SavedCertificate:
-    tested = TestedOn(rows=found.tested, selected=found.selected, true_positives=found.true_positives)
-    return SavedCertificate(delta=delta, precision=bound, p_value=found.p_value, seed=seed, tested_on=tested)
+def _saved(certified_rule: Certified, bound: float, delta: float, seed: int) -> SavedCertificate:
+    tested = TestedOn(
+        rows=certified_rule.tested,
+        selected=certified_rule.selected,
+        true_positives=certified_rule.true_positives,
+    )
+    return SavedCertificate(
+        delta=delta, precision=bound, p_value=certified_rule.p_value, seed=seed, tested_on=tested
+    )

@@ -34,17 +34,17 @@ def compared(
         name: gain_of(rows.compared_cells, constraint, request.seed, permutations)
         for name, rows in counted.items()
     }
-    found = ranked(gains)
-    return found, counted[found[0].uncertainty]
+    comparisons = ranked(gains)
+    return comparisons, counted[comparisons[0].uncertainty]
 
 
 def ranked(gains: dict[str, Gain | None]) -> tuple[Compared, ...]:
     """Adjust p-values for all columns jointly (Holm); rank by the gain in excess of the permuted gains."""
-    tested = {name: found for name, found in gains.items() if found is not None}
-    higher = holm({name: found.p_value for name, found in tested.items()})
-    lower = holm({name: found.p_hurts for name, found in tested.items()})
+    tested = {name: test for name, test in gains.items() if test is not None}
+    higher = holm({name: test.p_value for name, test in tested.items()})
+    lower = holm({name: test.p_hurts for name, test in tested.items()})
     every = [
-        Compared(uncertainty=name, gain=found, p_value=higher.get(name), p_hurts=lower.get(name))
-        for name, found in gains.items()
+        Compared(uncertainty=name, gain=test, p_value=higher.get(name), p_hurts=lower.get(name))
+        for name, test in gains.items()
     ]
-    return tuple(sorted(every, key=lambda each: -each.beyond))
+    return tuple(sorted(every, key=lambda comparison: -comparison.beyond))

@@ -29,10 +29,10 @@ def written_frontier(calibration_set: CalibrationSet, algorithm: Algorithm, outp
             "--frontier without a grid", expected="--algorithm vw-dpmt, smooth or another that works on one"
         )
     cells = calibration_set.cells(algorithm)
-    found = trade_off(cells, calibration_set.every_score)
+    frontier = trade_off(cells, calibration_set.every_score)
     bins = len(cells.rows)
     kinds = {"algorithm": pl.String, "selected": pl.Int64, "true_positives": pl.Int64}
-    table = columns_of(found, bins)
+    table = columns_of(frontier, bins)
     frame = pl.DataFrame(table, schema={name: kinds.get(name, pl.Float64) for name in table})
     write_frames([frame], frame.clear(), output)
-    return found
+    return frontier

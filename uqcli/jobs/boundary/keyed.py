@@ -47,7 +47,7 @@ def copies(rows: Rows, seed: int) -> Copies:
     copy = np.arange(len(of)) - np.repeat(np.cumsum(count) - count, count)
     if are_copies(rows):
         copy = np.zeros_like(copy)
-    drawn = hashes([*(each[of] for each in columns), copy], seed, table)
+    drawn = hashes([*(column[of] for column in columns), copy], seed, table)
     return Copies(of=of, drawn=drawn)
 
 
@@ -68,4 +68,4 @@ def split_by_hash(rows: Rows, seed: int, ends: Sequence[int]) -> list[Ints]:
     """
     single = copies(rows, seed)
     part = single.parts(ends)
-    return [np.bincount(single.of[part == each], minlength=len(rows)) for each in range(len(ends) + 1)]
+    return [np.bincount(single.of[part == number], minlength=len(rows)) for number in range(len(ends) + 1)]

@@ -156,14 +156,14 @@ def run_several(
         See ``run``.
     """
     with streams_kept():  # the rows are read once per bound
-        results = [run(replace(request, constraint=each)) for each in constraints[:1]]
+        results = [run(replace(request, constraint=constraint)) for constraint in constraints[:1]]
         request = replace(request, frontier=None)  # the same for all bounds
-        results += [run(replace(request, constraint=each)) for each in constraints[1:]]
-    failure = next((each.failure for each in results if each.failure is not None), None)
+        results += [run(replace(request, constraint=constraint)) for constraint in constraints[1:]]
+    failure = next((result.failure for result in results if result.failure is not None), None)
     pairs = zip(constraints, results, strict=True)
-    found = {each.value: result.artifact for each, result in pairs if result.artifact is not None}
-    report = SeveralBoundariesReport(reports=tuple(each.report for each in results))
-    return Result(report=report, artifact=None, failure=failure, several=found)
+    boundaries = {value.value: result.artifact for value, result in pairs if result.artifact is not None}
+    report = SeveralBoundariesReport(reports=tuple(result.report for result in results))
+    return Result(report=report, artifact=None, failure=failure, several=boundaries)
 
 
 def _with_certificate(
@@ -240,22 +240,22 @@ def _as_used(
     parameters = calibration_set.parameters(request, best.algorithm, bins)
     if entry_of(best.algorithm).works_on is WorksOn.GRID or parameters.algorithm is AlgorithmChoice.ALL:
         return parameters
-    asked = AlgorithmChoice(best.algorithm)
+    used = AlgorithmChoice(best.algorithm)
     return msgspec.structs.replace(
-        parameters, algorithm=asked, binning=None, uncertainty_bins=1, score_bins="all"
+        parameters, algorithm=used, binning=None, uncertainty_bins=1, score_bins="all"
     )
 
 
-def _artifact(report: BoundaryReport, found: FittedBoundary, by: Recalibration | None) -> BoundaryArtifact:
-    fit = found.fit
+def _artifact(report: BoundaryReport, boundary: FittedBoundary, by: Recalibration | None) -> BoundaryArtifact:
+    fit = boundary.fit
     return BoundaryArtifact(
         kind=ArtifactKind.BOUNDARY,
         source=report.source,
         parameters=report.parameters,
         algorithm=report.chosen.algorithm,
         constraint=report.parameters.constraint,
-        uncertainty_edges=found.uncertainty_edges.tolist(),
-        thresholds=list(found.thresholds),
+        uncertainty_edges=boundary.uncertainty_edges.tolist(),
+        thresholds=list(boundary.thresholds),
         recalibration=msgspec.UNSET
         if by is None
         else SavedRecalibration(coefficient=by.coefficient, low=by.low, high=by.high),
@@ -290,6 +290,6 @@ def _saved(estimate: Estimate) -> SavedRange:
 
 
 def _target(mix: ClassMix, precision: float | None) -> SavedTarget:
-    there = mix.precision(precision)
-    assert there is not None  # some rows are flagged, and both classes have weight
-    return SavedTarget(weights=[mix.negative, mix.positive], precision=there)
+    in_target = mix.precision(precision)
+    assert in_target is not None  # some rows are flagged, and both classes have weight
+    return SavedTarget(weights=[mix.negative, mix.positive], precision=in_target)

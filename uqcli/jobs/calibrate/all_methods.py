@@ -83,7 +83,7 @@ def run_all_methods(request: CalibrateRequest) -> Result[CalibrateReport, Calibr
         test = None if request.test is None else read_like(read.rows, read.data.on(request.test), request)
     measured = read.rows if test is None else test
     plan = plan_of(request, measured.size)
-    methods = [each for each in CalibrationMethod if each not in obstacles]
+    methods = [method for method in CalibrationMethod if method not in obstacles]
     tried = sorted((_try(read, method, request, test, plan) for method in methods), key=lambda t: t.log_loss)
     best = tried[0]
     artifact = artifact_of(best.fitted, best.source, best.request, read.data, read.target)
@@ -94,7 +94,7 @@ def run_all_methods(request: CalibrateRequest) -> Result[CalibrateReport, Calibr
         tested=request.test is not None,
         compared=best.compared,
         where="on the test set" if test is not None else "(cross-validated)",
-        panels=tuple(each.panel for each in tried if each.panel is not None),
+        panels=tuple(fitted.panel for fitted in tried if fitted.panel is not None),
         errors=None,
         notes=(
             *best.fitted.notes,
@@ -102,7 +102,7 @@ def run_all_methods(request: CalibrateRequest) -> Result[CalibrateReport, Calibr
             *shift_notes(read.target, best.fitted.map),
         ),
         every=tuple(
-            MethodTried(method=each.method, compared=each.compared) for each in tried if each.compared
+            MethodTried(method=fitted.method, compared=fitted.compared) for fitted in tried if fitted.compared
         ),
         obstacles=obstacles,
     )
@@ -111,14 +111,14 @@ def run_all_methods(request: CalibrateRequest) -> Result[CalibrateReport, Calibr
 
 def _obstacles(request: CalibrateRequest) -> dict[CalibrationMethod, str]:
     """Return the reasons why methods do not apply to the request."""
-    found = {}
+    obstacles = {}
     if "uncertainty" not in request.data.roles.numbers:
-        found[CalibrationMethod.MIST] = "needs an uncertainty"
+        obstacles[CalibrationMethod.MIST] = "needs an uncertainty"
     if not request.features and not request.partition:
-        found[CalibrationMethod.HETEROGENEOUS] = "needs --features or --partition"
+        obstacles[CalibrationMethod.HETEROGENEOUS] = "needs --features or --partition"
     if request.calibration.scale.undersampled == 1:
-        found[CalibrationMethod.PRIOR] = "needs --undersampled"
-    return found
+        obstacles[CalibrationMethod.PRIOR] = "needs --undersampled"
+    return obstacles
 
 
 def _read(
@@ -143,29 +143,31 @@ def _try(
     plan: ResamplingPlan,
 ) -> _Tried:
     """Fit a method as if requested alone, and measure it on the rows shared by all methods."""
-    asked = _alone(request, method)
-    how = asked.calibration
+    alone = _alone(request, method)
+    how = alone.calibration
     rows, tree_rows = _looked_at(read.rows, method), None
     if read.tree_rows is not None and method is CalibrationMethod.HETEROGENEOUS:
         tree_rows = _looked_at(read.tree_rows, method)
     fitted = fit(rows, how, tree_rows)
     if test is None:
-        found = cross_validated(read.rows, how, tree_rows)
+        predicted = cross_validated(read.rows, how, tree_rows)
     else:
-        found = CrossValidated(rows=test, probability=fitted.predict(test).probability)
+        predicted = CrossValidated(rows=test, probability=fitted.predict(test).probability)
     compared, panel = None, None
-    if found is not None:
-        first = before(found.rows, how.scale)
-        compared = _compared(found, first, plan)
-        panel = replace(panels(found.rows, first, found.probability, fitted.map, None)[0], title=str(method))
+    if predicted is not None:
+        first = before(predicted.rows, how.scale)
+        compared = _compared(predicted, first, plan)
+        panel = replace(
+            panels(predicted.rows, first, predicted.probability, fitted.map, None)[0], title=str(method)
+        )
     columns = {role: name for role, name in read.source.columns.items() if _is_read(role, method)}
     source = msgspec.structs.replace(read.source, columns=columns)
-    return _Tried(request=asked, source=source, fitted=fitted, compared=compared, panel=panel)
+    return _Tried(request=alone, source=source, fitted=fitted, compared=compared, panel=panel)
 
 
-def _compared(found: CrossValidated, first: Floats, plan: ResamplingPlan) -> Comparison:
-    rows = found.rows
-    return compare(PairedCounts.of(first, found.probability, rows.labels, rows.weight), plan)
+def _compared(predicted: CrossValidated, first: Floats, plan: ResamplingPlan) -> Comparison:
+    rows = predicted.rows
+    return compare(PairedCounts.of(first, predicted.probability, rows.labels, rows.weight), plan)
 
 
 def _alone(request: CalibrateRequest, method: CalibrationMethod) -> CalibrateRequest:
@@ -190,6 +192,6 @@ def _looked_at(rows: Rows, method: CalibrationMethod) -> Rows:
     """Pool rows by the columns that a method uses, so that its result is as if requested alone."""
     return replace(
         rows,
-        numbers={role: each for role, each in rows.numbers.items() if _is_read(role, method)},
+        numbers={role: values for role, values in rows.numbers.items() if _is_read(role, method)},
         features=rows.features if method is CalibrationMethod.HETEROGENEOUS else {},
     ).pooled()

@@ -47,7 +47,7 @@ def run_classes(request: CalibrateRequest) -> Result[CalibrateReport, Calibrator
     data = request.data.without("uncertainty")
     read = _read(data)
     fit = CLASS_FITS[request.calibration.method]
-    found, notes = fit(read.counts())
+    calibration, notes = fit(read.counts())
     weights = _weights(request, read)
     how = request.calibration
     artifact = CalibratorArtifact(
@@ -57,13 +57,13 @@ def run_classes(request: CalibrateRequest) -> Result[CalibrateReport, Calibrator
         method=how.method,
         logit=False,
         undersampled=1.0,
-        calibration=found,
+        calibration=calibration,
         weights=weights,
         classes=list(read.roles.classes),
     )
     if request.test is not None:
         same = replace(data, roles=replace(data.roles, class_columns=None, classes=read.roles.classes))
-        pairs, where = _tested(same.on(request.test), found), "on the test set"
+        pairs, where = _tested(same.on(request.test), calibration), "on the test set"
     else:
         pairs, where = _cross_fitted(read, fit, how.seed), "(cross-validated)"
     plan = plan_of(request, None if pairs is None else int(pairs.count.sum()))
@@ -169,9 +169,9 @@ def _cross_fitted(read: _Read, fit: ClassFit, seed: int) -> PairedClassCounts | 
     parts = []
     for fold in folds:
         held_out = rows.weighing(fold)
-        found, _ = fit(read.counts(rows.weighing(weight - fold)))
+        calibration, _ = fit(read.counts(rows.weighing(weight - fold)))
         before = read.probability(held_out)
-        parts.append((held_out, before, found.probabilities(before)))
+        parts.append((held_out, before, calibration.probabilities(before)))
     joined = Rows.joined([part for part, _, _ in parts])
-    before, after = (np.concatenate(each) for each in list(zip(*parts, strict=True))[1:])
+    before, after = (np.concatenate(pieces) for pieces in list(zip(*parts, strict=True))[1:])
     return PairedClassCounts.of(before, after, label_numbers(joined), joined.weight)

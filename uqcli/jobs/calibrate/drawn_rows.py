@@ -15,11 +15,11 @@ from uqcli.rows import Rows
 def rows_of(counts: ValueCounts) -> Rows:
     """Return the distinct rows in sorted order: for each score the negative row before the positive one."""
     weight = np.stack([counts.count - counts.positives, counts.positives], axis=1).astype(np.int64).ravel()
-    there = np.flatnonzero(weight)
+    present = np.flatnonzero(weight)
     return Rows(
-        numbers={"score": counts.value[there // 2]},
-        positive=there % 2 == 1,
-        weight=weight[there],
+        numbers={"score": counts.value[present // 2]},
+        positive=present % 2 == 1,
+        weight=weight[present],
     )
 
 

@@ -103,7 +103,9 @@ class FittedCalibration:
     def predict(self, rows: Rows) -> Calibrated:
         """Calibrate rows."""
         corrected = self.scale.corrected(rows.score)
-        values = {each.name: recoded(rows.features[each.name], each) for each in self.map.features}
+        values = {
+            feature.name: recoded(rows.features[feature.name], feature) for feature in self.map.features
+        }
         return self.map.predict(corrected, self.scale, rows.uncertainty, values)
 
 
@@ -124,8 +126,8 @@ def fit(rows: Rows, options: CalibrationOptions, tree_rows: Rows | None = None) 
     """
     options.check()
     if options.method in ROW_FITS:
-        found = ROW_FITS[options.method](rows, options, tree_rows)
-        return FittedCalibration(map=found, scale=options.scale)
+        fitted = ROW_FITS[options.method](rows, options, tree_rows)
+        return FittedCalibration(map=fitted, scale=options.scale)
     return _fit_scores(rows.counts(options.scale.corrected(rows.score)), options)
 
 
@@ -139,8 +141,8 @@ def fit_counts(counts: ValueCounts, options: CalibrationOptions) -> FittedCalibr
 
 
 def _fit_scores(counts: ValueCounts, options: CalibrationOptions) -> FittedCalibration:
-    found, notes = SCORE_FITS[options.method](counts, options)
-    return FittedCalibration(map=found, scale=options.scale, notes=notes)
+    fitted, notes = SCORE_FITS[options.method](counts, options)
+    return FittedCalibration(map=fitted, scale=options.scale, notes=notes)
 
 
 ScoreFit = Callable[[ValueCounts, CalibrationOptions], tuple[CalibrationMap, tuple[str, ...]]]
@@ -150,8 +152,8 @@ def _by_formula(fit_formula: Callable[[ValueCounts, Scale], FittedMap]) -> Score
     """Adapt a fit that only needs the scale to the common signature."""
 
     def fitted(counts: ValueCounts, options: CalibrationOptions) -> tuple[CalibrationMap, tuple[str, ...]]:
-        found = fit_formula(counts, options.scale)
-        return found.map, found.notes
+        formula = fit_formula(counts, options.scale)
+        return formula.map, formula.notes
 
     return fitted
 

@@ -107,14 +107,14 @@ def make_calibrator(request: CalibrateRequest) -> FittedCalibrator:
     if request.shift is not None:
         target = mix_of(load_shift(request.shift), data.positive_value)
     _check(request, target)
-    found = (_fitted_on_counts if how.method in SCORE_FITS else _fitted_on_rows)(data, request)
+    calibrator = (_fitted_on_counts if how.method in SCORE_FITS else _fitted_on_rows)(data, request)
     return FittedCalibrator(
-        artifact=artifact_of(found.fitted, found.source, request, data, target),
-        fitted=found.fitted,
+        artifact=artifact_of(calibrator.fitted, calibrator.source, request, data, target),
+        fitted=calibrator.fitted,
         data=data,
-        rows=found.rows,
-        fitted_rows=found.fitted_rows,
-        tree_rows=found.tree_rows,
+        rows=calibrator.rows,
+        fitted_rows=calibrator.fitted_rows,
+        tree_rows=calibrator.tree_rows,
         target=target,
     )
 
@@ -247,7 +247,8 @@ def _require_scores(score: Floats, request: CalibrateRequest, source: Source) ->
 def read_like(rows: Rows, data: DataRequest, request: CalibrateRequest) -> Rows:
     """Read rows of other inputs, with features typed as in the first."""
     features = tuple(
-        replace(each, text=rows.features[each.name].levels is not None) for each in data.roles.features
+        replace(feature, text=rows.features[feature.name].levels is not None)
+        for feature in data.roles.features
     )
     return _read(replace(data, roles=replace(data.roles, features=features)), request)[0]
 

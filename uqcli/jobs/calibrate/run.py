@@ -79,10 +79,10 @@ def _measured(made: FittedCalibrator, request: CalibrateRequest) -> _Measured | 
     if request.test is not None:
         test = read_like(made.rows, made.data.on(request.test), request)
         return _Measured(rows=test, after=made.fitted.predict(test).probability, where="on the test set")
-    found = cross_validated(made.rows, request.calibration, made.tree_rows)
-    if found is None:
+    predicted = cross_validated(made.rows, request.calibration, made.tree_rows)
+    if predicted is None:
         return None
-    return _Measured(rows=found.rows, after=found.probability, where="(cross-validated)")
+    return _Measured(rows=predicted.rows, after=predicted.probability, where="(cross-validated)")
 
 
 def _drawn_note(made: FittedCalibrator, request: CalibrateRequest) -> list[str]:
@@ -114,10 +114,10 @@ def _level_errors(
         return None
     single_how = replace(how, method=CalibrationMethod.ISOTONIC)
     if request.test is None:
-        found = cross_validated(made.rows, single_how, None)  # the same folds, so the same rows in each
-        if found is None:
+        predicted = cross_validated(made.rows, single_how, None)  # the same folds, so the same rows in each
+        if predicted is None:
             return None
-        single = found.probability
+        single = predicted.probability
     else:
         single = fit(made.rows, single_how).predict(measured.rows).probability
     return LevelErrors(

@@ -29,8 +29,8 @@ from uqcli.methods.conformal.scores import SCORES
 from uqcli.methods.conformal.thresholds import (
     EVERY_LABEL,
     THRESHOLDS,
+    CoverageGuarantee,
     LabelScores,
-    Promise,
     marginal_threshold,
 )
 from uqcli.reports.conformal.report import ConformalReport
@@ -173,17 +173,17 @@ def _calibration(reader: ClassReader, request: ConformalRequest) -> _Calibration
     for rows in reader:
         label = label_numbers(rows)
         # rows of weight 0 are ignored: their scores are no candidate thresholds
-        there = slice(None) if rows.weight is None else rows.weight > 0
+        present = slice(None) if rows.weight is None else rows.weight > 0
         uniform = np.ones(len(rows))
         if request.randomize and request.method is ConformalMethod.APS:
             uniform = uniforms(positions_of(rows), request.seed, Purpose.FIT)
         of_labels = SCORES[request.method].of_labels(reader.probabilities(rows), label, uniform)
-        scores.append(of_labels[there])
-        labels.append(label[there].astype(np.min_scalar_type(len(reader.classes))))
+        scores.append(of_labels[present])
+        labels.append(label[present].astype(np.min_scalar_type(len(reader.classes))))
         if rows.weight is not None:
-            weights.append(rows.weight[there])
+            weights.append(rows.weight[present])
         if request.by is not None:
-            groups.append(rows.groups[request.by][there])
+            groups.append(rows.groups[request.by][present])
     weight = np.concatenate(weights) if weights else None
     known = {} if request.by is None else dict(reader.levels[request.by])
     return _Calibration(
@@ -212,8 +212,8 @@ def _thresholds(
             f"alpha for class '{min(unknown)}'", expected=f"classes among {', '.join(list(classes)[:12])}"
         )
     given = {name: parse_alpha(text) for name, text in request.alpha_by_class.items()}
-    promise = Promise(alphas=[given.get(name, alpha) for name in classes], weights=weights)
-    return THRESHOLDS[request.mode](scores, promise)
+    guarantee = CoverageGuarantee(alphas=[given.get(name, alpha) for name in classes], weights=weights)
+    return THRESHOLDS[request.mode](scores, guarantee)
 
 
 def _groups(calibration: _Calibration, request: ConformalRequest, alpha: Fraction) -> SavedGroups | None:

@@ -13,7 +13,7 @@ from uqcli.artifacts.boundary import BoundaryArtifact, SavedCertificate
 from uqcli.artifacts.shift import ShiftArtifact
 from uqcli.choices import ConstraintKind
 from uqcli.defaults import CONFIDENCE
-from uqcli.document import Estimate, ExactEstimate, Promise, p_text
+from uqcli.document import Claim, Estimate, ExactEstimate, p_text
 from uqcli.draws import Purpose, generator
 from uqcli.engines import refusals
 from uqcli.engines.open import open_engine
@@ -71,10 +71,10 @@ def evaluate(
         raise refusals.no_weight()
     measured = _measured(tally, facts.unlabelled, request, target)
     found = list(zip(request.artifacts, models, measured, strict=True))
-    promises = tuple(_judged(*each, request.confidence) for each in found)
+    claims = tuple(_judged(*result, request.confidence) for result in found)
     results = tuple(
-        (name, model, replace(each, promise_broken=promise.broken))
-        for (name, model, each), promise in zip(found, promises, strict=True)
+        (name, model, replace(measured, promise_broken=claim.broken))
+        for (name, model, measured), claim in zip(found, claims, strict=True)
     )
     return EvaluateReport(
         source=source_of(facts),
@@ -85,7 +85,7 @@ def evaluate(
             seed=None if shift is None else request.seed,
         ),
         results=results,
-        promises=promises,
+        claims=claims,
         difference=_difference(tally, measured, request.confidence) if len(models) == 2 else None,
     )
 
@@ -163,10 +163,10 @@ def _difference(tally: _Tally, measured: Sequence[MeasuredBoundary], confidence:
     )
     kept = Chosen(positives=tally.common_positives, negatives=tally.common - tally.common_positives)
     pair = PairedSelections(lost=lost, kept=kept, gained=gained)
-    found = difference_of(pair, tally.rows, tally.positives, confidence)
-    if UNKNOWN in [each.recall for each in measured]:
-        return replace(found, recall=UNKNOWN, recall_p=None)
-    return found
+    difference = difference_of(pair, tally.rows, tally.positives, confidence)
+    if UNKNOWN in [result.recall for result in measured]:
+        return replace(difference, recall=UNKNOWN, recall_p=None)
+    return difference
 
 
 def _in_target(target: TargetMix, true_positives: int, selected: int, request: EvaluateRequest) -> Estimate:
@@ -180,17 +180,17 @@ def _in_target(target: TargetMix, true_positives: int, selected: int, request: E
     return Estimate(value=value, low=low, high=high)
 
 
-def _judged(name: str, artifact: BoundaryArtifact, found: MeasuredBoundary, confidence: float) -> Promise:
+def _judged(name: str, artifact: BoundaryArtifact, measured: MeasuredBoundary, confidence: float) -> Claim:
     """Test the target of a boundary exactly."""
     constraint = parse_constraint(artifact.constraint.kind, artifact.constraint.value)
-    kept, said = _held(artifact, constraint, found, confidence)
+    kept, sentence = _held(artifact, constraint, measured, confidence)
     if artifact.unsealed:
-        kept, said = None, f"target not tested: {artifact.unsealed}."
+        kept, sentence = None, f"target not tested: {artifact.unsealed}."
     fixed = constraint.kind is ConstraintKind.UTILITY or (
         constraint.kind is ConstraintKind.MAX_SELECTED and not constraint.relative
     )
-    promise = f"{name}: {constraint.promise()}"
-    return Promise(name=promise, kept=kept, said=f"{name}: {said}", of_new_rows=not fixed)
+    target = f"{name}: {constraint.text()}"
+    return Claim(name=target, kept=kept, said=f"{name}: {sentence}", of_new_rows=not fixed)
 
 
 _Held = tuple[bool | None, str]
@@ -198,52 +198,52 @@ _Held = tuple[bool | None, str]
 
 
 def _held(
-    artifact: BoundaryArtifact, constraint: Constraint, found: MeasuredBoundary, confidence: float
+    artifact: BoundaryArtifact, constraint: Constraint, measured: MeasuredBoundary, confidence: float
 ) -> _Held:
     match constraint.kind:
         case ConstraintKind.PRECISION:
-            return _precision_kept(artifact, constraint, found)
+            return _precision_kept(artifact, constraint, measured)
         case ConstraintKind.RECALL:
-            counts = (found.true_positives, found.positives)
-            return _kept(constraint, found.recall, counts)
+            counts = (measured.true_positives, measured.positives)
+            return _kept(constraint, measured.recall, counts)
         case ConstraintKind.MAX_FPR:
-            counts = (found.selected - found.true_positives, found.rows - found.positives)
-            return _kept(constraint, found.fpr, counts)
+            counts = (measured.selected - measured.true_positives, measured.rows - measured.positives)
+            return _kept(constraint, measured.fpr, counts)
         case ConstraintKind.MAX_SELECTED if constraint.relative:
-            share_of_rows = proportion_estimate(found.selected, found.rows, confidence)
-            return _kept(constraint, share_of_rows, (found.selected, found.rows))
+            share_of_rows = proportion_estimate(measured.selected, measured.rows, confidence)
+            return _kept(constraint, share_of_rows, (measured.selected, measured.rows))
         case ConstraintKind.MAX_SELECTED:
-            share = 100 * found.selected / found.rows
+            share = 100 * measured.selected / measured.rows
             return (
                 None,
-                f"{found.selected} flagged ({share:.2f} %); {constraint.promise()} when it was fitted.",
+                f"{measured.selected} flagged ({share:.2f} %); {constraint.text()} when it was fitted.",
             )
         case ConstraintKind.UTILITY:
-            value = float(constraint.objective(found.true_positives, found.selected))
+            value = float(constraint.objective(measured.true_positives, measured.selected))
             return None, f"utility {value:,.6g} ({constraint.value})."
 
 
-def _precision_kept(artifact: BoundaryArtifact, constraint: Constraint, found: MeasuredBoundary) -> _Held:
-    counts, (bound,) = (found.true_positives, found.selected), constraint.amounts
-    if found.target_precision is not None:
-        return _kept_in_target(constraint, found.target_precision, bound)
-    if artifact.certified is not None and found.selected:
-        return _certified(constraint, artifact.certified, found)
-    kept, said = _kept(constraint, found.precision, counts)
+def _precision_kept(artifact: BoundaryArtifact, constraint: Constraint, measured: MeasuredBoundary) -> _Held:
+    counts, (bound,) = (measured.true_positives, measured.selected), constraint.amounts
+    if measured.target_precision is not None:
+        return _kept_in_target(constraint, measured.target_precision, bound)
+    if artifact.certified is not None and measured.selected:
+        return _certified(constraint, artifact.certified, measured)
+    kept, sentence = _kept(constraint, measured.precision, counts)
     if isinstance(artifact.target, msgspec.UnsetType):
-        return kept, said
-    return kept, f"{said.rstrip('.')}, if these rows are target data (if not, give --shift)."
+        return kept, sentence
+    return kept, f"{sentence.rstrip('.')}, if these rows are target data (if not, give --shift)."
 
 
-def _certified(constraint: Constraint, certificate: SavedCertificate, found: MeasuredBoundary) -> _Held:
+def _certified(constraint: Constraint, certificate: SavedCertificate, measured: MeasuredBoundary) -> _Held:
     """Test a certificate on new data by the exact one-sided test."""
     from scipy.special import bdtr
 
-    true_positives, selected = counts = found.true_positives, found.selected
+    true_positives, selected = counts = measured.true_positives, measured.selected
     p_value = float(bdtr(float(true_positives), selected, float(constraint.amounts[0])))
-    certified = f"certified {constraint.promise()}"
+    certified = f"certified {constraint.text()}"
     if p_value > 1 - CONFIDENCE:
-        met, surely = _compared(constraint, found.precision, counts)
+        met, surely = _compared(constraint, measured.precision, counts)
         return True, _said(certified, met=met, surely=surely)
     return False, (
         f"misses {certified} ({p_text(p_value)}, exact one-sided test). The data have changed, or the "
@@ -254,9 +254,9 @@ def _certified(constraint: Constraint, certificate: SavedCertificate, found: Mea
 def _kept(constraint: Constraint, estimate: Estimate, counts: tuple[int, int]) -> _Held:
     if counts[1] == 0 or not isinstance(estimate, ExactEstimate):
         why = "too few unflagged rows have a label" if counts[1] else "no row counts for it"
-        return None, f"{constraint.promise()} not tested: {why}."
+        return None, f"{constraint.text()} not tested: {why}."
     met, surely = _compared(constraint, estimate, counts)
-    return met or not surely, _said(constraint.promise(), met=met, surely=surely)
+    return met or not surely, _said(constraint.text(), met=met, surely=surely)
 
 
 def _compared(constraint: Constraint, estimate: ExactEstimate, counts: tuple[int, int]) -> tuple[bool, bool]:
@@ -270,7 +270,7 @@ def _compared(constraint: Constraint, estimate: ExactEstimate, counts: tuple[int
 
 def _kept_in_target(constraint: Constraint, estimate: Estimate, bound: Fraction) -> _Held:
     """The same under a target's class priors, which are estimated themselves."""
-    where = f"{constraint.promise()} on target data"
+    where = f"{constraint.text()} on target data"
     if estimate.value is None:
         return None, f"{where} not tested: no row is flagged."
     met = Fraction(estimate.value) >= bound

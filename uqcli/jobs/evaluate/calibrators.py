@@ -12,7 +12,7 @@ from uqcli.artifacts.saved import Source
 from uqcli.artifacts.shift import ShiftArtifact
 from uqcli.class_counts import Matrix
 from uqcli.counts import Floats, bin_of
-from uqcli.document import Estimate, Metrics, Promise, p_text
+from uqcli.document import Claim, Estimate, Metrics, p_text
 from uqcli.engines.probabilities import label_numbers, probabilities, require_probabilities
 from uqcli.engines.protocol import ReadRows
 from uqcli.engines.request import DataRequest
@@ -80,7 +80,7 @@ def evaluate(
         measured = MeasuredCalibrator(
             compared=compare(pairs, plan),
             rows=rows.size,
-            promise=_judged(name, artifact, rows, 1 - request.confidence),
+            claim=_judged(name, artifact, rows, 1 - request.confidence),
         )
         results.append((name, artifact, measured))
         if len(models) == 2:
@@ -94,12 +94,14 @@ def evaluate(
         resampling=(request.bootstrap, request.seed),
         panels=tuple(shown),
         results=tuple(results),
-        promises=tuple(each.promise for _, _, each in results if each.promise is not None),
-        difference=_difference([each.compared for _, _, each in results], after, plan) if after else None,
+        claims=tuple(measured.claim for _, _, measured in results if measured.claim is not None),
+        difference=_difference([measured.compared for _, _, measured in results], after, plan)
+        if after
+        else None,
     )
 
 
-def _judged(name: str, artifact: CalibratorArtifact, rows: Rows, level: float) -> Promise | None:
+def _judged(name: str, artifact: CalibratorArtifact, rows: Rows, level: float) -> Claim | None:
     """Test the stated error bounds of histogram bins; None if there are none.
 
     Parameters
@@ -110,10 +112,10 @@ def _judged(name: str, artifact: CalibratorArtifact, rows: Rows, level: float) -
     map_ = artifact.calibration
     if not isinstance(map_, HistogramMap) or artifact.weights is not None:
         return None
-    asked = f"{name}: every bin's rate within its error"
+    claim = f"{name}: every bin's rate within its error"
     if artifact.unsealed:
-        said = f"{name}: errors not tested: {artifact.unsealed}."
-        return Promise(name=asked, kept=None, said=said)
+        sentence = f"{name}: errors not tested: {artifact.unsealed}."
+        return Claim(name=claim, kept=None, said=sentence)
     at = bin_of(artifact.scale.corrected(rows.score), np.array(map_.edges, dtype=np.float64))
     weight, bins = rows.counted(), len(map_.rate)
     count, positives = np.zeros(bins, dtype=np.int64), np.zeros(bins, dtype=np.int64)
@@ -121,14 +123,16 @@ def _judged(name: str, artifact: CalibratorArtifact, rows: Rows, level: float) -
     np.add.at(positives, at[rows.labels], weight[rows.labels])
     p_values = error_p_values(positives, count, map_.rate, map_.error)
     if not p_values:
-        return Promise(name=asked, kept=None, said=f"{asked}: not tested, no bin has rows.")
+        return Claim(name=claim, kept=None, said=f"{claim}: not tested, no bin has rows.")
     worst = min(p_values, key=lambda number: p_values[number])
     kept = p_values[worst] > level
-    found = f"{positives[worst] / count[worst]:.4f}, stated {map_.rate[worst]:.4f} +- {map_.error[worst]:.4f}"
-    return Promise(
-        name=asked,
+    worst_rate = (
+        f"{positives[worst] / count[worst]:.4f}, stated {map_.rate[worst]:.4f} +- {map_.error[worst]:.4f}"
+    )
+    return Claim(
+        name=claim,
         kept=kept,
-        said=f"{asked}: {'consistent' if kept else 'rejected'}. Worst is bin {worst + 1}: rate {found} "
+        said=f"{claim}: {'consistent' if kept else 'rejected'}. Worst is bin {worst + 1}: rate {worst_rate} "
         f"({p_text(p_values[worst])} for all bins together).",
     )
 
@@ -142,17 +146,17 @@ def _paired(before: Probability, after: Probability, rows: Rows) -> Pairs:
 
 def _requests(request: EvaluateRequest, models: Sequence[CalibratorArtifact]) -> list[DataRequest]:
     """Return the data requests of the calibrators; a single one if the same rows suit all of them."""
-    classes = [each.of_classes for each in models]
+    classes = [model.of_classes for model in models]
     if any(classes):
         if not all(classes):
             raise UsageError(
                 "a calibrator of classes beside one of a score", remedy="evaluate them one at a time"
             )
-        return [labelled_rows(request, [each]) for each in models]
+        return [labelled_rows(request, [model]) for model in models]
     try:
         return [labelled_rows(request, models)] * len(models)
     except UsageError:
-        return [labelled_rows(request, [each]) for each in models]
+        return [labelled_rows(request, [model]) for model in models]
 
 
 def _difference(
@@ -160,7 +164,7 @@ def _difference(
 ) -> CalibratorDifference:
     """Compute the difference of two calibrators; paired if one pass covers both."""
     (rows, first), (others, second) = after
-    one, other = (each.after for each in compared)
+    one, other = (comparison.after for comparison in compared)
     values = {name: minus(value_of(other[name]), value_of(one[name])) for name in one}
     paired = rows is others
     pairs = _paired(first, second, rows) if paired else None

@@ -84,8 +84,8 @@ def evaluate(
     source = Source(rows=0, positives=None, dropped=0, columns={})
     paired = len(models) == 2 and _in_one_order(requests[0]) == _in_one_order(requests[1])
     pair = _Pair() if paired else None
-    each = list(zip(models, requests, strict=True))
-    for together in [each] if paired else [[one] for one in each]:
+    pairs = list(zip(models, requests, strict=True))
+    for together in [pairs] if paired else [[alone] for alone in pairs]:
         tallies, source = _counted(together, pair)
         for (artifact, _), tally in zip(together, tallies, strict=True):
             measured.append(_metrics(artifact, tally, request, shift))
@@ -144,7 +144,7 @@ def _check_listed_columns(request: EvaluateRequest, models: Sequence[ConformalAr
     proba = request.columns.proba
     if proba is None or "*" in proba.columns or proba.names is not None:
         return
-    if len({tuple(each.classes) for each in models}) > 1:
+    if len({tuple(model.classes) for model in models}) > 1:
         raise UsageError(
             f"--proba '{proba.columns}' with rules whose classes are in different orders",
             expected="the class of each column",
@@ -162,13 +162,16 @@ def _counted(
     together: Sequence[tuple[ConformalArtifact, DataRequest]], pair: _Pair | None
 ) -> tuple[list[_Tally], Source]:
     """Count in one pass in the first rule's class order; each rule uses its own."""
-    artifacts = [each for each, _ in together]
-    groups = [() if each.groups is None else each.groups.names for each in artifacts]
+    artifacts = [artifact for artifact, _ in together]
+    groups = [() if artifact.groups is None else artifact.groups.names for artifact in artifacts]
     tallies = [
-        _Tally(len(each.classes), len(names) + 1) for each, names in zip(artifacts, groups, strict=True)
+        _Tally(len(artifact.classes), len(names) + 1)
+        for artifact, names in zip(artifacts, groups, strict=True)
     ]
     sets = [artifact.sets(data.roles) for artifact, data in together]
-    own_number = [np.array([each.classes.index(name) for name in artifacts[0].classes]) for each in artifacts]
+    own_number = [
+        np.array([artifact.classes.index(name) for name in artifacts[0].classes]) for artifact in artifacts
+    ]
     reader = ClassReader(together[0][1])
     for rows in reader:
         label, weight = label_numbers(rows), rows.counted()
@@ -209,7 +212,7 @@ def _metrics(
         sizes={str(size): int(count) for size, count in enumerate(sizes.tolist()) if count},
         target=None if shift is None else _in_target(artifact, tally, shift, drawn, confidence),
         rows=rows,
-        promise=judge(
+        test=judge(
             artifact, counts, drawn, shifted=shift is not None, level=1 - confidence, seed=request.seed
         ),
     )

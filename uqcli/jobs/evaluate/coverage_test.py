@@ -16,7 +16,7 @@ from uqcli.draws import Purpose, generator
 from uqcli.exact import decimal
 from uqcli.methods.conformal.coverage_test import coverage_p_value, effective_rows, shifted_p_value
 from uqcli.methods.multiple import holm
-from uqcli.reports.evaluate.conformal_sets import CoveragePromise
+from uqcli.reports.evaluate.conformal_sets import CoverageTest
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -37,7 +37,7 @@ def judge(
     shifted: bool,
     level: float,
     seed: int,
-) -> CoveragePromise:
+) -> CoverageTest:
     """Test the guarantee on these rows.
 
     Parameters
@@ -51,7 +51,7 @@ def judge(
         Level of the test: the probability of rejecting a valid guarantee.
     """
     if artifact.unsealed:
-        return replace(_promise("", {}, level), unjudged=artifact.unsealed)
+        return replace(_tested("", {}, level), unjudged=artifact.unsealed)
     alpha = decimal("alpha", artifact.parameters.alpha)
     calibration = calibration_rows(artifact, counts.rows_of_class)
     if artifact.mode is ConformalMode.LABEL_SHIFT:
@@ -63,41 +63,41 @@ def judge(
         if coverage is not None and len(coverage):
             random = generator(seed, Purpose.TARGET, 1)
             p_values = {"": shifted_p_value(coverage, rows, alpha, random)}
-        return _promise("target", p_values, level)
+        return _tested("target", p_values, level)
     if artifact.mode is ConformalMode.LABEL_CONDITIONAL:
         by_class = artifact.parameters.alpha_by_class or {}
         alphas = [
             decimal("alpha", by_class[name]) if name in by_class else alpha for name in artifact.classes
         ]
         lines = zip(counts.covered_of_class, counts.rows_of_class, calibration, alphas, strict=True)
-        return _promise("class", _p_values(artifact.classes, list(lines)), level)
+        return _tested("class", _p_values(artifact.classes, list(lines)), level)
     if artifact.groups is not None:
         of_group = artifact.groups.calibration_rows or _shared(artifact, counts.rows_of_group[:-1])
         alphas = [alpha] * len(of_group)
         lines = zip(counts.covered_of_group[:-1], counts.rows_of_group[:-1], of_group, alphas, strict=True)
-        return _promise("group", _p_values(artifact.groups.names, list(lines)), level)
+        return _tested("group", _p_values(artifact.groups.names, list(lines)), level)
     line = (counts.covered_of_class.sum(), counts.rows_of_class.sum(), sum(calibration), alpha)
-    unpromised = _below_anyway(artifact, counts, level)
-    return _promise("", _p_values([""], [line]), level, unpromised)
+    not_guaranteed = _below_anyway(artifact, counts, level)
+    return _tested("", _p_values([""], [line]), level, not_guaranteed)
 
 
 def _on_rows_of_target(
     artifact: ConformalArtifact, counts: Covered, effective: int, alpha: Fraction, level: float
-) -> CoveragePromise:
+) -> CoverageTest:
     """Test sets for target data on labelled rows, taken as target data unless their classes contradict it."""
     covered, rows = int(counts.covered_of_class.sum()), int(counts.rows_of_class.sum())
     if _is_like_source(counts.rows_of_class, artifact.weights or []):
-        promise = _promise("target", {}, level)
-        return replace(promise, unjudged="these rows have the class priors of the source data")
-    return _promise("target", {"": coverage_p_value(covered, rows, effective, alpha)}, level)
+        test = _tested("target", {}, level)
+        return replace(test, unjudged="these rows have the class priors of the source data")
+    return _tested("target", {"": coverage_p_value(covered, rows, effective, alpha)}, level)
 
 
 def _is_like_source(rows_of_class: Ints, weights: Sequence[float]) -> bool:
     """Whether the class counts are a hundred times as likely in the source as in the target data."""
-    told = [(int(rows), weight) for rows, weight in zip(rows_of_class, weights, strict=True) if rows]
-    if any(weight == 0 for _, weight in told):
+    present = [(int(rows), weight) for rows, weight in zip(rows_of_class, weights, strict=True) if rows]
+    if any(weight == 0 for _, weight in present):
         return True
-    return math.fsum(rows * math.log(weight) for rows, weight in told) < -math.log(100)
+    return math.fsum(rows * math.log(weight) for rows, weight in present) < -math.log(100)
 
 
 def calibration_rows(artifact: ConformalArtifact, rows_of_class: Ints) -> Sequence[int]:
@@ -106,7 +106,7 @@ def calibration_rows(artifact: ConformalArtifact, rows_of_class: Ints) -> Sequen
 
 
 def _shared(artifact: ConformalArtifact, rows: Ints) -> list[int]:
-    return [int(each) * artifact.source.rows // max(1, int(rows.sum())) for each in rows]
+    return [int(row) * artifact.source.rows // max(1, int(rows.sum())) for row in rows]
 
 
 def _p_values(names: Sequence[str], lines: Sequence[tuple[Ints, Ints, int, Fraction]]) -> Mapping[str, float]:
@@ -118,18 +118,18 @@ def _p_values(names: Sequence[str], lines: Sequence[tuple[Ints, Ints, int, Fract
     }
 
 
-def _promise(
-    unit: str, p_values: Mapping[str, float], level: float, unpromised: Sequence[str] = ()
-) -> CoveragePromise:
+def _tested(
+    unit: str, p_values: Mapping[str, float], level: float, not_guaranteed: Sequence[str] = ()
+) -> CoverageTest:
     adjusted = holm(p_values)
-    return CoveragePromise(
+    return CoverageTest(
         unit=unit,
         p_values=adjusted,
         below=tuple(
             sorted((name for name, p in adjusted.items() if p <= level), key=lambda name: p_values[name])
         ),
         worst=min(p_values, key=lambda name: (p_values[name], name), default=None),
-        classes_below=tuple(unpromised),
+        classes_below=tuple(not_guaranteed),
     )
 
 
@@ -139,10 +139,14 @@ def _below_anyway(artifact: ConformalArtifact, counts: Covered, level: float) ->
 
     filled = np.flatnonzero(counts.rows_of_class)
     p_values = {
-        artifact.classes[each]: float(
-            bdtr(float(counts.covered_of_class[each]), int(counts.rows_of_class[each]), 1 - artifact.alpha)
+        artifact.classes[covered]: float(
+            bdtr(
+                float(counts.covered_of_class[covered]),
+                int(counts.rows_of_class[covered]),
+                1 - artifact.alpha,
+            )
         )
-        for each in filled.tolist()
+        for covered in filled.tolist()
     }
     adjusted = holm(p_values)
     return sorted((name for name, p in adjusted.items() if p <= level), key=lambda name: adjusted[name])

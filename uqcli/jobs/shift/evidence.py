@@ -54,7 +54,7 @@ class Evidence(Protocol):
     def estimate(self) -> ClassWeights:
         """Estimate class weights; raise InfeasibleError if they are not identified."""
 
-    def redrawn(self, random: np.random.Generator, found: ClassWeights) -> BootstrapDraw:
+    def redrawn(self, random: np.random.Generator, estimate: ClassWeights) -> BootstrapDraw:
         """Estimate from a bootstrap draw; raise InfeasibleError if it has no estimate."""
 
 
@@ -70,9 +70,9 @@ class KnownPrior:
         """See Evidence."""
         return known(self.target_prior, self.labels / self.labels.sum(), self.classes)
 
-    def redrawn(self, random: np.random.Generator, found: ClassWeights) -> BootstrapDraw:
+    def redrawn(self, random: np.random.Generator, estimate: ClassWeights) -> BootstrapDraw:
         """See Evidence."""
-        del found
+        del estimate
         prior = drawn_labels(self.labels, random)
         weights = known(self.target_prior, prior, self.classes).weights
         return BootstrapDraw(weights=weights, source_prior=prior)
@@ -96,9 +96,9 @@ class PredictedClasses:
         """See Evidence."""
         return bbse(self.joint / self.joint.sum(), self.target / self.target.sum(), self.classes)
 
-    def redrawn(self, random: np.random.Generator, found: ClassWeights) -> BootstrapDraw:
+    def redrawn(self, random: np.random.Generator, estimate: ClassWeights) -> BootstrapDraw:
         """See Evidence."""
-        del found
+        del estimate
         confusion = drawn_confusion(self.joint, random)
         return _solved(confusion, drawn_shares(self.target, UNSEEN_IN_TARGET, random), self.classes)
 
@@ -116,9 +116,9 @@ class MeanProbabilities:
         target = exact_sums(self.target.shares, self.target.count) / self.target.count.sum()
         return bbse(self._confusion, target, self.classes)
 
-    def redrawn(self, random: np.random.Generator, found: ClassWeights) -> BootstrapDraw:
+    def redrawn(self, random: np.random.Generator, estimate: ClassWeights) -> BootstrapDraw:
         """See Evidence."""
-        del found
+        del estimate
         source, target = self.source, self.target
         confusion = drawn_mean_confusion(source.shares, source.label, source.count, len(self.classes), random)
         seen = np.einsum("ij,i->j", target.shares, random.standard_gamma(target.count))
@@ -130,7 +130,7 @@ class MeanProbabilities:
     def _confusion(self) -> Matrix:
         """Soft confusion: mean probabilities by label, times the label's share; shape (C, C)."""
         shares, label, count = self.source.shares, self.source.label, self.source.count
-        columns = [exact_sums(shares, count * (label == each)) for each in range(len(self.classes))]
+        columns = [exact_sums(shares, count * (label == number)) for number in range(len(self.classes))]
         joint: Matrix = np.stack(columns, axis=1) / count.sum()
         return joint
 
@@ -146,11 +146,11 @@ class Likelihood:
     def estimate(self) -> ClassWeights:
         """See Evidence."""
         prior, rows = self.labels / self.labels.sum(), self.target
-        found = em(mean_responsibilities(rows.probability, rows.count), prior, self.classes)
-        require_identified(rows.probability, rows.count, prior, found.weights)
-        return found
+        weights = em(mean_responsibilities(rows.probability, rows.count), prior, self.classes)
+        require_identified(rows.probability, rows.count, prior, weights.weights)
+        return weights
 
-    def redrawn(self, random: np.random.Generator, found: ClassWeights) -> BootstrapDraw:
+    def redrawn(self, random: np.random.Generator, estimate: ClassWeights) -> BootstrapDraw:
         """See Evidence."""
         rows, classes = self.target, len(self.classes)
         prior = drawn_labels(self.labels, random)
@@ -159,7 +159,7 @@ class Likelihood:
         unseen = UNSEEN_IN_TARGET * random.integers(2)
         mass = random.standard_gamma(np.concatenate([rows.count, np.full(classes, unseen)]))
         expectation = mean_responsibilities(np.concatenate([rows.probability, np.eye(classes)]), mass)
-        start = np.maximum(found.weights, _LEAST_START)
+        start = np.maximum(estimate.weights, _LEAST_START)
         return BootstrapDraw(weights=em(expectation, prior, self.classes, start).weights, source_prior=prior)
 
 

@@ -132,12 +132,12 @@ def run(request: ShiftRequest) -> Result[ShiftReport, ShiftArtifact | None]:
     _same_classes(sides, request)
     evidence = _evidence(sides, request)
     try:
-        found = evidence.estimate()
+        weights = evidence.estimate()
     except InfeasibleError as failure:
         report = replace(_report(sides, request, None, []), failure=str(failure))
         return Result(report=report, artifact=None, failure=failure)
-    drawn = _draws(evidence, found, _replicates(sides, request), request)
-    report = _report(sides, request, found, drawn)
+    drawn = _draws(evidence, weights, _replicates(sides, request), request)
+    report = _report(sides, request, weights, drawn)
     return Result(report=report, artifact=report.artifact)
 
 
@@ -231,14 +231,14 @@ def _replicates(sides: _Sides, request: ShiftRequest) -> int:
 
 
 def _draws(
-    evidence: Evidence, found: ClassWeights, replicates: int, request: ShiftRequest
+    evidence: Evidence, weights: ClassWeights, replicates: int, request: ShiftRequest
 ) -> list[BootstrapDraw | None]:
     """Return the estimates from bootstrap draws; None for a draw without an estimate."""
     drawn: list[BootstrapDraw | None] = []
     draws = max(replicates, least_replicates(request.confidence)) if replicates else 0
     for number in followed(range(draws), "drawing class weights", draws):
         try:
-            drawn.append(evidence.redrawn(generator(request.seed, Purpose.BOOTSTRAP, number), found))
+            drawn.append(evidence.redrawn(generator(request.seed, Purpose.BOOTSTRAP, number), weights))
         except InfeasibleError:
             drawn.append(None)
     return drawn
@@ -246,12 +246,12 @@ def _draws(
 
 def intervals_of_weights(drawn: Sequence[Floats | None], confidence: float) -> list[list[float]] | None:
     """Compute percentile intervals of class weights, clipped at 0; None if too many draws have none."""
-    there = [each for each in drawn if each is not None]
+    defined = [draw for draw in drawn if draw is not None]
     tail = tail_of(len(drawn), confidence)
-    if tail is None or len(drawn) - len(there) > tail:
+    if tail is None or len(drawn) - len(defined) > tail:
         return None
     intervals = []
-    for values in np.stack(there, axis=1).tolist():
+    for values in np.stack(defined, axis=1).tolist():
         ends = percentile_interval(values, confidence)
         if ends is None:
             return None
@@ -261,14 +261,14 @@ def intervals_of_weights(drawn: Sequence[Floats | None], confidence: float) -> l
 
 def intervals_of_shares(drawn: Sequence[Floats | None], confidence: float) -> list[list[float]] | None:
     """Compute the percentile intervals of the target priors, clipped to [0, 1]."""
-    found = intervals_of_weights(drawn, confidence)
-    return found and [[1.0 if end > 1 - _NOTHING else end for end in ends] for ends in found]
+    intervals = intervals_of_weights(drawn, confidence)
+    return intervals and [[1.0 if end > 1 - _NOTHING else end for end in ends] for ends in intervals]
 
 
 def _report(
     sides: _Sides,
     request: ShiftRequest,
-    found: ClassWeights | None,
+    weights: ClassWeights | None,
     drawn: Sequence[BootstrapDraw | None],
 ) -> ShiftReport:
     source, target = sides.source, sides.target
@@ -277,19 +277,19 @@ def _report(
         source=source.source,
         classes=source.classes,
         source_shares=[
-            proportion_estimate(each, rows, request.confidence) for each in source.labels.tolist()
+            proportion_estimate(label, rows, request.confidence) for label in source.labels.tolist()
         ],
-        failed_draws=sum(each is None for each in drawn),
+        failed_draws=sum(draw is None for draw in drawn),
         target_rows=0 if target is None else target.source.rows,
         parameters=_parameters(request, len(drawn)),
         artifact=None,
-        found=found,
+        found=weights,
         shift_p=_p_value(sides),
         confidence=request.confidence,
         calibration=_calibration_error(source),
         failure=None,
     )
-    return report if found is None else replace(report, artifact=_artifact(report, found, drawn, request))
+    return report if weights is None else replace(report, artifact=_artifact(report, weights, drawn, request))
 
 
 def _parameters(request: ShiftRequest, replicates: int) -> ShiftParameters:
@@ -313,13 +313,16 @@ def _p_value(sides: _Sides) -> float | None:
 
 
 def _artifact(
-    report: ShiftReport, found: ClassWeights, drawn: Sequence[BootstrapDraw | None], request: ShiftRequest
+    report: ShiftReport,
+    class_weights: ClassWeights,
+    drawn: Sequence[BootstrapDraw | None],
+    request: ShiftRequest,
 ) -> ShiftArtifact:
-    prior = np.array([each.value for each in report.source_shares])
-    weights = [None if each is None else each.weights for each in drawn]
+    prior = np.array([share.value for share in report.source_shares])
+    weights = [None if draw is None else draw.weights for draw in drawn]
     interval = intervals_of_weights(weights, request.confidence)
     shares = intervals_of_shares(
-        [None if each is None else each.target_prior for each in drawn], request.confidence
+        [None if draw is None else draw.target_prior for draw in drawn], request.confidence
     )
     return ShiftArtifact(
         kind=ArtifactKind.SHIFT,
@@ -327,12 +330,12 @@ def _artifact(
         parameters=report.parameters,
         estimator=request.estimator,
         classes=list(report.classes),
-        weights=found.weights.tolist(),
+        weights=class_weights.weights.tolist(),
         source_prior=prior.tolist(),
-        target_prior=(found.weights * prior).tolist(),
+        target_prior=(class_weights.weights * prior).tolist(),
         interval=interval,
         shift_p=report.shift_p,
-        draws=None if interval is None else [each.tolist() for each in weights if each is not None],
+        draws=None if interval is None else [weight.tolist() for weight in weights if weight is not None],
         target_interval=None if request.estimator is ShiftEstimator.KNOWN else shares,
     )
 

@@ -60,8 +60,8 @@ class SamplingDistribution:
         for name, ends in self.intervals.items():
             low, high = ends or (None, None)
             metrics[name] = Estimate(value=values[name], low=low, high=high)
-        for name, found in self.if_calibrated.items():
-            metrics[f"{name}_p"] = None if values[name] is None else found.p_value
+        for name, null in self.if_calibrated.items():
+            metrics[f"{name}_p"] = None if values[name] is None else null.p_value
         for name in _WITH_EXCESS:
             value = values[name]
             mean = self.if_calibrated[name].mean
@@ -81,8 +81,8 @@ def chance_of_scores(
 ) -> SamplingDistribution:
     """Estimate the sampling distribution for one score."""
     drawn = [
-        errors_of_draws(draw_positives(counts, generator(plan.seed, Purpose.LABELS, *key, each)), options)
-        for each in followed(range(plan.replicates), "drawing labels", plan.replicates)
+        errors_of_draws(draw_positives(counts, generator(plan.seed, Purpose.LABELS, *key, number)), options)
+        for number in followed(range(plan.replicates), "drawing labels", plan.replicates)
     ]
     return SamplingDistribution(
         intervals=intervals_of_scores(counts, plan, key), if_calibrated=_null_distributions(values, drawn)
@@ -104,8 +104,8 @@ def chance_of_classes(
     """
     classes = range(len(values))
     drawn: list[list[dict[str, float]]] = [[] for _ in classes]
-    for each in followed(range(plan.replicates), "drawing labels", plan.replicates):
-        labels = rows.draw_labels(generator(plan.seed, Purpose.LABELS, *key, each))
+    for replicate in followed(range(plan.replicates), "drawing labels", plan.replicates):
+        labels = rows.draw_labels(generator(plan.seed, Purpose.LABELS, *key, replicate))
         for number in classes:
             drawn[number].append(errors_of_draws(rows.one_vs_rest(number, labels), options[number]))
     observed = rows.observed_labels()
@@ -128,7 +128,7 @@ def _mean(parts: Sequence[Mapping[str, float]]) -> dict[str, float]:
 
 
 def _null_distributions(values: Values, drawn: Sequence[Mapping[str, float]]) -> dict[str, NullDistribution]:
-    return {name: compare_with_draws(values[name], [each[name] for each in drawn]) for name in drawn[0]}
+    return {name: compare_with_draws(values[name], [draw[name] for draw in drawn]) for name in drawn[0]}
 
 
 def intervals_of_scores(
@@ -139,14 +139,14 @@ def intervals_of_scores(
     if min(positives, counts.rows - positives) < LEAST_OF_A_CLASS:
         return dict.fromkeys(WITH_INTERVALS)
     line = calibration_line(counts, errors=True)
-    found = _with_errors(counts, line)
+    estimates = _with_errors(counts, line)
     resampled = (
-        resample_counts(counts, generator(plan.seed, Purpose.BOOTSTRAP, *key, each))
-        for each in range(_resamplings(plan))
+        resample_counts(counts, generator(plan.seed, Purpose.BOOTSTRAP, *key, number))
+        for number in range(_resamplings(plan))
     )
-    drawn = [_with_errors(each, calibration_line(each, near=line, errors=True)) for each in resampled]
+    drawn = [_with_errors(sample, calibration_line(sample, near=line, errors=True)) for sample in resampled]
     return {
-        name: studentised_interval(found[name], [each[name] for each in drawn], plan.confidence)
+        name: studentised_interval(estimates[name], [draw[name] for draw in drawn], plan.confidence)
         for name in WITH_INTERVALS
     }
 
@@ -173,13 +173,13 @@ def _intervals_of_means(rows: ClassCounts, plan: ResamplingPlan, key: tuple[int,
     if int(rows.count.sum()) < 2 * LEAST_OF_A_CLASS:
         return intervals
     drawn = [
-        resample(rows.count, generator(plan.seed, Purpose.BOOTSTRAP, *key, each))
-        for each in range(_resamplings(plan))
+        resample(rows.count, generator(plan.seed, Purpose.BOOTSTRAP, *key, number))
+        for number in range(_resamplings(plan))
     ]
     for name, loss in losses.items():
-        found = mean_with_error(loss, rows.count)
+        mean = mean_with_error(loss, rows.count)
         resampled = [mean_with_error(loss, times) for times in drawn]
-        intervals[name] = studentised_interval(found, resampled, plan.confidence)
+        intervals[name] = studentised_interval(mean, resampled, plan.confidence)
     return intervals
 
 

@@ -182,6 +182,6 @@ def mean_metrics(by_class: Sequence[Mapping[str, float | None]]) -> dict[str, fl
     """Return the class means of the metrics; undefined if any class is."""
     means: dict[str, float | None] = {}
     for name in by_class[0]:
-        values = [value for each in by_class if (value := each[name]) is not None]
+        values = [value for metrics in by_class if (value := metrics[name]) is not None]
         means[name] = sum(values) / len(by_class) if len(values) == len(by_class) else None
     return means

@@ -23,8 +23,8 @@ from uqcli.jobs.tce.chance import SamplingDistribution, chance_of_classes, chanc
 from uqcli.jobs.tce.measure import Measured, MeasureOptions, mean_metrics, measure, test_based_error
 from uqcli.methods.bin.block_sizes import size_notes
 from uqcli.methods.tce.diagram import diagram
-from uqcli.reports.tce.parts import ClassPart, Part
 from uqcli.reports.tce.report import TceParameters, TceReport
+from uqcli.reports.tce.results import ClassResult, GroupResult
 from uqcli.rows import Rows
 
 _OF_BINS = ("tce", "tce_q", "tce_v", "estimation_error", "within_bin_error")
@@ -93,10 +93,10 @@ def run(request: TceRequest) -> Result[TceReport, None]:
     _check(request)
     read = _read(request.data.without("uncertainty").grouped_by(request.by), request.by)
     counts = read.whole.counts
-    own = [_with_bounds(each, request.measure) for each in counts]
+    own = [_with_bounds(count, request.measure) for count in counts]
     whole = _measured_part(read.whole, read, [request.measure] * len(counts), request)
     sized = _equal_sizes(read.groups, request.measure)
-    parts = tuple(_measured_group(each, read, sized, request) for each in read.groups)
+    parts = tuple(_measured_group(group, read, sized, request) for group in read.groups)
     report = TceReport(
         source=read.source,
         parameters=_parameters(request, own, sized, read.classes),
@@ -182,8 +182,8 @@ def _places(read: ReadRows, by: str | None) -> Iterator[tuple[str, Ints]]:
     number, names, weight = read.rows.groups[by], read.group_names[by], read.rows.weight
     order = np.argsort(number, kind="stable")
     cuts = np.searchsorted(number[order], np.arange(len(names) + 1))
-    for each, name in enumerate(names):
-        places = order[cuts[each] : cuts[each + 1]]
+    for group, name in enumerate(names):
+        places = order[cuts[group] : cuts[group + 1]]
         if weight is None or weight[places].any():
             yield name, places
 
@@ -204,22 +204,24 @@ def _equal_sizes(groups: Sequence[_Group], request: MeasureOptions) -> list[Meas
     Larger bins detect smaller errors, so with its own sizes the largest group would always be the worst. All
     groups use the sizes of the smallest.
     """
-    tested = [each for each in groups if _is_tested(each, request)]
+    tested = [group for group in groups if _is_tested(group, request)]
     if not tested:
         return None
-    smallest = min(tested, key=lambda each: (each.size, each.name))
-    return [_with_bounds(each, request) for each in smallest.counts]
+    smallest = min(tested, key=lambda group: (group.size, group.name))
+    return [_with_bounds(count, request) for count in smallest.counts]
 
 
 def _tce_under(counts: Sequence[ValueCounts], request: Sequence[MeasureOptions]) -> float:
     """Compute the mean test-based calibration error over the binary problems."""
-    values = [test_based_error(each, how) for each, how in zip(counts, request, strict=True)]
+    values = [
+        test_based_error(counts_of_group, how) for counts_of_group, how in zip(counts, request, strict=True)
+    ]
     return sum(values) / len(values)
 
 
 def _measured_group(
     group: _Group, read: _Read, sized: list[MeasureOptions] | None, request: TceRequest
-) -> Part:
+) -> GroupResult:
     if sized is not None and _is_tested(group, request.measure):
         return _measured_part(group, read, sized, request)
     without = replace(request.measure, n_min=None, n_max=None)
@@ -233,12 +235,12 @@ def _measured_part(
     request: TceRequest,
     *,
     tested: bool = True,
-) -> Part:
+) -> GroupResult:
     name, counts = group.name, group.counts
-    measured = [measure(each, sizes) for each, sizes in zip(counts, how, strict=True)]
-    values = [dict(each.metrics) for each in measured]
+    measured = [measure(counts_of_part, sizes) for counts_of_part, sizes in zip(counts, how, strict=True)]
+    values = [dict(part.metrics) for part in measured]
     if not tested:
-        values = [{**each, **dict.fromkeys(_OF_BINS)} for each in values]
+        values = [{**metrics, **dict.fromkeys(_OF_BINS)} for metrics in values]
     means = mean_metrics(values)
     chances: Sequence[SamplingDistribution | None] = [None] * len(values)
     chance: SamplingDistribution | None = None
@@ -249,7 +251,7 @@ def _measured_part(
         drawn = _class_counts(_part_at(read.rows, group.places), read.classes)
         chances, chance = chance_of_classes(drawn, values, means, how, plan=request.plan, key=key_of(name))
     problems = zip(read.classes or [None], counts, measured, values, chances, strict=True)
-    return Part(
+    return GroupResult(
         name=name,
         tested=tested,
         rows=counts[0].rows,
@@ -267,8 +269,8 @@ def _class_counts(rows: Rows, classes: tuple[str, ...]) -> ClassCounts:
     return ClassCounts.of(probability, label_numbers(rows), rows.weight)
 
 
-def _class_part(name: str | None, counts: ValueCounts, result: Measured, metrics: Metrics) -> ClassPart:
-    return ClassPart(
+def _class_part(name: str | None, counts: ValueCounts, result: Measured, metrics: Metrics) -> ClassResult:
+    return ClassResult(
         name=name,
         positives=int(counts.positives.sum()),
         metrics=metrics,
@@ -289,10 +291,10 @@ def _parameters(
     return TceParameters(
         binning=how.binning,
         bin_sizes=how.bin_sizes if by_size else None,
-        n_min=_common([each.n_min for each in own]) if by_size else None,
-        n_max=_common([each.n_max for each in own]) if by_size else None,
-        group_n_min=_common([each.n_min for each in sized]) if by_size and sized else None,
-        group_n_max=_common([each.n_max for each in sized]) if by_size and sized else None,
+        n_min=_common([part.n_min for part in own]) if by_size else None,
+        n_max=_common([part.n_max for part in own]) if by_size else None,
+        group_n_min=_common([part.n_min for part in sized]) if by_size and sized else None,
+        group_n_max=_common([part.n_max for part in sized]) if by_size and sized else None,
         n_bins=how.n_bins,
         alpha=how.alpha,
         test=how.test,
@@ -311,12 +313,12 @@ def _common(sizes: Sequence[int | None]) -> int | None:
     return sizes[0] if len(set(sizes)) == 1 else None
 
 
-def _size_warnings(whole: Part, own: Sequence[MeasureOptions]) -> list[str]:
+def _size_warnings(whole: GroupResult, own: Sequence[MeasureOptions]) -> list[str]:
     if own[0].binning is not ScoreBinning.PAVA_BC:
         return []
     notes = [
-        f"Class {each.name}: {note}" if each.name is not None else note
-        for each, how in zip(whole.classes, own, strict=True)
-        for note in size_notes(each.bins.count, how.n_min or 1, how.n_max or 1)
+        f"Class {label_class.name}: {note}" if label_class.name is not None else note
+        for label_class, how in zip(whole.classes, own, strict=True)
+        for note in size_notes(label_class.bins.count, how.n_min or 1, how.n_max or 1)
     ]
     return list(dict.fromkeys(notes))

@@ -122,7 +122,7 @@ def joined_bins(edges: Floats, parts: Sequence[ValueCounts], bins: int) -> tuple
     """
     run = len(parts) // bins
     runs = [parts[first : first + run] for first in range(0, len(parts), run)]
-    return edges[run - 1 :: run], [merge(each) if run > 1 else each[0] for each in runs]
+    return edges[run - 1 :: run], [merge(rows) if run > 1 else rows[0] for rows in runs]
 
 
 def cells_under(parts: Sequence[ValueCounts], old: Cells) -> Cells:
@@ -165,7 +165,7 @@ def unsettled_by_grid(
         masks.append(at_ranks | unsettled_by_edges(part, edges))
     if not any(part.rows == 0 for part in parts):  # an empty bin gets the edges of all rows
         ends[:] = False
-    return [mask & ~each.exact for mask, each in zip([*masks, ends], counts, strict=True)]
+    return [mask & ~counts_of_bin.exact for mask, counts_of_bin in zip([*masks, ends], counts, strict=True)]
 
 
 def _unsettled_by_shared(counts: Sequence[RangeCounts], spec: GridSpec, *, counts_only: bool) -> list[Bools]:

@@ -60,8 +60,8 @@ def unsettled_by_blocks(counts: Sequence[RangeCounts], blocks: Sequence[ValueCou
     *parts, whole = counts
     *own, shared = blocks
     masks = [
-        (part.around(each.value) | part.around(shared.value)) & ~part.exact
-        for part, each in zip(parts, own, strict=True)
+        (part.around(row.value) | part.around(shared.value)) & ~part.exact
+        for part, row in zip(parts, own, strict=True)
     ]
     return [*masks, np.zeros(len(whole.value), dtype=np.bool_)]
 
@@ -120,7 +120,7 @@ def errors_by_chance(cells: Cells, groups: Sequence[range]) -> BinError:
     error = np.full((len(cells.rows), len(cells.rows[0].count)), np.nan)
     for number, row in enumerate(cells.rows):
         for group in groups:
-            count, positives = (each[group.start : group.stop] for each in (row.count, row.positives))
+            count, positives = (counts[group.start : group.stop] for counts in (row.count, row.positives))
             filled = count > 0
             rate = positives.sum() / max(int(count.sum()), 1)
             spread = np.sqrt(2 / np.pi * rate * (1 - rate) / count[filled])

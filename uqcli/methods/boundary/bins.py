@@ -60,14 +60,14 @@ def tried_bins(cells: Cells, constraint: Constraint, seed: int) -> tuple[BinsTri
     gains = np.zeros((len(numbers), FOLDS))
     count, positives = folds_of(cells, seed)
     for fold in range(FOLDS):
-        held = cells.holding(count[fold], positives[fold])
+        test = cells.holding(count[fold], positives[fold])
         train = cells.holding(count.sum(axis=0) - count[fold], positives.sum(axis=0) - positives[fold])
-        if held.positives == 0:
+        if test.positives == 0:
             continue
         beside = _beside(constraint, train.total / cells.total)
-        by_score = top_runs(held.joined(1).rows[0])
+        by_score = top_runs(test.joined(1).rows[0])
         for at, bins in enumerate(numbers[1:], start=1):
-            gains[at, fold] = _gain(train.joined(bins), held.joined(bins), beside, by_score)
+            gains[at, fold] = _gain(train.joined(bins), test.joined(bins), beside, by_score)
     best = int(np.argmax(gains.mean(axis=1)))
     return tuple(
         BinsTried(
@@ -82,7 +82,7 @@ def tried_bins(cells: Cells, constraint: Constraint, seed: int) -> tuple[BinsTri
 
 def fewest_of(tried: Sequence[BinsTried]) -> int:
     """Find the smallest number of bins within a standard error of the best; 1 if none was tried."""
-    return min((each.bins for each in tried if each.behind <= each.error), default=1)
+    return min((candidate.bins for candidate in tried if candidate.behind <= candidate.error), default=1)
 
 
 def _beside(constraint: Constraint, share: float) -> list[Constraint]:
@@ -97,13 +97,13 @@ def _beside(constraint: Constraint, share: float) -> list[Constraint]:
         rows = kind is ConstraintKind.MAX_SELECTED and not constraint.relative
         bounds = [bound * factor * (Fraction(share) if rows else 1) for factor in _FACTORS]
     most = None if kind is ConstraintKind.MAX_SELECTED and not constraint.relative else 1
-    kept = [each for each in bounds if each > 0 and (most is None or each <= most)]
-    return [replace(constraint, amounts=(each,)) for each in kept or [bound]]
+    kept = [bound for bound in bounds if bound > 0 and (most is None or bound <= most)]
+    return [replace(constraint, amounts=(amount,)) for amount in kept or [bound]]
 
 
-def _gain(train: Cells, held: Cells, constraints: Sequence[Constraint], by_score: TopRuns) -> float:
+def _gain(train: Cells, test: Cells, constraints: Sequence[Constraint], by_score: TopRuns) -> float:
     """Average the gain in recall over a single threshold on the left-out fold at equal alerts."""
-    runs, fold = [top_runs(row) for row in train.rows], [top_runs(row) for row in held.rows]
+    runs, fold = [top_runs(row) for row in train.rows], [top_runs(row) for row in test.rows]
     alerts, hits = np.zeros(len(constraints)), np.zeros(len(constraints))
     for at, constraint in enumerate(constraints):
         tops = constraint.goal(train).optimum(runs)

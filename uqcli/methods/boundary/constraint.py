@@ -51,21 +51,21 @@ class Constraint:
         """Compute the objective among boundaries that meet the constraint."""
         return RULES[self.kind].objective(self, true_positives, selected)
 
-    def promise(self) -> str:
+    def text(self) -> str:
         """Describe the constraint."""
-        return RULES[self.kind].promise.format(self.value)
+        return RULES[self.kind].text.format(self.value)
 
     def target(self) -> str:
         """Describe the constraint, as a target if it bounds a rate."""
         rates = (ConstraintKind.PRECISION, ConstraintKind.RECALL, ConstraintKind.MAX_FPR)
-        return f"target {self.promise()}" if self.kind in rates else self.promise()
+        return f"target {self.text()}" if self.kind in rates else self.text()
 
     def aim(self, bound: str = "") -> str:
         """Describe objective and constraint; ``bound`` replaces the constraint's own description."""
         rule = RULES[self.kind]
         if not rule.most:
-            return f"the {bound or self.promise()}"
-        return f"the highest {rule.most} with {bound or self.promise()}"
+            return f"the {bound or self.text()}"
+        return f"the highest {rule.most} with {bound or self.text()}"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -78,7 +78,7 @@ class ConstraintRule:
         Function from the typed value to a constraint.
     goal
         Function from a constraint and cells to a goal.
-    promise
+    text
         Description, with a placeholder for the typed value.
     objective
         Objective, from true positives and selected rows.
@@ -88,7 +88,7 @@ class ConstraintRule:
 
     read: Callable[[str], Constraint]
     goal: Callable[[Constraint, Cells], Goal]
-    promise: str
+    text: str
     objective: Callable[[Constraint, int, int], Fraction] = lambda _, true_positives, __: Fraction(
         true_positives
     )
@@ -119,14 +119,14 @@ def the_constraints(**given: str | None) -> tuple[Constraint, ...]:
     UsageError
         See ``the_constraint``; or a bound is given twice.
     """
-    there = {name: value for name, value in given.items() if value is not None}
-    if len(there) != 1 or "," not in next(iter(there.values())):
+    set_options = {name: value for name, value in given.items() if value is not None}
+    if len(set_options) != 1 or "," not in next(iter(set_options.values())):
         return (the_constraint(**given),)
-    ((name, text),) = there.items()
-    values = [each.strip() for each in text.split(",")]
+    ((name, text),) = set_options.items()
+    values = [item.strip() for item in text.split(",")]
     if len(set(values)) < len(values):
         raise UsageError(f"{name} '{text}' names a bound twice", expected="different bounds")
-    return tuple(the_constraint(**{name: each}) for each in values)
+    return tuple(the_constraint(**{name: value}) for value in values)
 
 
 def the_constraint(
@@ -222,37 +222,37 @@ def _read_utility(text: str) -> Constraint:
     return utility(gain, cost)
 
 
-def _keep_precision(asked: Constraint, cells: Cells) -> Goal:
-    (target,) = asked.amounts
-    margin = Margin(target=target, errors=asked.margin) if asked.margin else None
+def _keep_precision(constraint: Constraint, cells: Cells) -> Goal:
+    (target,) = constraint.amounts
+    margin = Margin(target=target, errors=constraint.margin) if constraint.margin else None
     return KeepPrecision(bound=precision_bound(target, cells.total), margin=margin)
 
 
-def _keep_recall(asked: Constraint, cells: Cells) -> Goal:
-    return KeepRecall(minimum=math.ceil(asked.amounts[0] * cells.positives))
+def _keep_recall(constraint: Constraint, cells: Cells) -> Goal:
+    return KeepRecall(minimum=math.ceil(constraint.amounts[0] * cells.positives))
 
 
-def _keep_selected(asked: Constraint, cells: Cells) -> Goal:
-    (amount,) = asked.amounts
-    limit = amount * cells.total if asked.relative else amount
+def _keep_selected(constraint: Constraint, cells: Cells) -> Goal:
+    (amount,) = constraint.amounts
+    limit = amount * cells.total if constraint.relative else amount
     return KeepBudget(limit=min(math.floor(limit), cells.total), false_only=False)
 
 
-def _keep_fpr(asked: Constraint, cells: Cells) -> Goal:
+def _keep_fpr(constraint: Constraint, cells: Cells) -> Goal:
     negatives = cells.total - cells.positives
-    return KeepBudget(limit=math.floor(asked.amounts[0] * negatives), false_only=True)
+    return KeepBudget(limit=math.floor(constraint.amounts[0] * negatives), false_only=True)
 
 
-def _maximise_utility(asked: Constraint, cells: Cells) -> Goal:
+def _maximise_utility(constraint: Constraint, cells: Cells) -> Goal:
     del cells
-    scale = math.lcm(*(amount.denominator for amount in asked.amounts))
-    gain, cost = (int(amount * scale) for amount in asked.amounts)
+    scale = math.lcm(*(amount.denominator for amount in constraint.amounts))
+    gain, cost = (int(amount * scale) for amount in constraint.amounts)
     common = math.gcd(gain, cost)
     return MaximiseUtility(gain=gain // common, cost=cost // common)
 
 
-def _utility_of(asked: Constraint, true_positives: int, selected: int) -> Fraction:
-    gain, cost = asked.amounts
+def _utility_of(constraint: Constraint, true_positives: int, selected: int) -> Fraction:
+    gain, cost = constraint.amounts
     return gain * true_positives - cost * (selected - true_positives)
 
 
@@ -261,27 +261,27 @@ RULES: Final[Mapping[ConstraintKind, ConstraintRule]] = MappingProxyType(
         ConstraintKind.PRECISION: ConstraintRule(
             read=_read_share(ConstraintKind.PRECISION, above=0),
             goal=_keep_precision,
-            promise="precision >= {}",
+            text="precision >= {}",
         ),
         ConstraintKind.RECALL: ConstraintRule(
             read=_read_share(ConstraintKind.RECALL, above=0),
             goal=_keep_recall,
-            promise="recall >= {}",
+            text="recall >= {}",
             objective=lambda _, true_positives, selected: Fraction(true_positives, selected),
             most="precision",
         ),
         ConstraintKind.MAX_SELECTED: ConstraintRule(
-            read=_read_max_selected, goal=_keep_selected, promise="at most {} flagged"
+            read=_read_max_selected, goal=_keep_selected, text="at most {} flagged"
         ),
         ConstraintKind.MAX_FPR: ConstraintRule(
             read=_read_share(ConstraintKind.MAX_FPR),
             goal=_keep_fpr,
-            promise="false-positive rate <= {}",
+            text="false-positive rate <= {}",
         ),
         ConstraintKind.UTILITY: ConstraintRule(
             read=_read_utility,
             goal=_maximise_utility,
-            promise="highest utility ({})",
+            text="highest utility ({})",
             objective=_utility_of,
             most="",
         ),

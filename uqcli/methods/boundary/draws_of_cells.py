@@ -27,7 +27,7 @@ def folds_of(cells: Cells, seed: int) -> tuple[Ints, Ints]:
     """Split the rows and positive rows of each cell into folds; int64, shape (FOLDS, cells) each."""
     random = generator(seed, Purpose.THIN, digest_of(cells))
     shares = np.full(FOLDS, 1 / FOLDS)
-    positives, negatives = (random.multinomial(each, shares) for each in _by_label(cells))
+    positives, negatives = (random.multinomial(counts, shares) for counts in _by_label(cells))
     return (positives + negatives).T, positives.T
 
 
@@ -46,7 +46,7 @@ def resampled(cells: Cells, seed: int, draws: int) -> tuple[Ints, Ints]:
     taken, left = (np.empty((2, draws, len(labels[0])), dtype=np.int64) for _ in range(2))
     for draw in range(draws):
         random = generator(seed, Purpose.EXPECT, table, draw)
-        positives, negatives = (random.multinomial(each, shares) for each in labels)
+        positives, negatives = (random.multinomial(label, shares) for label in labels)
         for place, copies in ((0, positives + negatives), (1, positives)):
             taken[place, draw] = copies @ np.arange(_MOST_COPIES + 1)
             left[place, draw] = copies[:, 0]

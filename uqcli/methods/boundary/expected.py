@@ -74,7 +74,7 @@ def expected(cells: Cells, algorithm: Algorithm, constraint: Constraint, seed: i
         return None
     taken, left = resampled(cells, seed, _DRAWS)
     drawn = enumerate(_tops_of_draws(cells, algorithm, constraint, taken))
-    held = [(draw, _inside(cells, each)) for draw, each in drawn if each is not None]
+    held = [(draw, _inside(cells, boundary)) for draw, boundary in drawn if boundary is not None]
     if len(held) < _DRAWS - _MOST_INFEASIBLE:
         return None
     own = _inside(cells, tops)
@@ -84,13 +84,15 @@ def expected(cells: Cells, algorithm: Algorithm, constraint: Constraint, seed: i
     if algorithm in _BY_OPTIMISM:
         in_draws = _found(places, *taken[:, draws])
         on_all = _found(
-            places, *(np.broadcast_to(each, (len(draws), len(each))) for each in (count, positives))
+            places, *(np.broadcast_to(counts, (len(draws), len(counts))) for counts in (count, positives))
         )
         flattered = np.maximum(0.0, (in_draws.rates - on_all.rates).mean(axis=1))
         rates = apparent.rates[:, 0] - flattered
     else:
         outside = _found(places, *left[:, draws])
-        pooled = [int(each.sum()) for each in (outside.true_positives, outside.selected, outside.positives)]
+        pooled = [
+            int(counts.sum()) for counts in (outside.true_positives, outside.selected, outside.positives)
+        ]
         if not pooled[1] or not pooled[2]:
             return None
         out = np.array([pooled[0] / pooled[1], pooled[0] / pooled[2]])
@@ -108,7 +110,7 @@ def _tops_of_draws(
     cells: Cells, algorithm: Algorithm, constraint: Constraint, taken: Ints
 ) -> Iterator[Tops | None]:
     """Find the algorithm's boundary on each bootstrap sample."""
-    drawn = (cells.holding(*each) for each in taken.swapaxes(0, 1))
+    drawn = (cells.holding(*counts) for counts in taken.swapaxes(0, 1))
     if algorithm is Algorithm.SMOOTH:
         ranked = nested_of_draws(Layout.of(cells), *taken)
         for nested, like in zip(ranked, drawn, strict=True):

@@ -169,13 +169,13 @@ class KeepRecall:
             if lowest >= missed or lowest > 1:
                 return best
             middle = precision_bound((reached + min(missed, Fraction(1))) / 2, rows)
-            asked = max(lowest, Fraction(middle.numerator, middle.denominator))
-            asked = asked if asked < missed else lowest
-            found = self._at(asked, runs, rows)
-            if found is None:
-                missed = asked
+            recall = max(lowest, Fraction(middle.numerator, middle.denominator))
+            recall = recall if recall < missed else lowest
+            tops = self._at(recall, runs, rows)
+            if tops is None:
+                missed = recall
             else:
-                best = found
+                best = tops
         return None
 
     def closest(self, runs: Sequence[TopRuns]) -> Tops | None:
@@ -244,7 +244,7 @@ def most_positives(feasible: Bools, true_positives: Ints, selected: Ints) -> int
 
 def _choice(options: list[Options]) -> Tops | None:
     tops = solve(options)
-    return tops if any(int(each.value[top]) for each, top in zip(options, tops, strict=True)) else None
+    return tops if any(int(item.value[top]) for item, top in zip(options, tops, strict=True)) else None
 
 
 def _precision(tops: Tops, runs: Sequence[TopRuns]) -> Fraction:

@@ -146,7 +146,7 @@ def _relax(classes: Sequence[Options]) -> _Relaxation:
     scale = 1 << min(max(bits, 0), 52)
     price = round(multiplier * scale)
     weight = tuple(scale * options.value + price * options.surplus for options in classes)
-    best = tuple(int(each.max()) for each in weight)
+    best = tuple(int(weights.max()) for weights in weight)
     return _Relaxation(scale=scale, price=price, bound=sum(best), weight=weight, best=best)
 
 

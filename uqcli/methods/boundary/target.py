@@ -45,6 +45,6 @@ class ClassMix:
             return constraint
         if constraint.kind is not ConstraintKind.PRECISION:
             raise UsageError(f"--shift with {constraint.kind}", expected="--precision, --recall or --max-fpr")
-        (asked,) = constraint.amounts
-        bound = asked * negative / (asked * negative + (1 - asked) * positive)
+        (precision,) = constraint.amounts
+        bound = precision * negative / (precision * negative + (1 - precision) * positive)
         return replace(constraint, amounts=(bound,))

@@ -35,22 +35,24 @@ def trade_off(grid: Cells, scores: Cells | None) -> Mapping[Algorithm, tuple[Fit
     """
     budgets = np.unique(np.geomspace(1, max(grid.total, 1), _BUDGETS).round().astype(np.int64)).tolist()
     constraints = [the_constraint(max_selected=str(budget)) for budget in budgets]
-    asked = {Algorithm.VW_DPMT: grid} if scores is None else {Algorithm.VW_DPMT: grid, Algorithm.ST: scores}
-    found = {
-        algorithm: [optimise(cells, algorithm, each).found for each in constraints]
-        for algorithm, cells in asked.items()
+    grids = {Algorithm.VW_DPMT: grid} if scores is None else {Algorithm.VW_DPMT: grid, Algorithm.ST: scores}
+    boundaries = {
+        algorithm: [optimise(cells, algorithm, constraint).found for constraint in constraints]
+        for algorithm, cells in grids.items()
     }
     nested = nested_boundaries(grid)  # one ranking for all numbers
-    tops = [best_prefix(nested, each.goal(grid), len(grid.rows)) for each in constraints]
-    found[Algorithm.SMOOTH] = [None if each is None else boundary_at(grid, each) for each in tops]
-    return {algorithm: _undominated(found[algorithm]) for algorithm in FAMILIES if algorithm in found}
+    tops = [best_prefix(nested, constraint.goal(grid), len(grid.rows)) for constraint in constraints]
+    boundaries[Algorithm.SMOOTH] = [None if prefix is None else boundary_at(grid, prefix) for prefix in tops]
+    return {
+        algorithm: _undominated(boundaries[algorithm]) for algorithm in FAMILIES if algorithm in boundaries
+    }
 
 
-def _undominated(found: Sequence[FittedBoundary | None]) -> tuple[FittedBoundary, ...]:
+def _undominated(boundaries: Sequence[FittedBoundary | None]) -> tuple[FittedBoundary, ...]:
     """Find undominated boundaries; since thresholds are raised, more true positives may take fewer rows."""
     kept: list[FittedBoundary] = []
-    there = [each for each in found if each is not None]
-    for each in sorted(there, key=lambda one: (-one.fit.true_positives, one.fit.selected)):
-        if not kept or each.fit.selected < kept[-1].fit.selected:
-            kept.append(each)
+    present = [boundary for boundary in boundaries if boundary is not None]
+    for boundary in sorted(present, key=lambda one: (-one.fit.true_positives, one.fit.selected)):
+        if not kept or boundary.fit.selected < kept[-1].fit.selected:
+            kept.append(boundary)
     return tuple(reversed(kept))

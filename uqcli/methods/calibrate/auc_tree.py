@@ -89,8 +89,8 @@ def _best_split(rows: Rows, rank: Floats, min_leaf: int) -> _Split | None:
             if min(weight[left].sum(), weight[~left].sum()) < min_leaf:
                 continue
             sides = [_side(rows, left), _side(rows, ~left)]
-            found = [side for side in sides if side is not None]
-            auc = calibrated_auc(found) if len(found) == 2 else 0.0
+            normals = [side for side in sides if side is not None]
+            auc = calibrated_auc(normals) if len(normals) == 2 else 0.0
             if auc > best.auc:
                 best = _Split(auc=auc, column=column, threshold=float(threshold))
     return best if best.column >= 0 else None
@@ -98,11 +98,11 @@ def _best_split(rows: Rows, rank: Floats, min_leaf: int) -> _Split | None:
 
 def _candidates(rank: Floats, weight: Ints) -> Floats:
     """Return the candidate ranks for a split, limited in number, at equal weights."""
-    there = ~np.isnan(rank)
-    distinct, number = np.unique(rank[there], return_inverse=True)
+    known = ~np.isnan(rank)
+    distinct, number = np.unique(rank[known], return_inverse=True)
     if len(distinct) < 2:
         return distinct[:0]
-    running = np.cumsum(np.bincount(number, weights=weight[there]))
+    running = np.cumsum(np.bincount(number, weights=weight[known]))
     at = np.searchsorted(running, np.arange(1, _CANDIDATES + 1) * running[-1] / (_CANDIDATES + 1))
     chosen: Floats = np.unique(distinct[np.minimum(at, len(distinct) - 2)])
     return chosen
@@ -142,14 +142,16 @@ def calibrated_auc(sides: list[tuple[_Normal, _Normal]]) -> float:
 
 def _platt(side: tuple[_Normal, _Normal]) -> tuple[_Normal, _Normal]:
     """Compute the log-odds of both classes after the logistic map that fits their mixture, by quadrature."""
-    points = np.concatenate([each.mean + np.sqrt(each.variance) * _NODES for each in side])
-    mass = [each.size * _WEIGHTS / _WEIGHTS.sum() for each in side]
+    points = np.concatenate([normal.mean + np.sqrt(normal.variance) * _NODES for normal in side])
+    mass = [normal.size * _WEIGHTS / _WEIGHTS.sum() for normal in side]
     hits = np.concatenate([mass[0], np.zeros(len(_NODES))])
     intercept, slope = logistic_fit(points[None, :], np.concatenate(mass), hits)
     positive, negative = (
         _Normal(
-            size=each.size, mean=intercept + slope * each.mean, variance=max(slope**2 * each.variance, 1e-12)
+            size=normal.size,
+            mean=intercept + slope * normal.mean,
+            variance=max(slope**2 * normal.variance, 1e-12),
         )
-        for each in side
+        for normal in side
     )
     return positive, negative

@@ -120,7 +120,9 @@ def fit_groups(rows: Rows, options: LeafOptions) -> GroupsMap:
     columns = [
         FeatureColumn(name=name, levels=list(feature.levels or ())) for name, feature in rows.features.items()
     ]
-    codes = np.stack([recoded(rows.features[each.name], each).astype(np.int64) for each in columns], axis=1)
+    codes = np.stack(
+        [recoded(rows.features[column.name], column).astype(np.int64) for column in columns], axis=1
+    )
     combinations, group = np.unique(codes, axis=0, return_inverse=True)
     everything = rows.counts(rows.score)
     around = _fit(everything, options)
@@ -128,18 +130,18 @@ def fit_groups(rows: Rows, options: LeafOptions) -> GroupsMap:
     for number, combination in enumerate(combinations.tolist()):
         counts = rows.counts(rows.score, group == number)
         texts = [
-            None if code < 0 else (each.levels or [])[code]
-            for each, code in zip(columns, combination, strict=True)
+            None if code < 0 else (column.levels or [])[code]
+            for column, code in zip(columns, combination, strict=True)
         ]
         enough = _is_enough(counts, options.min_leaf)
-        said = [
-            f"{each.name} = {'missing' if text is None else text}"
-            for each, text in zip(columns, texts, strict=True)
+        names_of_groups = [
+            f"{column.name} = {'missing' if text is None else text}"
+            for column, text in zip(columns, texts, strict=True)
         ]
         groups.append(texts)
         leaves.append(
             Leaf(
-                rule=" and ".join(said),
+                rule=" and ".join(names_of_groups),
                 rows=counts.rows,
                 positives=int(counts.positives.sum()),
                 own=enough,

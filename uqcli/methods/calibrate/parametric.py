@@ -116,7 +116,7 @@ def fit_beta(counts: ValueCounts, scale: Scale) -> FittedMap:
         fitted = logistic_fit(features[used], counts.count, counts.positives, ridge=ridge)
         if (fitted[1:] >= 0).all() and np.isfinite(fitted).all():
             both = np.zeros(3)
-            both[[0, *(1 + each for each in used)]] = fitted
+            both[[0, *(1 + place for place in used)]] = fitted
             loss = negative_log_likelihood(both, features, counts.count, counts.positives)
             candidates.append((loss, len(candidates), both))
             if len(used) == 2:

@@ -101,9 +101,9 @@ def ordered_column(name: str, feature: Feature, positive: Bools, weight: Ints) -
     if feature.levels is None:
         return FeatureColumn(name=name)
     code = feature.value.astype(np.int64)
-    there = (code >= 0) & (code < len(feature.levels))
-    size = np.bincount(code[there], weights=weight[there], minlength=len(feature.levels))
-    hits = np.bincount(code[there], weights=(weight * positive)[there], minlength=len(feature.levels))
+    is_level = (code >= 0) & (code < len(feature.levels))
+    size = np.bincount(code[is_level], weights=weight[is_level], minlength=len(feature.levels))
+    hits = np.bincount(code[is_level], weights=(weight * positive)[is_level], minlength=len(feature.levels))
     kept = [number for number in range(len(feature.levels)) if size[number] >= RARE]
     kept.sort(key=lambda number: (hits[number] / size[number], number))
     return FeatureColumn(name=name, levels=[feature.levels[number] for number in kept])
@@ -140,7 +140,7 @@ class TreeMatrix:
     @classmethod
     def of(cls, features: Mapping[str, Feature], positive: Bools, weight: Ints) -> TreeMatrix:
         """Rank features."""
-        columns = tuple(ordered_column(name, each, positive, weight) for name, each in features.items())
+        columns = tuple(ordered_column(name, feature, positive, weight) for name, feature in features.items())
         steps: list[Floats | None] = []
         ranks = []
         for column in columns:
@@ -156,11 +156,11 @@ class TreeMatrix:
 
     def question(self, column: int, rank: float, *, missing_left: bool, left: int, right: int) -> Node:
         """Return the question that sends values up to a given rank left."""
-        asked, steps = self.columns[column], self.steps[column]
+        feature, steps = self.columns[column], self.steps[column]
         if steps is None:
-            levels = asked.levels or []
+            levels = feature.levels or []
             return Node(
-                feature=asked.name,
+                feature=feature.name,
                 levels=[level for number, level in enumerate(levels) if number <= rank],
                 other_left=len(levels) <= rank,
                 missing_left=missing_left,
@@ -170,7 +170,7 @@ class TreeMatrix:
         # scikit-learn splits off missing values by an infinite threshold
         threshold = _between(steps, int(np.floor(min(rank, len(steps)))))
         return Node(
-            feature=asked.name, threshold=threshold, missing_left=missing_left, left=left, right=right
+            feature=feature.name, threshold=threshold, missing_left=missing_left, left=left, right=right
         )
 
 

@@ -106,5 +106,5 @@ def shifted_p_value(
     rank = rank_of(calibration_rows, alpha)
     if rank > calibration_rows:
         return 1.0
-    promised = random.beta(rank, calibration_rows + 1 - rank, len(coverage))
-    return float((1 + np.count_nonzero(coverage >= promised)) / (len(coverage) + 1))
+    guaranteed = random.beta(rank, calibration_rows + 1 - rank, len(coverage))
+    return float((1 + np.count_nonzero(coverage >= guaranteed)) / (len(coverage) + 1))

@@ -135,7 +135,7 @@ def _as_integers(weights: Sequence[float]) -> list[int]:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Promise:
+class CoverageGuarantee:
     """Guarantee of the coverage, by class.
 
     Attributes
@@ -150,23 +150,25 @@ class Promise:
     weights: Sequence[float] | None = None
 
 
-def _marginal(rows: LabelScores, promise: Promise) -> list[float]:
-    return [marginal_threshold(rows.score, rows.weight, promise.alphas[0])] * len(promise.alphas)
+def _marginal(rows: LabelScores, guarantee: CoverageGuarantee) -> list[float]:
+    return [marginal_threshold(rows.score, rows.weight, guarantee.alphas[0])] * len(guarantee.alphas)
 
 
-def _label_conditional(rows: LabelScores, promise: Promise) -> list[float]:
-    return label_conditional_thresholds(rows, promise.alphas)
+def _label_conditional(rows: LabelScores, guarantee: CoverageGuarantee) -> list[float]:
+    return label_conditional_thresholds(rows, guarantee.alphas)
 
 
-def _label_shift(rows: LabelScores, promise: Promise) -> list[float]:
-    assert promise.weights is not None  # the mode has weights
-    return label_shift_thresholds(rows, promise.weights, promise.alphas[0])
+def _label_shift(rows: LabelScores, guarantee: CoverageGuarantee) -> list[float]:
+    assert guarantee.weights is not None  # the mode has weights
+    return label_shift_thresholds(rows, guarantee.weights, guarantee.alphas[0])
 
 
-THRESHOLDS: Final[Mapping[ConformalMode, Callable[[LabelScores, Promise], list[float]]]] = MappingProxyType(
-    {
-        ConformalMode.MARGINAL: _marginal,
-        ConformalMode.LABEL_CONDITIONAL: _label_conditional,
-        ConformalMode.LABEL_SHIFT: _label_shift,
-    }
+THRESHOLDS: Final[Mapping[ConformalMode, Callable[[LabelScores, CoverageGuarantee], list[float]]]] = (
+    MappingProxyType(
+        {
+            ConformalMode.MARGINAL: _marginal,
+            ConformalMode.LABEL_CONDITIONAL: _label_conditional,
+            ConformalMode.LABEL_SHIFT: _label_shift,
+        }
+    )
 )

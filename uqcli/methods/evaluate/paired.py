@@ -47,9 +47,9 @@ class _Ranking:
         """Return the tie-pooled counts of the probability."""
         count = np.add.reduceat((positives + negatives)[self.order], self.starts)
         hits = np.add.reduceat(positives[self.order], self.starts)
-        there = count > 0
+        present = count > 0
         return ValueCounts(
-            value=value[self.order[self.starts]][there], count=count[there], positives=hits[there]
+            value=value[self.order[self.starts]][present], count=count[present], positives=hits[present]
         )
 
     def placements(self, positives: Ints, negatives: Ints) -> tuple[Floats, Floats]:
@@ -81,8 +81,8 @@ class PairedCounts:
     def of(cls, before: Floats, after: Floats, positive: Bools, weight: Ints | None) -> PairedCounts:
         """Pool rows; arrays of shape (n,), weight None for 1 each."""
         times = np.ones(len(before), dtype=np.int64) if weight is None else weight
-        there = np.flatnonzero(times > 0)
-        order = there[np.lexsort((after[there], before[there]))]
+        present = np.flatnonzero(times > 0)
+        order = present[np.lexsort((after[present], before[present]))]
         first, second = before[order], after[order]
         new = np.ones(len(order), dtype=np.bool_)
         new[1:] = (first[1:] != first[:-1]) | (second[1:] != second[:-1])
@@ -115,12 +115,12 @@ class PairedCounts:
     @cached_property
     def _losses(self) -> Mapping[str, Mapping[str, Floats | None]]:
         """Losses at each pair (positives, negatives) by name and side; None if a single row may dominate."""
-        found = {}
+        losses = {}
         for name, loss in LOSSES.items():
             before, after = np.concatenate(loss(self.before)), np.concatenate(loss(self.after))
             bounded = is_bounded(name, self.before), is_bounded(name, self.after)
-            found[name] = by_side(before, after, bounded)
-        return found
+            losses[name] = by_side(before, after, bounded)
+        return losses
 
     def rows_apart(self) -> float:
         """Compute the effective number of minority-class rows on which the two differ (see shares_apart)."""
@@ -148,7 +148,7 @@ class PairedCounts:
         """Compute the standard errors of the AUC by the variances of the placements (DeLong et al. 1988)."""
         if min(self.positives.sum(), self.negatives.sum()) == 0:
             return dict.fromkeys(SIDES, WithError(value=None, error=None))
-        first, second = (each.placements(self.positives, self.negatives) for each in self._rankings)
+        first, second = (ranking.placements(self.positives, self.negatives) for ranking in self._rankings)
         lines = (first, second, (second[0] - first[0], second[1] - first[1]))
         parts = np.split(weights, 2)
         before, after, difference = (_of_placements(*line, *parts) for line in lines)

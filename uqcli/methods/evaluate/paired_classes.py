@@ -47,7 +47,10 @@ class PairedClassCounts:
     @cached_property
     def sides(self) -> tuple[ClassCounts, ClassCounts]:
         """Pooled counts of both sets of probabilities."""
-        first, second = (ClassCounts.of(each, self.label, self.count) for each in (self.before, self.after))
+        first, second = (
+            ClassCounts.of(probabilities, self.label, self.count)
+            for probabilities in (self.before, self.after)
+        )
         return first, second
 
     def resampled(self, random: np.random.Generator) -> PairedClassCounts:
@@ -92,11 +95,11 @@ def _squared_error(probability: Matrix, label: Ints) -> Floats:
     """Compute the mean over the classes of ``(p - y)^2``: the mean of the classes' Brier scores."""
     error = probability.copy()
     error[np.arange(len(label)), label] -= 1
-    found: Floats = (error**2).mean(axis=1)
-    return found
+    loss: Floats = (error**2).mean(axis=1)
+    return loss
 
 
 def _surprise(probability: Matrix, label: Ints) -> Floats:
     """Compute ``-ln`` of the label's probability in nats, clipped as for a single score."""
-    found: Floats = -np.log(np.clip(probability[np.arange(len(label)), label], CLIP, 1))
-    return found
+    loss: Floats = -np.log(np.clip(probability[np.arange(len(label)), label], CLIP, 1))
+    return loss

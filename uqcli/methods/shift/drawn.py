@@ -65,9 +65,9 @@ def drawn_mean_confusion(
     """
     weight = random.standard_gamma(count)
     mass = random.standard_gamma(1 / classes, (classes, classes))
-    for each in range(classes):
-        of_label = label == each
-        mass[:, each] += np.einsum("ij,i->j", shares[of_label], weight[of_label])
+    for number in range(classes):
+        of_label = label == number
+        mass[:, number] += np.einsum("ij,i->j", shares[of_label], weight[of_label])
     labels = np.bincount(label, count, classes).astype(np.int64)
     confusion: Matrix = mass / mass.sum(axis=0) * drawn_labels(labels, random)
     return confusion

@@ -49,9 +49,9 @@ def require_identified(probability: Matrix, weight: Ints, source_prior: Floats, 
     joint = probability * (prior / source_prior)
     posterior = joint / np.maximum(joint.sum(axis=1, keepdims=True), 1e-300)
     away = (posterior - prior)[:, :-1]
-    told = np.einsum("ij,ik->jk", away, away * shares[:, None])
+    information = np.einsum("ij,ik->jk", away, away * shares[:, None])
     labels = np.diag(prior[:-1]) - np.outer(prior[:-1], prior[:-1])
-    if not is_positive_definite(told - _LEAST * labels):
+    if not is_positive_definite(information - _LEAST * labels):
         raise _unidentified("probabilities of some classes are collinear")
 
 

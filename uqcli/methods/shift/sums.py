@@ -32,10 +32,12 @@ def exact_sums(values: Matrix, weight: Ints) -> Floats:
     total = [0] * values.shape[1]
     for start in range(0, len(values), _PART):
         part, times = values[start : start + _PART], weight[start : start + _PART]
-        for each in np.unique(times[times > 0]).tolist():
-            units = np.rint(part[times == each] * _UNIT).astype(np.int64)
-            total = [old + each * new for old, new in zip(total, units.sum(axis=0).tolist(), strict=True)]
-    return np.array([each / _UNIT for each in total])
+        for multiplicity in np.unique(times[times > 0]).tolist():
+            units = np.rint(part[times == multiplicity] * _UNIT).astype(np.int64)
+            total = [
+                old + multiplicity * new for old, new in zip(total, units.sum(axis=0).tolist(), strict=True)
+            ]
+    return np.array([number / _UNIT for number in total])
 
 
 def mean_responsibilities(probability: Matrix, weight: Ints | Floats) -> Callable[[Floats], Floats]:

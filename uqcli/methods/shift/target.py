@@ -68,8 +68,8 @@ def coverage_draws(weights: Matrix, rows: Ints, covered: Ints, random: np.random
     mass = drawn * random.multinomial(int(rows.sum()), rows / rows.sum(), len(drawn))
     rates = random.beta(covered + 0.5, rows - covered + 0.5, mass.shape)
     total = mass.sum(axis=1)
-    there = total > 0
-    coverage: Floats = (mass * rates).sum(axis=1)[there] / total[there]
+    present = total > 0
+    coverage: Floats = (mass * rates).sum(axis=1)[present] / total[present]
     return coverage
 
 

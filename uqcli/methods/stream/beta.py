@@ -104,8 +104,8 @@ def _psi_less_log(x: Floats) -> Floats:
 
     large = np.maximum(x, _SERIES)
     series = (1 / 2 - (1 / 12 - 1 / 120 / large**2) / large) / large
-    found: Floats = np.where(x > _SERIES, series, psi(x + 1) - np.log(x))
-    return found
+    difference: Floats = np.where(x > _SERIES, series, psi(x + 1) - np.log(x))
+    return difference
 
 
 def binary_entropy(probability: Floats) -> Floats:

@@ -80,7 +80,7 @@ class _Stretches:
     def cut(self) -> _Stretches:
         """Split every stretch into pieces; each has at least as many scores as pieces."""
         length = self.stop - self.first
-        cuts = [self.first + length * each // _PIECES for each in range(_PIECES + 1)]
+        cuts = [self.first + length * number // _PIECES for number in range(_PIECES + 1)]
         return _Stretches(
             of_bin=np.tile(self.of_bin, _PIECES),
             first=np.concatenate(cuts[:-1]),
@@ -127,9 +127,9 @@ def _one_by_one(
     score: Floats, small: list[_Stretches], positives: Ints, rows: Ints, alpha: float
 ) -> list[tuple[Ints, Bools]]:
     """Test the scores of small stretches one by one."""
-    of_bin = np.concatenate([each.of_bin for each in small])
-    first = np.concatenate([each.first for each in small])
-    size = np.concatenate([each.stop for each in small]) - first
+    of_bin = np.concatenate([piece.of_bin for piece in small])
+    first = np.concatenate([piece.first for piece in small])
+    size = np.concatenate([piece.stop for piece in small]) - first
     order = np.argsort(first)
     of_bin, first, size = of_bin[order], first[order], size[order]
     upto = np.cumsum(size)
@@ -140,8 +140,8 @@ def _one_by_one(
         place = np.repeat(first[a:b] - (upto[a:b] - times), times)
         place += np.arange(upto[a] - times[0], upto[b - 1])
         bins = np.repeat(of_bin[a:b], times)
-        found = p_values(score[place], positives[bins], rows[bins])
-        runs.append(changes(found <= alpha * _TIED, place))
+        p_value = p_values(score[place], positives[bins], rows[bins])
+        runs.append(changes(p_value <= alpha * _TIED, place))
     return runs
 
 

@@ -45,5 +45,5 @@ def compare_with_draws(value: float | None, drawn: Sequence[float]) -> NullDistr
     return NullDistribution(
         mean=math.fsum(ordered) / len(ordered),
         high=ordered[at],
-        p_value=(1 + sum(each >= (value or 0.0) for each in ordered)) / (len(ordered) + 1),
+        p_value=(1 + sum(draw >= (value or 0.0) for draw in ordered)) / (len(ordered) + 1),
     )

@@ -64,9 +64,9 @@ def in_bins(counts: ValueCounts, edges: Floats) -> ScoreBins:
         rows = counts.count[part]
         return int(rows.sum()), int(counts.positives[part].sum()), float((counts.value[part] * rows).sum())
 
-    sums = [tuple(zip(*each, strict=True)) or ((), (), ()) for each in _by_bin(of_part, start)]
-    count, positives = (np.array([sum(each[i]) for each in sums], dtype=np.int64) for i in (0, 1))
-    score_sum = np.array([math.fsum(each[2]) for each in sums])
+    sums = [tuple(zip(*rows, strict=True)) or ((), (), ()) for rows in _by_bin(of_part, start)]
+    count, positives = (np.array([sum(columns[i]) for columns in sums], dtype=np.int64) for i in (0, 1))
+    score_sum = np.array([math.fsum(columns[2]) for columns in sums])
     with np.errstate(invalid="ignore"):
         mean_score = score_sum / count
     return ScoreBins(

@@ -61,18 +61,18 @@ def calibration_line(
     start = None
     if near is not None and near.intercept is not None and near.slope is not None:
         start = np.array([near.intercept, near.slope])
-    fitted = _fit(values, [number for number, asked in ((1, alone), (2, varies)) if asked], start)
+    fitted = _fit(values, [number for number, fits in ((1, alone), (2, varies)) if fits], start)
     in_the_large = float(fitted[0][0]) if alone else None
     if not varies:
         return CalibrationLine(intercept=None, slope=None, in_the_large=in_the_large)
     line = fitted[-1]
-    found = _errors(values, line) if errors else (None, None)
+    standard_errors = _errors(values, line) if errors else (None, None)
     return CalibrationLine(
         intercept=float(line[0]),
         slope=float(line[1]),
         in_the_large=in_the_large,
-        intercept_error=found[0],
-        slope_error=found[1],
+        intercept_error=standard_errors[0],
+        slope_error=standard_errors[1],
     )
 
 
@@ -116,8 +116,8 @@ class _Values:
 
         step = max(1, PART * most // self.number)
         pieces = [slice(first, min(most, first + step)) for first in range(0, most, step)]
-        found = zip(*map(of_part, pieces), strict=True)
-        mean, count, positives = (np.concatenate(each) for each in found)
+        columns = zip(*map(of_part, pieces), strict=True)
+        mean, count, positives = (np.concatenate(pieces) for pieces in columns)
         return ValueCounts(value=mean, count=count, positives=positives)
 
 
@@ -130,7 +130,7 @@ def _log_odds(score: Floats) -> Floats:
     return log_odds
 
 
-def _fit(values: _Values, asked: list[int], start: Floats | None) -> list[Floats]:
+def _fit(values: _Values, degrees: list[int], start: Floats | None) -> list[Floats]:
     """Fit models with the requested numbers of coefficients: intercept at slope 1, or both.
 
     Without starting values they are first fitted to pooled values.
@@ -138,12 +138,12 @@ def _fit(values: _Values, asked: list[int], start: Floats | None) -> list[Floats
     starts = [] if start is None else [start]
     if start is None:
         coarse = values.pooled(max(_COARSE, values.number // _TOGETHER))
-        starts = [_newton(coarse, number) for number in asked]
+        starts = [_newton(coarse, number) for number in degrees]
         if values.number <= _COARSE:
             return starts
-    near = _steps_from(starts[: len(asked)], values)
-    pairs = zip(asked, near, strict=True)
-    return [_newton(values.with_log_odds(), number) if each is None else each for number, each in pairs]
+    near = _steps_from(starts[: len(degrees)], values)
+    pairs = zip(degrees, near, strict=True)
+    return [_newton(values.with_log_odds(), number) if line is None else line for number, line in pairs]
 
 
 def _steps_from(starts: list[Floats], values: _Values) -> list[Floats | None]:
@@ -201,7 +201,9 @@ def _derivatives(values: _Values, lines: list[Floats]) -> list[tuple[Floats, Flo
         x, count = values.log_odds(part), values.counts.count[part].astype(np.float64)
         return [_of_line(beta, x, count, values.counts.positives[part]) for beta in lines]
 
-    of_lines = [_totals(each) for each in zip(*each_part(of_part, values.number), strict=True)]
+    of_lines = [
+        _totals(values_of_part) for values_of_part in zip(*each_part(of_part, values.number), strict=True)
+    ]
     return [
         (np.array(sums[:1]), np.array([sums[1:]]))
         if len(sums) == 2

@@ -89,7 +89,7 @@ class BinReport(OneResult):
         groups = self.artifact.shown_groups()
         columns = (*errors, errors_by_chance(self.artifact.cells(), groups))
         rows = [
-            (name, *(_shown(each, group[0]) for each in columns))
+            (name, *(_shown(column, group[0]) for column in columns))
             for name, group in zip(names, groups, strict=True)
         ]
         title = "Mean calibration error from these score bins up"

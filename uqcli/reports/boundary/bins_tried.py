@@ -13,12 +13,12 @@ def tried_table(tried: Sequence[BinsTried]) -> Table:
     chosen = fewest_of(tried)
     rows = [
         (
-            str(each.bins),
-            f"{100 * each.gain:+.2f}",
-            f"{100 * each.behind:.2f} ({100 * each.error:.2f})",
-            "chosen" if each.bins == chosen else "",
+            str(candidate.bins),
+            f"{100 * candidate.gain:+.2f}",
+            f"{100 * candidate.behind:.2f} ({100 * candidate.error:.2f})",
+            "chosen" if candidate.bins == chosen else "",
         )
-        for each in tried
+        for candidate in tried
     ]
     header = ("uncertainty bins", "recall gained, points", "behind the best (SE)", "")
     title = "Gain at equal alerts, cross-validated; chosen: the fewest bins within one standard error"

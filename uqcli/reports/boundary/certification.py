@@ -25,21 +25,21 @@ class Certification:
     failed: NotCertified | None
     uncertified: FittedBoundary | None
 
-    def notes(self, found: FittedBoundary) -> list[str]:
+    def notes(self, boundary: FittedBoundary) -> list[str]:
         """The guarantee, which rows chose and which tested, and what it costs."""
         assert self.certificate is not None  # something was found
         tested = self.certificate.tested_on.rows
-        said = [
-            f"{count(found.fit.rows - tested)} rows chose the boundary, {count(tested)} tested it.",
+        notes = [
+            f"{count(boundary.fit.rows - tested)} rows chose the boundary, {count(tested)} tested it.",
             *certificate_in_words(self.certificate),
         ]
         if self.uncertified is not None:
-            ours, other = found.fit.recall or 0.0, self.uncertified.fit.recall or 0.0
-            said.append(
+            ours, other = boundary.fit.recall or 0.0, self.uncertified.fit.recall or 0.0
+            notes.append(
                 f"Without a certificate recall is {share(other)} on the calibration set: the guarantee costs "
                 f"at most about {100 * (other - ours):.1f} points."
             )
-        return said
+        return notes
 
     def shortfall(self, bound: str) -> str:
         """Why there is none, and about what would be needed."""

@@ -61,22 +61,22 @@ class Compared:
         gains = [_NOT_TESTED] if self.gain is None else [self.gain.equal_alerts]
         if self.gain is not None and self.gain.value is not None:
             gains.append(self.gain.value)
-        lows = [-1.0 if each.low is None else each.low for each in gains]
-        highs = [1.0 if each.high is None else each.high for each in gains]
+        lows = [-1.0 if gain.low is None else gain.low for gain in gains]
+        highs = [1.0 if gain.high is None else gain.high for gain in gains]
         return min(lows), max(highs)
 
     @property
     def metrics(self) -> Metrics:
         """By their contract names."""
-        found = self.gain
+        tested = self.gain
         gain: Metrics = {
-            "recall": found.at_bound if found else _NOT_TESTED,
-            "equal_alerts": found.equal_alerts if found else _NOT_TESTED,
-            "placebo": found.placebo if found else None,
+            "recall": tested.at_bound if tested else _NOT_TESTED,
+            "equal_alerts": tested.equal_alerts if tested else _NOT_TESTED,
+            "placebo": tested.placebo if tested else None,
             "p": self.p_value,
         }
-        if found and found.value:
-            gain = {**gain, "value": found.value, "value_equal_alerts": found.value_equal_alerts}
+        if tested and tested.value:
+            gain = {**gain, "value": tested.value, "value_equal_alerts": tested.value_equal_alerts}
         return {"gain": gain}
 
     @property
@@ -124,10 +124,10 @@ class Compared:
 def gains_table(compared: Sequence[Compared]) -> Table:
     """What each column gains, the best first."""
     header = ("uncertainty", "at equal alerts", "at the bound", "permuted", "p", "verdict")
-    brief = [(each.uncertainty, *each.cells) for each in compared]
+    brief = [(column.uncertainty, *column.cells) for column in compared]
     rows = [
-        (name, equal, *_further_cells(each.gain), p_value, verdict)
-        for each, (name, equal, p_value, verdict) in zip(compared, brief, strict=True)
+        (name, equal, *_further_cells(column.gain), p_value, verdict)
+        for column, (name, equal, p_value, verdict) in zip(compared, brief, strict=True)
     ]
     title = "Points of recall gained over a single threshold, cross-validated (95 % intervals)"
     short = Table(title="", header=("uncertainty", "points of recall", "p", "verdict"), rows=brief)
@@ -147,7 +147,7 @@ def _further_cells(gain: Gain | None) -> tuple[str, str]:
 
 
 def _in_money(estimate: Estimate) -> str:
-    value, low, high = (each or 0.0 for each in (estimate.value, estimate.low, estimate.high))
+    value, low, high = (end or 0.0 for end in (estimate.value, estimate.low, estimate.high))
     return f"{value:+,.6g} [{low:+,.6g}, {high:+,.6g}]"
 
 

@@ -21,12 +21,12 @@ from uqcli.artifacts.saved import Source
 from uqcli.choices import Algorithm, AlgorithmChoice, ConstraintKind
 from uqcli.counts import Cells
 from uqcli.document import (
+    Claim,
     Document,
     Estimate,
     Figure,
     Metrics,
     OneResult,
-    Promise,
     Table,
     count,
     head_of,
@@ -141,8 +141,8 @@ class BoundaryReport(OneResult):
         """Recall, precision and counts on the hold-out rows."""
         fit = self.chosen.found.fit if self.chosen.found else None
         closest, single = self._closest, self._single
-        there = self.mix.precision(fit.precision) if fit and self.mix else None
-        target = {} if self.mix is None else {"target_precision": there}
+        in_target = self.mix.precision(fit.precision) if fit and self.mix else None
+        target = {} if self.mix is None else {"target_precision": in_target}
         return {
             **target,
             "recall": fit.recall if fit else None,
@@ -160,60 +160,60 @@ class BoundaryReport(OneResult):
 
     def payload(self) -> dict[str, Any]:
         """The JSON form."""
-        found = self.chosen.found
+        boundary = self.chosen.found
         content = {
             **head_of("boundary", self.source, self.parameters),
             "metrics": plain(self.metrics),
-            "feasible": found is not None,
+            "feasible": boundary is not None,
             "algorithm": str(self.chosen.algorithm),
-            "uncertainty_edges": found.uncertainty_edges.tolist() if found else None,
-            "thresholds": list(found.thresholds) if found else None,
+            "uncertainty_edges": boundary.uncertainty_edges.tolist() if boundary else None,
+            "thresholds": list(boundary.thresholds) if boundary else None,
             "notes": [*self._lead(), *self._cautions(), *self._notes()],
         }
         if self.certification is not None:
             content["certificate"] = msgspec.to_builtins(self.certification.certificate)
         if self.compared:
             content["verdict"] = self.compared[0].verdict
-            content["compared"] = [each.payload() for each in self.compared]
+            content["compared"] = [comparison.payload() for comparison in self.compared]
         if self.tried is not None:
-            content["bins_tried"] = [asdict(each) for each in self.tried]
+            content["bins_tried"] = [asdict(candidate) for candidate in self.tried]
         if self.parameters.algorithm is AlgorithmChoice.ALL:
             content["algorithms"] = [_as_json(candidate) for candidate in self.candidates]
         return content
 
     def document(self) -> Document:
         """The readable form."""
-        found = self.chosen.found
-        tables = [self._table()] if found or len(self.candidates) > 1 else []
+        boundary = self.chosen.found
+        tables = [self._table()] if boundary or len(self.candidates) > 1 else []
         if self.compared:
             tables.append(gains_table(self.compared))
         if self.tried:
             tables.append(tried_table(self.tried))
-        if found and not self._is_one:
-            edges = found.uncertainty_edges.tolist()
-            tables.append(threshold_table(edges, found.thresholds, raised=self._is_raised))
+        if boundary and not self._is_one:
+            edges = boundary.uncertainty_edges.tolist()
+            tables.append(threshold_table(edges, boundary.thresholds, raised=self._is_raised))
         return Document(
             title=self._title(),
             lead=self._lead(),
             tables=tables,
             cautions=self._cautions(),
             notes=self._notes(),
-            next="evaluate {rule} TEST.csv" if found else "",
+            next="evaluate {rule} TEST.csv" if boundary else "",
             figures=self._figures(),
-            promises=[self.promise],
+            claims=[self.claim],
             live=self._times(),
         )
 
     def _title(self) -> str:
         name = f"Boundary ({self.chosen.algorithm})"
         if self.chosen.found is None:
-            return f"{name} for {self.constraint.promise()}: infeasible"
+            return f"{name} for {self.constraint.text()}: infeasible"
         if self.certification is not None:
             risk = f"{100 * self.certification.delta:g} %"
-            return f"{name} for {self.constraint.promise()}, certified at a risk of {risk}"
+            return f"{name} for {self.constraint.text()}, certified at a risk of {risk}"
         margin = f" with margin {float(self.constraint.margin):g}" if self.constraint.margin else ""
-        there = " on target data" if self.mix is not None else ""
-        title = f"{name} for {self.constraint.target()}{there}{margin}"
+        data = " on target data" if self.mix is not None else ""
+        title = f"{name} for {self.constraint.target()}{data}{margin}"
         if self.aside is not None or (self.compared and self._is_one):
             return f"{title}: single threshold"
         return f"{title}: no significant gain" if self._in_vain else title
@@ -221,32 +221,34 @@ class BoundaryReport(OneResult):
     @property
     def _in_vain(self) -> bool:
         """Whether a comparison was asked for and shows no significant gain."""
-        return any(each.verdict != "helps" for each in self.compared[:1])
+        return any(comparison.verdict != "helps" for comparison in self.compared[:1])
 
     @property
-    def promise(self) -> Promise:
+    def claim(self) -> Claim:
         """That there is a boundary that keeps what was asked for."""
-        found, asked = self.chosen.found, self.constraint.promise()
+        boundary, target = self.chosen.found, self.constraint.text()
         certified = "" if self.certification is None else ", certified"
-        said = f"Infeasible: {self.shortfall()}." if found is None else ""
-        return Promise(name=f"{asked}{certified}", kept=found is not None, said=said)
+        sentence = f"Infeasible: {self.shortfall()}." if boundary is None else ""
+        return Claim(name=f"{target}{certified}", kept=boundary is not None, said=sentence)
 
     def _figures(self) -> list[Figure]:
         """Positivity with what was found."""
         if self.cells is None:
             return []
-        found, name = self.chosen.found, "boundary"
+        fitted, name = self.chosen.found, "boundary"
         if self.certification is not None:
             name = "certified boundary"
-        drawn = [(name, found), ("single threshold", self._single)]
+        drawn = [(name, fitted), ("single threshold", self._single)]
         if self.aside is not None:
-            drawn = [("boundary, not saved", self.aside.found), ("single threshold, saved", found)]
-        boundaries = [Drawn(name=name, thresholds=each.thresholds) for name, each in drawn if each]
+            drawn = [("boundary, not saved", self.aside.found), ("single threshold, saved", fitted)]
+        boundaries = [
+            Drawn(name=name, thresholds=boundary.thresholds) for name, boundary in drawn if boundary
+        ]
         figure = positivity_figure(self.cells, boundaries)
         if self._in_vain:
             figure = replace(figure, caption=f"{figure.caption} {_NOT_SHOWN}")
         figures = [figure]
-        return figures if self.trade_off is None else [*figures, trade_off_figure(self.trade_off, found)]
+        return figures if self.trade_off is None else [*figures, trade_off_figure(self.trade_off, fitted)]
 
     @property
     def _single(self) -> FittedBoundary | None:
@@ -257,7 +259,7 @@ class BoundaryReport(OneResult):
 
     def sentence(self) -> list[str]:
         """Whether the uncertainty pays, where that was asked."""
-        return [f"{each.sentence()} {self._advice(each)}" for each in self.compared[:1]]
+        return [f"{comparison.sentence()} {self._advice(comparison)}" for comparison in self.compared[:1]]
 
     def _advice(self, compared: Compared) -> str:
         """Which rule to use after a comparison, and which is saved."""
@@ -273,15 +275,19 @@ class BoundaryReport(OneResult):
 
     def _lead(self) -> list[str]:
         """The answer, where the table does not give it."""
-        found = self.chosen.found
-        if found is None:
+        boundary = self.chosen.found
+        if boundary is None:
             return []  # the error says it
-        said = self.sentence()
+        sentences = self.sentence()
         if self._is_one:
-            why = "" if self.tried is None or self.aside or said else f" {NO_GAIN if self.tried else TOO_FEW}"
-            said.append(f"Flag when {rule(found.thresholds[0], raised=self._is_raised)}.{why}")
-            said += [self.recalibrated] if self._is_raised else []
-        return said
+            why = (
+                ""
+                if self.tried is None or self.aside or sentences
+                else f" {NO_GAIN if self.tried else TOO_FEW}"
+            )
+            sentences.append(f"Flag when {rule(boundary.thresholds[0], raised=self._is_raised)}.{why}")
+            sentences += [self.recalibrated] if self._is_raised else []
+        return sentences
 
     @property
     def recalibrated(self) -> str:
@@ -302,25 +308,25 @@ class BoundaryReport(OneResult):
         """What this result triggered."""
         listed = ", ".join(str(number + 1) for number in self.empty_bins)
         bins = f"uncertainty bin{'s' if len(self.empty_bins) > 1 else ''} {listed}"
-        said = f"the calibration set has no row in {bins}; new rows there are never flagged."
-        empty = [said] if self.empty_bins else []
+        sentence = f"the calibration set has no row in {bins}; new rows there are never flagged."
+        empty = [sentence] if self.empty_bins else []
         return [*self._better_alone(), *empty, *self._missed_often()]
 
     def _better_alone(self) -> list[str]:
         """That a single threshold does better."""
-        found, single = self.aside.found if self.aside else self.chosen.found, self._single
+        boundary, single = self.aside.found if self.aside else self.chosen.found, self._single
         if single is None:
             return []
         reached = f"a single threshold reaches recall {share(single.fit.recall)}"
         way = "--algorithm st saves it" if self.aside is None else "it is saved"
-        if found is None:
+        if boundary is None:
             return [f"{reached}, this grid none; {way}."]
         ours, other = (
-            self.constraint.objective(f.true_positives, f.selected) for f in (found.fit, single.fit)
+            self.constraint.objective(f.true_positives, f.selected) for f in (boundary.fit, single.fit)
         )
         if other <= ours or (self.aside is None and self.chosen.algorithm is Algorithm.SMOOTH):
             return []
-        return [f"{reached}, the boundary {share(found.fit.recall)}; {way}."]
+        return [f"{reached}, the boundary {share(boundary.fit.recall)}; {way}."]
 
     def _missed_often(self) -> list[str]:
         """How often new data miss a target that is met with less than a margin."""
@@ -336,8 +342,8 @@ class BoundaryReport(OneResult):
         if several:
             more = ["expected recall", "expected precision"]
             every = [
-                (str(each.algorithm), *_cells(each), *expected_cells(each.expected))
-                for each in self.candidates
+                (str(candidate.algorithm), *_cells(candidate), *expected_cells(candidate.expected))
+                for candidate in self.candidates
             ]
             return Table(title="", header=["calibration set", *header[1:], *more], rows=every)
         rows: list[tuple[str, ...]] = [("calibration set", *_cells(self.chosen))]
@@ -345,7 +351,9 @@ class BoundaryReport(OneResult):
             header[0] = RANGES
             expected = expected_metrics(self.chosen.expected, self.mix)
             both = (expected["recall"], expected["precision"])
-            shown = (share_in_range(each.value, each.low, each.high) for each in both if each)
+            shown = (
+                share_in_range(estimate.value, estimate.low, estimate.high) for estimate in both if estimate
+            )
             rows.append((EXPECTED if self.mix is None else EXPECTED_THERE, *shown, ""))
         if self.aside is not None:
             rows.append((f"{self.aside.algorithm}, not saved", *_cells(self.aside)))
@@ -358,7 +366,11 @@ class BoundaryReport(OneResult):
     def _times(self) -> list[str]:
         if len(self.candidates) == 1:
             return []
-        times = [f"{each.algorithm} {each.seconds:.3f}" for each in self.candidates if not each.obstacle]
+        times = [
+            f"{candidate.algorithm} {candidate.seconds:.3f}"
+            for candidate in self.candidates
+            if not candidate.obstacle
+        ]
         return [f"Seconds: {', '.join(times)}."]
 
     @property
@@ -386,48 +398,48 @@ class BoundaryReport(OneResult):
             f"Goal: {self.constraint.aim()}.",
         ]
         notes += [
-            f"{each.algorithm} does not apply: it {each.obstacle}."
-            for each in self.candidates
-            if each.obstacle
+            f"{candidate.algorithm} does not apply: it {candidate.obstacle}."
+            for candidate in self.candidates
+            if candidate.obstacle
         ]
         if self.recalibrated and not self._is_one:
             notes.append(self.recalibrated)
-        found, single = self.chosen.found, self._single
-        if found is None:
+        boundary, single = self.chosen.found, self._single
+        if boundary is None:
             return [*notes, f"Infeasible: {self.shortfall()}."]
-        hits, alerts = count(found.fit.true_positives), count(found.fit.selected)
+        hits, alerts = count(boundary.fit.true_positives), count(boundary.fit.selected)
         notes.append(f"{hits} of {alerts} flagged rows of the calibration set are positive.")
-        if single is not None and single is not found:
+        if single is not None and single is not boundary:
             notes.append(f"The single threshold flags when {rule(single.thresholds[0])}.")
         if self.certification is not None:
-            notes += self.certification.notes(found)
+            notes += self.certification.notes(boundary)
         if self.is_untested:
             notes.append(UNTESTED)
         if self.score_only and self.score_only.found is None:
             notes.append("No single threshold meets the target on the calibration set.")
         if self.mix is not None:
-            there = self.mix.precision(found.fit.precision)
+            in_target = self.mix.precision(boundary.fit.precision)
             notes.append(
-                f"With the class priors of the target data, precision is {share(there)} (class weights "
+                f"With the class priors of the target data, precision is {share(in_target)} (class weights "
                 f"{self.mix.negative:.4g} and {self.mix.positive:.4g})."
             )
         return [*notes, *self._what_to_expect()]
 
     def _what_to_expect(self) -> list[str]:
         """What holds on new data, and what the seed decides."""
-        said = [TOGETHER] if self.has_lines and self.certification is None else []
+        notes = [TOGETHER] if self.has_lines and self.certification is None else []
         if self.chosen.expected is None and self.certification is None:
-            said.append("Recall and precision are those of the calibration set; expect less on new data.")
-        said += [_HELD_OUT, VERDICTS] if self.compared else []
-        said += self._with_margin()
+            notes.append("Recall and precision are those of the calibration set; expect less on new data.")
+        notes += [_HELD_OUT, VERDICTS] if self.compared else []
+        notes += self._with_margin()
         drawn = [
             *(["the gains"] if self.compared else []),
             *(["the uncertainty column"] if len(self.compared) > 1 else []),
             *(["the number of uncertainty bins"] if self.tried else []),
         ]
         if drawn and self.seed is not None:
-            said.append(f"Seed {self.seed} affects: {', '.join(drawn)}.")
-        return said
+            notes.append(f"Seed {self.seed} affects: {', '.join(drawn)}.")
+        return notes
 
     def _with_margin(self) -> list[str]:
         """What a margin and a certificate would change, where the target is met with less."""
@@ -455,7 +467,7 @@ class BoundaryReport(OneResult):
                 f"{share(fit.recall)}"
             )
         if self._closest is None:
-            return f"no boundary with {self.constraint.promise()} has a positive result"
+            return f"no boundary with {self.constraint.text()} has a positive result"
         if self.constraint.kind is ConstraintKind.PRECISION:
             return (
                 f"no boundary reaches precision {self.constraint.value}; the best is "
@@ -463,7 +475,7 @@ class BoundaryReport(OneResult):
                 f"({count(self._closest.selected)} flagged)"
             )
         return (
-            f"no boundary with {self.constraint.promise()} finds a positive row; the closest flags "
+            f"no boundary with {self.constraint.text()} finds a positive row; the closest flags "
             f"{count(self._closest.selected)}, {count(self._closest.true_positives)} of them positive"
         )
 
@@ -482,23 +494,23 @@ def _as_json(candidate: Candidate) -> dict[str, Any]:
     return {"algorithm": str(candidate.algorithm), "metrics": metrics, "obstacle": candidate.obstacle}
 
 
-def expected_metrics(found: Expected | None, mix: ClassMix | None = None) -> Mapping[str, Estimate | None]:
+def expected_metrics(expected: Expected | None, mix: ClassMix | None = None) -> Mapping[str, Estimate | None]:
     """Precision and recall to expect, in a target's class mix if given; None where not estimated."""
-    if found is None:
+    if expected is None:
         return {"precision": None, "recall": None}
-    precision = found.precision
+    precision = expected.precision
     if mix is not None:
         ends = (precision.value, precision.low, precision.high)
-        value, low, high = (mix.precision(each) for each in ends)
+        value, low, high = (mix.precision(end) for end in ends)
         precision = Estimate(value=value, low=low, high=high)
-    return {"precision": precision, "recall": found.recall}
+    return {"precision": precision, "recall": expected.recall}
 
 
-def expected_cells(found: Expected | None) -> tuple[str, str]:
+def expected_cells(expected: Expected | None) -> tuple[str, str]:
     """What to expect on new rows, for tables: recall, precision."""
-    if found is None:
+    if expected is None:
         return "", ""
-    return share(found.recall.value), share(found.precision.value)
+    return share(expected.recall.value), share(expected.precision.value)
 
 
 def _cells(candidate: Candidate) -> tuple[str, str, str]:

@@ -21,20 +21,20 @@ class SeveralBoundariesReport:
     @property
     def gated(self) -> Mapping[str, Metrics]:
         """Metrics by bound."""
-        return {each.constraint.value: each.metrics for each in self.reports}
+        return {report.constraint.value: report.metrics for report in self.reports}
 
     def payload(self) -> dict[str, Any]:
         """The JSON form: ``results``, each as if it had been asked for alone."""
         return {
             "command": "boundary",
             "uqcli_version": VERSION,
-            "results": [each.payload() for each in self.reports],
+            "results": [report.payload() for report in self.reports],
             "notes": [*self._verdicts(), *self._cautions(), *self._notes()],
         }
 
     def document(self) -> Document:
         """The readable form: one line for each bound."""
-        algorithms = ", ".join(dict.fromkeys(str(each.chosen.algorithm) for each in self.reports))
+        algorithms = ", ".join(dict.fromkeys(str(report.chosen.algorithm) for report in self.reports))
         header = (
             "calibration set",
             "recall",
@@ -43,26 +43,26 @@ class SeveralBoundariesReport:
             "expected recall",
             "expected precision",
         )
-        found = Table(title="", header=header, rows=[_line(each) for each in self.reports])
+        table = Table(title="", header=header, rows=[_line(report) for report in self.reports])
         return Document(
             title=f"Boundaries ({algorithms}) for several targets",
-            tables=[found, *self._gains(), *self._decisions()],
+            tables=[table, *self._gains(), *self._decisions()],
             cautions=self._cautions(),
             notes=[*self._verdicts(), *self._notes()],
-            promises=[each.promise for each in self.reports],
+            claims=[report.claim for report in self.reports],
         )
 
     def _verdicts(self) -> list[str]:
         """Whether the uncertainty helps at each target, with ``--compare``."""
         return [
-            f"{each.constraint.promise()}: {sentence}"
-            for each in self.reports
-            for sentence in each.sentence()
+            f"{report.constraint.text()}: {sentence}"
+            for report in self.reports
+            for sentence in report.sentence()
         ]
 
     def _gains(self) -> list[Table]:
         """The same as a table, of the best uncertainty column at each target."""
-        best = [(each.constraint.promise(), each.compared[0]) for each in self.reports if each.compared]
+        best = [(report.constraint.text(), report.compared[0]) for report in self.reports if report.compared]
         rows = [(bound, *compared.cells) for bound, compared in best]
         header = ("uncertainty at equal alerts", "points of recall", "p", "verdict")
         return [Table(title="", header=header, rows=rows, words_last=True)] if rows else []
@@ -77,9 +77,9 @@ class SeveralBoundariesReport:
     def _decisions(self) -> list[Table]:
         """Which scores are flagged: bounds side by side where uncertainties are cut alike."""
         by_edges: dict[tuple[float, ...], list[BoundaryReport]] = {}
-        for each in self.reports:
-            if each.chosen.found is not None:
-                by_edges.setdefault(tuple(each.chosen.found.uncertainty_edges.tolist()), []).append(each)
+        for report in self.reports:
+            if report.chosen.found is not None:
+                by_edges.setdefault(tuple(report.chosen.found.uncertainty_edges.tolist()), []).append(report)
         return [_decision(edges, reports) for edges, reports in by_edges.items()]
 
     def _notes(self) -> list[str]:
@@ -88,32 +88,32 @@ class SeveralBoundariesReport:
             f"Calibration set: {count(first.source.rows)} rows, {count(first.source.positives)} positive.",
             f"Goal: {first.constraint.aim('its target met')}.",
             *(
-                f"{each.constraint.promise()}: {each.shortfall()}."
-                for each in self.reports
-                if each.chosen.found is None
+                f"{report.constraint.text()}: {report.shortfall()}."
+                for report in self.reports
+                if report.chosen.found is None
             ),
         ]
         if first.certification is None:
             notes += [
-                *([UNTESTED] if any(each.is_untested for each in self.reports) else []),
-                *([TOGETHER] if any(each.has_lines for each in self.reports) else []),
+                *([UNTESTED] if any(report.is_untested for report in self.reports) else []),
+                *([TOGETHER] if any(report.has_lines for report in self.reports) else []),
             ]
         return notes
 
 
 def _line(report: BoundaryReport) -> tuple[str, ...]:
-    found, bound = report.chosen.found, report.constraint.promise()
-    if found is None:
+    boundary, bound = report.chosen.found, report.constraint.text()
+    if boundary is None:
         return (bound, "infeasible", *[""] * 4)
-    return (bound, *fit_cells(found.fit), *expected_cells(report.chosen.expected))
+    return (bound, *fit_cells(boundary.fit), *expected_cells(report.chosen.expected))
 
 
 def _decision(edges: Sequence[float], reports: Sequence[BoundaryReport]) -> Table:
-    bounds = [each.constraint.promise() for each in reports]
+    bounds = [report.constraint.text() for report in reports]
     rules = [
-        [rule(threshold, raised=bool(each.recalibrated)) for threshold in each.chosen.found.thresholds]
-        for each in reports
-        if each.chosen.found
+        [rule(threshold, raised=bool(report.recalibrated)) for threshold in report.chosen.found.thresholds]
+        for report in reports
+        if report.chosen.found
     ]
     rows = list(zip(ranges(edges), *rules, strict=True))
     return Table(title="", header=("flag when", *bounds), rows=rows, left=1 + len(bounds))

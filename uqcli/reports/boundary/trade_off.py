@@ -28,17 +28,17 @@ _SHOWN: Final[Mapping[Algorithm, tuple[str, Mapping[str, Any]]]] = MappingProxyT
 
 def columns_of(trade_off: TradeOff, bins: int) -> dict[str, list[Any]]:
     """One line for each boundary; a single threshold is the same in every uncertainty bin."""
-    every = [(algorithm, each) for algorithm, found in trade_off.items() for each in found]
+    every = [(algorithm, boundary) for algorithm, boundaries in trade_off.items() for boundary in boundaries]
     table: dict[str, list[Any]] = {
         "algorithm": [str(algorithm) for algorithm, _ in every],
-        "selected": [each.fit.selected for _, each in every],
-        "true_positives": [each.fit.true_positives for _, each in every],
-        "recall": [each.fit.recall for _, each in every],
-        "precision": [each.fit.precision for _, each in every],
+        "selected": [boundary.fit.selected for _, boundary in every],
+        "true_positives": [boundary.fit.true_positives for _, boundary in every],
+        "recall": [boundary.fit.recall for _, boundary in every],
+        "precision": [boundary.fit.precision for _, boundary in every],
     }
     for number in range(bins):
         table[f"threshold_{number + 1}"] = [
-            each.thresholds[number if len(each.thresholds) > 1 else 0] for _, each in every
+            boundary.thresholds[number if len(boundary.thresholds) > 1 else 0] for _, boundary in every
         ]
     return table
 
@@ -48,9 +48,9 @@ def trade_off_figure(trade_off: TradeOff, chosen: FittedBoundary | None) -> Figu
 
     def draw(canvas: Canvas) -> None:
         axes: Axes = canvas.subplots()
-        for algorithm, found in trade_off.items():
+        for algorithm, boundaries in trade_off.items():
             name, style = _SHOWN[algorithm]
-            axes.plot(*_points(found), label=name, **style)
+            axes.plot(*_points(boundaries), label=name, **style)
         if chosen is not None:
             axes.plot(
                 *_points([chosen]), color=RED, marker="o", markersize=7, linestyle="", label="the boundary"
@@ -71,6 +71,8 @@ def trade_off_figure(trade_off: TradeOff, chosen: FittedBoundary | None) -> Figu
     )
 
 
-def _points(found: Sequence[FittedBoundary]) -> tuple[list[float], list[float]]:
+def _points(boundaries: Sequence[FittedBoundary]) -> tuple[list[float], list[float]]:
     """Recalls and precisions; something is selected, and something positive."""
-    return [each.fit.recall or 0.0 for each in found], [each.fit.precision or 0.0 for each in found]
+    return [boundary.fit.recall or 0.0 for boundary in boundaries], [
+        boundary.fit.precision or 0.0 for boundary in boundaries
+    ]

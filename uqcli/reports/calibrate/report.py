@@ -102,8 +102,8 @@ class CalibrateReport(OneResult):
             ]
         if self.errors is not None:
             payload["ece_by_score_bin"] = {
-                name: {"ece": _numbers(each.ece), "cumulative": _numbers(each.cumulative)}
-                for name, each in (("ist", self.errors.single), ("mist", self.errors.by_level))
+                name: {"ece": _numbers(error.ece), "cumulative": _numbers(error.cumulative)}
+                for name, error in (("ist", self.errors.single), ("mist", self.errors.by_level))
             }
         return payload
 
@@ -112,10 +112,10 @@ class CalibrateReport(OneResult):
         source = self.artifact.source
         positives = "" if source.positives is None else f", {count(source.positives)} positive"
         method = self.artifact.method
-        made = f"Calibrated ({method})"
+        what = f"Calibrated ({method})"
         if self.every:
-            made = f"{len(self.every)} calibration methods"
-        tables = [replace(each, detail=True) for each in self.artifact.tables()]
+            what = f"{len(self.every)} calibration methods"
+        tables = [replace(table, detail=True) for table in self.artifact.tables()]
         if self.compared is not None:
             table = comparison_table(str(method) if self.every else "", self.compared)
             tables = [replace(table, detail=bool(self.every)), *tables, meanings_table()]
@@ -124,7 +124,7 @@ class CalibrateReport(OneResult):
         if self.errors is not None:
             tables.append(_errors_table(self.errors, self.where or ""))
         return Document(
-            title=f"{made} on {count(source.rows)} rows{positives}",
+            title=f"{what} on {count(source.rows)} rows{positives}",
             lead=self._lead(),
             tables=tables,
             cautions=self._cautions(),
@@ -143,7 +143,7 @@ class CalibrateReport(OneResult):
         return [*off, *self._too_sure()]
 
     def _ranked(self) -> Table:
-        named = [(str(each.method), each.compared) for each in self.every]
+        named = [(str(tried.method), tried.compared) for tried in self.every]
         return ranked_table("", "method", named)
 
     def _notes(self) -> list[str]:
@@ -152,7 +152,7 @@ class CalibrateReport(OneResult):
         not_tried = [f"{method} does not apply: it {why}." for method, why in self.obstacles.items()]
         drawn = self._drawn()
         seed = [f"Seed {self.artifact.parameters.seed} affects: {', '.join(drawn)}."] if drawn else []
-        every = [(str(each.method), each.compared) for each in self.every]
+        every = [(str(tried.method), tried.compared) for tried in self.every]
         tried = [*first_by_brier(every, "evaluate both on a test set"), *decided_by_single_rows(every)]
         others = [] if self.every or self.artifact.of_classes else ["--method all compares other methods."]
         return [*measured, *tried, *not_tried, *self.notes, *others, *seed]
@@ -194,7 +194,7 @@ class CalibrateReport(OneResult):
 
 
 def _numbers(values: Floats) -> list[float | None]:
-    return [None if np.isnan(each) else float(each) for each in values]
+    return [None if np.isnan(value) else float(value) for value in values]
 
 
 def _errors_table(errors: LevelErrors, where: str) -> Table:

@@ -54,7 +54,7 @@ class ConformalReport(OneResult):
         rows = count(self.artifact.source.rows)
         return Document(
             title=f"Prediction sets ({self.artifact.in_short()}) from {rows} rows",
-            lead=[self.artifact.promise()],
+            lead=[self.artifact.guarantee()],
             tables=self.artifact.tables(self.rows_of_class),
             cautions=self.notes,
             notes=[f"{named(self.artifact.method, CONFORMAL)}."],

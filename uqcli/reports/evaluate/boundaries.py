@@ -14,12 +14,12 @@ from uqcli.artifacts.boundary import BoundaryArtifact
 from uqcli.artifacts.saved import Source
 from uqcli.choices import ConstraintKind
 from uqcli.document import (
+    Claim,
     Document,
     Estimate,
     ExactEstimate,
     Figure,
     Metrics,
-    Promise,
     Table,
     count,
     head_of,
@@ -28,7 +28,7 @@ from uqcli.document import (
     rows_of,
 )
 from uqcli.reports.evaluate.difference import HEADER, BoundaryDifference, direction
-from uqcli.reports.evaluate.figure import Measured, rates_figure
+from uqcli.reports.evaluate.figure import NamedRate, rates_figure
 
 
 class EvaluateParameters(msgspec.Struct, frozen=True, kw_only=True):
@@ -79,9 +79,9 @@ class MeasuredBoundary:
 
     def metrics(self) -> Metrics:
         """By their contract names."""
-        found = dict(vars(self))
-        target = found.pop("target_precision")
-        return found if target is None else {"target_precision": target, **found}
+        metrics = dict(vars(self))
+        target = metrics.pop("target_precision")
+        return metrics if target is None else {"target_precision": target, **metrics}
 
 
 UNSEEN = "A rule looks better on its own calibration set; pages list the digests of the inputs."
@@ -118,13 +118,15 @@ def each_alone(results: Results) -> list[str]:
     return [f"each of {len(results)} rules is tested at its own level; the best looks better than it is."]
 
 
-def verdicts(results: Results, said: Sequence[str]) -> str:
+def verdicts(results: Results, sentences: Sequence[str]) -> str:
     """What was found of each rule, in one line where it is the same of both."""
     if len(results) == 1:
-        return f"{said[0][:1].upper()}{said[0][1:]}"
-    if len(results) == 2 and said[0] == said[1] and said[0].startswith("consistent"):
-        return f"Both {said[0]}"
-    named = [f"{name} {each.rstrip('.')}" for name, each in zip(short_names(results), said, strict=True)]
+        return f"{sentences[0][:1].upper()}{sentences[0][1:]}"
+    if len(results) == 2 and sentences[0] == sentences[1] and sentences[0].startswith("consistent"):
+        return f"Both {sentences[0]}"
+    named = [
+        f"{name} {verdict.rstrip('.')}" for name, verdict in zip(short_names(results), sentences, strict=True)
+    ]
     return f"{'; '.join(named)}."
 
 
@@ -151,7 +153,7 @@ class Evaluated:
         if len(self.results) == 1:
             return {"": self.results[0][2].metrics()}
         together = {} if self.difference is None else {"": {"difference": self.difference.metrics()}}
-        return {**together, **{name: found.metrics() for name, _, found in self.results}}
+        return {**together, **{name: measured.metrics() for name, _, measured in self.results}}
 
     def in_json(self, notes: Sequence[str], more: Mapping[str, Any] = MappingProxyType({})) -> dict[str, Any]:
         """The JSON form: ``results`` of all artifacts, ``metrics`` of one or between two.
@@ -162,7 +164,9 @@ class Evaluated:
             Further parameters.
         """
         head = head_of("evaluate", self.source, {**msgspec.to_builtins(self.parameters), **more})
-        listed = [{"artifact": name, "metrics": plain(found.metrics())} for name, _, found in self.results]
+        listed = [
+            {"artifact": name, "metrics": plain(measured.metrics())} for name, _, measured in self.results
+        ]
         alone = {"metrics": listed[0]["metrics"]} if len(listed) == 1 else {}
         if self.difference is not None:
             alone = {"metrics": {"difference": plain(self.difference.metrics())}}
@@ -175,17 +179,17 @@ class EvaluateReport(Evaluated):
 
     Attributes
     ----------
-    promises
-        Of each artifact, whether what it promised on its hold-out holds here.
+    claims
+        Whether the target of each rule holds here.
     """
 
     results: tuple[tuple[str, BoundaryArtifact, MeasuredBoundary], ...]
-    promises: tuple[Promise, ...]
+    claims: tuple[Claim, ...]
     difference: BoundaryDifference | None = None
 
     def payload(self) -> dict[str, Any]:
         """See Evaluated."""
-        judged = [each.said for each in self.promises]
+        judged = [claim.said for claim in self.claims]
         return self.in_json([*self._cautions(), *judged, *self._notes(), *self._which()])
 
     def document(self) -> Document:
@@ -194,30 +198,32 @@ class EvaluateReport(Evaluated):
         _, _, first = self.results[0]
         dropped = f", {count(self.source.dropped)} dropped" if self.source.dropped else ""
         names = [name for name, _, _ in self.results]
-        said = [each.said.removeprefix(f"{name}: ") for name, each in zip(names, self.promises, strict=True)]
+        sentences = [
+            claim.said.removeprefix(f"{name}: ") for name, claim in zip(names, self.claims, strict=True)
+        ]
         size = f"{rows_of(first.rows)} ({count(first.positives)} positive{dropped})"
         return Document(
-            title=f"{verdicts(self.results, said)} {size}, {intervals_in_words(self.parameters)}",
+            title=f"{verdicts(self.results, sentences)} {size}, {intervals_in_words(self.parameters)}",
             tables=[table, self._made()],
             lead=self._which(),
             cautions=self._cautions(),
             notes=self._notes(),
             figures=self._figures(),
-            promises=self.promises,
+            claims=self.claims,
         )
 
     def _table(self, *, brief: bool) -> Table:
         """Rates and counts of each rule; differences have their intervals unless brief."""
-        columns = [_column(found) for _, _, found in self.results]
+        columns = [_column(measured) for _, _, measured in self.results]
         rows = [(name, *cells) for name, *cells in zip(_ROWS, *columns, strict=True)]
         header = ("", *short_names(self.results))
         if self.difference is not None:
             header = (*header, HEADER)
             beside = self._beside(self.difference, brief=brief)
             rows = [(*row, cell) for row, cell in zip(rows, beside, strict=True)]
-        targets = [found.target_precision for _, _, found in self.results]
+        targets = [measured.target_precision for _, _, measured in self.results]
         if any(targets):
-            rows.append(("precision, target data", *(interval(each) for each in targets if each)))
+            rows.append(("precision, target data", *(interval(target) for target in targets if target)))
         return Table(title="", header=header, rows=rows)
 
     def _made(self) -> Table:
@@ -240,15 +246,15 @@ class EvaluateReport(Evaluated):
         precision, recall, selected = difference.column(brief=brief)
         rates = second.fpr.value, first.fpr.value
         fpr = "" if rates[0] is None or rates[1] is None else f"{rates[0] - rates[1]:+.3f}"
-        found = f"{second.true_positives - first.true_positives:+,}"
-        return precision, recall, fpr, selected, found
+        hits = f"{second.true_positives - first.true_positives:+,}"
+        return precision, recall, fpr, selected, hits
 
     def _worth(self) -> list[str]:
         """What the further alerts of one of two hold."""
         difference = self.difference
         if difference is None or not (direction(difference.selected) and direction(difference.recall)):
             return []  # not significant
-        (less, _, few), (more, _, many) = sorted(self.results, key=lambda each: each[2].selected)
+        (less, _, few), (more, _, many) = sorted(self.results, key=lambda result: result[2].selected)
         alerts, hits = many.selected - few.selected, many.true_positives - few.true_positives
         if not 0 <= hits <= alerts or alerts == 0:
             return []
@@ -263,19 +269,20 @@ class EvaluateReport(Evaluated):
 
     def _on_labels(self) -> list[str]:
         """Why recall and the false-positive rate are not known, where they are not."""
-        unknown = [(name, found) for name, _, found in self.results if found.recall == UNKNOWN]
+        unknown = [(name, measured) for name, _, measured in self.results if measured.recall == UNKNOWN]
         return [
-            f"{name}: no recall; {rows_of(found.unlabelled)} without a label, and only "
-            f"{count(found.rows - found.selected)} of the unflagged rows have one ({LEAST_CLEARED} needed)."
-            for name, found in unknown
+            f"{name}: no recall; {rows_of(measured.unlabelled)} without a label, and only "
+            f"{count(measured.rows - measured.selected)} of the unflagged rows have one "
+            f"({LEAST_CLEARED} needed)."
+            for name, measured in unknown
         ]
 
     def _seen_before(self) -> list[str]:
         """Which have the counts of their calibration set."""
         same = [
             name
-            for name, artifact, found in self.results
-            if found.counts
+            for name, artifact, measured in self.results
+            if measured.counts
             == (artifact.fit.rows, artifact.fit.positives, artifact.fit.selected, artifact.fit.true_positives)
         ]
         return [
@@ -285,7 +292,7 @@ class EvaluateReport(Evaluated):
     def _which(self) -> list[str]:
         """Which to use, as far as these rows tell."""
         named = short_names(self.results)
-        broken = [name for name, each in zip(named, self.promises, strict=True) if each.kept is False]
+        broken = [name for name, claim in zip(named, self.claims, strict=True) if claim.kept is False]
         if broken == named:
             return ["Fit the rule again on current data."]
         if broken:
@@ -295,17 +302,17 @@ class EvaluateReport(Evaluated):
     def _which_of_two(self, difference: BoundaryDifference) -> list[str]:
         if not direction(difference.selected) and not direction(difference.recall):
             return ["No significant difference: use the simpler rule."]
-        (_, _, found), (_, _, other) = self.results
-        more, less = short_names(self.results)[:: 1 if found.selected >= other.selected else -1]
+        (_, _, one), (_, _, other) = self.results
+        more, less = short_names(self.results)[:: 1 if one.selected >= other.selected else -1]
         return [f"Use {more} if its additional alerts are worth the work, else {less}."]
 
     def _figures(self) -> list[Figure]:
-        """Rates with what was promised."""
+        """Rates with their targets."""
         panels = []
         for kind in (ConstraintKind.PRECISION, ConstraintKind.RECALL):
             measured = [
-                Measured(name=name, rate=getattr(found, kind), promised=_promised(artifact, kind))
-                for name, artifact, found in self.results
+                NamedRate(name=name, rate=getattr(evaluated, kind), target=_target(artifact, kind))
+                for name, artifact, evaluated in self.results
             ]
             panels.append((str(kind).capitalize(), measured))
         return [rates_figure(panels, self.parameters.confidence)]
@@ -314,7 +321,7 @@ class EvaluateReport(Evaluated):
         return [*self._worth(), *([] if self._seen_before() else [UNSEEN])]
 
 
-def _promised(artifact: BoundaryArtifact, kind: ConstraintKind) -> float | None:
+def _target(artifact: BoundaryArtifact, kind: ConstraintKind) -> float | None:
     constraint = artifact.constraint
     return float(constraint.value) if constraint.kind == kind else None
 
@@ -322,12 +329,12 @@ def _promised(artifact: BoundaryArtifact, kind: ConstraintKind) -> float | None:
 _ROWS = ("precision", "recall", "FPR", "flagged", "true positives")
 
 
-def _column(found: MeasuredBoundary) -> tuple[str, ...]:
+def _column(measured: MeasuredBoundary) -> tuple[str, ...]:
     """The cells of one rule, in the order of _ROWS."""
     return (
-        interval(found.precision),
-        interval(found.recall),
-        interval(found.fpr),
-        count(found.selected),
-        count(found.true_positives),
+        interval(measured.precision),
+        interval(measured.recall),
+        interval(measured.fpr),
+        count(measured.selected),
+        count(measured.true_positives),
     )

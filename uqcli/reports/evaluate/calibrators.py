@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from uqcli.artifacts.calibrator import CalibratorArtifact
-from uqcli.document import Document, Metrics, Promise, count, rows_of
+from uqcli.document import Claim, Document, Metrics, count, rows_of
 from uqcli.reports.before_after import ReliabilityPanel, before_and_after_figure
 from uqcli.reports.comparison import (
     Comparison,
@@ -35,17 +35,17 @@ class MeasuredCalibrator:
     ----------
     rows
         By weight.
-    promise
-        Whether its errors hold, where it states some; None where it promises nothing.
+    claim
+        Whether the stated errors hold; None if the rule file states none.
     """
 
     compared: Comparison
     rows: int
-    promise: Promise | None
+    claim: Claim | None
 
     def metrics(self) -> Metrics:
         """By their contract names."""
-        broken = {} if self.promise is None else {"promise_broken": self.promise.broken}
+        broken = {} if self.claim is None else {"promise_broken": self.claim.broken}
         return {**self.compared.metrics(), "rows": self.rows, **broken}
 
 
@@ -59,28 +59,29 @@ class EvaluateCalibratorReport(Evaluated):
         Replicates of the intervals, and the seed.
     panels
         Reliability before and after: of each part of a single calibrator, or of all rows for each of several.
-    promises
-        Of those that promise something, whether it holds here.
+    claims
+        Whether the stated errors hold, of each rule file that states some.
     """
 
     resampling: tuple[int, int]
     panels: tuple[ReliabilityPanel, ...]
     results: tuple[tuple[str, CalibratorArtifact, MeasuredCalibrator], ...]
-    promises: tuple[Promise, ...] = ()
+    claims: tuple[Claim, ...] = ()
     difference: CalibratorDifference | None = None
 
     def payload(self) -> dict[str, Any]:
         """See Evaluated."""
         replicates, seed = self.resampling
         parameters = {"bootstrap": replicates, "seed": seed if replicates else None}
-        said = [f"{name}: {verdict(found.compared)}" for name, _, found in self.results[:1]]
-        alone = said if len(self.results) == 1 else []
+        sentences = [f"{name}: {verdict(measured.compared)}" for name, _, measured in self.results[:1]]
+        alone = sentences if len(self.results) == 1 else []
         return self.in_json([*self._cautions(), *alone, *self._notes(), *self._which()], parameters)
 
     def document(self) -> Document:
         """The readable form."""
         named = [
-            (name, found.compared) for name, (_, _, found) in zip(self._names(), self.results, strict=True)
+            (name, measured.compared)
+            for name, (_, _, measured) in zip(self._names(), self.results, strict=True)
         ]
         tables = [comparison_table("", named[0][1])]
         if len(named) > 1:
@@ -97,17 +98,17 @@ class EvaluateCalibratorReport(Evaluated):
             cautions=self._cautions(),
             notes=self._notes(),
             figures=[before_and_after_figure(self.panels)],
-            promises=self.promises,
+            claims=self.claims,
         )
 
     def _cautions(self) -> list[str]:
         """What these rows triggered."""
         off = [
             f"{name}: {sentence}"
-            for name, (_, _, found) in zip(self._names(), self.results, strict=True)
-            for sentence in still_off(found.compared)
+            for name, (_, _, measured) in zip(self._names(), self.results, strict=True)
+            for sentence in still_off(measured.compared)
         ]
-        broken = [each.said for each in self.promises if each.kept is False]
+        broken = [claim.said for claim in self.claims if claim.kept is False]
         return [*broken, *off, *each_alone(self.results)]
 
     def _which(self) -> list[str]:
@@ -115,12 +116,12 @@ class EvaluateCalibratorReport(Evaluated):
         return [] if self.difference is None else self.difference.advice(self._names())
 
     def _notes(self) -> list[str]:
-        named = list(zip(self._names(), (found.compared for _, _, found in self.results), strict=True))
-        said = [f"{name}: {verdict(compared)}" for name, compared in named] if len(named) > 1 else []
+        named = list(zip(self._names(), (measured.compared for _, _, measured in self.results), strict=True))
+        sentences = [f"{name}: {verdict(compared)}" for name, compared in named] if len(named) > 1 else []
         several = [] if len(named) == 2 else first_by_brier(named, "evaluate two at a time to test it")
         apart = [] if self.difference is None else self.difference.notes()
-        kept = [each.said for each in self.promises if each.kept is not False]
-        return [*said, *kept, *apart, *several, *decided_by_single_rows(named), UNSEEN]
+        kept = [claim.said for claim in self.claims if claim.kept is not False]
+        return [*sentences, *kept, *apart, *several, *decided_by_single_rows(named), UNSEEN]
 
     def _names(self) -> list[str]:
         return short_names(self.results)

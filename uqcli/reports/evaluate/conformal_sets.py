@@ -10,13 +10,13 @@ import numpy as np
 
 from uqcli.artifacts.conformal import ConformalArtifact
 from uqcli.document import (
+    Claim,
     Document,
     Estimate,
     ExactEstimate,
     Figure,
     Metric,
     Metrics,
-    Promise,
     Table,
     interval,
     p_text,
@@ -45,7 +45,7 @@ _IN_WORDS: Final = {"kept": "consistent with", "broken": "below"}
 
 
 @dataclass(frozen=True, kw_only=True)
-class CoveragePromise:
+class CoverageTest:
     """Tests of guaranteed coverage on labelled rows.
 
     Attributes
@@ -105,8 +105,8 @@ class SetMetrics:
         Rows by size of their set.
     target
         Coverage and mean size where the classes are as frequent as in a target; None without one.
-    promise
-        How all this bears on what was promised.
+    test
+        Test of the guaranteed coverage.
     """
 
     coverage: ExactEstimate
@@ -118,7 +118,7 @@ class SetMetrics:
     sizes: Mapping[str, int]
     target: tuple[Estimate, float] | None
     rows: int
-    promise: CoveragePromise
+    test: CoverageTest
 
     def metrics(self) -> Metrics:
         """By their contract names."""
@@ -127,9 +127,9 @@ class SetMetrics:
             "mean_set_size": self.mean_set_size,
             "empty": self.empty,
             "rows": self.rows,
-            "below": len(self.promise.below) if self.promise.p_values else None,
-            "worst_p": self.promise.worst_p,
-            "promise_broken": self.promise.broken,
+            "below": len(self.test.below) if self.test.p_values else None,
+            "worst_p": self.test.worst_p,
+            "promise_broken": self.test.broken,
             "coverage_by_class": self.by_class,
             "coverage_by_size": self.by_size,
             "set_sizes": self.sizes,
@@ -155,11 +155,11 @@ class EvaluateConformalReport(Evaluated):
 
     def payload(self) -> dict[str, Any]:
         """See Evaluated; with verdicts."""
-        judged = [f"{name}: {_verdict(artifact, found)}" for name, artifact, found in self.results]
+        judged = [f"{name}: {_verdict(artifact, measured)}" for name, artifact, measured in self.results]
         payload = self.in_json([*each_alone(self.results), *judged, *self._notes(), *_smaller(self.results)])
-        verdicts = [found.promise.verdict for _, _, found in self.results]
-        for each, verdict in zip(payload["results"], verdicts, strict=True):
-            each["verdict"] = verdict
+        verdicts = [measured.test.verdict for _, _, measured in self.results]
+        for result, verdict in zip(payload["results"], verdicts, strict=True):
+            result["verdict"] = verdict
         payload["verdict"] = "broken" if "broken" in verdicts else None if None in verdicts else "kept"
         return payload
 
@@ -167,37 +167,37 @@ class EvaluateConformalReport(Evaluated):
         """The readable form."""
         table = replace(self._table(brief=False), brief=self._table(brief=True))
         tables = [table, self._made()]
-        units = {found.promise.unit for _, _, found in self.results}
+        units = {measured.test.unit for _, _, measured in self.results}
         for what in ("class", "group", "size"):
             covered = self._coverage_table(what)
             if covered is not None:
                 tables.append(replace(covered, detail=what not in units))
-        said = [_verdict(artifact, found) for _, artifact, found in self.results]
+        sentences = [_verdict(artifact, measured) for _, artifact, measured in self.results]
         return Document(
-            title=f"{verdicts(self.results, said)} {rows_of(self.source.rows)}, "
+            title=f"{verdicts(self.results, sentences)} {rows_of(self.source.rows)}, "
             f"{intervals_in_words(self.parameters)}",
             tables=tables,
             lead=_smaller(self.results),
             cautions=each_alone(self.results),
             notes=self._notes(),
             figures=[sets_figure(self.results, self.parameters.confidence)],
-            promises=[_promised(*result) for result in self.results],
+            claims=[_claim(*result) for result in self.results],
         )
 
     def _table(self, *, brief: bool) -> Table:
         """Coverage and sizes of each rule's sets; differences have their intervals unless brief."""
         header = ("", *short_names(self.results))
         lines = [
-            ("coverage", *(interval(found.coverage) for _, _, found in self.results)),
-            ("mean set size", *(f"{found.mean_set_size:.3f}" for _, _, found in self.results)),
-            ("empty sets", *(f"{100 * found.empty:.2f} %" for _, _, found in self.results)),
+            ("coverage", *(interval(measured.coverage) for _, _, measured in self.results)),
+            ("mean set size", *(f"{measured.mean_set_size:.3f}" for _, _, measured in self.results)),
+            ("empty sets", *(f"{100 * measured.empty:.2f} %" for _, _, measured in self.results)),
         ]
         if self.difference is not None:
             header = (*header, HEADER)
             beside = (*self.difference.column(brief=brief), "")
-            lines = [(*line, each) for line, each in zip(lines, beside, strict=True)]
+            lines = [(*line, cell) for line, cell in zip(lines, beside, strict=True)]
         if self.shifted:
-            targets = [found.target for _, _, found in self.results if found.target is not None]
+            targets = [measured.target for _, _, measured in self.results if measured.target is not None]
             lines.append(("coverage, target data", *(interval(covered) for covered, _ in targets)))
             lines.append(("mean set size, target data", *(f"{size:.3f}" for _, size in targets)))
         return Table(title="", header=header, rows=lines)
@@ -213,8 +213,8 @@ class EvaluateConformalReport(Evaluated):
 
     def _coverage_table(self, what: str) -> Table | None:
         parts = [
-            {"class": found.by_class, "group": found.by_group, "size": found.by_size}[what]
-            for _, _, found in self.results
+            {"class": measured.by_class, "group": measured.by_group, "size": measured.by_size}[what]
+            for _, _, measured in self.results
         ]
         names = list(dict.fromkeys(name for part in parts for name in part))
         if not names:
@@ -231,79 +231,79 @@ class EvaluateConformalReport(Evaluated):
         return [*apart, *_on_empty(self.results), UNSEEN]
 
 
-def _promised(name: str, artifact: ConformalArtifact, found: SetMetrics) -> Promise:
+def _claim(name: str, artifact: ConformalArtifact, measured: SetMetrics) -> Claim:
     """The guarantee, for those who read test results."""
-    verdict, unit = found.promise.verdict, found.promise.unit
+    verdict, unit = measured.test.verdict, measured.test.unit
     to = {"class": " of each class", "group": " of each group", "target": " of target data"}.get(unit, "")
-    return Promise(
+    return Claim(
         name=f"{name}: {100 * (1 - artifact.alpha):g} % coverage{to}",
         kept=None if verdict is None else verdict == "kept",
-        said=_verdict(artifact, found),
+        said=_verdict(artifact, measured),
     )
 
 
-def _verdict(artifact: ConformalArtifact, found: SetMetrics) -> str:
+def _verdict(artifact: ConformalArtifact, measured: SetMetrics) -> str:
     """The guarantee, how many are significantly below it, and the worst of them."""
-    promise, percent = found.promise, f"{100 * (1 - artifact.alpha):g} %"
+    test, percent = measured.test, f"{100 * (1 - artifact.alpha):g} %"
     if artifact.unsealed:
         return f"coverage not tested: {artifact.unsealed}."
-    if promise.unit == "target":
-        return _verdict_in_target(percent, found)
-    word = _IN_WORDS[promise.verdict or "kept"]
-    if promise.unit == "":
-        return f"{word} {percent} coverage: {_covered(found.coverage, promise)}{_also(found)}."
-    unit = "group" if promise.unit == "group" else "class"
+    if test.unit == "target":
+        return _verdict_in_target(percent, measured)
+    word = _IN_WORDS[test.verdict or "kept"]
+    if test.unit == "":
+        return f"{word} {percent} coverage: {_covered(measured.coverage, test)}{_also(measured)}."
+    unit = "group" if test.unit == "group" else "class"
     own = " (or its own)" if artifact.parameters.alpha_by_class else ""
-    if promise.worst is None:
+    if test.worst is None:
         return f"{percent} coverage of each {unit}{own} not tested: no rows."
-    of = found.by_group if promise.unit == "group" else found.by_class
-    below = f"{len(promise.below)} of {len(promise.p_values)} significantly below"
+    of = measured.by_group if test.unit == "group" else measured.by_class
+    below = f"{len(test.below)} of {len(test.p_values)} significantly below"
     return (
         f"{word} {percent} coverage of each {unit}{own}: {below}; worst is {unit} "
-        f"{printable(promise.worst)}, {_covered(of[promise.worst], promise)}."
+        f"{printable(test.worst)}, {_covered(of[test.worst], test)}."
     )
 
 
 def _smaller(results: Results) -> list[str]:
     """Whose sets are smaller, of two that are both consistent."""
-    if len(results) != 2 or any(found.promise.verdict != "kept" for _, _, found in results):
+    if len(results) != 2 or any(measured.test.verdict != "kept" for _, _, measured in results):
         return []
-    sizes = [found.mean_set_size for _, _, found in results]
+    sizes = [measured.mean_set_size for _, _, measured in results]
     if sizes[0] == sizes[1]:
         return []
     return [f"Use {short_names(results)[sizes.index(min(sizes))]}: its sets are smaller."]
 
 
 def _on_empty(results: Results) -> list[str]:
-    if not any(found.empty for _, _, found in results):
+    if not any(measured.empty for _, _, measured in results):
         return []
     return ["apply --no-empty adds the most likely class to empty sets."]
 
 
-def _covered(estimate: ExactEstimate, promise: CoveragePromise) -> str:
-    together = " for all together" if len(promise.p_values) > 1 else ""
-    return f"{100 * (estimate.value or 0):.1f} % covered ({p_text(promise.worst_p)}{together})"
+def _covered(estimate: ExactEstimate, test: CoverageTest) -> str:
+    together = " for all together" if len(test.p_values) > 1 else ""
+    return f"{100 * (estimate.value or 0):.1f} % covered ({p_text(test.worst_p)}{together})"
 
 
-def _also(found: SetMetrics) -> str:
-    names = found.promise.classes_below
+def _also(measured: SetMetrics) -> str:
+    names = measured.test.classes_below
     if not names:
         return ""
-    shown = [f"{printable(name)} ({100 * (found.by_class[name].value or 0):.1f} %)" for name in names[:5]]
+    shown = [f"{printable(name)} ({100 * (measured.by_class[name].value or 0):.1f} %)" for name in names[:5]]
     more = f" and {len(names) - 5} more" if len(names) > 5 else ""
     which = "classes" if len(names) > 1 else "class"
     return f"; lower in {which} {', '.join(shown)}{more}, where nothing is guaranteed"
 
 
-def _verdict_in_target(percent: str, found: SetMetrics) -> str:
-    asked = f"{percent} coverage of target data"
-    if found.promise.unjudged:
-        return f"{asked} not tested: {found.promise.unjudged}; give class weights with --shift."
-    value = found.coverage if found.target is None else found.target[0]
-    there = f"{100 * (value.value or 0):.1f} % covered"
-    if found.promise.verdict is None:
-        return f"{asked} not tested, as the class weights have no draws; {there}."
-    return f"{_IN_WORDS[found.promise.verdict]} {asked}: {there} ({p_text(found.promise.worst_p)})."
+def _verdict_in_target(percent: str, measured: SetMetrics) -> str:
+    guarantee = f"{percent} coverage of target data"
+    if measured.test.unjudged:
+        return f"{guarantee} not tested: {measured.test.unjudged}; give class weights with --shift."
+    value = measured.coverage if measured.target is None else measured.target[0]
+    covered = f"{100 * (value.value or 0):.1f} % covered"
+    if measured.test.verdict is None:
+        return f"{guarantee} not tested, as the class weights have no draws; {covered}."
+    return f"{_IN_WORDS[measured.test.verdict]} {guarantee}: {covered} ({p_text(measured.test.worst_p)})."
 
 
 def sets_figure(results: Results, confidence: float) -> Figure:
@@ -318,7 +318,7 @@ def sets_figure(results: Results, confidence: float) -> Figure:
     names = ", ".join(name for name, _, _ in results)
     return Figure(
         title=f"Sizes and coverage of prediction sets: {names}",
-        caption=f"Smaller sets are better, at guaranteed coverage. {_promised_to(results)}",
+        caption=f"Smaller sets are better, at guaranteed coverage. {_guarantees(results)}",
         width=10.5,
         height=4.2,
         narrow_height=7.0,
@@ -326,13 +326,13 @@ def sets_figure(results: Results, confidence: float) -> Figure:
     )
 
 
-def _promised_to(results: Results) -> str:
+def _guarantees(results: Results) -> str:
     """Whose coverage is guaranteed, in a caption."""
-    units = {found.promise.unit for _, _, found in results}
+    units = {measured.test.unit for _, _, measured in results}
     if "class" in units:
         return "Dashed: guaranteed coverage of each class."
-    said = "Dashed: guaranteed coverage of all rows together. " if "" in units else ""
-    return f"{said}No single class has a guarantee."
+    whole = "Dashed: guaranteed coverage of all rows together. " if "" in units else ""
+    return f"{whole}No single class has a guarantee."
 
 
 _COLOURS = (BLUE, RED, GREY, INK)
@@ -342,9 +342,9 @@ def _draw_sizes(axes: Axes, results: Results) -> None:
     from matplotlib.ticker import MaxNLocator
 
     width = 0.8 / len(results)
-    for at, (name, _, found) in enumerate(results):
-        size = np.array([int(each) for each in found.sizes])
-        rows = np.array(list(found.sizes.values())) / found.rows
+    for at, (name, _, measured) in enumerate(results):
+        size = np.array([int(size) for size in measured.sizes])
+        rows = np.array(list(measured.sizes.values())) / measured.rows
         axes.bar(
             size + (at + 0.5) * width - 0.4,
             rows,
@@ -363,27 +363,29 @@ def _draw_coverage(axes: Axes, results: Results) -> None:
     names = results[0][1].classes[:_MOST_BARS]
     labels = ["all", *(printable(name, 20) for name in names)]
     step = 0.6 / len(results)
-    for at, (_, artifact, found) in enumerate(results):
-        shares = [found.coverage, *(found.by_class.get(name) for name in names)]
+    for at, (_, artifact, measured) in enumerate(results):
+        shares = [measured.coverage, *(measured.by_class.get(name) for name in names)]
         known = [
-            (place, each) for place, each in enumerate(shares) if each is not None and each.value is not None
+            (place, share)
+            for place, share in enumerate(shares)
+            if share is not None and share.value is not None
         ]
-        values = np.array([(each.value, each.low, each.high) for _, each in known])
+        values = np.array([(share.value, share.low, share.high) for _, share in known])
         ends = np.maximum([values[:, 0] - values[:, 1], values[:, 2] - values[:, 0]], 0)
         centres = np.array([place for place, _ in known]) + (at + 0.5) * step - 0.3
         colour = _COLOURS[at % len(_COLOURS)]
         axes.errorbar(centres, values[:, 0], yerr=ends, fmt="o", color=colour, markersize=4)
-        promised = _promised_at(artifact, found.promise.unit, names)
-        places = np.array(list(promised))
-        share = list(promised.values())
+        guaranteed = _guaranteed_at(artifact, measured.test.unit, names)
+        places = np.array(list(guaranteed))
+        share = list(guaranteed.values())
         axes.hlines(share, places - 0.5, places + 0.5, color=colour, linewidth=1, linestyle="dashed")
     rotation = 90 if max(map(len, names)) > 3 else 0
     axes.set_xticks(range(len(labels)), labels, rotation=rotation, parse_math=False)
     axes.set(ylabel="share of rows whose set holds it", ylim=(None, 1.02))
 
 
-def _promised_at(artifact: ConformalArtifact, unit: str, names: Sequence[str]) -> Mapping[int, float]:
+def _guaranteed_at(artifact: ConformalArtifact, unit: str, names: Sequence[str]) -> Mapping[int, float]:
     """Promised coverage by place in the figure: of all rows first, then of each class."""
     if unit == "class":
-        return {place: artifact.promised_to(name) for place, name in enumerate(names, start=1)}
+        return {place: artifact.guaranteed_of(name) for place, name in enumerate(names, start=1)}
     return {0: 1 - artifact.alpha} if unit == "" else {}

@@ -85,11 +85,11 @@ class CalibratorDifference:
 
     def advice(self, names: Sequence[str]) -> list[str]:
         """Which to use, where an interval tells the two apart."""
-        estimates = {said: self.compared.difference[metric] for metric, said in LOSSES_COMPARED.items()}
+        estimates = {loss: self.compared.difference[metric] for metric, loss in LOSSES_COMPARED.items()}
         lower: dict[str, list[str]] = {name: [] for name in names}
-        for said, each in estimates.items():
-            if isinstance(each, Estimate) and (towards := direction(each)):
-                lower[names[1] if towards == "lower" else names[0]].append(said)
+        for loss, estimate in estimates.items():
+            if isinstance(estimate, Estimate) and (towards := direction(estimate)):
+                lower[names[1] if towards == "lower" else names[0]].append(loss)
         better = [name for name in names if lower[name]]
         if not self.paired or not self.resampled:
             return []
@@ -155,5 +155,5 @@ def _tested(estimate: Estimate, form: str, p_value: float | None = None, *, brie
     ends = "" if brief else ends_of(estimate, form)
     if estimate.low is None:
         return f"{estimate.value:{form}}"
-    said = "n.s." if not direction(estimate) else "sig." if p_value is None else p_text(p_value)
-    return f"{estimate.value:{form}}{ends} ({said.replace(' ', '')})"
+    significance = "n.s." if not direction(estimate) else "sig." if p_value is None else p_text(p_value)
+    return f"{estimate.value:{form}}{ends} ({significance.replace(' ', '')})"

@@ -15,22 +15,22 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Measured:
-    """A rate of one artifact.
+class NamedRate:
+    """A rate of one rule file.
 
     Attributes
     ----------
-    promised
-        The bound that it was to keep on the hold-out; None where none was promised of this rate.
+    target
+        None if the rule has no target of this rate.
     """
 
     name: str
     rate: Estimate
-    promised: float | None
+    target: float | None
 
 
-def rates_figure(rates: Sequence[tuple[str, Sequence[Measured]]], confidence: float) -> Figure:
-    """A panel for each rate, in which every artifact has a line."""
+def rates_figure(rates: Sequence[tuple[str, Sequence[NamedRate]]], confidence: float) -> Figure:
+    """A panel for each rate, in which every rule file has a line."""
     lines = len(rates[0][1])
 
     def draw(canvas: Canvas) -> None:
@@ -38,7 +38,7 @@ def rates_figure(rates: Sequence[tuple[str, Sequence[Measured]]], confidence: fl
         for axes, (title, measured) in zip(every, rates, strict=True):
             _draw(axes, title, measured)
 
-    names = ", ".join(printable(each.name) for each in rates[0][1])
+    names = ", ".join(printable(rate.name) for rate in rates[0][1])
     titles = " and ".join(title for title, _ in rates)
     height = 1.3 + 0.42 * lines
     return Figure(
@@ -52,21 +52,21 @@ def rates_figure(rates: Sequence[tuple[str, Sequence[Measured]]], confidence: fl
     )
 
 
-def _draw(axes: Axes, title: str, measured: Sequence[Measured]) -> None:
+def _draw(axes: Axes, title: str, measured: Sequence[NamedRate]) -> None:
     axes.set_title(title)
-    for place, each in enumerate(measured):
-        low, high = each.rate.low, each.rate.high
-        if each.promised is not None:
-            axes.plot([each.promised] * 2, [place - 0.36, place + 0.36], color=RED, linewidth=2)
+    for place, shown in enumerate(measured):
+        low, high = shown.rate.low, shown.rate.high
+        if shown.target is not None:
+            axes.plot([shown.target] * 2, [place - 0.36, place + 0.36], color=RED, linewidth=2)
         if low is None or high is None:
             continue
-        if each.rate.value is None:
+        if shown.rate.value is None:
             axes.plot([low, high], [place, place], color=GREY, linewidth=1.2, linestyle=(0, (2, 2)))
             continue
         axes.plot([low, high], [place, place], color=BLUE, linewidth=1.6)
-        axes.plot([each.rate.value], [place], color=BLUE, marker="o", markersize=6)
-    if any(each.promised is not None for each in measured):
+        axes.plot([shown.rate.value], [place], color=BLUE, marker="o", markersize=6)
+    if any(rate.target is not None for rate in measured):
         axes.plot([], [], color=RED, linewidth=2, label="target")
         axes.legend(loc="lower right", bbox_to_anchor=(1, 1), frameon=False, borderpad=0)
-    line_by_line(axes, [each.name for each in measured])
+    line_by_line(axes, [rate.name for rate in measured])
     axes.margins(x=0.08)

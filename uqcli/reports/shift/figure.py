@@ -34,20 +34,20 @@ def shares_figure(shares: Sequence[ClassShare], confidence: float) -> Figure:
     def draw(canvas: Canvas) -> None:
         axes = canvas.subplots()
         for offset, colour, marker, name in ((-0.16, INK, "D", "source"), (0.16, BLUE, "o", "target")):
-            for place, each in enumerate(shown):
-                found: Estimate = getattr(each, name)
+            for place, of_class in enumerate(shown):
+                estimate: Estimate = getattr(of_class, name)
                 at = place + offset
-                if found.low is not None and found.high is not None:
-                    axes.plot([found.low, found.high], [at, at], color=colour, linewidth=1.6)
+                if estimate.low is not None and estimate.high is not None:
+                    axes.plot([estimate.low, estimate.high], [at, at], color=colour, linewidth=1.6)
                 style: dict[str, Any] = {
                     "color": colour,
                     "marker": marker,
                     "markersize": 5.5,
                     "linestyle": "",
                 }
-                value = math.nan if found.value is None else found.value
+                value = math.nan if estimate.value is None else estimate.value
                 axes.plot([value], [at], label=name if place == 0 else None, **style)
-        line_by_line(axes, [each.name for each in shown])
+        line_by_line(axes, [share.name for share in shown])
         axes.set(xlabel="prior", ylabel="class")
         axes.set_xlim(left=0)
         axes.legend(loc="lower right", bbox_to_anchor=(1, 1), frameon=False, ncols=2, borderpad=0)
@@ -67,6 +67,6 @@ def shares_figure(shares: Sequence[ClassShare], confidence: float) -> Figure:
 
 
 def _farthest(shares: Sequence[ClassShare]) -> list[ClassShare]:
-    apart = [abs((each.target.value or 0.0) - (each.source.value or 0.0)) for each in shares]
+    apart = [abs((share.target.value or 0.0) - (share.source.value or 0.0)) for share in shares]
     chosen = sorted(range(len(shares)), key=lambda number: -apart[number])[:_MOST]
     return [shares[number] for number in sorted(chosen)]

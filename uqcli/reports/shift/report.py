@@ -80,7 +80,7 @@ class ShiftReport(OneResult):
             else dict(zip(self.artifact.classes, self.artifact.target_prior, strict=True))
         )
         metrics["class_shares"] = {
-            each.name: {"source": each.source, "target": each.target} for each in self.class_shares
+            share.name: {"source": share.source, "target": share.target} for share in self.class_shares
         }
         return metrics
 
@@ -133,23 +133,27 @@ class ShiftReport(OneResult):
 
     def _cautions(self) -> list[str]:
         """What these rows triggered."""
-        said = []
+        sentences = []
         if 0 < self.target_rows < LEAST_OF_A_CLASS * len(self.classes):
-            said.append(f"fewer than {LEAST_OF_A_CLASS} unlabelled rows for each class: no intervals.")
-        found = self.found
-        if found is not None and found.condition is not None and found.condition > _ILL_CONDITIONED:
-            said.append(f"weights are unreliable: the confusion matrix has condition {found.condition:.3g}.")
+            sentences.append(f"fewer than {LEAST_OF_A_CLASS} unlabelled rows for each class: no intervals.")
+        weights = self.found
+        if weights is not None and weights.condition is not None and weights.condition > _ILL_CONDITIONED:
+            sentences.append(
+                f"weights are unreliable: the confusion matrix has condition {weights.condition:.3g}."
+            )
         if self.parameters.estimator == "em" and self.calibration > _UNCALIBRATED:
-            said.append(
+            sentences.append(
                 f"EM needs calibrated probabilities (ECE {self.calibration:.3g}): calibrate, or try bbse."
             )
-        if found is not None and found.clipped and self.artifact is not None:
-            names = ", ".join(self.artifact.classes[each] for each in found.clipped[:20])
-            said.append(f"negative class weights were set to 0 (class {names}).")
+        if weights is not None and weights.clipped and self.artifact is not None:
+            names = ", ".join(self.artifact.classes[number] for number in weights.clipped[:20])
+            sentences.append(f"negative class weights were set to 0 (class {names}).")
         if self.failed_draws:
             ends = "intervals leave them out." if self._has_intervals else "no intervals."
-            said.append(f"{self.failed_draws} of {self.parameters.bootstrap} draws had no estimate: {ends}")
-        return said
+            sentences.append(
+                f"{self.failed_draws} of {self.parameters.bootstrap} draws had no estimate: {ends}"
+            )
+        return sentences
 
     def _notes(self) -> list[str]:
         notes = [] if self.failure is None else [f"No class weights: {self.failure}."]
@@ -160,9 +164,9 @@ class ShiftReport(OneResult):
                 "The weights assume that only class priors changed; label some target rows to check.",
             ]
             notes += self._significant(self.artifact)
-        found = self.found
-        if found is not None and found.condition is not None:
-            notes.append(f"The confusion matrix has condition number {found.condition:.3g} (1 is best).")
+        weights = self.found
+        if weights is not None and weights.condition is not None:
+            notes.append(f"The confusion matrix has condition number {weights.condition:.3g} (1 is best).")
         return notes
 
     def _significant(self, artifact: ShiftArtifact) -> list[str]:
@@ -171,14 +175,14 @@ class ShiftReport(OneResult):
             return []
         apart = [
             printable(name)
-            for name, each in artifact.estimates().items()
-            if isinstance(each, Estimate) and _leaves_out_one(each)
+            for name, estimate in artifact.estimates().items()
+            if isinstance(estimate, Estimate) and _leaves_out_one(estimate)
         ]
         listed = ", ".join(apart[:_MOST_NAMED]) + (" and more" if len(apart) > _MOST_NAMED else "")
-        said = [f"Weights whose {100 * self.confidence:g} % interval excludes 1: {listed or 'none'}."]
+        sentences = [f"Weights whose {100 * self.confidence:g} % interval excludes 1: {listed or 'none'}."]
         if self.parameters.seed is not None:
-            said.append(f"Seed {self.parameters.seed} affects: the intervals.")
-        return said
+            sentences.append(f"Seed {self.parameters.seed} affects: the intervals.")
+        return sentences
 
 
 def _leaves_out_one(weight: Estimate) -> bool:

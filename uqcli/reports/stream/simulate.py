@@ -43,7 +43,7 @@ class SimulateReport(OneResult):
     def payload(self) -> dict[str, Any]:
         """The JSON form."""
         payload = {**head_of("simulate", {}, self.parameters), "metrics": dict(self.metrics)}
-        return {**payload, "curves": [_as_json(each) for each in self.curves]} if self.curves else payload
+        return {**payload, "curves": [_as_json(curve) for curve in self.curves]} if self.curves else payload
 
     def document(self) -> Document:
         """The readable form."""

@@ -73,10 +73,11 @@ def _draw_panel(panel: Panel, axes: Any, top: float, *, narrow: bool) -> None:
 
 def _top(panels: Sequence[Panel]) -> float:
     """Upper end of the axes of predictions and rates, of all panels alike: the highest of either."""
-    rates = [each.bins.rate[each.bins.count > 0].max() for each in panels]
-    bars = [(each.diagram.reliability.rate + each.diagram.reliability.bars[1]).max() for each in panels]
+    rates = [panel.bins.rate[panel.bins.count > 0].max() for panel in panels]
+    bars = [(panel.diagram.reliability.rate + panel.diagram.reliability.bars[1]).max() for panel in panels]
     return (
-        min(1.03, 1.06 * float(max(*(each.diagram.everything.high for each in panels), *rates, *bars))) or 1.0
+        min(1.03, 1.06 * float(max(*(panel.diagram.everything.high for panel in panels), *rates, *bars)))
+        or 1.0
     )
 
 

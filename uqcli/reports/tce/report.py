@@ -29,8 +29,8 @@ from uqcli.document import (
 )
 from uqcli.methods.tce.calibrated_labels import NullDistribution
 from uqcli.reports.in_words import BINNINGS, named
-from uqcli.reports.tce.parts import ClassPart, Part
 from uqcli.reports.tce.reliability import Panel, reliability_figure
+from uqcli.reports.tce.results import ClassResult, GroupResult
 from uqcli.reports.tce.words import MUCH, advice, blind_below, in_words
 
 _MEANINGS: Final = {
@@ -100,9 +100,9 @@ class TceReport(OneResult):
 
     source: Source
     parameters: TceParameters
-    whole: Part
+    whole: GroupResult
     tce_at_group_sizes: float | None
-    groups: tuple[Part, ...]
+    groups: tuple[GroupResult, ...]
     warnings: tuple[str, ...]
 
     @property
@@ -115,7 +115,9 @@ class TceReport(OneResult):
         """Errors of all rows; by class, by group and of the worst group where there are any."""
         metrics: dict[str, Metric] = dict(self.whole.metrics)
         if self.multiclass:
-            metrics["by_class"] = {str(each.name): each.metrics for each in self.whole.classes}
+            metrics["by_class"] = {
+                str(label_class.name): label_class.metrics for label_class in self.whole.classes
+            }
         if self.groups:
             metrics["by_group"] = {str(group.name): group.metrics for group in self.groups}
             worst = self._worst_group
@@ -124,7 +126,7 @@ class TceReport(OneResult):
         return metrics
 
     @property
-    def _worst_group(self) -> Part | None:
+    def _worst_group(self) -> GroupResult | None:
         tested = _worst_first([group for group in self.groups if group.tested])
         return tested[0] if tested else None
 
@@ -138,14 +140,14 @@ class TceReport(OneResult):
         }
         if self.whole.if_calibrated:
             payload["if_calibrated"] = {
-                name: {"mean": each.mean, "p95": each.high} for name, each in self.whole.if_calibrated.items()
+                name: {"mean": null.mean, "p95": null.high} for name, null in self.whole.if_calibrated.items()
             }
         if self.groups:
             payload["worst_group"] = None if self._worst_group is None else self._worst_group.name
             payload["groups"] = [self._group_as_json(group) for group in self.groups]
         return payload
 
-    def _group_as_json(self, group: Part) -> dict[str, Any]:
+    def _group_as_json(self, group: GroupResult) -> dict[str, Any]:
         return {
             "name": group.name,
             "group": group.name,
@@ -166,7 +168,7 @@ class TceReport(OneResult):
             title = f"Bins ({named(self.parameters.binning, BINNINGS)})"
             tables = [metrics, _bins_table(title, self.whole.classes[0])]
         if self.groups:
-            tables = [self._groups_table(), *(replace(each, detail=True) for each in tables)]
+            tables = [self._groups_table(), *(replace(table, detail=True) for table in tables)]
         positive = "" if self.multiclass else f", {count(self.source.positives)} positive"
         weighed = "" if self.whole.rows == self.source.rows else f" ({count(self.whole.rows)} by weight)"
         much = _value(self.whole.metrics["tce"]) > 100 * MUCH
@@ -185,18 +187,18 @@ class TceReport(OneResult):
     def _lead(self) -> list[str]:
         """What is rejected; of the worst class or group where there are any."""
         worst = _worst_first(self.whole.classes)[0]
-        said, name = in_words(worst, self.parameters.alpha)[0], f"class {_named(worst)}"
+        sentence, name = in_words(worst, self.parameters.alpha)[0], f"class {_named(worst)}"
         group = self._worst_group
         if group is not None:
             worst = _worst_first(group.classes)[0]
-            said = in_words(worst, self.parameters.alpha)[0]
+            sentence = in_words(worst, self.parameters.alpha)[0]
             name = f"group {_named(group)}" + (f", class {_named(worst)}" if self.multiclass else "")
-        return [f"Worst {name}: {said}" if self.multiclass or group is not None else said]
+        return [f"Worst {name}: {sentence}" if self.multiclass or group is not None else sentence]
 
     def _cautions(self) -> list[str]:
         """What these rows triggered."""
         small = [group for group in self.groups if not group.tested]
-        listed = ", ".join(f"{_named(each)} ({count(each.rows)} rows)" for each in small[:_MOST_NAMED])
+        listed = ", ".join(f"{_named(group)} ({count(group.rows)} rows)" for group in small[:_MOST_NAMED])
         more = f" and {len(small) - _MOST_NAMED} more" if len(small) > _MOST_NAMED else ""
         which = "1 group is" if len(small) == 1 else f"{count(len(small))} groups are"
         few = [f"{which} too small to test: {listed}{more}."] if small else []
@@ -227,10 +229,10 @@ class TceReport(OneResult):
                 f"In the table of groups, tce uses bins of {least} to {most} rows, for all rows as well."
             )
         if self.whole.if_calibrated:
-            found = self.whole.if_calibrated["ece"]
+            null = self.whole.if_calibrated["ece"]
             notes.append(
-                f"For calibrated scores ECE is {found.mean:.4f} on average, up to {found.high:.4f} in 95 % "
-                f"of draws; here it is {_value(self.whole.metrics['ece']):.4f} ({p_text(found.p_value)})."
+                f"For calibrated scores ECE is {null.mean:.4f} on average, up to {null.high:.4f} in 95 % "
+                f"of draws; here it is {_value(self.whole.metrics['ece']):.4f} ({p_text(null.p_value)})."
             )
             notes.append(f"Seed {self.parameters.seed} affects: the labels drawn from calibrated scores.")
         return notes
@@ -241,25 +243,27 @@ class TceReport(OneResult):
         small = [group for group in self.groups if not group.tested]
         rows = [
             ("(all rows)", count(self.whole.rows), *_shown(everything)),
-            *((_named(each), count(each.rows), *_shown(each.metrics)) for each in (*tested, *small)),
+            *((_named(group), count(group.rows), *_shown(group.metrics)) for group in (*tested, *small)),
         ]
         return Table(title="", header=("group", "rows", *_SHOWN_OF_PARTS), rows=rows)
 
     def _figure(self) -> Figure:
         if self.multiclass:
             classes = _worst_first(self.whole.classes)[:_MOST_PANELS]
-            return reliability_figure([_panel(f"Class {_named(each, 40)}", each) for each in classes])
+            return reliability_figure(
+                [_panel(f"Class {_named(label_class, 40)}", label_class) for label_class in classes]
+            )
         panels = [_panel("All rows" if self.groups else "", self.whole.classes[0])]
-        for group in _worst_first([each for each in self.groups if each.tested])[: _MOST_PANELS - 1]:
+        for group in _worst_first([group for group in self.groups if group.tested])[: _MOST_PANELS - 1]:
             panels.append(_panel(f"{self.parameters.by} = {_named(group, 40)}", group.classes[0]))
         return reliability_figure(panels)
 
 
-def _named(part: Part | ClassPart, most: int = 60) -> str:
+def _named(part: GroupResult | ClassResult, most: int = 60) -> str:
     return printable(str(part.name), most)
 
 
-def _panel(name: str, part: ClassPart) -> Panel:
+def _panel(name: str, part: ClassResult) -> Panel:
     facts = f"TCE {shown_metric('tce', part.metrics['tce'])}, ECE {shown_metric('ece', part.metrics['ece'])}"
     rows = f"{count(int(part.bins.count.sum()))} rows, {count(part.positives)} positive"
     title = f"{name}: {facts}; {rows}" if name else f"{facts}; {rows}"
@@ -279,15 +283,15 @@ def _value(metric: Metric) -> float:
     return float(value) if isinstance(value, int | float) else -math.inf
 
 
-def _bins_as_json(part: Part) -> list[dict[str, Any]]:
+def _bins_as_json(part: GroupResult) -> list[dict[str, Any]]:
     return [
-        row if each.name is None else {"class": each.name, **row}
-        for each in part.classes
-        for row in _bin_dicts(each)
+        row if label_class.name is None else {"class": label_class.name, **row}
+        for label_class in part.classes
+        for row in _bin_dicts(label_class)
     ]
 
 
-def _bin_dicts(part: ClassPart) -> list[dict[str, Any]]:
+def _bin_dicts(part: ClassResult) -> list[dict[str, Any]]:
     bins = part.bins
     names = ("low", "high", "count", "positives", "rate", "mean_score", "rejected")
     columns = (
@@ -296,31 +300,34 @@ def _bin_dicts(part: ClassPart) -> list[dict[str, Any]]:
     )
     rows = zip(*(column.tolist() for column in columns), strict=True)
     dicts = [dict(zip(names, row, strict=True)) for row in rows]
-    return [each if each["count"] else {**each, "rate": None, "mean_score": None} for each in dicts]
+    return [values if values["count"] else {**values, "rate": None, "mean_score": None} for values in dicts]
 
 
-def _bins_table(title: str, part: ClassPart) -> Table:
+def _bins_table(title: str, part: ClassResult) -> Table:
     rows = [
         (
             str(number),
-            f"{each['low']:.4f}",
-            f"{each['high']:.4f}",
-            count(each["count"]),
-            count(each["positives"]),
-            share(each["rate"]),
-            share(each["mean_score"]),
-            f"{100 * each['rejected'] / each['count']:.1f} %" if each["count"] else "-",
+            f"{values['low']:.4f}",
+            f"{values['high']:.4f}",
+            count(values["count"]),
+            count(values["positives"]),
+            share(values["rate"]),
+            share(values["mean_score"]),
+            f"{100 * values['rejected'] / values['count']:.1f} %" if values["count"] else "-",
         )
-        for number, each in enumerate(_bin_dicts(part), start=1)
+        for number, values in enumerate(_bin_dicts(part), start=1)
     ]
     header = ("bin", "scores from", "to", "rows", "positive", "rate", "mean score", "rejected")
     return Table(title=title, header=header, rows=rows, left=0, detail=True)
 
 
-def _classes_table(whole: Part) -> Table:
+def _classes_table(whole: GroupResult) -> Table:
     every = [
         ("(mean)", count(whole.rows), whole.metrics),
-        *((_named(each), count(each.positives), each.metrics) for each in _worst_first(whole.classes)),
+        *(
+            (_named(label_class), count(label_class.positives), label_class.metrics)
+            for label_class in _worst_first(whole.classes)
+        ),
     ]
     rows = [(name, rows, *_shown(metrics)) for name, rows, metrics in every]
     return Table(title="", header=("class", "rows", *_SHOWN_OF_PARTS), rows=rows)
@@ -330,7 +337,7 @@ def _shown(metrics: Metrics) -> list[str]:
     return [shown_metric(name, metrics[name]) for name in _SHOWN_OF_PARTS]
 
 
-def _main_table(whole: Part) -> Table:
+def _main_table(whole: GroupResult) -> Table:
     """The metrics to look at first."""
     drawn = whole.if_calibrated
     rows = []
@@ -341,7 +348,7 @@ def _main_table(whole: Part) -> Table:
     return Table(title="", header=header, rows=rows)
 
 
-def _metrics_table(whole: Part) -> Table:
+def _metrics_table(whole: GroupResult) -> Table:
     """Every metric, with what it comes to where the probabilities are right, if labels were drawn."""
     drawn = whole.if_calibrated
     rows = []
@@ -370,8 +377,8 @@ def shown_metric(name: str, metric: Metric) -> str:
     return f"{_form(name, metric)}{unit}"
 
 
-def _if_calibrated_cells(name: str, found: NullDistribution) -> list[str]:
-    return [f"{_form(name, found.mean)}, up to {_form(name, found.high)}", f"{found.p_value:.3g}"]
+def _if_calibrated_cells(name: str, null: NullDistribution) -> list[str]:
+    return [f"{_form(name, null.mean)}, up to {_form(name, null.high)}", f"{null.p_value:.3g}"]
 
 
 def _form(name: str, value: float | None) -> str:

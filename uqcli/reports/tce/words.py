@@ -8,7 +8,7 @@ import numpy as np
 
 from uqcli.counts import Ints
 from uqcli.methods.tce.calibration_error import ScoreBins
-from uqcli.reports.tce.parts import ClassPart
+from uqcli.reports.tce.results import ClassResult
 
 MUCH = 0.2
 """Share of rejected predictions above which the report says what to do; true probabilities reach 0.15."""
@@ -20,7 +20,7 @@ _BLIND = 0.25
 """Relative error of a rate from which on the report says that smaller ones cannot be seen."""
 
 
-def in_words(part: ClassPart, alpha: float) -> list[str]:
+def in_words(part: ClassResult, alpha: float) -> list[str]:
     """Say how many predictions are rejected and where most of them are; then where the others are."""
     total, against = int(part.bins.count.sum()), int(part.rejected.rows.sum())
     percent = f"{_percent(against, total)} of predictions are rejected (level {alpha:g})"
@@ -37,7 +37,7 @@ def in_words(part: ClassPart, alpha: float) -> list[str]:
     return [f"{percent}: {first}.", f"The others: {second}."]
 
 
-def advice(part: ClassPart) -> list[str]:
+def advice(part: ClassResult) -> list[str]:
     """How far predictions are off, where many are rejected."""
     total, against = int(part.bins.count.sum()), int(part.rejected.rows.sum())
     if against <= MUCH * total:
@@ -87,7 +87,7 @@ def _there(bins: ScoreBins, run: Ints, side: str) -> str:
     return f" ({others}mean score {100 * mean:.3g} %, positive {100 * rate:.3g} %)"
 
 
-def blind_below(part: ClassPart) -> tuple[str, float] | None:
+def blind_below(part: ClassResult) -> tuple[str, float] | None:
     """What is rare, and the least relative error of its rate that a bin shows; None where that is small."""
     bins = part.bins
     filled = bins.count > 0

@@ -19,13 +19,13 @@ from uqcli.rows import Rows
 def all_rows(reader: LocalBatches) -> ReadRows:
     """Read all requested columns of all rows; memory grows with the number of rows."""
     batches = [checked for checked, _ in reader.with_ends()]
-    rows, roles = Rows.joined([each.rows for each in batches]), reader.roles
+    rows, roles = Rows.joined([batch.rows for batch in batches]), reader.roles
     groups = {name: _groups(number, reader.levels[name]) for name, number in rows.groups.items()}
     return ReadRows(
         rows=replace(
             rows,
             groups={name: number for name, (_, number) in groups.items()},
-            features={each.name: _feature(each, rows, batches) for each in roles.features},
+            features={feature.name: _feature(feature, rows, batches) for feature in roles.features},
         ),
         classes=tuple(roles.classes),
         group_names={name: names for name, (names, _) in groups.items()},
@@ -37,7 +37,7 @@ def all_rows(reader: LocalBatches) -> ReadRows:
 def _feature(request: FeatureRequest, rows: Rows, batches: Sequence[CheckedRows]) -> Feature:
     if request.known:
         return rows.features[request.name]
-    return whole_feature(request.name, [each.raw[request.name] for each in batches], text=request.text)
+    return whole_feature(request.name, [batch.raw[request.name] for batch in batches], text=request.text)
 
 
 def _groups(number: Ints, levels: Mapping[str, int]) -> tuple[tuple[str, ...], Ints]:

@@ -92,10 +92,10 @@ class RowChecker:
         weight = self._weights(batch, roles.weight, valid) if roles.weight else None
         for role in roles.amounts:
             self._amounts(batch, roles.numbers[role], numbers[role], weight, valid)
-        for each in roles.features:
-            infinite = infinite_numbers(batch.column(each.name))
-            if each.text is not True and infinite.any():
-                self._note(batch, each.name, _INFINITE, infinite)
+        for feature in roles.features:
+            infinite = infinite_numbers(batch.column(feature.name))
+            if feature.text is not True and infinite.any():
+                self._note(batch, feature.name, _INFINITE, infinite)
                 valid &= ~infinite
         if batch.short is not None:
             whole = valid.copy()
@@ -104,11 +104,13 @@ class RowChecker:
         if roles.classes:
             self._probabilities(batch, numbers, valid)
             # probabilities are clipped here once, so that rounding never gives values outside [0, 1]
-            numbers |= {role: np.clip(each, 0, 1) for role, each in numbers.items() if role.startswith(PROBA)}
+            numbers |= {
+                role: np.clip(values, 0, 1) for role, values in numbers.items() if role.startswith(PROBA)
+            }
         features = {
-            each.name: Feature(levels=each.levels, value=encoded(batch, each, valid))
-            for each in roles.features
-            if each.known
+            feature.name: Feature(levels=feature.levels, value=encoded(batch, feature, valid))
+            for feature in roles.features
+            if feature.known
         }
         first_row = self.first_row + self.rows
         invalid = len(valid) - int(np.count_nonzero(valid))
@@ -125,7 +127,7 @@ class RowChecker:
                 features=features,
                 valid=valid if invalid else None,
             ),
-            raw={each.name: batch.column(each.name) for each in roles.features if not each.known},
+            raw={feature.name: batch.column(feature.name) for feature in roles.features if not feature.known},
             first_row=first_row,
         )
 
@@ -144,13 +146,13 @@ class RowChecker:
             Unusable rows with ``--on-invalid error``, or the positive label never appeared.
         """
         if self._tallies and self.on_invalid is OnInvalid.ERROR:
-            found = ", ".join(
+            counts = ", ".join(
                 f"column '{column}' has {tally.count} {kind}" if column else f"rows: {tally.count} {kind}"
                 for (column, kind), tally in self._tallies.items()
             )
             first = next(iter(self._tallies.values())).first
             cut = self._cut or any(not column for column, _ in self._tallies)
-            raise refusals.unusable_values(f"{found} (first in {first})", cut=cut)
+            raise refusals.unusable_values(f"{counts} (first in {first})", cut=cut)
         label, positive = self.roles.label, self.positive_value
         if label and positive is not None and not self.roles.classes and self.rows and not self._saw_positive:
             raise refusals.no_positive(positive, label)
@@ -232,12 +234,12 @@ class RowChecker:
         return usable.astype(np.int64)
 
     def _amounts(self, batch: Batch, column: str, value: Floats, weight: Ints | None, valid: Bools) -> None:
-        there = np.where(valid, value, 0.0)
-        wrong = amounts.has_more_decimals(there)
+        filled = np.where(valid, value, 0.0)
+        wrong = amounts.has_more_decimals(filled)
         if wrong.any():
             at = int(np.argmax(wrong))
-            raise amounts.refuse_decimals(f"column '{column}' has {float(there[at])!r} in {batch.place(at)}")
-        size = np.abs(there) * amounts.UNITS
+            raise amounts.refuse_decimals(f"column '{column}' has {float(filled[at])!r} in {batch.place(at)}")
+        size = np.abs(filled) * amounts.UNITS
         total = float((size if weight is None else size * weight).sum())
         self._amount[column] = self._amount.get(column, 0.0) + total
         if self._amount[column] > amounts.LARGEST_SUM:

@@ -32,12 +32,14 @@ def isotonic_by(rows: KeptRows, role: str, by: Partition) -> tuple[ValueCounts, 
             return keys_by_part(_within(part, role, low, high), role)
 
         collected = list(rows.each(of_slice, (role,), by))
-        sets = [[each[number] for each in collected] for number in range(bins)]
+        sets = [[by_bin[number] for by_bin in collected] for number in range(bins)]
         if bins > 1:  # all rows first, since this takes longest
-            sets.insert(0, [each for part in sets for each in part])
-        for found, fitted in zip(blocks, parallel_map(lambda each: _blocks(each, width), sets), strict=True):
-            found.append(fitted)
-    whole, *parts = [_fitted(merged(each)).as_values() for each in blocks]
+            sets.insert(0, [blocks for part in sets for blocks in part])
+        for blocks_of_bin, fitted in zip(
+            blocks, parallel_map(lambda counts: _blocks(counts, width), sets), strict=True
+        ):
+            blocks_of_bin.append(fitted)
+    whole, *parts = [_fitted(merged(block)).as_values() for block in blocks]
     return (*parts, whole) if bins > 1 else (whole, whole)
 
 
@@ -69,7 +71,7 @@ def _blocks(parts: Sequence[KeyRows], width: np.dtype[np.signedinteger]) -> KeyC
     key = positive[first]
     below = np.searchsorted(ordered, key)
     if len(ordered) and (len(below) == 0 or below[0] > 0):
-        key, below, first = (np.append(*each) for each in ((ordered[0], key), (0, below), (0, first)))
+        key, below, first = (np.append(*pair) for pair in ((ordered[0], key), (0, below), (0, first)))
     return _fitted(
         KeyCounts(
             key=key,

@@ -234,12 +234,12 @@ class KeptRows:
         amounts = self.request.roles.amounts
         waiting: list[Part] = []
         end = 0
-        for part, end in parallel_map(lambda each: (part_of(each[0].rows, amounts), each[1]), batches):
+        for part, end in parallel_map(lambda batch: (part_of(batch[0].rows, amounts), batch[1]), batches):
             waiting.append(part)
-            if sum(each.rows for each in waiting) >= ROWS_PER_PART // 2:
+            if sum(piece.rows for piece in waiting) >= ROWS_PER_PART // 2:
                 yield joined(waiting), end
                 waiting = []
-        if sum(each.rows for each in waiting):
+        if sum(piece.rows for piece in waiting):
             yield joined(waiting), end
 
     def _aligned(self, part: Part) -> Part:

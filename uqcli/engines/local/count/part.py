@@ -70,17 +70,17 @@ class Part:
 
     def sides(self) -> Iterator[tuple[slice, slice]]:
         """Return the slices of the negative and the positive rows of each group."""
-        slices = [slice(*each) for each in pairwise(self.cuts.tolist())]
+        slices = [slice(*bounds) for bounds in pairwise(self.cuts.tolist())]
         return zip(slices[: self.parts], slices[self.parts :], strict=True)
 
     def with_columns(self, change: Callable[[np.ndarray[Any, Any]], Any], cuts: Ints) -> Part:
         """Apply a function to every column."""
         return Part(
-            keys={role: change(each) for role, each in self.keys.items()},
+            keys={role: change(values) for role, values in self.keys.items()},
             cuts=cuts,
             weight=None if self.weight is None else change(self.weight),
-            codes={key: change(each) for key, each in self.codes.items()},
-            amounts={role: change(each) for role, each in self.amounts.items()},
+            codes={key: change(values) for key, values in self.codes.items()},
+            amounts={role: change(values) for role, values in self.amounts.items()},
         )
 
     def only(self, places: Ints) -> Part:
@@ -97,9 +97,9 @@ def part_of(rows: Rows, amounts: Sequence[str] = ()) -> Part:
     positive = np.zeros(len(rows), dtype=np.bool_) if rows.positive is None else rows.positive
     negative, weight = ~positive, rows.weight
     if weight is not None:
-        there = weight > 0
-        negative &= there
-        positive = positive & there
+        present = weight > 0
+        negative &= present
+        positive = positive & present
     sides = np.flatnonzero(negative), np.flatnonzero(positive)
     order = np.concatenate(sides)
     weight = None if weight is None else weight[order]
@@ -110,11 +110,11 @@ def part_of(rows: Rows, amounts: Sequence[str] = ()) -> Part:
         codes[None] = rows.label_class[order].astype(np.int32)
     summed = {role: units(rows.numbers[role][order]) for role in amounts}
     return Part(
-        keys={role: keys_of(each[order]) for role, each in rows.numbers.items() if role not in amounts},
+        keys={role: keys_of(values[order]) for role, values in rows.numbers.items() if role not in amounts},
         cuts=np.array([0, len(sides[0]), len(order)]),
         weight=weight,
         codes=codes,
-        amounts=summed if weight is None else {role: each * weight for role, each in summed.items()},
+        amounts=summed if weight is None else {role: amount * weight for role, amount in summed.items()},
     )
 
 
@@ -125,18 +125,18 @@ def joined(parts: Sequence[Part]) -> Part:
     first = parts[0]
     keys = {}
     for role in first.keys:
-        same = len({each.keys[role].dtype for each in parts}) == 1
+        same = len({part.keys[role].dtype for part in parts}) == 1
         keys[role] = _by_label(
-            parts, [each.keys[role] if same else widened(each.keys[role]) for each in parts]
+            parts, [part.keys[role] if same else widened(part.keys[role]) for part in parts]
         )
     weights = [part.weight for part in parts if part.weight is not None]
-    negatives = sum(each.negatives for each in parts)
+    negatives = sum(part.negatives for part in parts)
     return Part(
         keys=keys,
-        cuts=np.array([0, negatives, sum(each.rows for each in parts)]),
+        cuts=np.array([0, negatives, sum(part.rows for part in parts)]),
         weight=_by_label(parts, weights) if weights else None,
-        codes={key: _by_label(parts, [each.codes[key] for each in parts]) for key in first.codes},
-        amounts={role: _by_label(parts, [each.amounts[role] for each in parts]) for role in first.amounts},
+        codes={key: _by_label(parts, [part.codes[key] for part in parts]) for key in first.codes},
+        amounts={role: _by_label(parts, [part.amounts[role] for part in parts]) for role in first.amounts},
     )
 
 
@@ -186,13 +186,17 @@ class Division:
         number = self._numbers(part)
         places, cuts = [], [0]
         for start, stop in pairwise(part.cuts.tolist()):
-            for each in places_by_bin(number[start:stop], self.parts):
-                places.append(start + each)
-                cuts.append(cuts[-1] + len(each))
+            for rows in places_by_bin(number[start:stop], self.parts):
+                places.append(start + rows)
+                cuts.append(cuts[-1] + len(rows))
         order = np.concatenate(places)
-        gone = bool(len(self.edges)) and not self.keep
-        keys = {role: each for role, each in part.keys.items() if not (gone and role == "uncertainty")}
-        found = replace(part, keys=keys, cuts=np.array(cuts))
-        for column in found.columns():
+        drops_uncertainty = bool(len(self.edges)) and not self.keep
+        keys = {
+            role: values
+            for role, values in part.keys.items()
+            if not (drops_uncertainty and role == "uncertainty")
+        }
+        grouped = replace(part, keys=keys, cuts=np.array(cuts))
+        for column in grouped.columns():
             column[:] = column[order]
-        return found
+        return grouped

@@ -87,12 +87,12 @@ def pooled_by(rows: KeptRows, role: str, by: Partition) -> tuple[ValueCounts, ..
     """Compute the exact tie-pooled counts of a column in each group."""
     width = rows.column(role).width
     collected = list(rows.each(lambda part: keys_by_part(part, role), (role,), by))
-    found = []
+    counts = []
     for number in range(rows.parts(by)):
-        found.append(pooled([each[number] for each in collected], width).as_values())
-        for each in collected:
-            each[number] = NO_ROWS  # free the memory of counted rows
-    return tuple(found)
+        counts.append(pooled([by_bin[number] for by_bin in collected], width).as_values())
+        for by_bin in collected:
+            by_bin[number] = NO_ROWS  # free the memory of counted rows
+    return tuple(counts)
 
 
 def pooled(parts: Sequence[KeyRows], width: np.dtype[np.signedinteger]) -> KeyCounts:
@@ -162,13 +162,13 @@ def _new_keys(ordered: Keys) -> Iterator[tuple[int, Bools]]:
 
 def _counted_at(key: Keys, sought: Keys, kind: type[np.signedinteger]) -> Ints:
     """Count occurrences of each distinct key in a sorted array of the same keys."""
-    found = np.zeros(len(key), dtype=kind)
+    count = np.zeros(len(key), dtype=kind)
     for start in range(0, len(sought), _STEP):
         part = sought[start : start + _STEP]
         low, high = np.searchsorted(key, part[[0, -1]])
         at = np.searchsorted(key[low : high + 1], part)
-        found[low : high + 1] += np.bincount(at, minlength=high + 1 - low).astype(kind)
-    return found
+        count[low : high + 1] += np.bincount(at, minlength=high + 1 - low).astype(kind)
+    return count
 
 
 def _weighted(parts: Sequence[KeyRows]) -> KeyCounts:

@@ -81,9 +81,9 @@ class Ranges:
         coarse = np.minimum(
             _offsets(column.keys_of(column.sample), low).astype(np.uint64) >> np.uint64(shift), size - 1
         )
-        held = np.bincount(coarse.astype(np.int64), minlength=size)
-        held[-1] = 0  # everything beyond the sample
-        share = 2 * most * held / max(1, held.sum())  # doubled, as powers of 2 fall short
+        sampled = np.bincount(coarse.astype(np.int64), minlength=size)
+        sampled[-1] = 0  # everything beyond the sample
+        share = 2 * most * sampled / max(1, sampled.sum())  # doubled, as powers of 2 fall short
         parts = np.full(size, most)
         while parts.sum() > most:
             share *= 0.9
@@ -121,7 +121,7 @@ class Ranges:
         number = np.arange(self.size) - np.repeat(self.first, parts)
         narrow = np.float32 if self.width == np.int32 else np.float64
         beyond = int(keys_of(np.array([np.inf], dtype=narrow))[0])  # first key beyond the finite numbers
-        begin = [min(each << self.shift, beyond - self.low) for each in range(len(self.first))]
+        begin = [min(number << self.shift, beyond - self.low) for number in range(len(self.first))]
         offset = np.repeat(np.array(begin, dtype=np.uint64), parts)
         offset += (number << np.repeat(self.fine, parts)).astype(np.uint64)
         offset = np.minimum(offset, np.uint64(beyond - self.low))
@@ -155,7 +155,7 @@ class _Split:
     shift: Ints
 
     @classmethod
-    def of(cls, ranges: _Cut, held: Bools, cut: Bools, most: int) -> _Split:
+    def of(cls, ranges: _Cut, nonempty: Bools, cut: Bools, most: int) -> _Split:
         """Split ranges into at most ``most`` parts in total.
 
         Parameters
@@ -164,7 +164,7 @@ class _Split:
             Non-empty ranges, and those to split, none of which is a single key.
         """
         size = max(LEAST_PARTS, most // int(np.count_nonzero(cut)))
-        shift, parts = np.zeros(len(held), dtype=np.int64), held.astype(np.int64)
+        shift, parts = np.zeros(len(nonempty), dtype=np.int64), nonempty.astype(np.int64)
         for place in np.flatnonzero(cut).tolist():
             last = int(ranges.ends[place]) - int(ranges.starts[place])
             shift[place] = (last // size).bit_length()
@@ -177,18 +177,20 @@ class _Split:
 
     def numbers(self, keys: Keys, numbers: Ints) -> Ints:
         """Update the range index of each key."""
-        found = self._first[numbers]
+        new = self._first[numbers]
         inside = np.flatnonzero(self.parts[numbers] > 1)
         old = numbers[inside]
         unsigned = _unsigned(keys)
         offset = keys[inside].view(unsigned) - self.start[old].view(unsigned)
-        found[inside] += (offset >> self.shift[old].astype(unsigned)).astype(np.int64)
-        return found
+        new[inside] += (offset >> self.shift[old].astype(unsigned)).astype(np.int64)
+        return new
 
     def cut(self, ranges: _Cut) -> _Cut:
         """Return the ranges after the split."""
         unsigned = _unsigned(ranges.starts)
-        start, end, shift = (np.repeat(each, self.parts) for each in (ranges.starts, ranges.ends, self.shift))
+        start, end, shift = (
+            np.repeat(values, self.parts) for values in (ranges.starts, ranges.ends, self.shift)
+        )
         number = np.arange(len(start)) - np.repeat(self._first, self.parts)
         begin = start.view(unsigned) + (number.astype(unsigned) << shift.astype(unsigned))
         last = begin + (np.left_shift(unsigned(1), shift.astype(unsigned)) - unsigned(1))
@@ -291,9 +293,9 @@ class _Table:
         """Return the closed ranges selected by a mask over ``counts``; bool, shape (ranges,)."""
         number = np.concatenate([self.closed, np.full(len(self.inside.key), -1)])[self._order]
         named = number[mask]
-        found = np.zeros(self.ranges.size, dtype=np.bool_)
-        found[named[named >= 0]] = True
-        return found
+        wanted = np.zeros(self.ranges.size, dtype=np.bool_)
+        wanted[named[named >= 0]] = True
+        return wanted
 
     def with_open(self, more: Bools, inside: KeyCounts) -> _Table:
         """Open further ranges; ``inside`` contains at least their keys."""
@@ -305,12 +307,12 @@ class _Table:
     def with_single(self, single: Bools, key: Keys) -> _Table:
         """Open ranges whose rows all have a single key; shapes (ranges,)."""
         more = single & ~self.opened
-        held = np.flatnonzero(more & (self.count > 0))
+        nonempty = np.flatnonzero(more & (self.count > 0))
         inside = KeyCounts(
-            key=key[held],
-            count=self.count[held],
-            positives=self.positives[held],
-            sums=None if self.sums is None else self.sums[..., held],
+            key=key[nonempty],
+            count=self.count[nonempty],
+            positives=self.positives[nonempty],
+            sums=None if self.sums is None else self.sums[..., nonempty],
         )
         return self.with_open(more, inside)
 
@@ -335,7 +337,7 @@ def count_ranges(rows: KeptRows, role: str, by: Partition, unsettled: RangeQuery
         counts = [table.counts() for table in tables]
         masks = unsettled(counts)
         wanted = [table.wanted(mask) for table, mask in zip(tables, masks, strict=True)]
-        if not any(each.any() for each in wanted):
+        if not any(mask.any() for mask in wanted):
             return tuple(counts)
         counter, tables = _opened(rows, counter, tables, wanted)
 
@@ -378,11 +380,11 @@ class _Counter:
         if len(runs) <= _FEW:
             part = part.only(np.flatnonzero(self._between(part.keys[self.role], runs)))
         numbers = self.ranges.numbers(part.keys[self.role])
-        found = np.empty(part.rows, dtype=np.bool_)
+        is_flagged = np.empty(part.rows, dtype=np.bool_)
         for flagged, sides in zip(flags, part.sides(), strict=True):
             for rows in sides:
-                found[rows] = flagged[numbers[rows]]
-        return keys_by_part(part.only(np.flatnonzero(found)), self.role)
+                is_flagged[rows] = flagged[numbers[rows]]
+        return keys_by_part(part.only(np.flatnonzero(is_flagged)), self.role)
 
     def _between(self, keys: Keys, runs: Ints) -> Bools:
         """Whether each key is in one of a few runs of ranges, of shape (runs, 2)."""
@@ -452,10 +454,10 @@ def _opened(
 
     collected = list(rows.each(inside, (counter.role,), counter.by))
     width = counter.ranges.starts.dtype
-    found = [pooled(parts, width) for parts in zip(*collected, strict=True)]
+    pooled_keys = [pooled(parts, width) for parts in zip(*collected, strict=True)]
     *bins, whole = tables
-    bins = [table.with_open(*each) for table, *each in zip(bins, flags, found, strict=True)]
-    whole = whole.with_open(wanted[-1] & ~whole.opened, merged([each.inside for each in bins]))
+    bins = [table.with_open(*opening) for table, *opening in zip(bins, flags, pooled_keys, strict=True)]
+    whole = whole.with_open(wanted[-1] & ~whole.opened, merged([table.inside for table in bins]))
     return counter, [*bins, whole]
 
 

@@ -38,7 +38,7 @@ class LocalTable:
     ) -> tuple[ValueCounts, ...]:
         """Return the counts of a column in each group, exact at given ranks."""
         unsettled = partial(holding_of_parts, ranks=ranks)
-        return tuple(each.counts for each in self.counted(by, unsettled, role)[:-1])
+        return tuple(group.counts for group in self.counted(by, unsettled, role)[:-1])
 
     def counted(self, by: Partition, unsettled: RangeQuery, role: str = "score") -> tuple[RangeCounts, ...]:
         """Return the counts of a column in each group, then of all rows."""

@@ -110,7 +110,7 @@ class ColumnarSource:
         far = self.origin.is_remote
         # buffers grow with the size of a request: read part by part
         with self._parquet_place() as place, pq.ParquetFile(place, pre_buffer=far) as parquet:
-            groups = [parquet.metadata.row_group(each).num_rows for each in range(parquet.num_row_groups)]
+            groups = [parquet.metadata.row_group(number).num_rows for number in range(parquet.num_row_groups)]
             row = first = 0
             while start and first < len(groups) and row + groups[first] <= start:
                 row += groups[first]
@@ -168,8 +168,8 @@ def _parts(metadata: pq.FileMetaData, groups: list[int], columns: list[str] | No
     """Return the row groups to fetch together: as many as fit a number of bytes of the needed columns."""
     part: list[int] = []
     held = 0
-    for each in groups:
-        group = metadata.row_group(each)
+    for row_group in groups:
+        group = metadata.row_group(row_group)
         chunks = [group.column(at) for at in range(group.num_columns)]
         size = sum(
             chunk.total_compressed_size
@@ -179,7 +179,7 @@ def _parts(metadata: pq.FileMetaData, groups: list[int], columns: list[str] | No
         if part and held + size > GROUP_BYTES:
             yield part
             part, held = [], 0
-        part.append(each)
+        part.append(row_group)
         held += size
     if part:
         yield part

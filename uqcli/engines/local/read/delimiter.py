@@ -26,7 +26,9 @@ def recognised(header: str, delimiter: str, needed: Sequence[str]) -> str | None
     """
     if not needed or _found(header, delimiter, needed):
         return None
-    fitting = (each for each in _OTHERS if each != delimiter and _found(header, each, needed) == len(needed))
+    fitting = (
+        other for other in _OTHERS if other != delimiter and _found(header, other, needed) == len(needed)
+    )
     return next(fitting, None)
 
 
@@ -42,4 +44,6 @@ def _found(header: str, delimiter: str, needed: Sequence[str]) -> int:
         return 0
     others = set(_OTHERS) - {delimiter}
     whole = [name for name in columns if name in needed or not set(name) & others]
-    return sum(any(name == each or fnmatch.fnmatchcase(name, each) for name in whole) for each in needed)
+    return sum(
+        any(name == pattern or fnmatch.fnmatchcase(name, pattern) for name in whole) for pattern in needed
+    )

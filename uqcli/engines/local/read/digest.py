@@ -19,12 +19,14 @@ def digest_of(origins: tuple[Origin, ...]) -> str:
     kept (see ``streams_kept``). A data frame counts as its Arrow stream.
     """
     seen = hashlib.sha256()
-    for each in origins:
-        if isinstance(each, InputFrame):
-            seen.update(each.frame.write_ipc_stream(None).getbuffer())
+    for origin in origins:
+        if isinstance(origin, InputFrame):
+            seen.update(origin.frame.write_ipc_stream(None).getbuffer())
             continue
-        with ExitStack() as stack, reading(each):
-            stream = stack.enter_context(bytes_of(each)) if each.regular else open_stream(each, stack)[1]
+        with ExitStack() as stack, reading(origin):
+            stream = (
+                stack.enter_context(bytes_of(origin)) if origin.regular else open_stream(origin, stack)[1]
+            )
             while piece := stream.read(_PIECE):
                 seen.update(piece)
     return seen.hexdigest()

@@ -133,13 +133,13 @@ class JsonBlock:
         DataError
             A line is not a single JSON object.
         """
-        found: dict[str, None] = {}
+        keys: dict[str, None] = {}
         try:
             for line in self.text.split(b"\n", records)[:records]:
-                found |= dict.fromkeys(json.loads(line) if line else ())
+                keys |= dict.fromkeys(json.loads(line) if line else ())
         except (ValueError, RecursionError) as error:
             self._explain(str(error))
-        return tuple(found)
+        return tuple(keys)
 
     def may_have(self, keys: Sequence[str]) -> bool:
         """Whether a record may have one of these keys, judging by the raw text."""
@@ -149,9 +149,9 @@ class JsonBlock:
         """Refuse duplicate keys among these columns, since programs differ in which one they use."""
         spelled = [_spelled(key) for key in frame.columns]
         suspects = [
-            each
-            for each, column in zip(spelled, frame, strict=True)
-            if self.text.count(each) > len(column) - column.null_count()
+            spelling
+            for spelling, column in zip(spelled, frame, strict=True)
+            if self.text.count(spelling) > len(column) - column.null_count()
         ]
         if not suspects and not _ESCAPED_KEY.search(self.text):
             return
@@ -162,7 +162,7 @@ class JsonBlock:
             return {}
 
         for at, line in enumerate(self.text.split(b"\n")[:-1]):
-            if not any(line.count(each) > 1 for each in suspects) and not _ESCAPED_KEY.search(line):
+            if not any(line.count(suspect) > 1 for suspect in suspects) and not _ESCAPED_KEY.search(line):
                 continue
             with suppress(ValueError):  # invalid JSON is reported where it is read
                 json.loads(line, object_pairs_hook=keep)
@@ -239,10 +239,10 @@ def _spelled(key: str) -> bytes:
 def _holds(wanted: pl.DataType, found: pl.DataType) -> bool:
     """Whether a nested type can represent values of another; numbers and texts are left to polars."""
     if isinstance(found, pl.Struct):
-        fields = {each.name: each.dtype for each in wanted.fields} if isinstance(wanted, pl.Struct) else {}
+        fields = {field.name: field.dtype for field in wanted.fields} if isinstance(wanted, pl.Struct) else {}
         return all(
-            each.name in fields and _holds(_made(fields[each.name]), _made(each.dtype))
-            for each in found.fields
+            field.name in fields and _holds(_made(fields[field.name]), _made(field.dtype))
+            for field in found.fields
         )
     if isinstance(found, pl.List):
         return isinstance(wanted, pl.List) and _holds(_made(wanted.inner), _made(found.inner))

@@ -25,8 +25,8 @@ def with_text_only(schema: pa.Schema) -> pa.Schema:
 
 def _is_text(notes: Mapping[bytes, bytes] | None) -> bool:
     try:
-        for each in (notes or {}).items():
-            b"".join(each).decode()
+        for note in (notes or {}).items():
+            b"".join(note).decode()
     except UnicodeDecodeError:
         return False
     return True

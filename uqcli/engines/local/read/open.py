@@ -30,14 +30,14 @@ _TEXTS: Final[Mapping[FileFormat, type[CsvSource | JsonSource]]] = MappingProxyT
 def open_sources(origins: Sequence[Origin], options: ReadOptions) -> Iterator[tuple[OpenedInput, ...]]:
     """Open inputs for one pass; spooled copies are deleted when the block ends."""
     with ExitStack() as stack:
-        sources = tuple(_open(each, options, stack) for each in origins)
+        sources = tuple(_open(origin, options, stack) for origin in origins)
         _ask_side_by_side(sources)
-        yield tuple(each for each in sources if not _is_empty(each)) or sources
+        yield tuple(source for source in sources if not _is_empty(source)) or sources
 
 
 def _ask_side_by_side(sources: Sequence[OpenedInput]) -> None:
     """Read the beginning of all objects in parallel, since each request has latency."""
-    far = [each for each in sources if isinstance(each.origin, InputFile) and each.origin.is_remote]
+    far = [one for one in sources if isinstance(one.origin, InputFile) and one.origin.is_remote]
     if len(far) > 1:
         with ThreadPoolExecutor(AT_ONCE) as pool:
             list(pool.map(lambda source: source.columns, far))
@@ -54,9 +54,9 @@ def _open(file: Origin, options: ReadOptions, stack: ExitStack) -> OpenedInput:
     if file.regular:
         text = _TEXTS.get(file.format)
         return ColumnarSource(file, cast(Seekable, file.content)) if text is None else text(file, options)
-    found, stream = open_stream(file, stack)
-    text = _TEXTS.get(found.format)
+    opened, stream = open_stream(file, stack)
+    text = _TEXTS.get(opened.format)
     if text is not None:
-        return text(found, options, stream)
-    with reading(found):
-        return ColumnarSource(found, LocalFile.at(copied(stream, stack)))
+        return text(opened, options, stream)
+    with reading(opened):
+        return ColumnarSource(opened, LocalFile.at(copied(stream, stack)))

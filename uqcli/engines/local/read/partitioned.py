@@ -83,7 +83,7 @@ def block_with_keys(block: CsvBlock, dialect: CsvDialect, keys: Keys) -> CsvBloc
         Dialect with the partition columns.
     """
     missing = len(block.dialect.columns) - block.fields
-    fillings = [dialect.delimiter.encode() * each for each in range(int(missing.max(initial=0)) + 1)]
+    fillings = [dialect.delimiter.encode() * number for number in range(int(missing.max(initial=0)) + 1)]
     filling = arrow_of(pl.Series(fillings, dtype=pl.Binary)).take(arrow_of(missing))
     fields = bytes_of(_fields(dialect.delimiter, [value or "" for value in keys.values()]))
     lines = pc.binary_join_element_wise(block.records(), filling, fields, bytes_of(b""))

@@ -154,8 +154,8 @@ def open_stream(file: InputFile, stack: ExitStack) -> tuple[InputFile, BinaryIO]
         if file.told:
             return file, stream
         start = filled(stream, len(_PARQUET_START))
-        found = FileFormat.PARQUET if start == _PARQUET_START else file.format
-        return replace(file, format=found), cast(BinaryIO, _Rejoined(start, stream))
+        file_format = FileFormat.PARQUET if start == _PARQUET_START else file.format
+        return replace(file, format=file_format), cast(BinaryIO, _Rejoined(start, stream))
 
 
 def filled(stream: BinaryIO, size: int) -> bytes:

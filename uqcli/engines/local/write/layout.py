@@ -102,7 +102,7 @@ def plan_layout(sources: Sequence[OpenedInput], request: StreamRequest, output_f
         Inputs have different columns or types.
     """
     untyped = output_format is FileFormat.CSV or (
-        output_format is FileFormat.JSONL and all(isinstance(each, JsonSource) for each in sources)
+        output_format is FileFormat.JSONL and all(isinstance(source, JsonSource) for source in sources)
     )
     numbers = None if untyped else request.data.roles
     schemas = [_schema(source, numbers) for source in sources]

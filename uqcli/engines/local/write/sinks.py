@@ -159,7 +159,7 @@ class JsonSink:
         if not overwrite:
             block.require_without(added.columns)
         elif block.may_have(added.columns):
-            pairs = [_merged(*each, added.columns) for each in zip(records, tails, strict=True)]
+            pairs = [_merged(*pair, added.columns) for pair in zip(records, tails, strict=True)]
             records, tails = [record for record, _ in pairs], [tail for _, tail in pairs]
         heads = (record[:-1].rstrip() for record in records)
         lines = (

@@ -29,14 +29,14 @@ def shared_edges(counts: ValueCounts, bins: int) -> Floats:
     >>> shared_edges(rows, 4).tolist()
     [3.0, 4.0]
     """
-    return np.sort(np.concatenate([counts.value[_at_ranks(each, bins)] for each in _rows(counts)]))
+    return np.sort(np.concatenate([counts.value[_at_ranks(row, bins)] for row in _rows(counts)]))
 
 
 def held_by_shared(counts: RangeCounts, bins: int) -> Bools:
     """Return the mask of the ranges that contain these ranks; bool, shape (m,)."""
     held = np.zeros(len(counts.value), dtype=np.bool_)
-    for each in _rows(counts):
-        held[_at_ranks(each, bins)] = True
+    for row in _rows(counts):
+        held[_at_ranks(row, bins)] = True
     return held
 
 

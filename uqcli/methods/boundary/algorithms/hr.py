@@ -84,14 +84,14 @@ def heuristic_recalibration(
         tops = single_threshold(cells, constraint.goal(cells))
         if tops is None:
             continue
-        found = boundary_at(cells, tops)
-        if best is None or _rank(found) < _rank(best[0]):
-            best = found, by
+        boundary = boundary_at(cells, tops)
+        if best is None or _rank(boundary) < _rank(best[0]):
+            best = boundary, by
     return best
 
 
-def _rank(found: FittedBoundary) -> tuple[int, int]:
-    return -found.fit.true_positives, found.fit.selected
+def _rank(boundary: FittedBoundary) -> tuple[int, int]:
+    return -boundary.fit.true_positives, boundary.fit.selected
 
 
 ALGORITHM = AlgorithmEntry(

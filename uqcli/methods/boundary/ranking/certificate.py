@@ -100,12 +100,14 @@ def _safest(nested: NestedBoundaries, pilot: Cells, bound: float) -> int | None:
     """Return the boundary whose smoothed pilot rate is farthest above the bound, in standard errors."""
     count = np.concatenate([row.count for row in pilot.rows])[nested.order]
     selected = nested.selected
-    there = selected > 0
-    if bound >= 1 or not there.any():
+    flags_rows = selected > 0
+    if bound >= 1 or not flags_rows.any():
         return None
     expected = np.cumsum(count * nested.rate)
     z = np.full(len(count), -np.inf)
-    z[there] = (expected[there] - bound * selected[there]) / np.sqrt(bound * (1 - bound) * selected[there])
+    z[flags_rows] = (expected[flags_rows] - bound * selected[flags_rows]) / np.sqrt(
+        bound * (1 - bound) * selected[flags_rows]
+    )
     return int(np.argmax(z))
 
 

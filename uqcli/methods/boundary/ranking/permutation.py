@@ -129,8 +129,8 @@ class CrossValidatedGrid:
     def _shares(self, count: Ints, positives: Ints) -> Floats:
         """Return the shares as in ``shares`` of several tables; shape (draws, FOLDS, cells)."""
         train = [
-            (each.sum(axis=1, keepdims=True) - each).reshape(-1, each.shape[-1])
-            for each in (count, positives)
+            (values.sum(axis=1, keepdims=True) - values).reshape(-1, values.shape[-1])
+            for values in (count, positives)
         ]
         shares = np.ones(train[0].shape)
         ranked = nested_of_draws(Layout.of(self.cells), *train)
@@ -158,14 +158,14 @@ class CrossValidatedGrid:
         left = _sums_by(block, own.sum(axis=(0, 1)))[:, None].repeat(draws, axis=1)
         for places, blocks in _in_turn(kinds, block):
             wanted = np.broadcast_to(kinds.ravel()[places], (draws, len(places))).copy()
-            there = left[:, :, blocks]
+            remaining = left[:, :, blocks]
             for bin_number in range(shape[1] - 1):
-                others = there[bin_number + 1 :].sum(axis=0)
-                taken = _drawn(there[bin_number], others, wanted, random)
+                others = remaining[bin_number + 1 :].sum(axis=0)
+                taken = _drawn(remaining[bin_number], others, wanted, random)
                 given[bin_number][:, places] = taken
                 wanted -= taken
             given[-1][:, places] = wanted
-            left[:, :, blocks] = there - given[:, :, places]
+            left[:, :, blocks] = remaining - given[:, :, places]
         by_kind = given.reshape(shape[1], draws, self.length, 2, FOLDS).transpose(3, 1, 4, 0, 2)
         positives, negatives = by_kind.reshape(2, draws, FOLDS, -1)
         return positives + negatives, positives
@@ -204,7 +204,7 @@ def _drawn(good: Ints, bad: Ints, sample: Ints, random: np.random.Generator) -> 
     large = np.maximum(good, bad) > _MOST_DRAWN_FROM
     if not large.any():
         return random.hypergeometric(good, bad, sample)
-    few = [np.where(large, 1, each) for each in (good, bad, sample)]
+    few = [np.where(large, 1, number) for number in (good, bad, sample)]
     drawn = random.hypergeometric(*few)
     total = np.maximum(good + bad, 2)
     share = good / total
@@ -231,7 +231,7 @@ class Curve:
         """Build the curve in ascending order of a key."""
         order = np.argsort(key, kind="stable")
         starts = run_starts(key[order])
-        alerts, hits = (np.add.reduceat(each[order], starts) for each in (count, positives))
+        alerts, hits = (np.add.reduceat(values[order], starts) for values in (count, positives))
         return cls.summed(alerts, hits)
 
     @classmethod
@@ -243,8 +243,8 @@ class Curve:
 
     def hits_of(self, alerts: Floats) -> Floats:
         """Return the true positives at a number of alerts, linear within tied groups."""
-        found: Floats = np.interp(np.minimum(alerts, self.alerts[-1]), self.alerts, self.hits)
-        return found
+        hits: Floats = np.interp(np.minimum(alerts, self.alerts[-1]), self.alerts, self.hits)
+        return hits
 
     def recall(self, constraint: Constraint) -> float:
         """Compute the recall under a constraint, 0 if infeasible."""
@@ -323,7 +323,7 @@ def _more_value(ours: Curve, other: Curve, constraint: Constraint) -> float:
 
 def _times(estimate: Estimate, factor: float) -> Estimate:
     """Scale an estimate that has a value and both ends."""
-    value, low, high = (factor * (each or 0.0) for each in (estimate.value, estimate.low, estimate.high))
+    value, low, high = (factor * (end or 0.0) for end in (estimate.value, estimate.low, estimate.high))
     return Estimate(value=value, low=low, high=high)
 
 
@@ -331,12 +331,12 @@ def _resampled(
     rows: CrossValidatedGrid, constraint: Constraint, alerts: int, key: tuple[int, int]
 ) -> list[Floats]:
     """Bootstrap the gains at equal alerts, at the bound and, for a utility, in its units; by rank."""
-    there = np.flatnonzero(rows.count)
+    present = np.flatnonzero(rows.count)
     from_top = np.tile(np.arange(rows.length)[::-1], FOLDS * len(rows.cells.rows))
-    keys = rows.shares.ravel()[there], from_top[there]
-    orders = [np.unique(each, return_inverse=True)[1] for each in keys]
-    positives = rows.positives.ravel()[there]
-    labelled = np.concatenate([positives, rows.count.ravel()[there] - positives])
+    keys = rows.shares.ravel()[present], from_top[present]
+    orders = [np.unique(column, return_inverse=True)[1] for column in keys]
+    positives = rows.positives.ravel()[present]
+    labelled = np.concatenate([positives, rows.count.ravel()[present] - positives])
     seed, table = key
     measures = [_more_recall, *([_more_value] if constraint.kind is ConstraintKind.UTILITY else [])]
     gains: list[list[float]] = []
@@ -344,7 +344,9 @@ def _resampled(
         hits, misses = np.split(resample(labelled, generator(seed, Purpose.BOOTSTRAP, table, number)), 2)
         if hits.any():
             ours, other = (Curve.summed(_sums(order, hits + misses), _sums(order, hits)) for order in orders)
-            gains.append([gain(ours, other, alerts), *(each(ours, other, constraint) for each in measures)])
+            gains.append(
+                [gain(ours, other, alerts), *(measure(ours, other, constraint) for measure in measures)]
+            )
     return list(np.array(gains).T)
 
 

@@ -109,7 +109,7 @@ class Layout:
 
 def nested_boundaries(cells: Cells) -> NestedBoundaries:
     """Rank the cells of a grid by smoothed rates; ties by position from the top, then by bin."""
-    (nested,) = nested_of_draws(Layout.of(cells), *(each[None] for each in cells.flat))
+    (nested,) = nested_of_draws(Layout.of(cells), *(column[None] for column in cells.flat))
     return nested
 
 
@@ -209,9 +209,11 @@ def _spread(weight: Floats, amount: Floats) -> Floats:
     """
     places = amount.shape[-1]
     spread = np.empty_like(amount)
-    for draw, (w, each) in enumerate(zip(weight, amount, strict=True)):
+    for draw, (w, amounts) in enumerate(zip(weight, amount, strict=True)):
         by_place = np.lib.stride_tricks.sliding_window_view(w, places)[::-1]
-        np.einsum("ij,...j->...i", by_place, each, out=spread[draw])  # fixed summation order, unlike matmul
+        np.einsum(
+            "ij,...j->...i", by_place, amounts, out=spread[draw]
+        )  # fixed summation order, unlike matmul
     return spread
 
 
@@ -260,14 +262,14 @@ def _correction(beyond: Floats, count: Ints, width: Floats) -> Floats:
     rows = count.astype(np.float64)
     if groups < size:
         starts = -(-np.arange(groups) * size // groups)
-        beyond, rows = (np.add.reduceat(each, starts, axis=-1) for each in (beyond, rows))
+        beyond, rows = (np.add.reduceat(values, starts, axis=-1) for values in (beyond, rows))
     distance = np.arange(1 - groups, groups) / groups
     weight = np.exp(-0.5 * (distance / np.maximum(width[:, 0], 1 / size)) ** 2)
     correction: Floats = _spread(weight, beyond) / (_spread(weight, rows) + _PRIOR_ROWS)
     if groups == size:
         return correction
     centre, at = (np.arange(groups) + 0.5) / groups, (np.arange(size) + 0.5) / size
-    return np.apply_along_axis(lambda each: np.interp(at, centre, each), -1, correction)
+    return np.apply_along_axis(lambda values: np.interp(at, centre, values), -1, correction)
 
 
 def _isotonic(rate: Floats, count: Ints | Floats) -> Floats:

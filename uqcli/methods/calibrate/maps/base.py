@@ -165,6 +165,6 @@ class BaseClassMap(BaseMap, frozen=True, kw_only=True, tag_field="map"):
         raise NotImplementedError
 
 
-def formula_table(said: str) -> Table:
+def formula_table(formula: str) -> Table:
     """Tabulate a map that is a single formula."""
-    return Table(title="Map", header=("formula",), rows=[(said,)])
+    return Table(title="Map", header=("formula",), rows=[(formula,)])

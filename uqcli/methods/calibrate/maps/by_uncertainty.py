@@ -32,7 +32,7 @@ class UncertaintyMap(BaseRowMap, frozen=True, kw_only=True, tag_field="map", tag
         """See BaseMap."""
         if not len(self.maps) == len(self.uncertainty_edges) + 1 == len(self.count):
             return "its uncertainty bins do not have a map each"
-        own = first(each.contradiction() for each in self.maps)
+        own = first(one.contradiction() for one in self.maps)
         return not_ascending(self.uncertainty_edges, "edges") or own
 
     def predict(
@@ -51,9 +51,9 @@ class UncertaintyMap(BaseRowMap, frozen=True, kw_only=True, tag_field="map", tag
         assert uncertainty is not None  # guaranteed by needs_uncertainty
         row = bin_of(uncertainty, np.array(self.uncertainty_edges, dtype=np.float64))
         result = np.empty(len(corrected))
-        for level, each in enumerate(self.maps):
+        for level, fitted in enumerate(self.maps):
             inside = row == level
-            result[inside] = each.probability(corrected[inside], scale)
+            result[inside] = fitted.probability(corrected[inside], scale)
         return Calibrated(probability=result)
 
     def parts(self, uncertainty: Floats | None, leaf: Ints | None) -> Parts | None:
@@ -64,13 +64,13 @@ class UncertaintyMap(BaseRowMap, frozen=True, kw_only=True, tag_field="map", tag
         if uncertainty is None:
             return None
         return Parts(
-            names=tuple(f"uncertainty level {each}" for each in range(1, len(self.maps) + 1)),
+            names=tuple(f"uncertainty level {number}" for number in range(1, len(self.maps) + 1)),
             number=np.searchsorted(np.array(self.uncertainty_edges), uncertainty, side="right"),
         )
 
     def steps(self) -> Sequence[float]:
         """See BaseMap."""
-        return [step for each in self.maps for step in each.steps()]
+        return [step for one in self.maps for step in one.steps()]
 
     def tables(self, undersampled: float) -> list[Table]:
         """Tabulate its uncertainty levels."""
@@ -81,9 +81,9 @@ class UncertaintyMap(BaseRowMap, frozen=True, kw_only=True, tag_field="map", tag
                 "-" if low is None else number(low),
                 "-" if high is None else number(high),
                 count(rows),
-                each.formula(),
+                fitted.formula(),
             )
-            for low, high, each, rows in zip(edges[:-1], edges[1:], self.maps, self.count, strict=True)
+            for low, high, fitted, rows in zip(edges[:-1], edges[1:], self.maps, self.count, strict=True)
         ]
         header = ("uncertainty from", "to", "rows", "calibration")
         return [Table(title="Uncertainty levels", header=header, rows=rows, left=0)]

@@ -8,9 +8,9 @@ _LARGEST = 1e100
 """Magnitude beyond which coefficients and edges would overflow."""
 
 
-def first(found: Iterable[str | None]) -> str | None:
+def first(sentences: Iterable[str | None]) -> str | None:
     """Find the first contradiction, or None."""
-    return next((each for each in found if each is not None), None)
+    return next((sentence for sentence in sentences if sentence is not None), None)
 
 
 def finite(numbers: Sequence[float]) -> bool:

@@ -50,7 +50,7 @@ class GroupsMap(BaseRowMap, frozen=True, kw_only=True, tag_field="map", tag="gro
     def _contradiction_in_groups(self) -> str | None:
         if len(self.leaves) != len(self.groups) + 1:
             return "its groups do not have a leaf each, with one for all others"
-        if any(each.levels is None for each in self.features):
+        if any(feature.levels is None for feature in self.features):
             return "a feature of groups has no levels"
         if len(set(map(tuple, self.groups))) < len(self.groups):
             return "a group is named twice"

@@ -42,9 +42,9 @@ class Leaf(msgspec.Struct, frozen=True, kw_only=True):
 
 def contradiction_in_features(features: Sequence[FeatureColumn]) -> str | None:
     """Find the first contradiction among the feature columns of a map, or None."""
-    if len({each.name for each in features}) < len(features):
+    if len({feature.name for feature in features}) < len(features):
         return "a feature is named twice"
-    if any(len(set(each.levels or ())) < len(each.levels or ()) for each in features):
+    if any(len(set(feature.levels or ())) < len(feature.levels or ()) for feature in features):
         return "a level is named twice"
     return None
 
@@ -56,7 +56,7 @@ def contradiction_in_leaves(leaves: Sequence[Leaf]) -> str | None:
 
 def names_of_leaves(leaves: Sequence[Leaf]) -> tuple[str, ...]:
     """Describe each leaf by number and condition."""
-    return tuple(f"leaf {each}: {leaf.rule}" for each, leaf in enumerate(leaves))
+    return tuple(f"leaf {number}: {leaf.rule}" for number, leaf in enumerate(leaves))
 
 
 def leaves_table(title: str, leaves: Sequence[Leaf]) -> Table:
@@ -83,8 +83,8 @@ def calibrated_in_leaves(leaves: Sequence[Leaf], leaf: Ints, corrected: Floats, 
     import numpy as np
 
     result = np.empty(len(corrected))
-    for number, each in enumerate(leaves):
+    for number, fitted in enumerate(leaves):
         inside = leaf == number
         if inside.any():
-            result[inside] = each.calibration.probability(corrected[inside], scale)
+            result[inside] = fitted.calibration.probability(corrected[inside], scale)
     return result

@@ -110,13 +110,13 @@ class TreesMap(BaseRowMap, frozen=True, kw_only=True, tag_field="map", tag="tree
 
 
 def _contradiction_in_tree(tree: Tree, features: Sequence[FeatureColumn]) -> str | None:
-    is_text = {each.name: each.levels is not None for each in features}
+    is_text = {feature.name: feature.levels is not None for feature in features}
     questions = [(place, node) for place, node in enumerate(tree.nodes) if node.leaf is None]
-    found = first(
+    contradiction = first(
         _contradiction_in_question(place, node, is_text, len(tree.nodes)) for place, node in questions
     )
-    if found is not None:
-        return found
+    if contradiction is not None:
+        return contradiction
     below = [child for _, node in questions for child in (node.left, node.right)]
     if sorted(child for child in below if child is not None) != list(range(1, len(tree.nodes))):
         return "a node is not below exactly one question"

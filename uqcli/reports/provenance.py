@@ -23,7 +23,7 @@ _MOST_BYTES: Final = 2**30
 
 
 @dataclass(frozen=True, kw_only=True)
-class Origin:
+class Provenance:
     """What a run was asked for, and what it read.
 
     Attributes
@@ -63,7 +63,7 @@ class Origin:
         lines = [("command", self.line), ("version", f"uqcli {VERSION}")]
         if self.configured:
             lines.insert(1, ("configured", self.configured))
-        lines += [("input", each) for each in self._inputs()]
+        lines += [("input", line) for line in self._inputs()]
         rows = _rows_of(payload)
         if self.files and rows is not None and not rows_by_input():  # a cluster tells of all rows together
             lines.append(("rows of INPUT", count(rows)))
@@ -82,13 +82,15 @@ class Origin:
         rows = rows_by_input()
         read = [rows.get(name) for name in shown]
         if len(shown) <= _MOST_NAMED:
-            held = [f"{name}{_holding(each)}" for name, each in zip(shown, read, strict=True)]
+            named = [
+                f"{name}{_holding(rows_of_file)}" for name, rows_of_file in zip(shown, read, strict=True)
+            ]
             digests = [self.inputs.get(name) for name in self.files]
             return [
                 line if digest is None else f"{line}, SHA-256 {digest}"
-                for line, digest in zip(held, digests, strict=True)
+                for line, digest in zip(named, digests, strict=True)
             ]
-        total = None if None in read else sum(each or 0 for each in read)
+        total = None if None in read else sum(rows_of_file or 0 for rows_of_file in read)
         return [f"{count(len(shown))} files, the first {shown[0]}, the last {shown[-1]}{_holding(total)}"]
 
 
@@ -100,32 +102,32 @@ def digest_of(content: bytes) -> str:
 def rule_of(content: bytes) -> str | None:
     """The digest that an artifact states; None where it states none."""
     with suppress(ValueError, RecursionError):
-        found = json.loads(content)
-        stated = found.get("digest") if isinstance(found, dict) else None
+        saved = json.loads(content)
+        stated = saved.get("digest") if isinstance(saved, dict) else None
         return stated if isinstance(stated, str) else None
     return None
 
 
 def rules_of(names: Iterable[str]) -> dict[str, str]:
     """What models state as their digests, by the names of their files; of those that can be read twice."""
-    found: dict[str, str] = {}
+    rules: dict[str, str] = {}
     for name in names:
         with suppress(OSError, ValueError):
             if not is_stdin(name) and Path(name).is_file():
                 stated = rule_of(Path(name).read_bytes())
-                found |= {} if stated is None else {name: stated}
-    return found
+                rules |= {} if stated is None else {name: stated}
+    return rules
 
 
 def digests_of(names: Iterable[str]) -> dict[str, str]:
     """Of regular files of moderate size; readers report what cannot be read."""
-    found = {}
+    digests = {}
     for name in names:
         with suppress(OSError, ValueError):
             if not is_stdin(name) and Path(name).is_file() and Path(name).stat().st_size <= _MOST_BYTES:
                 with Path(name).open("rb") as stream:
-                    found[name] = hashlib.file_digest(stream, "sha256").hexdigest()
-    return found
+                    digests[name] = hashlib.file_digest(stream, "sha256").hexdigest()
+    return digests
 
 
 def digests_of_inputs(names: tuple[str, ...]) -> dict[str, str]:

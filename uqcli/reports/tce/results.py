@@ -12,7 +12,7 @@ from uqcli.methods.tce.diagram import Diagram
 
 
 @dataclass(frozen=True, kw_only=True)
-class ClassPart:
+class ClassResult:
     """Rows under one question: whether the label is this class; without name, whether it is positive."""
 
     name: str | None
@@ -24,7 +24,7 @@ class ClassPart:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Part:
+class GroupResult:
     """All rows (no name) or one group, by weight; its metrics are means over the classes.
 
     Attributes
@@ -40,4 +40,4 @@ class Part:
     rows: int
     metrics: Metrics
     if_calibrated: Mapping[str, NullDistribution]
-    classes: tuple[ClassPart, ...]
+    classes: tuple[ClassResult, ...]
