@@ -26,11 +26,10 @@ PERCENTS = ("tce", "tce_q", "tce_v")
 TEST_ROWS = 6000
 OPTIONS = {"n_min": "n_min", "n_max": "n_max", "n_bins": "n_bins", "alpha": "alpha", "test_of": "test"}
 """Settings that `uqcli tce` is given, and their names there."""
-CHANCE = "No reason but chance is known: so many are expected."
+CHANCE = "Random variation is expected to put this many outside."
 SHARED = (
-    "More than chance would put there one by one; all cells of one class mix come from one draw of the "
-    "paper, "
-    "whose luck they share. No other reason is known."
+    "Random variation alone would put fewer there. All cells of one pair of class priors come "
+    "from one draw of the paper, so they deviate together. We know no other reason."
 )
 MIN_GROUP_ROWS = 200
 """The program tests groups of a column from so many rows on."""
@@ -133,10 +132,10 @@ def cell(found: Spread, theirs: float, digits: int) -> str:
 
 def _words(table: PublishedTable, seeds: int, cells: int, out: Sequence[str]) -> list[str]:
     expected = 2 * cells / (seeds + 1)
-    text = [f"Printed in {table.where}. {table.note}".strip()]
+    text = [f"The paper prints this table in {table.where}. {table.note}".strip()]
     text.append(
-        f"Outside the range of our {seeds} seeds: {len(out)} of {cells} cells; values of one law with ours "
-        f"would be outside in {expected:.1f} on average."
+        f"Outside the range of our {seeds} seeds: {len(out)} of {cells} cells. If the paper's values "
+        f"had the same distribution as ours, {expected:.1f} would be outside on average."
     )
     if table.reason:
         text.append(table.reason)
@@ -148,6 +147,7 @@ def _words(table: PublishedTable, seeds: int, cells: int, out: Sequence[str]) ->
 def _verdict(table: PublishedTable, seeds: int, cells: int, out: int) -> str:
     if table.reason:
         return (
-            f"not reproducible: {cells - out} of {cells} cells within the range of {seeds} seeds; see there"
+            f"not reproducible: {cells - out} of {cells} cells within the range of {seeds} seeds; the "
+            "section gives the reason"
         )
     return f"reproduced: {cells - out} of {cells} cells within the range of {seeds} seeds"

@@ -9,22 +9,22 @@ from reproduction.study import Outcome, Row, Study
 
 HEAD = """# The papers, reproduced
 
-Written by `make reproduce`, which runs `uqcli` on data it simulates, and on scores of models that it trains
-with scikit-learn: commands, and its Python library where rows are drawn and where something is asked for
-hundreds of times. The published values are in `reproduction/values.toml`. A second run gives the same bytes
-(trained models may differ on another processor). How long it takes: [speed.md](speed.md).
+`make reproduce` writes this page. It runs `uqcli` on simulated data, and on scores of models that it trains
+with scikit-learn. It calls the Python library to draw rows, and where it would run a command hundreds of
+times. The published values are in `reproduction/values.toml`. A second run gives the same bytes, but
+trained models may differ on another processor. [speed.md](speed.md) lists the times.
 
-How to read a cell of the calibration tables: theirs, a colon, our median (lowest to highest of the seeds),
-and the share of our seeds below theirs. The paper shows one draw of each setting, so a printed value is
-held to be reproduced if it lies in the range of our seeds; that range is the tolerance. A cell in bold is
-outside. A value of the same law falls outside the range of S seeds with probability 2/(S+1); cells of one
-table come from the same data and so fall out together.
+A cell of the calibration tables contains the paper's value, a colon, and our median (lowest to highest of
+the seeds). Then it gives the share of our seeds below the paper's value. The paper shows one draw of each
+setting, so we call a value reproduced if it lies in the range of our seeds. A cell in bold is outside. A
+value of the same distribution falls outside the range of S seeds with probability 2/(S+1). Cells of one
+table come from the same data, so they tend to be outside together.
 """
 SPEED_HEAD = """# How long it takes
 
-Seconds on the machine that wrote this page, start and reading of files included. Studies run side by side, as
-many as there are cores, but the ones with times of commands alone. The page of results has no times, so that
-it is the same everywhere.
+These are seconds on the machine that wrote this page, including start-up and the reading of files. As many
+studies run in parallel as there are cores. Studies that time commands run alone. The page of results
+contains no times, so that it is the same everywhere.
 """
 
 

@@ -26,11 +26,11 @@ BANDS, LEAST_SHOWN = 40, 1000
 """Of the picture: bands of scores, and rows below which a band is not shown."""
 MAP, MAPPED, BOUND = "positivity.svg", "0.01,0.02,0.04,0.08,0.16,0.3", 0.6
 TEXT = (
-    "Rows of a simulated posterior network (omega 0.5, xi 0.25), drawn by the program. At each level of "
-    "evidence and each score the share of positives found is held against the share that the theorem "
-    "expects. Misfit: mean over the scores of (found - expected)^2 / variance, 1 on average where the "
-    "theorem holds, with its standard deviation by chance. Shown besides: found / expected near scores of "
-    "0.2, 0.5, 0.8."
+    "uqcli simulated the rows of a posterior network (omega 0.5, xi 0.25). At each level of "
+    "evidence and each score we compare the positive rate found with the rate that the theorem "
+    "predicts. The misfit is the mean over the scores of (found - expected)^2 / variance. It is 1 "
+    "on average where the theorem is right; its standard deviation is in brackets. The last "
+    "columns show found / expected near scores of 0.2, 0.5 and 0.8."
 )
 
 
@@ -54,12 +54,12 @@ def run(program: Program, scale: Scale, say: Say) -> Outcome:
             rows.append(row)
             agree += abs(misfit - 1) <= 3 * spread
     sheet = Sheet(
-        title="Figures 1 (a) and 3. Positivity against score by uncertainty",
-        text=[f"{TEXT} {scale.rows:,} rows for each tau."],
+        title="Figures 1 (a) and 3. Positive rate against score by uncertainty",
+        text=[f"{TEXT} There are {scale.rows:,} rows for each tau."],
         header=["tau, evidence", "scores", "misfit", *(f"near {score}" for score in SHOWN)],
         rows=rows,
-        verdict=f"simulated part reproduced: {agree} of {len(rows)} levels follow Theorem 3.1 within "
-        "three standard deviations; the Criteo part is out of reach (their data and network)",
+        verdict=f"simulated part reproduced: {agree} of {len(rows)} levels follow Theorem 3.1 within three "
+        "standard deviations; the Criteo part is out of reach (the authors' data and network)",
         pictures=[_curves(shown)],
     )
     return Outcome(sheets=[sheet, _map(program, scale)])
@@ -81,10 +81,10 @@ def _curves(shown: dict[int, list[Level]]) -> Picture:
 
     return Picture(
         name="bias.svg",
-        title="Positivity against score by uncertainty, tau 1, 3, 10",
-        caption="Lines: Theorem 3.1. Dots: shares of positives found, in bands of scores of equal width. "
-        "The same score means another share at another amount of evidence; with negatives left out of "
-        "training, scores promise far more than they hold.",
+        title="Positive rate against score by uncertainty, tau 1, 3, 10",
+        caption="Lines: Theorem 3.1. Dots: positive rates found, in equally wide bands of scores. With "
+        "different amounts of evidence, the same score has different positive rates. If training "
+        "leaves out negatives, scores are far too high.",
         svg=drawn(len(TAUS), draw, below=0.35),
     )
 
@@ -113,22 +113,22 @@ def _map(program: Program, scale: Scale) -> Sheet:
     assert report is not None
     both, alone = (_percent(report["metrics"][name]) for name in ("recall", "score_only_recall"))
     caption = (
-        f"Drawn by `uqcli boundary --precision {BOUND} --algorithm vw-dpmt --uncertainty-bins 5 "
-        f"--plot`: {scale.rows:,} "
-        "simulated rows, tau 3, six levels of evidence. Rows right of a line are called positive. At this "
-        f"precision the boundary finds {both} of the positives of these rows, the single threshold {alone}. "
-        "The lower the uncertainty, the surer the score."
+        f"`uqcli boundary --precision {BOUND} --algorithm vw-dpmt --uncertainty-bins 5 --plot` drew "
+        f"this figure from {scale.rows:,} simulated rows, tau 3, at six levels of evidence. The "
+        f"boundary flags rows to the right of its lines. At this precision it finds {both} of the "
+        f"positives of these rows, the single threshold {alone}. The lower the uncertainty, the more "
+        "reliable the score."
     )
     picture = Picture(
         name=MAP,
-        title="Share of positives over score and uncertainty",
+        title="Positive rate over score and uncertainty",
         caption=caption,
         svg=program.read(MAP),
     )
     return Sheet(
         title="Figure 1 (b). Heat map with a boundary",
         pictures=[picture],
-        verdict="layout on simulated data; theirs is of Criteo",
+        verdict="layout on simulated data; the paper's figure is of Criteo",
     )
 
 

@@ -30,21 +30,22 @@ def _diagrams(program: Program) -> Sheet:
         pictures.append(
             Picture(
                 name=file,
-                title=f"A model of 50 % positives on {100 * positive:g} %",
-                caption=f"Drawn by `uqcli tce --plot`, seed 0: TCE {report['metrics']['tce']:.1f} %. Blue: "
-                "predictions by bin; black: the share of positives there; red: predictions that the test "
-                "rejects.",
+                title=f"A model trained on 50 % positives, tested on {100 * positive:g} %",
+                caption="`uqcli tce --plot` drew this figure from seed 0. The TCE is "
+                f"{report['metrics']['tce']:.1f} %. Blue: predictions by bin; black: the positive rate "
+                "there; red: predictions that the test rejects.",
                 svg=program.read(file),
             )
         )
     return Sheet(
         title="Figures 1 and 5 to 7. The test-based diagram",
         text=[
-            "The paper draws it for models of abalone, UCI files and ImageNet; here for two lines of Table 2."
+            "The paper draws the diagram for models of abalone, UCI files and ImageNet. Here it is for "
+            "two lines of Table 2."
         ],
         pictures=pictures,
-        verdict="layout on Gaussian classes; theirs need their models",
+        verdict="layout on Gaussian classes; the paper's figures need the authors' models",
     )
 
 
-STUDY = Study(name="bins", heading="Calibration error: class mixes of Table 2, bins, level, test", run=run)
+STUDY = Study(name="bins", heading="Calibration error: class priors of Table 2, bins, level, test", run=run)

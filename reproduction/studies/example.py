@@ -23,11 +23,12 @@ STEPS = (0.0, 0.9, 1.8, 2.7, 3.6, 4.5)
 BEST = 4 * math.log(SHARE / (1 - SHARE))
 """What the law of new rows asks for: the difference in log-odds, times the 2 that scores are too large by."""
 TEXT = (
-    "Section 3 of the paper: scores of new rows are N(-1, 2) and N(1, 2) by class (2 is the standard "
-    "deviation: only so is the law of the training rows, which are narrower inside, continuous), both "
-    "classes as frequent, and a feature says the label with probability 3/4. The model adds w to the score "
-    "where it says yes and takes w/2 off everywhere. {rows:,} rows of each law, drawn by the study, "
-    "measured by `uqcli calibrate --logit`."
+    "The data follow section 3 of the paper. Scores of new data are N(-1, 2) and N(1, 2) by "
+    "class, where 2 is the standard deviation. Otherwise the distribution of the training rows, "
+    "which is narrower inside, would not be continuous. Both classes are equally frequent, and a "
+    "binary feature equals the label with probability 3/4. The model adds w to the score if the "
+    "feature is 1, and subtracts w/2 from every score. The study draws {rows:,} rows of each "
+    "distribution, and `uqcli calibrate --logit` measures them."
 )
 
 
@@ -95,27 +96,31 @@ def _claims(
     highest = max(tried, key=lambda step: curve[step]["training"]["before"]["auc"])
     ours = {step: curve[step]["new"]["before"]["auc"] for step in (learned, better, BEST)}
     lines: list[tuple[str, object, str]] = [
-        ("scores of new rows are too large by a factor of", theirs["too_large"], f"{1 / slopes['new']:.2f}"),
-        ("scores of training rows are too small by one of", theirs["too_small"], f"{slopes['training']:.2f}"),
-        (f"w of the lowest log loss on training rows, {among}", learned, f"{lowest:g}"),
-        ("w of the highest AUC on training rows, of the same", learned, f"{highest:g}"),
-        (f"AUC on new rows, w = {learned:g}", theirs["auc_learned"], f"{ours[learned]:.3f}"),
-        (f"AUC on new rows, w = {better:g}", theirs["auc_better"], f"{ours[better]:.3f}"),
-        (f"AUC on new rows, w = 4 ln 3 = {BEST:.2f}, the best by the formula", "-", f"{ours[BEST]:.3f}"),
-        (f"AUC on new rows, w = {learned:g}, then a Platt map for each part", "-", f"{parted:.3f}"),
+        ("scores of new data are too large by a factor of", theirs["too_large"], f"{1 / slopes['new']:.2f}"),
+        (
+            "scores of training rows are too small by a factor of",
+            theirs["too_small"],
+            f"{slopes['training']:.2f}",
+        ),
+        (f"w with the lowest log loss on training rows, {among}", learned, f"{lowest:g}"),
+        ("w with the highest AUC on training rows, of the same", learned, f"{highest:g}"),
+        (f"AUC on new data, w = {learned:g}", theirs["auc_learned"], f"{ours[learned]:.3f}"),
+        (f"AUC on new data, w = {better:g}", theirs["auc_better"], f"{ours[better]:.3f}"),
+        (f"AUC on new data, w = 4 ln 3 = {BEST:.2f}, the best by the formula", "-", f"{ours[BEST]:.3f}"),
+        (f"AUC on new data, w = {learned:g}, then a Platt map for each part", "-", f"{parted:.3f}"),
     ]
     made = sum(lines[row][1] == round(float(lines[row][2]), 2) for row in (4, 5))
     same = (
-        "as the paper says"
+        "at the same w as in the paper"
         if highest == learned
-        else f"not at {learned:g}, as the paper says, but {highest:g}"
+        else f"at {highest:g}, not at {learned:g} as in the paper"
     )
     return Sheet(
         title="Figure 1 and the text on it. An over-confident model",
-        header=["claim", "theirs, about", "ours"],
+        header=["claim", "paper, about", "ours"],
         rows=[[str(cell) for cell in line] for line in lines],
         verdict=f"reproduced with simulated scores: {made} of 2 AUCs, and a map for each part reaches "
-        f"{parted:.3f} where {ours[BEST]:.3f} is the best; the AUC on training rows is highest {same}",
+        f"{parted:.3f}, where {ours[BEST]:.3f} is the best; the AUC on training rows is highest {same}",
     )
 
 
@@ -126,17 +131,18 @@ def _curve(curve: dict[float, dict[str, Any]]) -> Sheet:
         shown = [new["auc"], expected_auc(step), new["log_loss"], training["auc"], training["log_loss"]]
         rows.append([f"{step:.2f}", *(f"{value:.4f}" for value in shown)])
     text = (
-        "The paper draws AUC on new rows by w and prints no values but the two above. By formula: the AUC "
-        "of the law itself; ours differs from it by the chance of one draw, the same for all w."
+        "The paper draws the AUC on new data by w, and prints no values but the two above. The "
+        "formula gives the AUC of the distribution itself. Ours differs from it by the random error "
+        "of one draw, which is the same for all w."
     )
     return Sheet(
         title="Figure 2. AUC by the weight of the feature",
         text=[text],
         header=[
             "w",
-            "AUC, new rows",
+            "AUC, new data",
             "by formula",
-            "log loss, new rows",
+            "log loss, new data",
             "AUC, training",
             "log loss, training",
         ],

@@ -47,26 +47,31 @@ PARTITIONS = {
 }
 ENDS = ("reg", "unreg")
 DATA_TEXT = (
-    "Their data do not come with scikit-learn. Ours are drawn by the study: simple patterns (two yes-or-no "
-    "features that count only together, a third, and thirty numbers of little weight) and clusters "
-    "(make_classification, eight of twenty numbers, a tenth of the labels drawn anew). {split}; a new draw "
-    "each run."
+    "The paper's data do not come with scikit-learn, so the study draws its own. Simple patterns "
+    "have two binary features that matter only together, a third one, and thirty numbers of "
+    "little weight. Clusters come from make_classification, with eight informative numbers of "
+    "twenty and a tenth of the labels drawn again. There are {split}, with a new draw for each "
+    "run."
 )
 NETWORK_TEXT = (
-    "Networks of the paper's sizes, {epochs} epochs; reg: a penalty of 1 and a stop by a tenth of the "
-    "training rows, as scikit-learn has neither dropout nor batch normalisation; unreg: neither. The tree of "
-    "depth 3 is learned on the training rows, Platt maps of its parts on the rows to calibrate on: `uqcli "
-    "calibrate --method heterogeneous --tree-data`. A cell: mean AUC before, after, and the mean lift; ours "
-    "with its standard error over {runs} runs. Theirs are means of the best three settings of nine."
+    "The networks have the paper's sizes and train for {epochs} epochs. Networks marked reg have "
+    "a penalty of 1 and stop early by a tenth of the training rows. The penalty replaces dropout "
+    "and batch normalisation, which scikit-learn does not have. Those marked unreg have neither. "
+    "`uqcli calibrate --method heterogeneous --tree-data` learns a tree of depth 3 on the "
+    "training rows, and fits Platt maps of its parts to the calibration set. A cell contains the "
+    "mean AUC before and after, and the mean lift. Ours has a standard error over {runs} runs. "
+    "The paper's are means of the best three settings of nine."
 )
 JUDGED_TEXT = (
-    "The paper draws boxes of these lifts. The last columns are the program's own word on each run: the 95 % "
-    "interval of the difference of AUC on the rows measured on ({replicates} bootstrap draws)."
+    "The paper draws box plots of these lifts. The last columns are the program's verdict on each "
+    "run: the 95 % interval of the difference of AUC on the test set ({replicates} bootstrap "
+    "resamples)."
 )
 WHERE_TEXT = (
-    "Lifts as above. Sphere: ten numbers of which none tells much alone; digits and breast cancer: the files "
-    "that come with scikit-learn, with parts of at least 100 and 40 rows, as there are no more (500 in all "
-    "others). One map changes no order; what parts give beyond it is the difference of the last two columns."
+    "Lifts are as above. Sphere has ten numbers, none of which tells much alone. Digits and "
+    "breast cancer are files that come with scikit-learn. Their parts have at least 100 and 40 "
+    "rows, since they are small; all others have at least 500. A single map leaves the order of "
+    "rows unchanged. The difference of the last two columns is what parts gain beyond it."
 )
 
 
@@ -211,7 +216,7 @@ def _tables(found: Found, data: Sequence[DataSet], sizes: Sequence[str]) -> Shee
     columns = [(size, end) for size in sizes for end in ENDS]
     rows: list[Row] = []
     for place, name in enumerate(published["data"]):
-        row = [f"{name}, theirs"]
+        row = [f"{name}, paper"]
         for size, end in columns:
             line = published["table3"][f"{size}_{end}"]
             before, after, lift = (line[key][place] for key in ("before", "after", "lift"))
@@ -231,7 +236,7 @@ def _tables(found: Found, data: Sequence[DataSet], sizes: Sequence[str]) -> Shee
         text=text,
         header=["data", *(f"{size} {end}" for size, end in columns)],
         rows=rows,
-        verdict="their data and networks out of reach, where all gain; simulated: "
+        verdict="the paper's data and networks, which all gain, are out of reach; simulated: "
         f"{_gaining(found, data, sizes)}",
     )
 
@@ -281,17 +286,16 @@ def _trends(found: Found, data: Sequence[DataSet], sizes: Sequence[str]) -> str:
     rise = [rises([lift(each, size, end) for size in sizes]) for each in data for end in ENDS]
     more = [lift(each, size, "unreg") > lift(each, size, "reg") for each in data for size in sizes]
     every = [value for line in best.values() for value in line["lift"]]
-    words = f"Table 1 of the paper (its best networks) has lifts of {min(every)} to {max(every)} %. "
+    words = f"Table 1 of the paper, with its best networks, has lifts of {min(every)} to {max(every)} %. "
     if len(sizes) == len(SIZES):
         words += (
-            "The paper says that the lift grows with the network; from S to M to L it does so in "
+            "The paper says that the lift grows with the network. From S to M to L it grows in "
             f"{sum(theirs_rise)} of the {len(theirs_rise)} lines of its Table 1, and in {sum(rise)} of our "
             f"{len(rise)}. "
         )
     return words + (
-        "It says that networks without regularisation gain more: so in "
-        f"{sum(theirs_more)} of the {len(theirs_more)} pairs of its Table 3, and in {sum(more)} of our "
-        f"{len(more)}."
+        f"It says that networks without regularisation gain more. They do in {sum(theirs_more)} of the "
+        f"{len(theirs_more)} pairs of its Table 3, and in {sum(more)} of our {len(more)}."
     )
 
 
@@ -312,7 +316,7 @@ def _judged(found: Found, data: Sequence[DataSet]) -> Sheet:
         interval = f"the interval above 0 in {above}, below in {below}"
         said.append(f"{words} a lift in {risen} of {len(runs)} runs, {interval}")
     return Sheet(
-        title="Figures 3 to 8. Lifts run by run",
+        title="Figures 3 to 8. Lift of each run",
         text=[JUDGED_TEXT.format(replicates=REPLICATES), *_related(found, data)],
         header=["data, model", "mean lift", "lowest", "median", "highest", "interval above 0", "below 0"],
         rows=rows,
@@ -332,8 +336,8 @@ def _related(found: Found, data: Sequence[DataSet]) -> list[str]:
         related = spearmanr([one.error_before for one in runs], [one.lift for one in runs]).statistic
         said.append(f"{related:+.2f} over the {len(runs)} runs on {each.name}")
     return [
-        "The paper says that over-confident networks gain more; the rank correlation of ECE before and lift "
-        f"is {' and '.join(said)}."
+        "The paper says that over-confident networks gain more. The rank correlation of the lift with "
+        f"the ECE before is {' and '.join(said)}."
     ]
 
 
@@ -348,7 +352,7 @@ def _where(found: Found) -> Sheet:
         cells = [_cell(runs), f"{more}, {less} of {len(runs)}", *(_mean(values) for values in losses)]
         rows.append([name, base, partition, *cells])
     return Sheet(
-        title="Where parts pay, and which",
+        title="Which parts help, and where",
         text=[WHERE_TEXT],
         header=[
             "data",

@@ -12,4 +12,4 @@ def run(program: Program, scale: Scale, say: Say) -> Outcome:
     return run_tables("mixes", program, scale, say)
 
 
-STUDY = Study(name="mixes", heading="Calibration error: class mixes of Table 13", run=run)
+STUDY = Study(name="mixes", heading="Calibration error: class priors of Table 13", run=run)

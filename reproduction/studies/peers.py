@@ -109,13 +109,14 @@ def _bounds(scale: Scale, say: Say) -> Sheet:
         for name, tally in tallies.items()
     ]
     text = (
-        f"A threshold for a precision of at least {BOUND} on new rows, from {scale.seeds} hold-outs of "
-        f"{HOLD_OUT:,} simulated rows each; true precision and recall by {scale.rows:,} other rows. The "
-        "first three look at the score alone. scikit-learn has no bound: its score is the recall of a fold "
-        "where the fold keeps the bound, and nothing where it does not. MAPIE promises what a certificate "
-        "promises, among a hundred thresholds fixed beforehand."
+        f"Each tool chooses a threshold for a precision of at least {BOUND} on new data, from "
+        f"{scale.seeds} calibration sets of {HOLD_OUT:,} simulated rows each. Another {scale.rows:,} "
+        "rows give the true precision and recall. The first three use the score only. scikit-learn "
+        "has no bound. Its objective is the recall of a fold if the fold meets the bound, and 0 if it "
+        "does not. MAPIE gives the same guarantee as a certificate, over a hundred thresholds fixed "
+        "in advance."
     )
-    header = ["tool", "bound broken on new rows", "true recall %", "none found"]
+    header = ["tool", "bound missed on new data", "true recall %", "none found"]
     return Sheet(title="A bound on precision, by other tools", text=[text], header=header, rows=lines)
 
 
@@ -142,11 +143,11 @@ def _intervals(scale: Scale, say: Say) -> Sheet:
         shares = (f"{100 * each / told:.1f}" for each in (exact, normal)) if told else ("-", "-")
         lines.append([f"{size:,}", f"{selected_rows / max(told, 1):.1f}", str(told), *shares])
     text = (
-        f"95 % intervals of the precision of one boundary (truly {precision:.3f}), from files of new rows of "
-        f"which few are selected: how many of {scale.repetitions} hold the true value, where anything was "
-        "selected."
+        "The table is for 95 % intervals of the precision of one boundary, whose true value is "
+        f"{precision:.3f}. Few rows of each file are flagged. The last columns show the share of "
+        f"intervals that contain it, among those of {scale.repetitions} files that have flagged rows."
     )
-    header = ["rows", "selected on average", "files", "uqcli (exact) %", "normal approximation %"]
+    header = ["rows", "flagged on average", "files", "uqcli (exact) %", "normal approximation %"]
     return Sheet(title="Intervals of a precision", text=[text], header=header, rows=lines)
 
 

@@ -17,7 +17,7 @@ from reproduction.study import Outcome, Row, Scale, Sheet, Study
 
 HOLD_OUT, BOUND, RISK = 20_000, 0.7, 0.1
 COMPARED_ROWS = 5_000
-FURTHER = "`make statistical` holds the same promises against the truth a thousand times."
+FURTHER = "`make statistical` tests the same guarantees a thousand times."
 
 
 @dataclass(kw_only=True)
@@ -39,7 +39,7 @@ def run(program: Program, scale: Scale, say: Say) -> Outcome:
 def _certificate(program: Program, scale: Scale, say: Say, seeds: int) -> Sheet:
     draw(program.folder / "truth.parquet", "posterior", scale.rows, 10**6, **LEVELS)
     ways = {
-        "the exact optimum (what a user would do otherwise)": ("--algorithm", "vw-dpmt"),
+        "the exact optimum (what a user would otherwise take)": ("--algorithm", "vw-dpmt"),
         "the smoothed optimum": ("--algorithm", "smooth"),
         f"certified at a risk of {RISK:g}": ("--certify", RISK),
     }
@@ -66,15 +66,22 @@ def _certificate(program: Program, scale: Scale, say: Say, seeds: int) -> Sheet:
         for name, tally in tallies.items()
     ]
     text = (
-        f"Precision of at least {BOUND} asked for on hold-outs of {HOLD_OUT:,} simulated rows, {seeds} of "
-        f"them; true precision and recall by {scale.rows:,} other rows. Broken: true precision below the "
-        f"bound. The last column: 95 % intervals of the precision, found on {HOLD_OUT:,} new rows, that "
-        "hold the true one; the new rows are the same for all three boundaries. "
+        f"Each boundary must have a precision of at least {BOUND}. There are {seeds} calibration sets "
+        f"of {HOLD_OUT:,} simulated rows, and {scale.rows:,} other rows give the true precision and "
+        "recall. A target is missed if the true precision is below the bound. The last column counts "
+        f"95 % intervals of the precision, measured on {HOLD_OUT:,} rows of new data, that contain the "
+        "true precision. All three boundaries are measured on the same new data. "
     )
     return Sheet(
         title="Certificate and intervals",
         text=[text + FURTHER],
-        header=["boundary", "promise broken", "true recall %", "none found", "intervals that cover"],
+        header=[
+            "boundary",
+            "target missed",
+            "true recall %",
+            "none found",
+            "intervals that contain the truth",
+        ],
         rows=rows,
     )
 
@@ -94,9 +101,9 @@ def _count(program: Program, made: dict[str, Tally]) -> None:
 
 def _placebo(program: Program, say: Say, seeds: int) -> Sheet:
     cases: dict[str, tuple[Callable[[Path, int], None], tuple[str, ...]]] = {
-        "tells nothing beyond the score (two Gaussians)": (_nothing, ("--uncertainty", "x")),
-        "tells little (a posterior network, evidence 40 to 1,000 rows)": (_little, ()),
-        "tells much (positives 0.6 to 1.4 times as often as the score says)": (_much, ()),
+        "has no information beyond the score (two Gaussians)": (_nothing, ("--uncertainty", "x")),
+        "has little information (a posterior network, evidence 40 to 1,000 rows)": (_little, ()),
+        "has much information (positives 0.6 to 1.4 times as frequent as the score says)": (_much, ()),
     }
     rows: list[Row] = []
     for name, (make, columns) in cases.items():
@@ -115,16 +122,16 @@ def _placebo(program: Program, say: Say, seeds: int) -> Sheet:
         counts = [f"{verdicts.count(verdict)} of {seeds}" for verdict in ("helps", "hurts")]
         rows.append([name, *counts, f"{naive} of {seeds}"])
     text = (
-        f"Whether the uncertainty finds more than the score alone at precision {BOUND}: `--compare` on "
-        f"{seeds} files of {COMPARED_ROWS:,} rows each. The test is at 5 %, and asks for half a point of "
-        "recall besides. A posterior network gains a point or so (Figure 5 (c)), which so few rows seldom "
-        "show; what the test must not do is to take chance for a gain. The last column is what a user would "
-        f"see otherwise: more recall on the rows the boundary was chosen on. {FURTHER}"
+        f"`--compare` tests on {seeds} files of {COMPARED_ROWS:,} rows each whether the uncertainty "
+        f"helps at precision {BOUND}. The test has level 5 %, and the verdict also needs half a point "
+        "of recall. A posterior network gains about a point (Figure 5 (c)), which so few rows seldom "
+        "show. The test must not take random variation for a gain. The last column shows what a user "
+        f"would see without the test: more recall on the calibration set. {FURTHER}"
     )
     return Sheet(
-        title="Does the uncertainty pay? (Table 3 of the uncertainty paper asks the same)",
+        title="Does the uncertainty help? (Table 3 of the uncertainty paper asks the same)",
         text=[text],
-        header=["uncertainty", "helps", "hurts", "more recall on the hold-out"],
+        header=["uncertainty", "helps", "hurts", "more recall on the calibration set"],
         rows=rows,
     )
 
@@ -144,4 +151,4 @@ def _much(place: Path, seed: int) -> None:
     pl.DataFrame({"score": score, "uncertainty": uncertainty, "label": label}).write_parquet(place)
 
 
-STUDY = Study(name="promises", heading="What the program promises beyond the papers", run=run)
+STUDY = Study(name="promises", heading="Targets and guarantees beyond the papers", run=run)

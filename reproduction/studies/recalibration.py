@@ -32,16 +32,18 @@ METHODS = {"uncorrected": RED, "true weights": INK, "BBSE": BLUE, "EM": GREEN}
 ESTIMATORS = {"true weights": "known", "BBSE": "bbse", "EM": "em"}
 LEVEL = 95
 TEXT = (
-    "Two Gaussian classes in the plane, means (-1, 0), (1, 0), standard deviation 1, half of the "
-    "source positive, {share:.0f} % of the target; the model knows the source, so its probabilities are "
-    "right there and too high in the target. "
+    "There are two Gaussian classes in the plane, with means (-1, 0) and (1, 0) and standard "
+    "deviation 1. Half of the source data are positive, and {share:.0f} % of the target data. The "
+    "model knows the source, so its probabilities are right there and too high in the target "
+    "data. "
 )
 BOUNDS = (
-    "Histogram calibration of ten bins by the program's library on the labelled rows of the source, "
-    "weights from as many unlabelled rows of the target, {repetitions} repetitions; the truth of each bin is "
-    "computed from the two normal laws. Distances are those of the paper, over both classes, so twice "
-    "that of the probability. Distance in the target: mean over its rows, and over repetitions, with its "
-    "Monte-Carlo standard error."
+    "The Python library fits histogram calibration with ten bins to the labelled rows of the "
+    "source data. It estimates weights from as many unlabelled rows of the target data, in "
+    "{repetitions} repetitions. The two normal distributions give the truth of each bin. "
+    "Distances are those of the paper, over both classes, so they are twice the difference of the "
+    "probabilities. The distance in the target data is the mean over their rows and over "
+    "repetitions, with its Monte Carlo standard error."
 )
 
 
@@ -149,8 +151,8 @@ def _bounds(found: dict[int, list[Repetition]], repetitions: int) -> Sheet:
         title="Theorems 3 and 4. Bounds of histogram calibration",
         text=[
             BOUNDS.format(repetitions=repetitions),
-            f"Theorem 4 {'held' if holds else 'DID NOT HOLD'} in every bin of every repetition; the most "
-            f"that a bin used of its bound: {tight}.",
+            f"Theorem 4 {'held' if holds else 'DID NOT HOLD'} in every bin of every repetition. Errors "
+            f"reached at most this part of their bound: {tight}.",
         ],
         header=["rows", "Theorem 3 kept", "its largest bound", *METHODS],
         rows=rows,
@@ -183,12 +185,13 @@ def _reliability(program: Program, say: Say) -> Sheet:
     wrong = float(rows[0][1])
     right = max(float(row[1]) for row in rows[1:])
     return Sheet(
-        title="Reliability curves in the target (Proposition 1)",
+        title="Reliability curves in the target data (Proposition 1)",
         text=[
-            TEXT.format(share=100 * TARGET[1]) + f"{DRAWN:,} rows each: labelled ones of the source for ten "
-            "histogram bins, unlabelled ones of the target for the weights, labelled ones of it to measure. "
-            "TCE does not come down to 5 %: the rates carry the error of the rows they come from, which a "
-            "test on as many rows can see."
+            TEXT.format(share=100 * TARGET[1])
+            + f"Each of three files has {DRAWN:,} rows. Labelled source data are for ten histogram bins, "
+            "unlabelled target data for the weights, and labelled target data for the test. The TCE does "
+            "not fall to 5 %. The fitted rates have sampling errors, which a test on as many rows can "
+            "detect."
         ],
         header=["histogram calibration", "ECE", "TCE %", "Brier"],
         rows=rows,
@@ -228,9 +231,10 @@ def _picture(curves: dict[str, list[tuple[float, float]]]) -> Picture:
 
     return Picture(
         name="reliability.svg",
-        title="Reliability in the target",
-        caption="Share of positives against the calibrated probability. Uncorrected bins promise too much "
-        "where positives are rarer; corrected ones lie near the line, whoever found the weights.",
+        title="Reliability in the target data",
+        caption="Positive rate against the calibrated probability. Uncorrected bins give probabilities that "
+        "are too high where positives are rarer. Corrected bins lie near the diagonal with all three "
+        "kinds of weights.",
         svg=drawn(1, plot, width=5.6),
     )
 

@@ -31,10 +31,10 @@ def run(program: Program, scale: Scale, say: Say) -> Outcome:
     ]
     verdicts = [f"{bound}: {_compared(program, bound)}" for bound in BOUNDS]
     text = (
-        "Thresholds chosen on `sample_data/digits_holdout.csv` (899 rows), measured on `digits_new.csv`. A "
-        "cell: recall and precision in percent on the new rows, with the interval of the precision. So few "
-        "rows show differences of a few points by chance. Whether the uncertainty finds more than the score "
-        f"alone, by `--compare`, at precision {'; '.join(verdicts)}."
+        "Thresholds are chosen on `sample_data/digits_holdout.csv` (899 rows) and measured on "
+        "`digits_new.csv`. A cell contains recall and precision in per cent on the test set, with the "
+        "interval of the precision. With so few rows, differences of a few points are not "
+        f"significant. Verdicts of `--compare` at precision {'; '.join(verdicts)}."
     )
     return Outcome(
         sheets=[

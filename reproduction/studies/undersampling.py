@@ -22,15 +22,17 @@ MODEL = {"nu": 1.0, "gammas": (0.01, 0.05, 0.25)}
 ALGORITHMS = ("st", "ew-dpmt", "vw-dpmt")
 Found = dict[tuple[str, float], list[float]]
 TEXT = (
-    "Theirs is of networks on Avazu at precision 0.7. Ours: at each tau (1 of tau negatives is kept in "
-    "training) boundaries chosen on one simulated file, recall on another ({rows:,} rows each, evidence of "
-    "8 to 200 rows, 3 x 500 bins, precision {bound}), in percent, mean over {seeds} seeds with its standard "
-    "error. None: no boundary met the bound on its own file."
+    "The paper's figure is of networks on Avazu at precision 0.7. At each tau, training keeps 1 "
+    "of tau negatives. We choose boundaries on one simulated file and measure recall on another. "
+    "Each has {rows:,} rows, evidence of 8 to 200 rows, 3 x 500 bins and precision {bound}. "
+    "Recall is in per cent, the mean over {seeds} seeds with its standard error. None: no "
+    "boundary met the bound on its own file."
 )
 REASON = (
-    "A simulated model knows its law and wins nothing from balanced classes, so recall need not rise first. "
-    "ew-dpmt takes cells for equal that the few distinct scores fill unequally (see Table 2); vw-dpmt counts "
-    "them, and is what the uncertainty is worth here."
+    "A simulated model knows its own distribution and gains nothing from balanced classes, so "
+    "recall need not rise first. The few distinct scores fill cells unequally, while ew-dpmt "
+    "assumes equal cells (see Table 2). The algorithm vw-dpmt counts the rows of each cell, so "
+    "its gain shows what the uncertainty is worth here."
 )
 
 
@@ -68,16 +70,16 @@ def _sheet(found: Found, taus: Sequence[float], seeds: int, rows: int) -> Sheet:
     }
     said = "; ".join(f"{what}: {'yes' if so else 'no'}" for what, so in trends.items())
     trend = (
-        f"What the paper sees, here: {said}. Recall is highest at tau {best['st']:g} (st) and "
-        f"{best['vw-dpmt']:g} (vw-dpmt); vw-dpmt gains {', '.join(f'{gain:.2f}' for gain in gains)} points "
-        "over st at these tau. "
+        f"The paper's observations, here: {said}. Recall is highest at tau {best['st']:g} (st) and "
+        f"{best['vw-dpmt']:g} (vw-dpmt). At the values of tau in the table, vw-dpmt gains "
+        f"{', '.join(f'{gain:.2f}' for gain in gains)} points over st. "
     )
     return Sheet(
         title="Figure 5 (c). Recall by undersampling",
         text=[TEXT.format(rows=rows, bound=BOUND, seeds=seeds), trend + REASON],
         header=["tau", *ALGORITHMS],
         rows=lines,
-        verdict=f"layout on simulated data, as theirs needs their network and file; {said}",
+        verdict=f"layout on simulated data, since the paper's network and file are out of reach; {said}",
         pictures=[_picture(found, taus)],
     )
 
@@ -109,7 +111,7 @@ def _picture(found: Found, taus: Sequence[float]) -> Picture:
     return Picture(
         name="undersampling.svg",
         title="Recall by undersampling",
-        caption=f"At precision {BOUND}, on new rows, mean over the seeds; ew-dpmt is in the table alone.",
+        caption=f"At precision {BOUND}, on new data, mean over the seeds; ew-dpmt is only in the table.",
         svg=drawn(1, plot, width=5.6),
     )
 

@@ -9,9 +9,10 @@ from uqcli.artifacts.saved import Saved
 
 HEAD = """# Python API
 
-This page lists the public functions and classes. [Work from Python](../how-to/python.md) has an example. An
-array is a NumPy array, a list, or a column of polars, pandas, pyarrow or another data frame library. Letters
-in brackets are [sources](../explanation/sources.md). `make reference` writes this page from the docstrings.
+This page lists the public functions and classes. [Use uqcli from Python](../how-to/python.md) has an example.
+An array is a NumPy array, a list, or a column of polars, pandas, pyarrow or another data frame library.
+Letters in brackets are [sources](../explanation/sources.md). `make reference` writes this page from the
+docstrings.
 """
 GROUPS = ("Functions", "Classes", "Choices", "Errors")
 

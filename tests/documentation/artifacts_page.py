@@ -60,7 +60,9 @@ def _type(field, parts):
         said = _paragraphs(part.get("description", name)).split("\n")[0]
         return f"{said} {choices}".strip().replace("|", "\\|")
     if "anyOf" in field:
-        return " or ".join(_type(each, parts) for each in field["anyOf"])
+        types = [_type(each, parts) for each in field["anyOf"]]
+        between = "; or " if any(each.endswith(".") for each in types) else " or "
+        return between.join(each.removesuffix(".") for each in types)
     if field.get("type") == "array":
         return f"list of {_type(field.get('items', {}), parts)}"
     if "const" in field:

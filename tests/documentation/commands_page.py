@@ -13,7 +13,7 @@ SHARED_BY = 4
 HEAD = """# Commands
 
 Each command has the options in its table and the shared options that it names, which are
-[at the end](#shared-options). A file or the environment can set any of them, see
+[at the end](#shared-options). A file or the environment can set any of them; see
 [configuration](files-and-options.md#configuration). `make reference` writes this page.
 """
 

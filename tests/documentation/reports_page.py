@@ -56,7 +56,7 @@ def sample_runs(folder):
         "evaluate, a boundary": ["evaluate", at["b"], binary[1]],
         "evaluate, two boundaries": ["evaluate", at["b"], at["d"], binary[1]],
         "evaluate, a calibrator": ["evaluate", at["c"], binary[1]],
-        "evaluate, conformal sets": ["evaluate", at["k"], classes[1]],
+        "evaluate, prediction sets": ["evaluate", at["k"], classes[1]],
         "simulate": ["simulate", "gaussian", "--rows", "1000", "-o", str(folder / "drawn.csv")],
         "show": ["show", at["b"]],
     }

@@ -91,12 +91,12 @@ def _coverages(level):
 def test_what_the_shift_paper_says_is_told_as_it_is_found():
     points, found = _coverages(0.9)
     claims = shift._claims(found, points)
-    assert not claims["uncorrected sets miss the level under every shift"]
-    assert claims["true weights keep it (Theorem 2)"]
+    assert not claims["uncorrected sets miss the guarantee under every shift"]
+    assert claims["true weights meet it (Theorem 2)"]
     points, found = _coverages(0.8)
     claims = shift._claims(found, points)
-    assert claims["uncorrected sets miss the level under every shift"]
-    assert not claims["true weights keep it (Theorem 2)"]
+    assert claims["uncorrected sets miss the guarantee under every shift"]
+    assert not claims["true weights meet it (Theorem 2)"]
     assert shift._by_part(found, points, points, 2).verdict.startswith("partly reproduced")
 
 

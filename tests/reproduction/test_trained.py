@@ -112,7 +112,7 @@ def test_trends_are_counted_in_their_tables_and_ours():
     }
     sheet = heterogeneous._tables(found, [PATTERNS, CLUSTERS], ["S", "M", "L"])
     assert "in 7 of the 10 lines of its Table 1, and in 2 of our 4" in sheet.text[-1]
-    assert "so in 12 of the 15 pairs of its Table 3, and in 2 of our 6" in sheet.text[-1]
+    assert "They do in 12 of the 15 pairs of its Table 3, and in 2 of our 6" in sheet.text[-1]
     assert "in 4 of 6 settings without regularisation, 6 of 6 with it" in sheet.verdict
     assert len(sheet.rows) == 7
     assert {len(row) for row in sheet.rows} == {len(sheet.header)}

@@ -39,8 +39,8 @@ class ShiftParameters(msgspec.Struct, frozen=True, kw_only=True):
 class ShiftArtifact(Saved, frozen=True, kw_only=True):
     """Class weights under label shift: w = q/p, target prior over source prior.
 
-    Each line of ``draws`` holds the weights of one draw of source and target, neither clipped nor normalised.
-    Measures in the target take their uncertainty from these.
+    Each row of ``draws`` has the weights of one draw of source and target, neither clipped nor normalised.
+    Intervals on the target data use these draws.
     """
 
     parameters: ShiftParameters

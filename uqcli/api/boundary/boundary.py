@@ -160,7 +160,7 @@ def find_boundary(
     certify
         Risk, over calibration sets, that the precision on new data is below the bound; by algorithm smooth.
     compare
-        Whether to test, cross-validated, that the uncertainty improves on a single threshold.
+        Whether to test by cross-validation that the uncertainty improves on a single threshold.
     seed
         Seed of the splits of a certificate and a comparison.
 

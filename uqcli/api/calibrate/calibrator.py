@@ -169,7 +169,7 @@ class Calibrator(Fitted[CalibratorArtifact]):
         label : 0 and 1, or bool, shape (n,)
         weight : non-negative integers, shape (n,), optional
         bootstrap
-            Bootstrap resamplings for the intervals; 0 for none.
+            Bootstrap resamples for the intervals; 0 for none.
 
         Raises
         ------

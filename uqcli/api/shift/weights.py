@@ -99,7 +99,7 @@ def shift_weights(
     prior
         Class priors in the target data, for estimator known.
     bootstrap
-        Bootstrap resamplings for the intervals; None enables them for data of moderate size.
+        Bootstrap resamples for the intervals; None enables them for data of moderate size.
 
     Raises
     ------

@@ -60,7 +60,7 @@ class FindingOptions:
         f"(default: {defaults.ALGORITHM})",
         metavar="NAME",
     )
-    compare: bool = flag("Test, cross-validated, whether uncertainty helps; of several (A,B) keep the best.")
+    compare: bool = flag("Test by cross-validation if uncertainty helps; of several (A,B) keep the best.")
     certify: str | None = option("DELTA", "Certify --precision, at risk DELTA.")
     margin: str | None = option("Z", "Exceed --precision by Z standard errors.")
     shift: str | None = option("SHIFT.json", "Meet the bound under these class weights.")

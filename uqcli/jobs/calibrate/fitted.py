@@ -39,7 +39,7 @@ class CalibrateRequest:
     shift
         Class weights of target data, applied to the probabilities after the map.
     bootstrap
-        Bootstrap resamplings for the intervals; None enables them for data of moderate size.
+        Bootstrap resamples for the intervals; None enables them for data of moderate size.
     """
 
     data: DataRequest

@@ -27,7 +27,7 @@ class EvaluateRequest:
     confidence
         Confidence level of the intervals, in (0, 1).
     bootstrap, seed
-        Bootstrap resamplings for the intervals of calibrators' metrics, and the seed.
+        Bootstrap resamples for the intervals of calibrators' metrics, and the seed.
     shift
         Class weights of target data, for the coverage and precision there as well.
     """

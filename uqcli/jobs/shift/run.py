@@ -54,7 +54,7 @@ class ShiftRequest:
     prior
         Class priors of the target data in class order, for estimator known.
     bootstrap
-        Bootstrap resamplings for the intervals; None enables them for data of moderate size.
+        Bootstrap resamples for the intervals; None enables them for data of moderate size.
     """
 
     data: DataRequest
