@@ -62,12 +62,12 @@ def _summary(outcomes: Sequence[tuple[Study, Outcome]], listed: Sequence[Mapping
         for sheet in outcome.sheets
         if sheet.verdict
     ]
-    made = grid(["paper", "made again", "result"], rows)
+    made = grid(["paper", "table or figure", "result"], rows)
     others = grid(
         ["paper", "table or figure", "status", "reason"],
         [[each["paper"], each["what"], each["status"], each["reason"]] for each in listed],
     )
-    return f"## All tables and figures\n\n{made}\nNot made again:\n\n{others}"
+    return f"## All tables and figures\n\n{made}\nNot reproduced:\n\n{others}"
 
 
 def speed_page(outcomes: Sequence[tuple[Study, Outcome]], spent: Mapping[str, Mapping[str, Any]]) -> str:

@@ -56,11 +56,11 @@ DATA_TEXT = (
 NETWORK_TEXT = (
     "The networks have the paper's sizes and train for {epochs} epochs. Networks marked reg have "
     "a penalty of 1 and stop early by a tenth of the training rows. The penalty replaces dropout "
-    "and batch normalisation, which scikit-learn does not have. Those marked unreg have neither. "
-    "`uqcli calibrate --method heterogeneous --tree-data` learns a tree of depth 3 on the "
-    "training rows, and fits Platt maps of its parts to the calibration set. A cell contains the "
-    "mean AUC before and after, and the mean lift. Ours has a standard error over {runs} runs. "
-    "The paper's are means of the best three settings of nine."
+    "and batch normalisation, which scikit-learn does not have. Networks marked unreg have no "
+    "penalty and do not stop early. `uqcli calibrate --method heterogeneous --tree-data` learns a "
+    "tree of depth 3 on the training rows, and fits Platt maps of its parts to the calibration "
+    "set. A cell contains the mean AUC before and after, and the mean lift. Ours has a standard "
+    "error over {runs} runs. The paper's are means of the best three settings of nine."
 )
 JUDGED_TEXT = (
     "The paper draws box plots of these lifts. The last columns are the program's verdict on each "
@@ -227,7 +227,9 @@ def _tables(found: Found, data: Sequence[DataSet], sizes: Sequence[str]) -> Shee
         rows.append([f"{each.name}, ours", *cells])
     runs = len(next(iter(found.values())))
     text = [
-        DATA_TEXT.format(split="{:,} rows to train, {:,} to calibrate, {:,} to measure".format(*SIMULATED)),
+        DATA_TEXT.format(
+            split="{:,} rows for training, {:,} for calibration and {:,} for the test".format(*SIMULATED)
+        ),
         NETWORK_TEXT.format(epochs=EPOCHS, runs=runs),
         _trends(found, data, sizes),
     ]

@@ -154,9 +154,9 @@ def _bounds(found: dict[int, list[Repetition]], repetitions: int) -> Sheet:
             f"Theorem 4 {'held' if holds else 'DID NOT HOLD'} in every bin of every repetition. Errors "
             f"reached at most this part of their bound: {tight}.",
         ],
-        header=["rows", "Theorem 3 kept", "its largest bound", *METHODS],
+        header=["rows", "Theorem 3 held", "its largest bound", *METHODS],
         rows=rows,
-        verdict=f"Theorem 3 {'kept' if least >= LEVEL / 100 else 'NOT KEPT'} at {LEVEL} % (at least "
+        verdict=f"Theorem 3 {'held' if least >= LEVEL / 100 else 'NOT HELD'} at {LEVEL} % (at least "
         f"{100 * least:.1f} %), Theorem 4 {'held' if holds else 'NOT HELD'} in all of {repetitions} "
         "repetitions at each size",
     )
@@ -188,10 +188,10 @@ def _reliability(program: Program, say: Say) -> Sheet:
         title="Reliability curves in the target data (Proposition 1)",
         text=[
             TEXT.format(share=100 * TARGET[1])
-            + f"Each of three files has {DRAWN:,} rows. Labelled source data are for ten histogram bins, "
-            "unlabelled target data for the weights, and labelled target data for the test. The TCE does "
-            "not fall to 5 %. The fitted rates have sampling errors, which a test on as many rows can "
-            "detect."
+            + f"Each of three files has {DRAWN:,} rows. Labelled source data serve to fit ten histogram "
+            "bins, unlabelled target data to estimate the weights, and labelled target data as the test "
+            "set. The TCE does not fall to 5 %. The fitted rates have sampling errors, which a test on as "
+            "many rows can detect."
         ],
         header=["histogram calibration", "ECE", "TCE %", "Brier"],
         rows=rows,

@@ -112,7 +112,7 @@ def _by_part(found: Found, points: Sequence[Point], further: Sequence[Point], re
             "What the paper says, tested here at every size of shift and number of rows, within three "
             f"standard errors: {'; '.join(said)}.",
         ],
-        header=["target shares", "largest weight", *METHODS],
+        header=["target priors", "largest weight", *METHODS],
         rows=[
             [_shares(part), f"{_largest(part):.2f}", *_cells(found, (rows, part))] for rows, part in points
         ],
