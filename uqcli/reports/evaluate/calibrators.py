@@ -22,7 +22,7 @@ from uqcli.reports.evaluate.boundaries import (
     UNSEEN,
     Evaluated,
     each_alone,
-    short_names,
+    names_of,
 )
 from uqcli.reports.evaluate.difference import CalibratorDifference
 
@@ -124,4 +124,4 @@ class EvaluateCalibratorReport(Evaluated):
         return [*sentences, *kept, *apart, *several, *decided_by_single_rows(named), UNSEEN]
 
     def _names(self) -> list[str]:
-        return short_names(self.results)
+        return names_of(self.results)

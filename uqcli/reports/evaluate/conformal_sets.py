@@ -28,7 +28,7 @@ from uqcli.reports.evaluate.boundaries import (
     Evaluated,
     each_alone,
     intervals_in_words,
-    short_names,
+    names_of,
     verdicts,
 )
 from uqcli.reports.evaluate.difference import HEADER, SetDifference
@@ -186,7 +186,7 @@ class EvaluateConformalReport(Evaluated):
 
     def _table(self, *, brief: bool) -> Table:
         """Coverage and sizes of each rule's sets; differences have their intervals unless brief."""
-        header = ("", *short_names(self.results))
+        header = ("", *names_of(self.results))
         lines = [
             ("coverage", *(interval(measured.coverage) for _, _, measured in self.results)),
             ("mean set size", *(f"{measured.mean_set_size:.3f}" for _, _, measured in self.results)),
@@ -223,7 +223,7 @@ class EvaluateConformalReport(Evaluated):
             (printable(name), *(interval(part[name]) if name in part else "-" for part in parts))
             for name in names[:_MOST_ROWS]
         ]
-        header = (f"coverage by {what if what != 'size' else 'set size'}", *short_names(self.results))
+        header = (f"coverage by {what if what != 'size' else 'set size'}", *names_of(self.results))
         return Table(title="", header=header, rows=rows)
 
     def _notes(self) -> list[str]:
@@ -271,7 +271,7 @@ def _smaller(results: Results) -> list[str]:
     sizes = [measured.mean_set_size for _, _, measured in results]
     if sizes[0] == sizes[1]:
         return []
-    return [f"Use {short_names(results)[sizes.index(min(sizes))]}: its sets are smaller."]
+    return [f"Use {names_of(results)[sizes.index(min(sizes))]}: its sets are smaller."]
 
 
 def _on_empty(results: Results) -> list[str]:
