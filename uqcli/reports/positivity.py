@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 _BANDS, _LEAST_ROWS = 25, 20
 """Bands of equal width that scores are shown by; neighbours of fewer rows are taken together."""
 
+_FAINT: Final = 0.15
+"""Strength of the shade of ranges with hardly any rows, whose rates are mostly chance."""
+
 _MOST_CURVES: Final = 6
 _FARTHEST: Final = 1e300
 """Score up to which axes can be computed."""
@@ -85,21 +88,13 @@ class _Level:
 def positivity_figure(cells: Cells, boundaries: Sequence[Drawn]) -> Figure:
     """The map with boundaries drawn on it, and beside it one curve for each level of uncertainty."""
     span = _span(cells, boundaries)
-    ends = np.linspace(*span, _BANDS + 1)
-    levels = [_Level.of(row, ends) for row in cells.rows]
-    names = _names(cells.uncertainty_edges.tolist())
+    levels = _levels(cells, span)
 
     def draw(canvas: Canvas) -> None:
         left, right = panels(canvas, [1.15, 1])
-        _draw_map(left, levels, span, names, narrow=is_narrow(canvas))
-        for drawn, style in zip(boundaries, _styles(), strict=False):
-            _draw_boundary(left, drawn, len(levels), style)
-        if boundaries:
-            columns = 1 if is_narrow(canvas) else 2
-            left.legend(loc="lower left", bbox_to_anchor=(0, 1), frameon=False, ncols=columns, borderpad=0)
-        _draw_curves(right, levels, span, names)
-        for axes in (left, right):
-            axes.set_xlabel("score")
+        draw_map(left, cells, boundaries, narrow=is_narrow(canvas))
+        _draw_curves(right, levels, span, _names(cells.uncertainty_edges.tolist()))
+        right.set_xlabel("score")
 
     shown = "".join(f", with {boundary.name}" for boundary in boundaries)
     title = f"Positive rate by score and uncertainty{shown}"
@@ -113,12 +108,30 @@ def positivity_figure(cells: Cells, boundaries: Sequence[Drawn]) -> Figure:
     )
 
 
+def draw_map(axes: Axes, cells: Cells, boundaries: Sequence[Drawn], *, narrow: bool = False) -> None:
+    """Draw the positive rate by score and uncertainty, with boundaries on it."""
+    span = _span(cells, boundaries)
+    levels = _levels(cells, span)
+    _draw_rates(axes, levels, span, _names(cells.uncertainty_edges.tolist()), narrow=narrow)
+    for drawn, style in zip(boundaries, _styles(), strict=False):
+        _draw_boundary(axes, drawn, len(levels), style)
+    if boundaries:
+        columns = 1 if narrow else 2
+        axes.legend(loc="lower left", bbox_to_anchor=(0, 1), frameon=False, ncols=columns, borderpad=0)
+    axes.set_xlabel("score")
+
+
+def _levels(cells: Cells, span: tuple[float, float]) -> list[_Level]:
+    ends = np.linspace(*span, _BANDS + 1)
+    return [_Level.of(row, ends) for row in cells.rows]
+
+
 def _caption(boundaries: Sequence[Drawn]) -> str:
     """What to see in the map and in the curves."""
     decided = f" Rows right of the {boundaries[0].name} are flagged." if boundaries else ""
     return (
-        f"Darker: higher positive rate; grey: no rows.{decided} If bars of two curves do not overlap, the "
-        "same score has different positive rates."
+        f"Darker: higher positive rate; faint: few rows; grey: none.{decided} If bars of two curves do not "
+        "overlap, the same score has different positive rates."
     )
 
 
@@ -149,7 +162,7 @@ def _names(edges: Sequence[float]) -> list[str]:
     return [f"below {shown[0]}", *between, f"from {shown[-1]}"]
 
 
-def _draw_map(
+def _draw_rates(
     axes: Axes, levels: Sequence[_Level], span: tuple[float, float], names: Sequence[str], *, narrow: bool
 ) -> None:
     from matplotlib import colormaps
@@ -158,8 +171,11 @@ def _draw_map(
 
     norm, shading = Normalize(0, _highest(levels)), colormaps["Blues"].with_extremes(bad=_EMPTY)
     for number, level in enumerate(levels):
-        shades = np.ma.masked_invalid(level.rate)[None, :]
-        axes.pcolormesh(level.ends, [number, number + 1], shades, cmap=shading, norm=norm)
+        shades = shading(norm(np.ma.masked_invalid(level.rate)))[:, :3]
+        bands = np.diff(level.ends) * _BANDS / (span[1] - span[0])
+        strength = np.where(level.count, np.clip(level.count / bands / _LEAST_ROWS, _FAINT, 1), 1)
+        shades = 1 - strength[:, None] * (1 - shades)  # towards white
+        axes.pcolormesh(level.ends, [number, number + 1], shades[None, :, :])
     label = "uncertainty" if len(levels) == 1 else "uncertainty (up: less certain)"
     axes.set(ylabel=label, xlim=span, ylim=(0, len(levels)))
     step = -(-len(levels) // 12)
