@@ -9,37 +9,41 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from tests.documentation.pages import BLOCKS, ROOT, before
+from tests.documentation.pages import ROOT, chains
 
 COLUMNS = 80
 
 
-def output_of(block):
-    """What a block of shell commands prints on a terminal."""
+def outputs_of(chain):
+    """What blocks print on a terminal, one after another in one folder."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         shutil.copytree(ROOT / "sample_data", folder / "sample_data")
-        near, far = pty.openpty()
-        environment = {
-            "PATH": f"{Path(sys.executable).parent}:/usr/bin:/bin",
-            "COLUMNS": str(COLUMNS),
-            "TERM": "dumb",
-        }
-        process = subprocess.Popen(
-            ["bash", "-euo", "pipefail", "-c", before(block) + block.code],
-            cwd=folder,
-            env=environment,
-            stdin=subprocess.DEVNULL,
-            stdout=far,
-            stderr=subprocess.PIPE,
-        )
+        return [_output_of(block, folder) for block in chain]
+
+
+def _output_of(block, folder):
+    near, far = pty.openpty()
+    programs = {"sh": ["bash", "-euo", "pipefail", "-c"], "python": [sys.executable, "-c"]}
+    environment = {
+        "PATH": f"{Path(sys.executable).parent}:/usr/bin:/bin",
+        "COLUMNS": str(COLUMNS),
+        "TERM": "dumb",
+    }
+    with subprocess.Popen(
+        [*programs[block.language], block.code],
+        cwd=folder,
+        env=environment,
+        stdin=subprocess.DEVNULL,
+        stdout=far,
+        stderr=subprocess.PIPE,
+    ) as process:
         os.close(far)
         shown = _read(near)
         error = process.stderr.read().decode()
-        assert (process.wait(), error) == (0, ""), (block.name, shown, error)
+    assert (process.returncode, error) == (0, ""), (block.name, shown, error)
     return "".join(f"{line.rstrip()}\n" for line in shown.replace("\r\n", "\n").rstrip().split("\n"))
 
 
@@ -57,10 +61,10 @@ def _read(descriptor):
         pieces.append(piece)
 
 
-def write(blocks):
-    """Replace the shown outputs by those of now."""
-    with ThreadPoolExecutor(os.cpu_count()) as pool:
-        for block, shown in zip(blocks, pool.map(output_of, blocks), strict=True):
+def write(chain):
+    """Replace the shown outputs of a chain by those of now."""
+    for block, shown in zip(chain, outputs_of(chain), strict=True):
+        if block.output is not None:
             page = ROOT / block.name.rpartition("-")[0]
             text = page.read_text()
             old = f"{block.code}```\n\n```text\n{block.output}```"
@@ -69,4 +73,6 @@ def write(blocks):
 
 
 if __name__ == "__main__":
-    write([block for block in BLOCKS if block.output is not None])
+    for chain in chains():
+        if any(block.output is not None for block in chain):
+            write(chain)

@@ -15,7 +15,7 @@ PAGES = [README, ROOT / "CONTRIBUTING.md", ROOT / "sample_data" / "README.md", *
 class Block:
     """Code of a page that is marked to be run: ``<!-- run -->``, or ``<!-- run: needs -->`` above it.
 
-    A block that needs what stands ``before`` it runs after the blocks of its page above it.
+    A block that needs what stands ``before`` it runs after the block above it, in the same folder.
     """
 
     name: str
@@ -38,25 +38,20 @@ BLOCKS = [
 ]
 
 
-BLOCKS_BY_NAME = {block.name: block for block in BLOCKS}
+def chains():
+    """Blocks that need nothing else, each with those that run after it in the same folder (``before``)."""
+    found = []
+    for block in BLOCKS:
+        if block.needs == "":
+            found.append([block])
+        elif block.needs == "before":
+            found[-1].append(block)
+    return found
 
 
-def before(block):
-    """What the blocks above a block do, as a shell script; empty if it does not need them."""
-    if block.needs != "before":
-        return ""
-    page, _, number = block.name.rpartition("-")
-    above = [BLOCKS_BY_NAME[f"{page}-{each}"] for each in range(int(number))]
-    return "".join(f"({_as_shell(each)}) > /dev/null\n" for each in above)
-
-
-def _as_shell(block):
-    return block.code if block.language == "sh" else f"python - <<'END'\n{block.code}END\n"
-
-
-def needing(*needs):
+def needing(needs):
     """The blocks that need something, in the order of their page."""
-    found = [block for block in BLOCKS if block.needs in needs]
+    found = [block for block in BLOCKS if block.needs == needs]
     assert found, f"no block needs {needs}"
     return found
 
