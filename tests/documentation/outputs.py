@@ -1,6 +1,6 @@
-"""Write the output that the docs show under their commands; ``make outputs`` does it.
+"""Writes the output that the docs show under their commands (``make outputs``).
 
-An output is a ``text`` block right below a block that is run. It is what a terminal of 80 columns shows.
+An output is a ``text`` block directly below a block of commands, as a terminal of 80 columns shows it.
 """
 
 import os
@@ -18,7 +18,7 @@ COLUMNS = 80
 
 
 def output_of(block):
-    """What a block of shell commands prints on a terminal."""
+    """Return what a block of shell commands prints on a terminal."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         shutil.copytree(ROOT / "sample_data", folder / "sample_data")
@@ -49,7 +49,7 @@ def _read(descriptor):
     while True:
         try:
             piece = os.read(descriptor, 1 << 16)
-        except OSError:  # closed on the other side
+        except OSError:  # the process closed its end
             piece = b""
         if not piece:
             os.close(descriptor)
@@ -58,7 +58,7 @@ def _read(descriptor):
 
 
 def write(blocks):
-    """Replace the shown outputs by those of now."""
+    """Replace the outputs on the pages by current ones."""
     with ThreadPoolExecutor(os.cpu_count()) as pool:
         for block, shown in zip(blocks, pool.map(output_of, blocks), strict=True):
             page = ROOT / block.name.rpartition("-")[0]

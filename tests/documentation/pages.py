@@ -1,4 +1,4 @@
-"""The pages people read: where they are, and what of them is to be run."""
+"""The pages of the docs, and their blocks of code that tests run."""
 
 import re
 import subprocess
@@ -13,9 +13,9 @@ PAGES = [README, ROOT / "CONTRIBUTING.md", ROOT / "sample_data" / "README.md", *
 
 @dataclass(frozen=True)
 class Block:
-    """Code of a page that is marked to be run: ``<!-- run -->``, or ``<!-- run: needs -->`` above it.
+    """A block of code under the mark ``<!-- run -->`` or ``<!-- run: needs -->``.
 
-    A block that needs what stands ``before`` it runs after the blocks of its page above it.
+    A block that needs ``before`` runs after the blocks above it on its page.
     """
 
     name: str
@@ -42,42 +42,42 @@ BLOCKS_BY_NAME = {block.name: block for block in BLOCKS}
 
 
 def before(block):
-    """What the blocks above a block do, as a shell script; empty if it does not need them."""
+    """Return the blocks above a block as a shell script, or an empty string if it does not need them."""
     if block.needs != "before":
         return ""
     page, _, number = block.name.rpartition("-")
-    above = [BLOCKS_BY_NAME[f"{page}-{each}"] for each in range(int(number))]
-    return "".join(f"({_as_shell(each)}) > /dev/null\n" for each in above)
+    blocks_above = [BLOCKS_BY_NAME[f"{page}-{index}"] for index in range(int(number))]
+    return "".join(f"({_as_shell(above)}) > /dev/null\n" for above in blocks_above)
 
 
 def _as_shell(block):
     return block.code if block.language == "sh" else f"python - <<'END'\n{block.code}END\n"
 
 
-def needing(*needs):
-    """The blocks that need something, in the order of their page."""
-    found = [block for block in BLOCKS if block.needs in needs]
-    assert found, f"no block needs {needs}"
-    return found
+def blocks_needing(*needs):
+    """List the blocks with these needs, in the order of the pages."""
+    blocks = [block for block in BLOCKS if block.needs in needs]
+    assert blocks, f"no block needs {needs}"
+    return blocks
 
 
-def run(block, folder, *, before="", more=()):
-    """Run a block as it stands there, after something of ours; nothing may be said on standard error.
+def run(block, folder, *, before="", variables=()):
+    """Run a block after other code, and require an empty standard error.
 
     Parameters
     ----------
-    more
-        Of the environment, beside the programs.
+    variables
+    Environment variables besides PATH.
     """
     code = before + block.code
     languages = {"sh": ["bash", "-euo", "pipefail", "-c", code], "python": [sys.executable, "-c", code]}
-    environment = {**dict(more), "PATH": f"{Path(sys.executable).parent}:/usr/bin:/bin"}
-    done = subprocess.run(
+    environment = {**dict(variables), "PATH": f"{Path(sys.executable).parent}:/usr/bin:/bin"}
+    process = subprocess.run(
         languages[block.language], cwd=folder, capture_output=True, text=True, check=False, env=environment
     )
-    assert (done.returncode, done.stderr) == (0, ""), done.stdout
+    assert (process.returncode, process.stderr) == (0, ""), process.stdout
 
 
 def without_code(text):
-    """A page without its blocks of code."""
+    """Remove the blocks of code from a page."""
     return re.sub(r"^```.*?^```$", "", text, flags=re.DOTALL | re.MULTILINE)

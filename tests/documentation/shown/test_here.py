@@ -1,4 +1,4 @@
-"""What README and docs show is run as it stands there (``make blocks``)."""
+"""Tests that run the blocks of README and docs (``make blocks``)."""
 
 import shutil
 
@@ -6,11 +6,11 @@ import polars as pl
 import pytest
 
 from tests.documentation.outputs import output_of
-from tests.documentation.pages import before, needing, run
+from tests.documentation.pages import before, blocks_needing, run
 from tests.documentation.reference import ROOT
 
-SHOWN = [block for block in needing("", "before") if block.output is not None]
-SILENT = [block for block in needing("", "before") if block.output is None]
+SHOWN = [block for block in blocks_needing("", "before") if block.output is not None]
+SILENT = [block for block in blocks_needing("", "before") if block.output is None]
 
 
 @pytest.mark.parametrize("block", SHOWN, ids=lambda block: block.name)
@@ -33,10 +33,10 @@ train_label, holdout_label = (each.sum(axis=1) + random.normal(size=300) > 0 for
 """
 
 
-def test_the_ensemble_of_seeds(tmp_path):
-    (block,) = needing("xgboost")
+def test_the_ensemble_of_seeds_runs(tmp_path):
+    (block,) = blocks_needing("xgboost")
     run(block, tmp_path, before=ROWS)
-    written = pl.read_parquet(tmp_path / "members.parquet")
-    assert written.columns == [*(f"m_{seed}" for seed in range(10)), "label"]
-    assert written.select(pl.all_horizontal(pl.exclude("label").is_between(0, 1)).all()).item()
-    assert written["m_0"].to_list() != written["m_1"].to_list()
+    members = pl.read_parquet(tmp_path / "members.parquet")
+    assert members.columns == [*(f"m_{seed}" for seed in range(10)), "label"]
+    assert members.select(pl.all_horizontal(pl.exclude("label").is_between(0, 1)).all()).item()
+    assert members["m_0"].to_list() != members["m_1"].to_list()
