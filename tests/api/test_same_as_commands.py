@@ -244,7 +244,7 @@ def command(line, capfd):
 
 
 @pytest.mark.parametrize(("name", "arguments", "gives", "library"), CASES, ids=[case[0] for case in CASES])
-def test_the_api_gives_what_the_command_gives(given, capfd, tmp_path, name, arguments, gives, library):
+def test_the_api_and_the_command_give_equal_results(given, capfd, tmp_path, name, arguments, gives, library):
     line = f"{name} {arguments}"
     if gives == SAVED:
         command(f"{line} -q -o cli.json", capfd)

@@ -101,7 +101,7 @@ def test_apply_adds_the_bins_of_the_grid(uqcli, data, frame, tmp_path):
 
 
 @pytest.mark.parametrize("binning", [b for b in Binning if not b.cuts_uncertainty])
-def test_binnings_of_the_score_alone(uqcli, data, frame, binning):
+def test_binnings_of_the_score_have_no_uncertainty_edges(uqcli, data, frame, binning):
     grid = grid_of(uqcli, data, "--binning", binning)
     edges = grid["score_edges"][0]
     assert grid["uncertainty_edges"] == []

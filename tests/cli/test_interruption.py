@@ -283,7 +283,7 @@ def test_closed_streams_do_not_end_up_in_files(single, tmp_path, numbers):
         assert shown.returncode == 0
 
 
-def test_concurrent_writers_of_one_output_leave_a_whole_file(single, tmp_path, folder):
+def test_concurrent_writers_of_one_output_leave_a_complete_file(single, tmp_path, folder):
     """``make faults`` tests eight writers, some of them killed."""
     output = folder / "o.csv"
     rows = tmp_path / "rows.csv"

@@ -49,7 +49,7 @@ def test_two_classes_equal_one_score():
     assert many.least_of_a_class == one.least_of_a_class
 
 
-def test_rows_are_pooled_and_resampled_whole():
+def test_pairs_are_pooled_and_resampled_by_row():
     before, after, label, weight = paired_rows(4)
     twice = [np.concatenate([column, column]) for column in (before, after, label, weight)]
     pairs, doubled = PairedClassCounts.of(before, after, label, weight), PairedClassCounts.of(*twice)

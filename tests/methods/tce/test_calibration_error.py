@@ -114,7 +114,7 @@ def test_row_order_and_repetition_do_not_matter(rows, random):
 
 
 @given(ROWS, st.sampled_from([ScoreBinning.PAVA, ScoreBinning.PAVA_BC, ScoreBinning.QUANTILE]))
-def test_bins_follow_the_order_of_scores_alone(rows, binning):
+def test_bins_depend_only_on_the_order_of_scores(rows, binning):
     """An increasing transformation of the scores changes no bin."""
     score, label = np.array([s + 0.0 for s, _ in rows]), np.array([y for _, y in rows])
     relabelled = np.searchsorted(np.unique(score), score) / (len(rows) + 1)
@@ -168,15 +168,15 @@ def test_the_calibration_line_maximises_the_likelihood(rows):
 
 
 @pytest.mark.parametrize(
-    ("score", "label", "alone"),
+    ("score", "label", "has_in_the_large"),
     [
-        ([0.1, 0.2, 0.9], [0, 0, 1], True),  # a score separates the classes
-        ([0.1, 0.2, 0.9], [1, 1, 0], True),  # the other way round
+        ([0.1, 0.2, 0.9], [0, 0, 1], True),  # scores separate the classes
+        ([0.1, 0.2, 0.9], [1, 1, 0], True),  # scores separate the classes in reverse order
         ([0.4, 0.4, 0.4], [0, 1, 1], True),
         ([0.1, 0.5], [0, 0], False),
     ],
 )
-def test_without_a_maximum_there_is_no_line(score, label, alone):
+def test_without_a_likelihood_maximum_there_is_no_calibration_line(score, label, has_in_the_large):
     line = calibration_line(pool(np.array(score), np.array(label) == 1))
     assert (line.intercept, line.slope) == (None, None)
-    assert (line.in_the_large is not None) == alone
+    assert (line.in_the_large is not None) == has_in_the_large
