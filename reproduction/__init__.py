@@ -1,10 +1,10 @@
-"""The papers' results, made again by the program itself: ``python -m reproduction``."""
+"""Reproduces the results of the papers with uqcli: ``python -m reproduction``."""
 
 import os
 
 from uqcli.cli.process.surroundings import compute_alike
 
-compute_alike()  # as the commands that it runs do
-for _name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"):  # read when numpy is loaded
-    # sums of models that are trained run in one order; studies run side by side
+compute_alike()  # as the commands do
+for _name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"):  # numpy reads them when it is loaded
+    # one thread keeps the order of sums in training; studies run in parallel
     os.environ.setdefault(_name, "1")

@@ -1,4 +1,4 @@
-"""``python -m reproduction``: every study, then the pages."""
+"""Runs every study, then writes the pages: ``python -m reproduction``."""
 
 from __future__ import annotations
 
@@ -27,61 +27,63 @@ SMALLER = (
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run what has no kept result, then write the pages.
+    """Run the studies without a kept result, then write the pages.
 
     Returns
     -------
-    Exit code: 1 if a study failed; the others are finished all the same.
+    Exit code: 1 if a study failed; the other studies finish nevertheless.
     """
-    given = _parsed(arguments)
-    kept = given.keep / ("quick" if given.quick else "whole")
-    kept.mkdir(parents=True, exist_ok=True)
-    chosen = [study for study in STUDIES if not given.study or study.name in given.study]
+    options = _parse(arguments)
+    results_folder = options.keep / ("quick" if options.quick else "whole")
+    results_folder.mkdir(parents=True, exist_ok=True)
+    studies = [study for study in STUDIES if not options.study or study.name in options.study]
     waiting = []
-    for study in chosen:
-        if given.again:
-            _place(kept, study).unlink(missing_ok=True)
-        if _place(kept, study).exists():
+    for study in studies:
+        if options.again:
+            _result_path(results_folder, study).unlink(missing_ok=True)
+        if _result_path(results_folder, study).exists():
             _say(f"{study.name}: kept")
         else:
             waiting.append(study)
-    failed = _run_all(waiting, QUICK if given.quick else WHOLE, kept)
-    ready = [study for study in STUDIES if _place(kept, study).exists()]
-    _write(ready, kept, given.out, SMALLER if given.quick else "")
+    failed = _run_all(waiting, QUICK if options.quick else WHOLE, results_folder)
+    ready = [study for study in STUDIES if _result_path(results_folder, study).exists()]
+    _write(ready, results_folder, options.out, SMALLER if options.quick else "")
     return int(failed)
 
 
-def _place(kept: Path, study: Study) -> Path:
-    return kept / f"{study.name}.json"
+def _result_path(results_folder: Path, study: Study) -> Path:
+    return results_folder / f"{study.name}.json"
 
 
-def _run_all(studies: Sequence[Study], scale: Scale, kept: Path) -> bool:
-    """Run studies side by side, then one by one those that are timed; tell whether any failed."""
+def _run_all(studies: Sequence[Study], scale: Scale, results_folder: Path) -> bool:
+    """Run studies in parallel, then the timed ones one by one; return whether any failed."""
     stopped = Event()
     with ThreadPoolExecutor(os.cpu_count()) as pool:
-        together = [
-            pool.submit(_succeeds, study, scale, kept, stopped) for study in studies if not study.runs_alone
+        futures = [
+            pool.submit(_succeeds, study, scale, results_folder, stopped)
+            for study in studies
+            if not study.runs_alone
         ]
         try:
-            succeeded = [each.result() for each in together]
+            succeeded = [future.result() for future in futures]
         except KeyboardInterrupt:
             stopped.set()
             pool.shutdown(cancel_futures=True)
             raise
-    succeeded += [_succeeds(study, scale, kept, stopped) for study in studies if study.runs_alone]
+    succeeded += [_succeeds(study, scale, results_folder, stopped) for study in studies if study.runs_alone]
     return not all(succeeded)
 
 
-def _succeeds(study: Study, scale: Scale, kept: Path, stopped: Event) -> bool:
+def _succeeds(study: Study, scale: Scale, results_folder: Path, stopped: Event) -> bool:
     try:
-        _run(study, scale, kept, stopped)
+        _run(study, scale, results_folder, stopped)
     except Exception as error:
         _say(f"{study.name} FAILED: {type(error).__name__}: {error}")
         return False
     return True
 
 
-def _parsed(arguments: Sequence[str] | None) -> argparse.Namespace:
+def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m reproduction", description=__doc__)
     parser.add_argument("--study", action="append", choices=[study.name for study in STUDIES])
     parser.add_argument("--quick", action="store_true", help="fewer seeds and rows")
@@ -93,11 +95,13 @@ def _parsed(arguments: Sequence[str] | None) -> argparse.Namespace:
     return parser.parse_args(arguments)
 
 
-def _run(study: Study, scale: Scale, kept: Path, stopped: Event) -> None:
+def _run(study: Study, scale: Scale, results_folder: Path, stopped: Event) -> None:
     start = time.perf_counter()
 
     def say(text: str) -> None:
-        if stopped.is_set():  # a signal reaches the main thread and the commands, but no thread of a study
+        if (
+            stopped.is_set()
+        ):  # a signal reaches the main thread and the commands, but not the threads of studies
             raise KeyboardInterrupt
         _say(f"{study.name} {time.perf_counter() - start:4.0f} s: {text}")
 
@@ -107,25 +111,29 @@ def _run(study: Study, scale: Scale, kept: Path, stopped: Event) -> None:
     say(f"done, {program.commands} commands")
     spent = {"commands": program.commands, "seconds": time.perf_counter() - start}
     text = json.dumps({"outcome": outcome.kept(), "spent": spent}, indent=1, allow_nan=False)
-    part = kept / f"{study.name}.part"
+    part = results_folder / f"{study.name}.part"
     part.write_text(text + "\n")
-    part.replace(_place(kept, study))
+    part.replace(_result_path(results_folder, study))
 
 
-def _write(ready: Sequence[Study], kept: Path, out: Path, scale: str) -> None:
-    found = {study.name: json.loads(_place(kept, study).read_text()) for study in ready}
-    outcomes = [(study, Outcome.from_kept(found[study.name]["outcome"])) for study in ready]
+def _write(ready: Sequence[Study], results_folder: Path, out: Path, scale: str) -> None:
+    kept_results = {
+        study.name: json.loads(_result_path(results_folder, study).read_text()) for study in ready
+    }
+    outcomes = [(study, Outcome.from_kept(kept_results[study.name]["outcome"])) for study in ready]
     (out / "images").mkdir(parents=True, exist_ok=True)
-    for picture in (each for _, outcome in outcomes for sheet in outcome.sheets for each in sheet.pictures):
+    for picture in (
+        figure for _, outcome in outcomes for sheet in outcome.sheets for figure in sheet.pictures
+    ):
         (out / "images" / picture.name).write_text(picture.svg)
-    (out / "reproduction.md").write_text(results_page(outcomes, _listed(ready), scale))
-    spent = {name: each["spent"] for name, each in found.items()}
+    (out / "reproduction.md").write_text(results_page(outcomes, _not_reproduced(ready), scale))
+    spent = {name: result["spent"] for name, result in kept_results.items()}
     (out / "speed.md").write_text(speed_page(outcomes, spent))
     _say(f"written: {out / 'reproduction.md'}")
 
 
-def _listed(ready: Sequence[Study]) -> list[dict[str, str]]:
-    """What is not made again, with the tables of studies that have not run."""
+def _not_reproduced(ready: Sequence[Study]) -> list[dict[str, str]]:
+    """List what is not reproduced, with the tables of studies that have not run."""
     values = read()
     names = {study.name for study in ready}
     waiting = [
@@ -136,10 +144,10 @@ def _listed(ready: Sequence[Study]) -> list[dict[str, str]]:
     with_tables = {table["study"] for table in values["table"]}
     for study in STUDIES:
         if study.name not in names | with_tables:
-            paper, _, what = study.heading.lower().partition(": ")
-            if not what:
-                paper, what = "ours", paper
-            waiting.append({"paper": paper, "what": what, "status": "not yet run", "reason": WAITS})
+            paper, _, item = study.heading.lower().partition(": ")
+            if not item:
+                paper, item = "ours", paper
+            waiting.append({"paper": paper, "what": item, "status": "not yet run", "reason": WAITS})
     return [*waiting, *values["listed"]]
 
 

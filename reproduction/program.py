@@ -1,4 +1,4 @@
-"""The program, run as anybody runs it: a process, arguments in, one JSON object out."""
+"""Runs uqcli as a process, and reads its JSON report."""
 
 from __future__ import annotations
 
@@ -13,25 +13,25 @@ from pathlib import Path
 from typing import Any
 
 INFEASIBLE = 4
-"""The program's exit code where no boundary meets its bound."""
+"""Exit code if no boundary meets its bound."""
 
 
 class ProgramError(Exception):
-    """A command failed that must not."""
+    """A command failed unexpectedly."""
 
 
 @dataclass(kw_only=True)
 class Program:
-    """Commands in one folder.
+    """Runs commands in one folder.
 
     Attributes
     ----------
     folder
-        Where they run; what they write stays there.
+        Working directory of the commands, with their outputs.
     commands
-        How many have run.
+        Number of commands so far.
     last
-        Seconds that the last one took.
+        Seconds of the last command.
     """
 
     folder: Path
@@ -39,40 +39,44 @@ class Program:
     last: float = 0.0
 
     def run(self, *arguments: object, allowed: tuple[int, ...] = (0,)) -> dict[str, Any] | None:
-        """The JSON report of one command; None where it failed in an allowed way without one.
+        """Run a command and return its JSON report; None if it failed in an allowed way without a report.
 
         Raises
         ------
         ProgramError
-            It failed otherwise.
+            The command failed otherwise.
         """
         line = [sys.executable, "-m", "uqcli", *map(str, arguments), "--json", "--no-config"]
         environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[1])}
         start = time.perf_counter()
-        done = subprocess.run(
+        process = subprocess.run(
             line, cwd=self.folder, capture_output=True, text=True, check=False, env=environment
         )
         self.last = time.perf_counter() - start
         self.commands += 1
-        if done.returncode not in allowed:
-            raise ProgramError(f"uqcli {' '.join(line[3:])}: exit {done.returncode}: {done.stderr.strip()}")
-        report: dict[str, Any] | None = json.loads(done.stdout) if done.stdout.strip() else None
+        if process.returncode not in allowed:
+            raise ProgramError(
+                f"uqcli {' '.join(line[3:])}: exit {process.returncode}: {process.stderr.strip()}"
+            )
+        report: dict[str, Any] | None = json.loads(process.stdout) if process.stdout.strip() else None
         return report
 
     def read(self, name: str) -> str:
-        """What a command has written into the folder."""
+        """Read a file that a command wrote into the folder."""
         return (self.folder / name).read_text()
 
 
-def measured(program: Program, artifacts: Sequence[str], rows: str) -> dict[str, dict[str, Any]]:
-    """Metrics on labelled rows by file of a saved model; one command measures them all."""
+def evaluate_rules(program: Program, artifacts: Sequence[str], rows: str) -> dict[str, dict[str, Any]]:
+    """Return the metrics on labelled rows by rule file; one command evaluates all rules."""
     report = program.run("evaluate", *artifacts, rows)
     assert report is not None
-    return {each["artifact"]: each["metrics"] for each in report["results"]}
+    return {result["artifact"]: result["metrics"] for result in report["results"]}
 
 
 def recalls(program: Program, rows: str) -> dict[str, float]:
-    """Recall on labelled rows by name of each boundary in the folder."""
+    """Return the recall on labelled rows by name of each boundary in the folder."""
     boundaries = sorted(path.name for path in program.folder.glob("*.json"))
-    found = measured(program, boundaries, rows) if boundaries else {}
-    return {name.removesuffix(".json"): each["recall"]["value"] for name, each in found.items()}
+    metrics_by_name = evaluate_rules(program, boundaries, rows) if boundaries else {}
+    return {
+        name.removesuffix(".json"): metrics["recall"]["value"] for name, metrics in metrics_by_name.items()
+    }

@@ -1,4 +1,4 @@
-"""A published value among values of many seeds."""
+"""Compares a published value with the values of many seeds."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, kw_only=True)
 class Spread:
-    """Values over seeds, and where one more lies.
+    """Range of the values over seeds, and the rank of the published value.
 
     Attributes
     ----------
     place
-        Share of the seeds below the published value, equal ones counted half.
+        Share of the seeds below the published value; equal values count half.
     inside
-        Whether it lies between the lowest and the highest.
+        Whether the published value is in the range of the seeds.
     """
 
     low: float
@@ -27,12 +27,12 @@ class Spread:
 
 
 def spread(values: Sequence[float], published: float, digits: int) -> Spread:
-    """Place a value printed with so many decimals; ours are rounded alike first.
+    """Rank a published value among our values, rounded to the same number of decimals.
 
     Parameters
     ----------
     values
-        One a seed, at least one.
+        One value per seed, at least one.
     """
     rounded = sorted(round(value, digits) for value in values)
     below = sum(value < published for value in rounded)

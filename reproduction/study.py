@@ -1,4 +1,4 @@
-"""What a study gives: sections of the page, as plain data that can be kept."""
+"""Results of a study: sections of the page, as plain data for JSON."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ Row = list[str]
 
 @dataclass(frozen=True, kw_only=True)
 class Sheet:
-    """One table of the page, one figure, or both.
+    """A table of the page, a figure, or both.
 
     Attributes
     ----------
     verdict
-        One line on whether it agrees, for the summary; empty: not in the summary.
+        One line for the summary on whether it agrees; empty if it is not in the summary.
     """
 
     title: str
@@ -31,26 +31,26 @@ class Sheet:
 
     @classmethod
     def from_kept(cls, kept: dict[str, Any]) -> Sheet:
-        """What ``Outcome.kept`` wrote."""
-        return cls(**{**kept, "pictures": [Picture(**each) for each in kept.get("pictures", [])]})
+        """Read a sheet that ``Outcome.kept`` wrote."""
+        return cls(**{**kept, "pictures": [Picture(**picture) for picture in kept.get("pictures", [])]})
 
 
 @dataclass(frozen=True, kw_only=True)
 class Scale:
-    """How much is run.
+    """Amount of work of a run.
 
     Attributes
     ----------
     seeds
-        Of studies whose commands are quick.
+        Number of seeds of studies with quick commands.
     few_seeds
-        Of the others.
+        Number of seeds of the other studies.
     rows
-        Of large simulated files.
+        Number of rows of large simulated files.
     grids
-        Numbers of bins, and of bounds, that are tried.
+        How many numbers of bins, and how many bounds, are tried.
     repetitions
-        Of what the library does without a process.
+        Number of repetitions in the Python API, without a process.
     """
 
     seeds: int
@@ -66,35 +66,35 @@ QUICK = Scale(seeds=1, few_seeds=1, rows=50_000, grids=1, repetitions=10)
 
 @dataclass(frozen=True, kw_only=True)
 class Outcome:
-    """The page's part of a study, and the times, which are no part of it."""
+    """The sheets of a study on the page, and its times, which are on another page."""
 
     sheets: list[Sheet]
     times: list[Row] = field(default_factory=list)
 
     def kept(self) -> dict[str, Any]:
-        """The form kept as JSON."""
+        """Return the content of the JSON file."""
         return asdict(self)
 
     @classmethod
     def from_kept(cls, kept: dict[str, Any]) -> Outcome:
-        """What ``kept`` wrote."""
-        return cls(sheets=[Sheet.from_kept(each) for each in kept["sheets"]], times=kept["times"])
+        """Read an outcome that ``kept`` wrote."""
+        return cls(sheets=[Sheet.from_kept(sheet) for sheet in kept["sheets"]], times=kept["times"])
 
 
 @dataclass(frozen=True, kw_only=True)
 class Study:
-    """One part of the work that can be done by itself.
+    """A part of the reproduction that runs by itself.
 
     Attributes
     ----------
     name
-        Of its file of results.
+        Name of its file of results.
     heading
-        Of its part of the page.
+        Heading of its section of the page.
     run
-        From a program in an empty folder, the scale and a printer of progress to the outcome.
+        Function of a program in an empty folder, the scale and a printer of progress; returns the outcome.
     runs_alone
-        Whether no other study may run beside it, since it reports times.
+        Whether it runs alone, because it reports times.
     """
 
     name: str

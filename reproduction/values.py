@@ -1,4 +1,4 @@
-"""What the papers print."""
+"""Published values of the papers."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ FILE = Path(__file__).with_name("values.toml")
 
 @dataclass(frozen=True, kw_only=True)
 class PublishedRow:
-    """One line of a table: how it was made, and its values."""
+    """A row of a table: its settings and its values."""
 
     label: str
     settings: dict[str, Any]
@@ -21,12 +21,12 @@ class PublishedRow:
 
 @dataclass(frozen=True, kw_only=True)
 class PublishedTable:
-    """One table of the calibration paper.
+    """A table of the calibration paper.
 
     Attributes
     ----------
     reason
-        Why it cannot be met, if so.
+        Why it cannot be reproduced; empty if it can.
     """
 
     key: str
@@ -41,14 +41,14 @@ class PublishedTable:
 
 
 def read() -> dict[str, Any]:
-    """The whole file."""
+    """Read the whole file."""
     with FILE.open("rb") as file:
         return tomllib.load(file)
 
 
 def tables_of(study: str) -> list[PublishedTable]:
-    """The tables that one study makes again."""
-    return [_table(each) for each in read()["table"] if each["study"] == study]
+    """List the tables that a study reproduces."""
+    return [_table(table) for table in read()["table"] if table["study"] == study]
 
 
 def _table(raw: dict[str, Any]) -> PublishedTable:

@@ -1,7 +1,7 @@
-"""Make the sample files: out-of-fold predictions of tree ensembles on scikit-learn's digits.
+"""Makes the sample files: out-of-fold predictions of tree ensembles on scikit-learn's digits.
 
-The models are modest on purpose (shallow trees on 4 x 4 thumbnails), so that precision costs recall.
-The files come out byte for byte the same under the same library versions.
+The models are weak on purpose (shallow trees on 4 x 4 thumbnails), so that precision costs recall.
+Equal library versions write files with equal bytes.
 """
 
 from __future__ import annotations
@@ -36,23 +36,23 @@ def thumbnails(images: Floats) -> Floats:
 def undersample(rows: Ints, label: Ints, rng: np.random.Generator) -> Ints:
     """Keep all positives among the rows and one negative in ``UNDERSAMPLING``."""
     negatives = rows[label[rows] == 0]
-    kept = rng.choice(negatives, len(negatives) // UNDERSAMPLING, replace=False)
-    return np.concatenate([rows[label[rows] == 1], kept])
+    sampled_negatives = rng.choice(negatives, len(negatives) // UNDERSAMPLING, replace=False)
+    return np.concatenate([rows[label[rows] == 1], sampled_negatives])
 
 
 def out_of_fold(
     pixels: Floats, target: Ints, digit: Ints, *, depth: int, leaf: int, undersampled: bool
 ) -> Floats:
-    """Class probabilities of each member for rows it was not trained on.
+    """Return the class probabilities of each member for rows it was not trained on.
 
     Returns
     -------
     float64, shape (MEMBERS, n, classes)
-        Each member is a tree on its own bootstrap sample, after its own undersampling if asked for.
+        Each member is a tree on a bootstrap sample, drawn after undersampling if ``undersampled``.
     """
     rng = np.random.default_rng(SEED)
     probability = np.empty((MEMBERS, len(target), len(np.unique(target))))
-    # Folds follow the digits, so that every digit is in every training part.
+    # Folds are stratified by digit, so that every digit is in every training set.
     for train, held_out in StratifiedKFold(FOLDS, shuffle=True, random_state=SEED).split(pixels, digit):
         for member in range(MEMBERS):
             rows = undersample(train, target, rng) if undersampled else train
@@ -64,19 +64,19 @@ def out_of_fold(
 
 
 def beta_entropy(probability: Floats) -> Floats:
-    """Differential entropy in nats of the Beta with the members' mean and variance.
+    """Return the differential entropy, in nats, of the beta distribution with the members' mean and variance.
 
     Parameters
     ----------
     probability : float64, shape (MEMBERS, n)
     """
-    # Members that agree exactly, or all say 0 or 1, match no Beta: its entropy would be minus infinity.
-    # So the mean is kept 0.001 away from 0 and 1, the standard deviation is at least 0.001, and the
-    # variance stays below that of a coin of the same mean.
+    # No beta distribution fits members that agree exactly, or are all 0 or 1: its entropy would be
+    # minus infinity. So the mean is at least 0.001 away from 0 and 1, and the standard deviation is
+    # at least 0.001. The variance stays below that of a Bernoulli variable with the same mean.
     mean = np.clip(probability.mean(axis=0), 1e-3, 1 - 1e-3)
-    coin = mean * (1 - mean)
-    variance = np.clip(probability.var(axis=0), 1e-6, 0.99 * coin)
-    strength = coin / variance - 1
+    bernoulli_variance = mean * (1 - mean)
+    variance = np.clip(probability.var(axis=0), 1e-6, 0.99 * bernoulli_variance)
+    strength = bernoulli_variance / variance - 1
     a, b = mean * strength, (1 - mean) * strength
     entropy: Floats = (
         betaln(a, b) - (a - 1) * digamma(a) - (b - 1) * digamma(b) + (a + b - 2) * digamma(a + b)
@@ -85,15 +85,15 @@ def beta_entropy(probability: Floats) -> Floats:
 
 
 def millionths(probability: Floats) -> Ints:
-    """Probabilities in whole millionths, each row adding up to a million exactly."""
+    """Round probabilities to integer millionths; each row sums to exactly one million."""
     parts = np.rint(probability * MILLION).astype(np.int64)
-    # Rounding leaves a few millionths over; on the largest class they are relatively least.
+    # The largest class takes the rounding error, where its relative size is smallest.
     parts[np.arange(len(parts)), parts.argmax(axis=1)] += MILLION - parts.sum(axis=1)
     return parts
 
 
 def write(name: str, header: Sequence[str], table: Iterable[Sequence[str]], rows: Ints) -> None:
-    """Write the header and the chosen rows as CSV beside this script."""
+    """Write the header and the chosen rows as a CSV file beside this script."""
     lines = [",".join(line) for line in table]
     text = "\n".join([",".join(header), *(lines[row] for row in rows), ""])
     (HERE / name).write_text(text, encoding="utf-8", newline="\n")
@@ -101,7 +101,7 @@ def write(name: str, header: Sequence[str], table: Iterable[Sequence[str]], rows
 
 
 def binary_table(pixels: Floats, digit: Ints) -> list[list[str]]:
-    """Lines of id, score, uncertainty, label and digit for "is this digit even"."""
+    """Return lines of id, score, uncertainty, label and digit for "is this digit even"."""
     label = (digit % 2 == 0).astype(np.int64)
     members = out_of_fold(pixels, label, digit, depth=4, leaf=5, undersampled=True)[:, :, 1]
     columns = zip(members.mean(axis=0), beta_entropy(members), label, digit, strict=True)
@@ -112,7 +112,7 @@ def binary_table(pixels: Floats, digit: Ints) -> list[list[str]]:
 
 
 def ten_class_table(pixels: Floats, digit: Ints) -> list[list[str]]:
-    """Lines of id, ten class probabilities and label for "which digit is this"."""
+    """Return lines of id, ten class probabilities and label for "which digit is this"."""
     parts = millionths(out_of_fold(pixels, digit, digit, depth=6, leaf=3, undersampled=False).mean(axis=0))
     return [
         [f"{row:05d}", *(f"{part / MILLION:.6f}" for part in line), str(d)]

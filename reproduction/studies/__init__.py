@@ -1,4 +1,4 @@
-"""The studies, in the order of the page."""
+"""Lists the studies in the order of the page."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Share of positives against the score by evidence, beside Theorem 3.1 [UB figures 1 and 3]."""
+"""Positive rate by score and evidence, compared with Theorem 3.1 [UB figures 1 and 3]."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from reproduction.gaussian import Say
-from reproduction.picture import BLUE, GREEN, GREY, RED, Picture, drawn
+from reproduction.picture import BLUE, GREEN, GREY, RED, Picture, draw_svg
 from reproduction.program import Program
 from reproduction.study import Outcome, Row, Scale, Sheet, Study
 
@@ -15,15 +15,15 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 Level = tuple[dict[str, Any], list[dict[str, Any]]]
-"""A curve of the theorem, and bins of the rows of its evidence."""
+"""A curve of the theorem, and the score bins of the rows with its evidence."""
 
 TAUS = (1, 3, 10)
 SHOWN = (0.2, 0.5, 0.8)
 LEAST_EXPECTED = 5.0
 BINS = 1000
-"""So many that no bin holds two of the scores that rows of one level can have (evidence up to 200)."""
+"""Enough for each bin to contain at most one possible score of a level (evidence up to 200)."""
 BANDS, LEAST_SHOWN = 40, 1000
-"""Of the picture: bands of scores, and rows below which a band is not shown."""
+"""Bands of scores in the picture, and the smallest number of rows of a shown band."""
 MAP, MAPPED, BOUND = "positivity.svg", "0.01,0.02,0.04,0.08,0.16,0.3", 0.6
 TEXT = (
     "uqcli simulated the rows of a posterior network (omega 0.5, xi 0.25). At each level of "
@@ -35,21 +35,21 @@ TEXT = (
 
 
 def run(program: Program, scale: Scale, say: Say) -> Outcome:
-    """All levels of undersampling."""
+    """Run all levels of undersampling."""
     rows: list[Row] = []
-    shown: dict[int, list[Level]] = {}
+    levels_by_tau: dict[int, list[Level]] = {}
     agree = 0
     for tau in TAUS:
         say(f"positivity by score and evidence, tau {tau}")
-        drawn = ("simulate", "posterior", "--tau", tau, "--rows", scale.rows, "-o", f"tau-{tau}.parquet")
-        curves = program.run(*drawn)
-        binned = ("--binning", "equispaced", "--n-bins", BINS)
-        found = program.run("tce", f"tau-{tau}.parquet", "--by", "evidence", *binned)
+        simulation = ("simulate", "posterior", "--tau", tau, "--rows", scale.rows, "-o", f"tau-{tau}.parquet")
+        curves = program.run(*simulation)
+        binning_options = ("--binning", "equispaced", "--n-bins", BINS)
+        report = program.run("tce", f"tau-{tau}.parquet", "--by", "evidence", *binning_options)
         assert curves is not None
-        assert found is not None
-        groups = {group["name"]: group for group in found["groups"]}
-        shown[tau] = [(curve, groups[str(curve["evidence"])]["bins"]) for curve in curves["curves"]]
-        for curve, bins in shown[tau]:
+        assert report is not None
+        groups = {group["name"]: group for group in report["groups"]}
+        levels_by_tau[tau] = [(curve, groups[str(curve["evidence"])]["bins"]) for curve in curves["curves"]]
+        for curve, bins in levels_by_tau[tau]:
             row, misfit, spread = _level(tau, curve, bins)
             rows.append(row)
             agree += abs(misfit - 1) <= 3 * spread
@@ -60,16 +60,16 @@ def run(program: Program, scale: Scale, say: Say) -> Outcome:
         rows=rows,
         verdict=f"simulated part reproduced: {agree} of {len(rows)} levels follow Theorem 3.1 within three "
         "standard deviations; the Criteo part is out of reach (the authors' data and network)",
-        pictures=[_curves(shown)],
+        pictures=[_curves(levels_by_tau)],
     )
     return Outcome(sheets=[sheet, _map(program, scale)])
 
 
-def _curves(shown: dict[int, list[Level]]) -> Picture:
-    """The theorem's curves with what was found on them."""
+def _curves(levels_by_tau: dict[int, list[Level]]) -> Picture:
+    """Draw the curves of the theorem, with the positive rates."""
 
     def draw(panels: list[Axes]) -> None:
-        for axes, (tau, levels) in zip(panels, shown.items(), strict=True):
+        for axes, (tau, levels) in zip(panels, levels_by_tau.items(), strict=True):
             axes.plot([0, 1], [0, 1], color=GREY, linestyle=(0, (4, 3)), label="the score itself")
             for (curve, bins), colour in zip(levels, (BLUE, GREEN, RED), strict=True):
                 name = f"{curve['evidence']} training rows"
@@ -85,38 +85,40 @@ def _curves(shown: dict[int, list[Level]]) -> Picture:
         caption="Lines: Theorem 3.1. Dots: positive rates found, in equally wide bands of scores. With "
         "different amounts of evidence, the same score has different positive rates. If training "
         "leaves out negatives, scores are far too high.",
-        svg=drawn(len(TAUS), draw, below=0.35),
+        svg=draw_svg(len(TAUS), draw, below=0.35),
     )
 
 
 def _points(bins: list[dict[str, Any]]) -> tuple[list[float], list[float]]:
-    """Mean score and share of positives in bands with rows enough to tell a share."""
+    """Return the mean score and positive rate of the bands with enough rows."""
     bands: dict[int, list[dict[str, Any]]] = {}
-    for each in bins:
-        if each["count"]:
-            bands.setdefault(int(each["mean_score"] * BANDS), []).append(each)
+    for score_bin in bins:
+        if score_bin["count"]:
+            bands.setdefault(int(score_bin["mean_score"] * BANDS), []).append(score_bin)
     scores, rates = [], []
     for band in bands.values():
-        count = sum(each["count"] for each in band)
+        count = sum(score_bin["count"] for score_bin in band)
         if count >= LEAST_SHOWN:
-            scores.append(sum(each["mean_score"] * each["count"] for each in band) / count)
-            rates.append(sum(each["positives"] for each in band) / count)
+            scores.append(sum(score_bin["mean_score"] * score_bin["count"] for score_bin in band) / count)
+            rates.append(sum(score_bin["positives"] for score_bin in band) / count)
     return scores, rates
 
 
 def _map(program: Program, scale: Scale) -> Sheet:
-    """The picture of the program for the same question, with a boundary on it."""
+    """Show the picture of ``uqcli boundary`` for the same data."""
     program.run("simulate", "posterior", "--gamma", MAPPED, "--rows", scale.rows, "-o", "map.parquet")
     bins = ("--algorithm", "vw-dpmt", "--uncertainty-bins", 5)
-    asked = ("boundary", "map.parquet", "--precision", BOUND, *bins)
-    report = program.run(*asked, "-o", "boundary.json", "--plot", MAP)
+    command = ("boundary", "map.parquet", "--precision", BOUND, *bins)
+    report = program.run(*command, "-o", "boundary.json", "--plot", MAP)
     assert report is not None
-    both, alone = (_percent(report["metrics"][name]) for name in ("recall", "score_only_recall"))
+    boundary_recall, score_recall = (
+        _percent(report["metrics"][name]) for name in ("recall", "score_only_recall")
+    )
     caption = (
         f"`uqcli boundary --precision {BOUND} --algorithm vw-dpmt --uncertainty-bins 5 --plot` drew "
         f"this figure from {scale.rows:,} simulated rows, tau 3, at six levels of evidence. The "
-        f"boundary flags rows to the right of its lines. At this precision it finds {both} of the "
-        f"positives of these rows, the single threshold {alone}. The lower the uncertainty, the more "
+        f"boundary flags rows to the right of its lines. At this precision it finds {boundary_recall} of the "
+        f"positives of these rows, the single threshold {score_recall}. The lower the uncertainty, the more "
         "reliable the score."
     )
     picture = Picture(
@@ -138,21 +140,23 @@ def _percent(share: float | None) -> str:
 
 def _level(tau: int, curve: dict[str, Any], bins: list[dict[str, Any]]) -> tuple[Row, float, float]:
     terms, shown = [], {}
-    pairs = [(each, _expected(curve, each["mean_score"])) for each in bins if each["count"]]
-    for each, expected in pairs:
-        variance = each["count"] * expected * (1 - expected)
-        if min(expected, 1 - expected) * each["count"] >= LEAST_EXPECTED:
-            terms.append((each["positives"] - each["count"] * expected) ** 2 / variance)
+    pairs = [
+        (score_bin, _expected(curve, score_bin["mean_score"])) for score_bin in bins if score_bin["count"]
+    ]
+    for score_bin, expected in pairs:
+        variance = score_bin["count"] * expected * (1 - expected)
+        if min(expected, 1 - expected) * score_bin["count"] >= LEAST_EXPECTED:
+            terms.append((score_bin["positives"] - score_bin["count"] * expected) ** 2 / variance)
     for score in SHOWN:
-        each, expected = min(pairs, key=lambda pair: abs(pair[0]["mean_score"] - score))
-        shown[score] = f"{each['rate']:.3f} / {expected:.3f}"
+        score_bin, expected = min(pairs, key=lambda pair: abs(pair[0]["mean_score"] - score))
+        shown[score] = f"{score_bin['rate']:.3f} / {expected:.3f}"
     misfit, spread = sum(terms) / len(terms), (2 / len(terms)) ** 0.5
     label = f"{tau}, {curve['evidence']} rows"
     return [label, str(len(terms)), f"{misfit:.2f} (± {spread:.2f})", *shown.values()], misfit, spread
 
 
 def _expected(curve: dict[str, Any], score: float) -> float:
-    """The curve between its scores, of which there are fewer than rows can have."""
+    """Interpolate the curve between its scores."""
     return float(np.interp(score, curve["score"], curve["expected_positivity"]))
 
 

@@ -1,4 +1,4 @@
-"""Calibration error by class mix, bin sizes, level and test [TCE tables 2, 6 to 8, 10, 11]."""
+"""Calibration error by class priors, bin sizes, level and test [TCE tables 2, 6 to 8, 10, 11]."""
 
 from __future__ import annotations
 
@@ -15,22 +15,22 @@ BLOCKS = ("--n-min", 300, "--n-max", 1200)
 
 
 def run(program: Program, scale: Scale, say: Say) -> Outcome:
-    """Make the tables again, and the diagram of the paper for two of their lines."""
+    """Reproduce the tables, and draw the diagram of the paper for two of their lines."""
     tables = run_tables("bins", program, scale, say)
     return replace(tables, sheets=[*tables.sheets, _diagrams(program)])
 
 
 def _diagrams(program: Program) -> Sheet:
     pictures = []
-    for name, positive in MIXES.items():
+    for name, positive_rate in MIXES.items():
         rows, file = f"{name}-mix.parquet", f"tce-{name}-mix.svg"
-        draw(program.folder / rows, "gaussian", TEST_ROWS, 0, prevalence=positive)
+        draw(program.folder / rows, "gaussian", TEST_ROWS, 0, prevalence=positive_rate)
         report = program.run("tce", rows, *BLOCKS, "--plot", file)
         assert report is not None
         pictures.append(
             Picture(
                 name=file,
-                title=f"A model trained on 50 % positives, tested on {100 * positive:g} %",
+                title=f"A model trained on 50 % positives, tested on {100 * positive_rate:g} %",
                 caption="`uqcli tce --plot` drew this figure from seed 0. The TCE is "
                 f"{report['metrics']['tce']:.1f} %. Blue: predictions by bin; black: the positive rate "
                 "there; red: predictions that the test rejects.",

@@ -1,4 +1,4 @@
-"""The example of two Gaussian scores and one yes-or-no feature [HC section 3, figures 1 and 2]."""
+"""The paper's example of two Gaussian scores and one binary feature [HC section 3, figures 1 and 2]."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ from reproduction.values import read
 
 ROWS = 40_000
 SHARE = 0.75
-"""How often the feature says the label."""
+"""Probability that the feature equals the label."""
 STEPS = (0.0, 0.9, 1.8, 2.7, 3.6, 4.5)
 BEST = 4 * math.log(SHARE / (1 - SHARE))
-"""What the law of new rows asks for: the difference in log-odds, times the 2 that scores are too large by."""
+"""The best weight on new rows: the difference in log-odds, times the factor 2 of the scores."""
 TEXT = (
     "The data follow section 3 of the paper. Scores of new data are N(-1, 2) and N(1, 2) by "
     "class, where 2 is the standard deviation. Otherwise the distribution of the training rows, "
@@ -33,50 +33,60 @@ TEXT = (
 
 
 def run(program: Program, scale: Scale, say: Say) -> Outcome:
-    """The claims of the text, and the curve."""
+    """Check the claims of the text, and compute the curve."""
     rows = min(ROWS, scale.rows)
-    drawn = {law: _drawn(rows, law == "training") for law in ("new", "training")}
+    rows_by_law = {law: _draw(rows, law == "training") for law in ("new", "training")}
     slopes = {}
-    for law in drawn:
+    for law in rows_by_law:
         say(f"scores of {law} rows")
-        slopes[law] = _measured(program, drawn[law], None, "temperature")["calibration"]["slope"]
+        slopes[law] = _calibrate(program, rows_by_law[law], None, "temperature")["calibration"]["slope"]
     curve = {}
-    theirs = read()["heterogeneous"]["example"]
-    steps = STEPS if scale.grids > 1 else (STEPS[1], theirs["learned"], theirs["better"])
+    published = read()["heterogeneous"]["example"]
+    steps = STEPS if scale.grids > 1 else (STEPS[1], published["learned"], published["better"])
     for step in (*steps, BEST):
         say(f"the feature at {step:.2f}")
-        curve[step] = {law: _measured(program, drawn[law], step, "temperature")["metrics"] for law in drawn}
-    parted = _measured(program, drawn["new"], theirs["learned"], "heterogeneous")["metrics"]["after"]["auc"]
-    claims = _claims(slopes, curve, parted, theirs)
+        curve[step] = {
+            law: _calibrate(program, rows_by_law[law], step, "temperature")["metrics"] for law in rows_by_law
+        }
+    auc_by_parts = _calibrate(program, rows_by_law["new"], published["learned"], "heterogeneous")["metrics"][
+        "after"
+    ]["auc"]
+    claims = _claims(slopes, curve, auc_by_parts, published)
     return Outcome(sheets=[replace(claims, text=[TEXT.format(rows=rows)]), _curve(curve)])
 
 
-def _drawn(rows: int, training: bool) -> dict[str, Any]:
-    """Scores without the feature, the feature, labels."""
+def _draw(rows: int, training: bool) -> dict[str, Any]:
+    """Draw scores without the feature, the feature, and labels."""
     draws = np.random.default_rng(int(training))
     label = draws.random(rows) < 0.5
-    if training:  # a third of the mass inside, where the standard deviation is 1
-        away = np.abs(draws.normal(size=rows))
-        shift = np.where(draws.random(rows) < 1 / 3, -away, 2 * away)
+    if training:  # a third of the mass is inside, with standard deviation 1
+        distance = np.abs(draws.normal(size=rows))
+        shift = np.where(draws.random(rows) < 1 / 3, -distance, 2 * distance)
     else:
         shift = 2 * draws.normal(size=rows)
     feature = (draws.random(rows) < SHARE) == label
     return {"score": np.where(label, 1 + shift, -1 - shift), "feature": feature, "label": label.astype(int)}
 
 
-def _measured(program: Program, drawn: dict[str, Any], step: float | None, method: str) -> dict[str, Any]:
-    score: Floats = drawn["score"] + (step or 0.0) * (drawn["feature"] - 0.5)
-    columns = {"score": score, "label": drawn["label"], "part": np.where(drawn["feature"], "yes", "no")}
+def _calibrate(
+    program: Program, columns_drawn: dict[str, Any], step: float | None, method: str
+) -> dict[str, Any]:
+    score: Floats = columns_drawn["score"] + (step or 0.0) * (columns_drawn["feature"] - 0.5)
+    columns = {
+        "score": score,
+        "label": columns_drawn["label"],
+        "part": np.where(columns_drawn["feature"], "yes", "no"),
+    }
     pl.DataFrame(columns).write_parquet(program.folder / "rows.parquet")
-    parts = ("--partition", "part") if method == "heterogeneous" else ()
-    asked = ("calibrate", "rows.parquet", "--logit", "--method", method, *parts, "--bootstrap", 0)
-    report = program.run(*asked, "-o", "map.json")
+    partition = ("--partition", "part") if method == "heterogeneous" else ()
+    command = ("calibrate", "rows.parquet", "--logit", "--method", method, *partition, "--bootstrap", 0)
+    report = program.run(*command, "-o", "map.json")
     assert report is not None
     return report
 
 
 def expected_auc(step: float) -> float:
-    """AUC on new rows by the formula: pairs of one positive and one negative by what the feature says."""
+    """Compute the AUC on new rows by the formula, over pairs of a positive and a negative by feature."""
     normal = NormalDist()
     share = {1: SHARE, 0: 1 - SHARE}
     return sum(
@@ -87,30 +97,37 @@ def expected_auc(step: float) -> float:
 
 
 def _claims(
-    slopes: dict[str, float], curve: dict[float, dict[str, Any]], parted: float, theirs: dict[str, float]
+    slopes: dict[str, float],
+    curve: dict[float, dict[str, Any]],
+    auc_by_parts: float,
+    published: dict[str, float],
 ) -> Sheet:
-    learned, better = theirs["learned"], theirs["better"]
-    tried = [step for step in sorted(curve) if step != BEST]
-    among = "of " + ", ".join(f"{step:g}" for step in tried)
-    lowest = min(tried, key=lambda step: curve[step]["training"]["before"]["log_loss"])
-    highest = max(tried, key=lambda step: curve[step]["training"]["before"]["auc"])
-    ours = {step: curve[step]["new"]["before"]["auc"] for step in (learned, better, BEST)}
+    learned, better = published["learned"], published["better"]
+    steps = [step for step in sorted(curve) if step != BEST]
+    steps_text = "of " + ", ".join(f"{step:g}" for step in steps)
+    lowest = min(steps, key=lambda step: curve[step]["training"]["before"]["log_loss"])
+    highest = max(steps, key=lambda step: curve[step]["training"]["before"]["auc"])
+    auc = {step: curve[step]["new"]["before"]["auc"] for step in (learned, better, BEST)}
     lines: list[tuple[str, object, str]] = [
-        ("scores of new data are too large by a factor of", theirs["too_large"], f"{1 / slopes['new']:.2f}"),
+        (
+            "scores of new data are too large by a factor of",
+            published["too_large"],
+            f"{1 / slopes['new']:.2f}",
+        ),
         (
             "scores of training rows are too small by a factor of",
-            theirs["too_small"],
+            published["too_small"],
             f"{slopes['training']:.2f}",
         ),
-        (f"w with the lowest log loss on training rows, {among}", learned, f"{lowest:g}"),
+        (f"w with the lowest log loss on training rows, {steps_text}", learned, f"{lowest:g}"),
         ("w with the highest AUC on training rows, of the same", learned, f"{highest:g}"),
-        (f"AUC on new data, w = {learned:g}", theirs["auc_learned"], f"{ours[learned]:.3f}"),
-        (f"AUC on new data, w = {better:g}", theirs["auc_better"], f"{ours[better]:.3f}"),
-        (f"AUC on new data, w = 4 ln 3 = {BEST:.2f}, the best by the formula", "-", f"{ours[BEST]:.3f}"),
-        (f"AUC on new data, w = {learned:g}, then a Platt map for each part", "-", f"{parted:.3f}"),
+        (f"AUC on new data, w = {learned:g}", published["auc_learned"], f"{auc[learned]:.3f}"),
+        (f"AUC on new data, w = {better:g}", published["auc_better"], f"{auc[better]:.3f}"),
+        (f"AUC on new data, w = 4 ln 3 = {BEST:.2f}, the best by the formula", "-", f"{auc[BEST]:.3f}"),
+        (f"AUC on new data, w = {learned:g}, then a Platt map for each part", "-", f"{auc_by_parts:.3f}"),
     ]
-    made = sum(lines[row][1] == round(float(lines[row][2]), 2) for row in (4, 5))
-    same = (
+    reproduced = sum(lines[row][1] == round(float(lines[row][2]), 2) for row in (4, 5))
+    agreement = (
         "at the same w as in the paper"
         if highest == learned
         else f"at {highest:g}, not at {learned:g} as in the paper"
@@ -119,15 +136,16 @@ def _claims(
         title="Figure 1 and the text on it. An over-confident model",
         header=["claim", "paper, about", "ours"],
         rows=[[str(cell) for cell in line] for line in lines],
-        verdict=f"reproduced with simulated scores: {made} of 2 AUCs, and a map for each part reaches "
-        f"{parted:.3f}, where {ours[BEST]:.3f} is the best; the AUC on training rows is highest {same}",
+        verdict=f"reproduced with simulated scores: {reproduced} of 2 AUCs, and a map for each part reaches "
+        f"{auc_by_parts:.3f}, where {auc[BEST]:.3f} is the best; the AUC on training rows is "
+        f"highest {agreement}",
     )
 
 
 def _curve(curve: dict[float, dict[str, Any]]) -> Sheet:
     rows: list[Row] = []
-    for step, found in sorted(curve.items()):
-        new, training = found["new"]["before"], found["training"]["before"]
+    for step, metrics in sorted(curve.items()):
+        new, training = metrics["new"]["before"], metrics["training"]["before"]
         shown = [new["auc"], expected_auc(step), new["log_loss"], training["auc"], training["log_loss"]]
         rows.append([f"{step:.2f}", *(f"{value:.4f}" for value in shown)])
     text = (

@@ -1,4 +1,4 @@
-"""Networks and boosted trees before and after a map for each part of the rows [HC section 6, appendix 14]."""
+"""Networks and boosted trees before and after heterogeneous calibration [HC section 6, appendix 14]."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from reproduction.study import Outcome, Row, Scale, Sheet, Study
 from reproduction.values import read
 
 RUNS = 5
-"""As many as the paper's."""
+"""Number of runs in the paper."""
 REPLICATES = 200
 SIMULATED = (4_000, 4_000, 6_000)
 PATTERNS = DataSet(name="simple patterns", draw=patterns, split=SIMULATED, min_leaf=500)
@@ -77,14 +77,14 @@ WHERE_TEXT = (
 
 @dataclass(frozen=True, kw_only=True)
 class Run:
-    """One model before and after, on rows held out.
+    """Metrics of a model before and after calibration, on the test set.
 
     Attributes
     ----------
     low, high
         Interval of the difference of AUC.
     one_map
-        Log loss after one Platt map for all rows; None where not asked.
+        Log loss after one Platt map for all rows; None if not computed.
     """
 
     before: float
@@ -98,13 +98,13 @@ class Run:
 
     @property
     def lift(self) -> float:
-        """In percent of the AUC before."""
+        """Return the lift in percent of the AUC before."""
         return 100 * (self.after / self.before - 1)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Base:
-    """A way to train a model."""
+    """A model with its training function."""
 
     name: str
     train: Callable[[Rows, int], Scorer]
@@ -123,32 +123,35 @@ NETWORKS = {(size, end): _network(size, end) for size in SIZES for end in ENDS}
 SMALL = NETWORKS["S", "unreg"]
 BOOSTED = Base(name="boosted trees", train=boosted)
 Key = tuple[str, str, str]
-Found = dict[Key, list[Run]]
+RunsByKey = dict[Key, list[Run]]
 
 
 def run(program: Program, scale: Scale, say: Say) -> Outcome:
-    """The three tables."""
+    """Make the three tables."""
     runs = min(RUNS, scale.few_seeds)
     sizes, data = list(SIZES)[: scale.grids], [PATTERNS, CLUSTERS][: scale.grids]
     partitions = list(PARTITIONS)[: 1 + scale.grids]
-    networks = [(each, NETWORKS[size, end]) for each in data for size in sizes for end in ENDS]
-    others = [(each, SMALL) for each in (CANCER, DIGITS, SPHERE)[: scale.grids]]
-    found: Found = {}
-    for each, base in [*networks, (PATTERNS, BOOSTED), *others]:
-        names = partitions if each is PATTERNS and base is SMALL else [TREE]
-        say(f"{each.name}, {base.name}, {runs} times: {', '.join(names)}")
+    networks = [(data_set, NETWORKS[size, end]) for data_set in data for size in sizes for end in ENDS]
+    others = [(data_set, SMALL) for data_set in (CANCER, DIGITS, SPHERE)[: scale.grids]]
+    runs_found: RunsByKey = {}
+    for data_set, base in [*networks, (PATTERNS, BOOSTED), *others]:
+        names = partitions if data_set is PATTERNS and base is SMALL else [TREE]
+        say(f"{data_set.name}, {base.name}, {runs} times: {', '.join(names)}")
         for seed in range(runs):
-            for name, one in _runs(program, each, base, names, seed).items():
-                found.setdefault((each.name, base.name, name), []).append(one)
-    of_networks = {(each.name, base.name, TREE): found[each.name, base.name, TREE] for each, base in networks}
-    sheets = [_tables(of_networks, data, sizes), _judged(of_networks, data), _where(found)]
+            for name, result in _runs(program, data_set, base, names, seed).items():
+                runs_found.setdefault((data_set.name, base.name, name), []).append(result)
+    of_networks = {
+        (data_set.name, base.name, TREE): runs_found[data_set.name, base.name, TREE]
+        for data_set, base in networks
+    }
+    sheets = [_tables(of_networks, data, sizes), _run_by_run(of_networks, data), _partitions(runs_found)]
     return Outcome(sheets=sheets)
 
 
 def _runs(
     program: Program, data: DataSet, base: Base, partitions: Sequence[str], seed: int
 ) -> dict[str, Run]:
-    """Train once, then calibrate by each partition."""
+    """Train one model, then calibrate it with each partition."""
     rows = data.draw(seed)
     first, second = data.split[0], data.split[0] + data.split[1]
     scorer = base.train(rows.part(0, first), seed)
@@ -158,17 +161,17 @@ def _runs(
     one_map = None
     if base in (SMALL, NETWORKS["S", "reg"], BOOSTED):
         one_map = _metrics(program, "--method", "platt", "--bootstrap", 0)["after"]["log_loss"]
-    learned = ("--features", ",".join(features), "--tree-data", "train.parquet", "--min-leaf", data.min_leaf)
-    found = {}
+    options = ("--features", ",".join(features), "--tree-data", "train.parquet", "--min-leaf", data.min_leaf)
+    results = {}
     for name in partitions:
-        asked = ("--method", "heterogeneous", *learned, *PARTITIONS[name], "--bootstrap", REPLICATES)
-        found[name] = _run(_metrics(program, *asked), one_map)
-    return found
+        method = ("--method", "heterogeneous", *options, *PARTITIONS[name], "--bootstrap", REPLICATES)
+        results[name] = _run(_metrics(program, *method), one_map)
+    return results
 
 
 def _metrics(program: Program, *options: object) -> dict[str, Any]:
-    asked = ("calibrate", "fit.parquet", "--logit", "--test", "new.parquet", *options, "-o", "map.json")
-    report = program.run(*asked)
+    command = ("calibrate", "fit.parquet", "--logit", "--test", "new.parquet", *options, "-o", "map.json")
+    report = program.run(*command)
     assert report is not None
     metrics: dict[str, Any] = report["metrics"]
     return metrics
@@ -189,17 +192,17 @@ def _run(metrics: dict[str, Any], one_map: float | None) -> Run:
 
 
 def mean_lift(runs: Sequence[Run]) -> str:
-    """The mean in percent, with its standard error where there are runs enough."""
-    lifts = [one.lift for one in runs]
+    """Return the mean lift in percent, with its standard error if there are several runs."""
+    lifts = [result.lift for result in runs]
     if len(lifts) < 2:
         return f"{lifts[0]:+.2f} %"
     return f"{statistics.mean(lifts):+.2f} ± {statistics.stdev(lifts) / len(lifts) ** 0.5:.2f} %"
 
 
-def vouched(runs: Sequence[Run]) -> tuple[int, int]:
-    """How many intervals are above 0, and how many below."""
-    above = sum(one.low is not None and one.low > 0 for one in runs)
-    return above, sum(one.high is not None and one.high < 0 for one in runs)
+def significant_intervals(runs: Sequence[Run]) -> tuple[int, int]:
+    """Count the intervals above 0, and those below."""
+    above = sum(result.low is not None and result.low > 0 for result in runs)
+    return above, sum(result.high is not None and result.high < 0 for result in runs)
 
 
 def _mean(values: Sequence[float]) -> str:
@@ -207,31 +210,31 @@ def _mean(values: Sequence[float]) -> str:
 
 
 def _cell(runs: Sequence[Run]) -> str:
-    before, after = (_mean([getattr(one, name) for one in runs]) for name in ("before", "after"))
+    before, after = (_mean([getattr(result, name) for result in runs]) for name in ("before", "after"))
     return f"{before}, {after}, {mean_lift(runs)}"
 
 
-def _tables(found: Found, data: Sequence[DataSet], sizes: Sequence[str]) -> Sheet:
+def _tables(runs_found: RunsByKey, data: Sequence[DataSet], sizes: Sequence[str]) -> Sheet:
     published = read()["heterogeneous"]
     columns = [(size, end) for size in sizes for end in ENDS]
     rows: list[Row] = []
-    for place, name in enumerate(published["data"]):
+    for index, name in enumerate(published["data"]):
         row = [f"{name}, paper"]
         for size, end in columns:
             line = published["table3"][f"{size}_{end}"]
-            before, after, lift = (line[key][place] for key in ("before", "after", "lift"))
+            before, after, lift = (line[key][index] for key in ("before", "after", "lift"))
             row.append(f"{before:.4f}, {after:.4f}, {lift:+.2f} %")
         rows.append(row)
-    for each in data:
-        cells = [_cell(found[each.name, NETWORKS[column].name, TREE]) for column in columns]
-        rows.append([f"{each.name}, ours", *cells])
-    runs = len(next(iter(found.values())))
+    for data_set in data:
+        cells = [_cell(runs_found[data_set.name, NETWORKS[column].name, TREE]) for column in columns]
+        rows.append([f"{data_set.name}, ours", *cells])
+    runs = len(next(iter(runs_found.values())))
     text = [
         DATA_TEXT.format(
             split="{:,} rows for training, {:,} for calibration and {:,} for the test".format(*SIMULATED)
         ),
         NETWORK_TEXT.format(epochs=EPOCHS, runs=runs),
-        _trends(found, data, sizes),
+        _trends(runs_found, data, sizes),
     ]
     return Sheet(
         title="Tables 1 to 3. AUC of networks before and after",
@@ -239,119 +242,130 @@ def _tables(found: Found, data: Sequence[DataSet], sizes: Sequence[str]) -> Shee
         header=["data", *(f"{size} {end}" for size, end in columns)],
         rows=rows,
         verdict="the paper's data and networks, which all gain, are out of reach; simulated: "
-        f"{_gaining(found, data, sizes)}",
+        f"{_gaining(runs_found, data, sizes)}",
     )
 
 
-def _gaining(found: Found, data: Sequence[DataSet], sizes: Sequence[str]) -> str:
-    sure = {
-        end: [is_clear(found[each.name, NETWORKS[size, end].name, TREE]) for each in data for size in sizes]
+def _gaining(runs_found: RunsByKey, data: Sequence[DataSet], sizes: Sequence[str]) -> str:
+    clear_gains = {
+        end: [
+            is_clear(runs_found[data_set.name, NETWORKS[size, end].name, TREE])
+            for data_set in data
+            for size in sizes
+        ]
         for end in ENDS
     }
-    without, regular = (f"{sum(sure[end])} of {len(sure[end])}" for end in ("unreg", "reg"))
-    if len(next(iter(found.values()))) == 1:
+    without, with_it = (f"{sum(clear_gains[end])} of {len(clear_gains[end])}" for end in ("unreg", "reg"))
+    if len(next(iter(runs_found.values()))) == 1:
         return "one run, which has no standard error"
     clear = "gains of more than two standard errors"
-    return f"{clear} in {without} settings without regularisation, {regular} with it"
+    return f"{clear} in {without} settings without regularisation, {with_it} with it"
 
 
 def rises(values: Sequence[float]) -> bool:
-    """Whether each is larger than the one before."""
+    """Return whether each value is larger than the one before."""
     return all(before < after for before, after in pairwise(values))
 
 
 def is_clear(runs: Sequence[Run]) -> bool:
-    """Whether the mean lift is above two standard errors; one run alone has none."""
-    lifts = [one.lift for one in runs]
+    """Return whether the mean lift is above two standard errors; a single run has none."""
+    lifts = [result.lift for result in runs]
     return len(lifts) > 1 and statistics.mean(lifts) > 2 * statistics.stdev(lifts) / len(lifts) ** 0.5
 
 
-def _trends(found: Found, data: Sequence[DataSet], sizes: Sequence[str]) -> str:
-    """How often each of the paper's two trends holds, in its own tables and here."""
+def _trends(runs_found: RunsByKey, data: Sequence[DataSet], sizes: Sequence[str]) -> str:
+    """Count how often each of the paper's two trends holds, in its tables and in ours."""
     published = read()["heterogeneous"]
-    best, whole = published["table1"], published["table3"]
-    theirs_rise = [
-        rises([best[f"{size}_{kind}"]["lift"][place] for size in SIZES])
+    table1, table3 = published["table1"], published["table3"]
+    published_rise = [
+        rises([table1[f"{size}_{kind}"]["lift"][index] for size in SIZES])
         for kind in ("top3", "top50")
-        for place in range(len(published["data"]))
+        for index in range(len(published["data"]))
     ]
-    theirs_more = [
+    published_more = [
         unreg > reg
         for size in SIZES
-        for reg, unreg in zip(whole[f"{size}_reg"]["lift"], whole[f"{size}_unreg"]["lift"], strict=True)
+        for reg, unreg in zip(table3[f"{size}_reg"]["lift"], table3[f"{size}_unreg"]["lift"], strict=True)
     ]
 
-    def lift(each: DataSet, size: str, end: str) -> float:
-        runs = found[each.name, NETWORKS[size, end].name, TREE]
-        return statistics.mean([one.lift for one in runs])
+    def lift(data_set: DataSet, size: str, end: str) -> float:
+        runs = runs_found[data_set.name, NETWORKS[size, end].name, TREE]
+        return statistics.mean([result.lift for result in runs])
 
-    rise = [rises([lift(each, size, end) for size in sizes]) for each in data for end in ENDS]
-    more = [lift(each, size, "unreg") > lift(each, size, "reg") for each in data for size in sizes]
-    every = [value for line in best.values() for value in line["lift"]]
-    words = f"Table 1 of the paper, with its best networks, has lifts of {min(every)} to {max(every)} %. "
+    rise = [rises([lift(data_set, size, end) for size in sizes]) for data_set in data for end in ENDS]
+    more = [
+        lift(data_set, size, "unreg") > lift(data_set, size, "reg") for data_set in data for size in sizes
+    ]
+    lifts_of_table = [value for line in table1.values() for value in line["lift"]]
+    low, high = min(lifts_of_table), max(lifts_of_table)
+    words = f"Table 1 of the paper, with its best networks, has lifts of {low} to {high} %. "
     if len(sizes) == len(SIZES):
         words += (
             "The paper says that the lift grows with the network. From S to M to L it grows in "
-            f"{sum(theirs_rise)} of the {len(theirs_rise)} lines of its Table 1, and in {sum(rise)} of our "
-            f"{len(rise)}. "
+            f"{sum(published_rise)} of the {len(published_rise)} lines of its Table 1, and in {sum(rise)} of "
+            f"our {len(rise)}. "
         )
     return words + (
-        f"It says that networks without regularisation gain more. They do in {sum(theirs_more)} of the "
-        f"{len(theirs_more)} pairs of its Table 3, and in {sum(more)} of our {len(more)}."
+        f"It says that networks without regularisation gain more. They do in {sum(published_more)} of the "
+        f"{len(published_more)} pairs of its Table 3, and in {sum(more)} of our {len(more)}."
     )
 
 
-def _judged(found: Found, data: Sequence[DataSet]) -> Sheet:
+def _run_by_run(runs_found: RunsByKey, data: Sequence[DataSet]) -> Sheet:
     rows: list[Row] = []
-    for (name, base, _), runs in found.items():
-        lifts = [one.lift for one in runs]
+    for (name, base, _), runs in runs_found.items():
+        lifts = [result.lift for result in runs]
         box = [min(lifts), statistics.median(lifts), max(lifts)]
-        more, less = vouched(runs)
-        cells = [mean_lift(runs), *(f"{value:+.2f} %" for value in box), f"{more} of {len(runs)}"]
-        rows.append([f"{name}, {base}", *cells, f"{less} of {len(runs)}"])
-    said = []
+        above_0, below_0 = significant_intervals(runs)
+        cells = [mean_lift(runs), *(f"{value:+.2f} %" for value in box), f"{above_0} of {len(runs)}"]
+        rows.append([f"{name}, {base}", *cells, f"{below_0} of {len(runs)}"])
+    summaries = []
     for end, words in (("unreg", "without regularisation"), ("reg", "with it")):
         names = {NETWORKS[size, end].name for size in SIZES}
-        runs = [one for key, each in found.items() if key[1] in names for one in each]
-        risen = sum(one.lift > 0 for one in runs)
-        above, below = vouched(runs)
+        runs = [result for key, results in runs_found.items() if key[1] in names for result in results]
+        risen = sum(result.lift > 0 for result in runs)
+        above, below = significant_intervals(runs)
         interval = f"the interval above 0 in {above}, below in {below}"
-        said.append(f"{words} a lift in {risen} of {len(runs)} runs, {interval}")
+        summaries.append(f"{words} a lift in {risen} of {len(runs)} runs, {interval}")
     return Sheet(
         title="Figures 3 to 8. Lift of each run",
-        text=[JUDGED_TEXT.format(replicates=REPLICATES), *_related(found, data)],
+        text=[JUDGED_TEXT.format(replicates=REPLICATES), *_overconfidence(runs_found, data)],
         header=["data, model", "mean lift", "lowest", "median", "highest", "interval above 0", "below 0"],
         rows=rows,
-        verdict=f"on simulated data: {'; '.join(said)}",
+        verdict=f"on simulated data: {'; '.join(summaries)}",
     )
 
 
-def _related(found: Found, data: Sequence[DataSet]) -> list[str]:
-    """Whether more over-confident networks gain more, which the paper says."""
+def _overconfidence(runs_found: RunsByKey, data: Sequence[DataSet]) -> list[str]:
+    """Correlate overconfidence with the lift, as the paper claims that they are related."""
     from scipy.stats import spearmanr
 
-    said = []
-    for each in data:
-        runs = [one for key, some in found.items() if key[0] == each.name for one in some]
+    correlations = []
+    for data_set in data:
+        runs = [
+            result for key, results in runs_found.items() if key[0] == data_set.name for result in results
+        ]
         if len(runs) < 2 * RUNS:
             return []
-        related = spearmanr([one.error_before for one in runs], [one.lift for one in runs]).statistic
-        said.append(f"{related:+.2f} over the {len(runs)} runs on {each.name}")
+        correlation = spearmanr(
+            [result.error_before for result in runs], [result.lift for result in runs]
+        ).statistic
+        correlations.append(f"{correlation:+.2f} over the {len(runs)} runs on {data_set.name}")
     return [
         "The paper says that over-confident networks gain more. The rank correlation of the lift with "
-        f"the ECE before is {' and '.join(said)}."
+        f"the ECE before is {' and '.join(correlations)}."
     ]
 
 
-def _where(found: Found) -> Sheet:
+def _partitions(runs_found: RunsByKey) -> Sheet:
     rows: list[Row] = []
-    for (name, base, partition), runs in found.items():
-        maps = [one.one_map for one in runs if one.one_map is not None]
+    for (name, base, partition), runs in runs_found.items():
+        maps = [result.one_map for result in runs if result.one_map is not None]
         if not maps:
             continue
-        losses = [[one.loss_before for one in runs], maps, [one.loss_after for one in runs]]
-        more, less = vouched(runs)
-        cells = [_cell(runs), f"{more}, {less} of {len(runs)}", *(_mean(values) for values in losses)]
+        losses = [[result.loss_before for result in runs], maps, [result.loss_after for result in runs]]
+        above_0, below_0 = significant_intervals(runs)
+        cells = [_cell(runs), f"{above_0}, {below_0} of {len(runs)}", *(_mean(values) for values in losses)]
         rows.append([name, base, partition, *cells])
     return Sheet(
         title="Which parts help, and where",

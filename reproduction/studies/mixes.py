@@ -1,4 +1,4 @@
-"""Calibration error where the class mix is right and where it is not [TCE table 13]."""
+"""Calibration error under right and wrong class priors [TCE table 13]."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from reproduction.study import Outcome, Scale, Study
 
 
 def run(program: Program, scale: Scale, say: Say) -> Outcome:
-    """Make the tables again."""
+    """Reproduce the tables."""
     return run_tables("mixes", program, scale, say)
 
 

@@ -1,4 +1,4 @@
-"""Calibration error of blurred scores [TCE table 9]."""
+"""Calibration error of scores with noise [TCE table 9]."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from reproduction.study import Outcome, Scale, Study
 
 
 def run(program: Program, scale: Scale, say: Say) -> Outcome:
-    """Make the tables again."""
+    """Reproduce the tables."""
     return run_tables("noise", program, scale, say)
 
 

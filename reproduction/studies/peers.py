@@ -1,4 +1,4 @@
-"""The same questions put to other tools: a bound that must hold on new rows, an interval of a precision."""
+"""Other tools on the same tasks: a precision bound on new data, and an interval of a precision."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from reproduction.peers import Bools, Floats, controlled_threshold, tuned_thresh
 from reproduction.program import Program
 from reproduction.study import Outcome, Row, Scale, Sheet, Study
 
-HOLD_OUT, BOUND, RISK = 20_000, 0.7, 0.1
+CALIBRATION_ROWS, BOUND, RISK = 20_000, 0.7, 0.1
 FEW_ROWS, HIGH_BOUND, LEVEL = (100, 300, 1_000), 0.9, 0.95
 
 
 @dataclass(frozen=True, kw_only=True)
-class Drawn:
-    """Rows of the law.
+class SimulatedRows:
+    """Simulated rows of a posterior network.
 
     Attributes
     ----------
@@ -36,15 +36,17 @@ class Drawn:
     label: Bools
 
     @classmethod
-    def of(cls, rows: int, seed: int) -> Drawn:
-        """As ``uqcli simulate posterior`` draws them."""
-        found = uqcli.simulate("posterior", rows, seed=seed, **LEVELS)
+    def of(cls, rows: int, seed: int) -> SimulatedRows:
+        """Draw rows as ``uqcli simulate posterior`` does."""
+        columns = uqcli.simulate("posterior", rows, seed=seed, **LEVELS)
         return cls(
-            score=found["score"], uncertainty=found["uncertainty"], label=found["label"].astype(np.bool_)
+            score=columns["score"],
+            uncertainty=columns["uncertainty"],
+            label=columns["label"].astype(np.bool_),
         )
 
     def decided(self, boundary: uqcli.Boundary | float) -> Bools:
-        """Which rows a boundary, or a threshold on the score, selects."""
+        """Return which rows a boundary, or a single threshold, flags."""
         if isinstance(boundary, float):
             return self.score >= boundary
         return boundary.decide(self.score, uncertainty=self.uncertainty)
@@ -52,52 +54,52 @@ class Drawn:
 
 @dataclass(kw_only=True)
 class Tally:
-    """What became of the thresholds of one tool."""
+    """Missed bounds and recalls of the thresholds of a tool."""
 
     broken: int = 0
     recalls: list[float] = field(default_factory=list)
 
 
-Tool = Callable[[Drawn], "uqcli.Boundary | float | None"]
+Tool = Callable[[SimulatedRows], "uqcli.Boundary | float | None"]
 
 TOOLS: dict[str, Tool] = {
     "scikit-learn, TunedThresholdClassifierCV": lambda d: tuned_threshold(d.score, d.label, BOUND),
     f"MAPIE, risk control at {RISK:g}": lambda d: controlled_threshold(d.score, d.label, BOUND, RISK),
-    "uqcli, --algorithm st": lambda d: _found(d, algorithm="st"),
-    "uqcli, the exact optimum": lambda d: _found(d, algorithm="vw-dpmt"),
-    f"uqcli, --certify {RISK:g}": lambda d: _found(d, algorithm="smooth", certify=str(RISK)),
+    "uqcli, --algorithm st": lambda d: _find_boundary(d, algorithm="st"),
+    "uqcli, the exact optimum": lambda d: _find_boundary(d, algorithm="vw-dpmt"),
+    f"uqcli, --certify {RISK:g}": lambda d: _find_boundary(d, algorithm="smooth", certify=str(RISK)),
 }
 
 
 def run(program: Program, scale: Scale, say: Say) -> Outcome:
-    """The two tables; nothing of it needs a process."""
+    """Make the two tables, without any process."""
     del program
     return Outcome(sheets=[_bounds(scale, say), _intervals(scale, say)])
 
 
-def _found(rows: Drawn, bound: float = BOUND, **how: Any) -> uqcli.Boundary | None:
-    uncertainty = None if how.get("algorithm") == "st" else rows.uncertainty
+def _find_boundary(rows: SimulatedRows, bound: float = BOUND, **options: Any) -> uqcli.Boundary | None:
+    uncertainty = None if options.get("algorithm") == "st" else rows.uncertainty
     try:
         return uqcli.find_boundary(
-            rows.score, rows.label, uncertainty=uncertainty, precision=str(bound), **how
+            rows.score, rows.label, uncertainty=uncertainty, precision=str(bound), **options
         )
     except uqcli.InfeasibleError:
         return None
 
 
 def _bounds(scale: Scale, say: Say) -> Sheet:
-    truth = Drawn.of(scale.rows, 10**6)
+    truth = SimulatedRows.of(scale.rows, 10**6)
     tallies = {name: Tally() for name in TOOLS}
     for seed in range(scale.seeds):
         if seed % 10 == 0:
             say(f"other tools, hold-out {seed + 1} of {scale.seeds}")
-        rows = Drawn.of(HOLD_OUT, seed)
+        rows = SimulatedRows.of(CALIBRATION_ROWS, seed)
         for name, tool in TOOLS.items():
-            chosen = tool(rows)
-            if chosen is not None:
-                selected = truth.decided(chosen)
-                hits = np.count_nonzero(selected & truth.label)
-                tallies[name].broken += int(hits < BOUND * np.count_nonzero(selected))
+            boundary = tool(rows)
+            if boundary is not None:
+                flagged = truth.decided(boundary)
+                hits = np.count_nonzero(flagged & truth.label)
+                tallies[name].broken += int(hits < BOUND * np.count_nonzero(flagged))
                 tallies[name].recalls.append(hits / np.count_nonzero(truth.label))
     lines: list[Row] = [
         [
@@ -110,7 +112,7 @@ def _bounds(scale: Scale, say: Say) -> Sheet:
     ]
     text = (
         f"Each tool chooses a threshold for a precision of at least {BOUND} on new data, from "
-        f"{scale.seeds} calibration sets of {HOLD_OUT:,} simulated rows each. Another {scale.rows:,} "
+        f"{scale.seeds} calibration sets of {CALIBRATION_ROWS:,} simulated rows each. Another {scale.rows:,} "
         "rows give the true precision and recall. The first three use the score only. scikit-learn "
         "has no bound. Its objective is the recall of a fold if the fold meets the bound, and 0 if it "
         "does not. MAPIE gives the same guarantee as a certificate, over a hundred thresholds fixed "
@@ -121,27 +123,27 @@ def _bounds(scale: Scale, say: Say) -> Sheet:
 
 
 def _intervals(scale: Scale, say: Say) -> Sheet:
-    truth, fitted = Drawn.of(scale.rows, 10**6), Drawn.of(HOLD_OUT, 0)
-    boundary = _found(fitted, HIGH_BOUND)
+    truth, calibration_set = SimulatedRows.of(scale.rows, 10**6), SimulatedRows.of(CALIBRATION_ROWS, 0)
+    boundary = _find_boundary(calibration_set, HIGH_BOUND)
     if boundary is None:
         return Sheet(title="Intervals of a precision", text=["No boundary was found on these few rows."])
     precision = float(truth.label[truth.decided(boundary)].mean())
     lines: list[Row] = []
     for size in FEW_ROWS:
         say(f"intervals of a precision from {size} rows")
-        exact = normal = told = selected_rows = 0
+        exact = normal = files = flagged_rows = 0
         for seed in range(scale.repetitions):
-            rows = Drawn.of(size, 10**5 + seed)
-            selected = rows.decided(boundary)
-            hits, many = int((selected & rows.label).sum()), int(selected.sum())
-            if many:
-                told, selected_rows = told + 1, selected_rows + many
-                found = boundary.evaluate(rows.score, rows.label, uncertainty=rows.uncertainty)
-                interval: Any = found.metrics["precision"]
+            rows = SimulatedRows.of(size, 10**5 + seed)
+            flagged = rows.decided(boundary)
+            hits, alerts = int((flagged & rows.label).sum()), int(flagged.sum())
+            if alerts:
+                files, flagged_rows = files + 1, flagged_rows + alerts
+                report = boundary.evaluate(rows.score, rows.label, uncertainty=rows.uncertainty)
+                interval: Any = report.metrics["precision"]
                 exact += interval.low <= precision <= interval.high
-                normal += _in_normal(precision, hits, many)
-        shares = (f"{100 * each / told:.1f}" for each in (exact, normal)) if told else ("-", "-")
-        lines.append([f"{size:,}", f"{selected_rows / max(told, 1):.1f}", str(told), *shares])
+                normal += _in_normal(precision, hits, alerts)
+        shares = (f"{100 * covered / files:.1f}" for covered in (exact, normal)) if files else ("-", "-")
+        lines.append([f"{size:,}", f"{flagged_rows / max(files, 1):.1f}", str(files), *shares])
     text = (
         "The table is for 95 % intervals of the precision of one boundary, whose true value is "
         f"{precision:.3f}. Few rows of each file are flagged. The last columns show the share of "
@@ -152,7 +154,7 @@ def _intervals(scale: Scale, say: Say) -> Sheet:
 
 
 def _in_normal(truth: float, hits: int, trials: int) -> bool:
-    """Whether the interval of the normal approximation holds a share."""
+    """Return whether the interval of the normal approximation covers a share."""
     rate = hits / trials
     return abs(rate - truth) <= NormalDist().inv_cdf((1 + LEVEL) / 2) * math.sqrt(rate * (1 - rate) / trials)
 

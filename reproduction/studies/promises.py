@@ -1,4 +1,4 @@
-"""What the program promises beyond the papers: certificate, placebo test, intervals."""
+"""Guarantees of uqcli beyond the papers: certificates, permutation tests, intervals."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ import polars as pl
 
 from reproduction.gaussian import Say
 from reproduction.library import LEVELS, draw
-from reproduction.program import INFEASIBLE, Program, measured
+from reproduction.program import INFEASIBLE, Program, evaluate_rules
 from reproduction.study import Outcome, Row, Scale, Sheet, Study
 
-HOLD_OUT, BOUND, RISK = 20_000, 0.7, 0.1
+CALIBRATION_ROWS, BOUND, RISK = 20_000, 0.7, 0.1
 COMPARED_ROWS = 5_000
 FURTHER = "`make statistical` tests the same guarantees a thousand times."
 
 
 @dataclass(kw_only=True)
 class Tally:
-    """What became of boundaries over hold-outs."""
+    """Counts of boundaries over calibration sets."""
 
     broken: int = 0
     made: int = 0
@@ -31,30 +31,30 @@ class Tally:
 
 
 def run(program: Program, scale: Scale, say: Say) -> Outcome:
-    """The two tables."""
+    """Make the two tables."""
     seeds = scale.few_seeds
-    return Outcome(sheets=[_certificate(program, scale, say, seeds), _placebo(program, say, seeds)])
+    return Outcome(sheets=[_certificate(program, scale, say, seeds), _permutation_test(program, say, seeds)])
 
 
 def _certificate(program: Program, scale: Scale, say: Say, seeds: int) -> Sheet:
     draw(program.folder / "truth.parquet", "posterior", scale.rows, 10**6, **LEVELS)
-    ways = {
+    rules = {
         "the exact optimum (what a user would otherwise take)": ("--algorithm", "vw-dpmt"),
         "the smoothed optimum": ("--algorithm", "smooth"),
         f"certified at a risk of {RISK:g}": ("--certify", RISK),
     }
-    tallies = {name: Tally() for name in ways}
+    tallies = {name: Tally() for name in rules}
     for seed in range(seeds):
         say(f"certificates, hold-out {seed + 1} of {seeds}")
         for name, number in (("fit", seed), ("new", 10**5 + seed)):
-            draw(program.folder / f"{name}.parquet", "posterior", HOLD_OUT, number, **LEVELS)
-        made = {}
-        for number, (name, options) in enumerate(ways.items()):
-            asked = ("boundary", "fit.parquet", "--precision", BOUND, *options, "-o", f"{number}.json")
-            chosen = program.run(*asked, allowed=(0, INFEASIBLE))
-            if chosen is not None and chosen["feasible"]:
-                made[f"{number}.json"] = tallies[name]
-        _count(program, made)
+            draw(program.folder / f"{name}.parquet", "posterior", CALIBRATION_ROWS, number, **LEVELS)
+        tallies_by_file = {}
+        for number, (name, options) in enumerate(rules.items()):
+            command = ("boundary", "fit.parquet", "--precision", BOUND, *options, "-o", f"{number}.json")
+            report = program.run(*command, allowed=(0, INFEASIBLE))
+            if report is not None and report["feasible"]:
+                tallies_by_file[f"{number}.json"] = tallies[name]
+        _count(program, tallies_by_file)
     rows: list[Row] = [
         [
             name,
@@ -67,10 +67,10 @@ def _certificate(program: Program, scale: Scale, say: Say, seeds: int) -> Sheet:
     ]
     text = (
         f"Each boundary must have a precision of at least {BOUND}. There are {seeds} calibration sets "
-        f"of {HOLD_OUT:,} simulated rows, and {scale.rows:,} other rows give the true precision and "
+        f"of {CALIBRATION_ROWS:,} simulated rows, and {scale.rows:,} other rows give the true precision and "
         "recall. A target is missed if the true precision is below the bound. The last column counts "
-        f"95 % intervals of the precision, measured on {HOLD_OUT:,} rows of new data, that contain the "
-        "true precision. All three boundaries are measured on the same new data. "
+        f"95 % intervals of the precision, measured on {CALIBRATION_ROWS:,} rows of new data, that contain "
+        "the true precision. All three boundaries are measured on the same new data. "
     )
     return Sheet(
         title="Certificate and intervals",
@@ -86,41 +86,45 @@ def _certificate(program: Program, scale: Scale, say: Say, seeds: int) -> Sheet:
     )
 
 
-def _count(program: Program, made: dict[str, Tally]) -> None:
-    """Hold the boundaries of one hold-out against the truth, and their intervals on new rows."""
-    if not made:
+def _count(program: Program, tallies_by_file: dict[str, Tally]) -> None:
+    """Evaluate the boundaries of one calibration set on the true rates, and their intervals on new rows."""
+    if not tallies_by_file:
         return
-    found = [measured(program, list(made), rows) for rows in ("truth.parquet", "new.parquet")]
-    for name, tally in made.items():
-        truth, new = (each[name] for each in found)
+    evaluations = [
+        evaluate_rules(program, list(tallies_by_file), rows) for rows in ("truth.parquet", "new.parquet")
+    ]
+    for name, tally in tallies_by_file.items():
+        truth, new = (evaluation[name] for evaluation in evaluations)
         tally.made += 1
         tally.broken += truth["precision"]["value"] < BOUND
         tally.recalls.append(truth["recall"]["value"])
         tally.covered += new["precision"]["low"] <= truth["precision"]["value"] <= new["precision"]["high"]
 
 
-def _placebo(program: Program, say: Say, seeds: int) -> Sheet:
+def _permutation_test(program: Program, say: Say, seeds: int) -> Sheet:
     cases: dict[str, tuple[Callable[[Path, int], None], tuple[str, ...]]] = {
-        "has no information beyond the score (two Gaussians)": (_nothing, ("--uncertainty", "x")),
-        "has little information (a posterior network, evidence 40 to 1,000 rows)": (_little, ()),
-        "has much information (positives 0.6 to 1.4 times as frequent as the score says)": (_much, ()),
+        "has no information beyond the score (two Gaussians)": (_uninformative, ("--uncertainty", "x")),
+        "has little information (a posterior network, evidence 40 to 1,000 rows)": (_weakly_informative, ()),
+        "has much information (positives 0.6 to 1.4 times as frequent as the score says)": (_informative, ()),
     }
     rows: list[Row] = []
-    for name, (make, columns) in cases.items():
+    for name, (write_rows, columns) in cases.items():
         say(f"placebo test: uncertainty that {name}")
         verdicts: list[str] = []
-        naive = 0
+        larger_recalls = 0
         for seed in range(seeds):
-            make(program.folder / "rows.parquet", seed)
-            asked = ("boundary", "rows.parquet", "--precision", BOUND, "--compare", *columns)
-            report = program.run(*asked, "-o", "boundary.json", allowed=(0, INFEASIBLE))
+            write_rows(program.folder / "rows.parquet", seed)
+            command = ("boundary", "rows.parquet", "--precision", BOUND, "--compare", *columns)
+            report = program.run(*command, "-o", "boundary.json", allowed=(0, INFEASIBLE))
             if report is None:
                 continue
             verdicts.append(report.get("verdict", ""))
-            alone = report["metrics"]["score_only_recall"]
-            naive += report["feasible"] and alone is not None and report["metrics"]["recall"] > alone
+            score_recall = report["metrics"]["score_only_recall"]
+            larger_recalls += (
+                report["feasible"] and score_recall is not None and report["metrics"]["recall"] > score_recall
+            )
         counts = [f"{verdicts.count(verdict)} of {seeds}" for verdict in ("helps", "hurts")]
-        rows.append([name, *counts, f"{naive} of {seeds}"])
+        rows.append([name, *counts, f"{larger_recalls} of {seeds}"])
     text = (
         f"`--compare` tests on {seeds} files of {COMPARED_ROWS:,} rows each whether the uncertainty "
         f"helps at precision {BOUND}. The test has level 5 %, and the verdict also needs half a point "
@@ -136,19 +140,19 @@ def _placebo(program: Program, say: Say, seeds: int) -> Sheet:
     )
 
 
-def _nothing(place: Path, seed: int) -> None:
-    draw(place, "gaussian", COMPARED_ROWS, seed)
+def _uninformative(path: Path, seed: int) -> None:
+    draw(path, "gaussian", COMPARED_ROWS, seed)
 
 
-def _little(place: Path, seed: int) -> None:
-    draw(place, "posterior", COMPARED_ROWS, seed, **LEVELS)
+def _weakly_informative(path: Path, seed: int) -> None:
+    draw(path, "posterior", COMPARED_ROWS, seed, **LEVELS)
 
 
-def _much(place: Path, seed: int) -> None:
+def _informative(path: Path, seed: int) -> None:
     random = np.random.default_rng(seed)
     score, uncertainty = random.beta(1, 2, COMPARED_ROWS), random.random(COMPARED_ROWS)
     label = random.random(COMPARED_ROWS) < np.clip(score * (1.4 - 0.8 * uncertainty), 0, 1)
-    pl.DataFrame({"score": score, "uncertainty": uncertainty, "label": label}).write_parquet(place)
+    pl.DataFrame({"score": score, "uncertainty": uncertainty, "label": label}).write_parquet(path)
 
 
 STUDY = Study(name="promises", heading="Targets and guarantees beyond the papers", run=run)

@@ -1,4 +1,4 @@
-"""Histogram calibration where classes are more or less frequent, with its bounds [LS sec. 3]."""
+"""Histogram calibration under label shift, with its error bounds [LS sec. 3]."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ import numpy as np
 import polars as pl
 
 import uqcli
-from reproduction.classes import Floats, GaussianClasses, estimated
+from reproduction.classes import Floats, GaussianClasses, estimate_weights
 from reproduction.gaussian import Say
-from reproduction.picture import BLUE, GREEN, GREY, INK, RED, Picture, drawn
+from reproduction.picture import BLUE, GREEN, GREY, INK, RED, Picture, draw_svg
 from reproduction.program import Program
 from reproduction.study import Outcome, Row, Scale, Sheet, Study
 
@@ -22,12 +22,12 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 CLASSES = GaussianClasses(means=((-1.0, 0.0), (1.0, 0.0)), spread=1.0, prior=(0.5, 0.5))
-APART = 2.0
+DISTANCE = 2.0
 """Distance of the means in standard deviations."""
 TARGET = (0.8, 0.2)
 WEIGHTS = np.array(TARGET) / np.array(CLASSES.prior)
 SIZES = (500, 2_000, 10_000)
-DRAWN = 20_000
+ROWS = 20_000
 METHODS = {"uncorrected": RED, "true weights": INK, "BBSE": BLUE, "EM": GREEN}
 ESTIMATORS = {"true weights": "known", "BBSE": "bbse", "EM": "em"}
 LEVEL = 95
@@ -49,14 +49,14 @@ BOUNDS = (
 
 @dataclass(frozen=True, kw_only=True)
 class Repetition:
-    """Distances from the truth.
+    """Distances of one repetition from the true rates.
 
     Attributes
     ----------
     kept
-        Whether all bins are within the bound of Theorem 3 on the source.
+        Whether all bins meet the bound of Theorem 3 on the source.
     away
-        In the target, by method; without those that have no weights.
+        Distances on target data, by method; methods without weights are absent.
     tightness
         Largest share of the bound of Theorem 4 that a bin uses, by method.
     """
@@ -68,12 +68,12 @@ class Repetition:
 
 
 def run(program: Program, scale: Scale, say: Say) -> Outcome:
-    """Bounds over repetitions, and the curves of one draw."""
-    found: dict[int, list[Repetition]] = {}
+    """Compute the bounds over repetitions, and the curves of one draw."""
+    repetitions_by_size: dict[int, list[Repetition]] = {}
     for rows in SIZES:
         say(f"histogram calibration of {rows} rows, {scale.repetitions} repetitions")
-        found[rows] = [_repeat(rows, number) for number in range(scale.repetitions)]
-    return Outcome(sheets=[_reliability(program, say), _bounds(found, scale.repetitions)])
+        repetitions_by_size[rows] = [_repeat(rows, number) for number in range(scale.repetitions)]
+    return Outcome(sheets=[_reliability(program, say), _bounds(repetitions_by_size, scale.repetitions)])
 
 
 def _repeat(rows: int, number: int) -> Repetition:
@@ -82,71 +82,87 @@ def _repeat(rows: int, number: int) -> Repetition:
     target, _ = CLASSES.draw(TARGET, rows, draws)
     weights = {
         "true weights": CLASSES.weights(TARGET),
-        "BBSE": estimated("bbse", source, label, target),
-        "EM": estimated("em", source, label, target),
+        "BBSE": estimate_weights("bbse", source, label, target),
+        "EM": estimate_weights("em", source, label, target),
     }
-    plain = uqcli.Calibrator.fit(source[:, 1], label, method="histogram", confidence=LEVEL / 100)
-    bins: Any = plain.map
+    uncorrected = uqcli.Calibrator.fit(source[:, 1], label, method="histogram", confidence=LEVEL / 100)
+    bins: Any = uncorrected.map
     lowest = np.array([0.0, *bins.edges])
-    share, mass = truth(lowest, TARGET)
-    off = 2 * np.abs(np.array(bins.rate) - truth(lowest, CLASSES.prior)[0])
+    rate, mass = truth(lowest, TARGET)
+    source_error = 2 * np.abs(np.array(bins.rate) - truth(lowest, CLASSES.prior)[0])
     bound = 2 * np.array(bins.error)
-    away = {"uncorrected": float(mass @ (2 * np.abs(plain.predict(lowest) - share)))}
+    distances = {"uncorrected": float(mass @ (2 * np.abs(uncorrected.predict(lowest) - rate)))}
     tightness = {}
-    for name, each in weights.items():
-        if each is not None:
-            fitted = uqcli.Calibrator.fit(source[:, 1], label, method="histogram", shift=each)
-            distance = 2 * np.abs(fitted.predict(lowest) - share)
-            away[name] = float(mass @ distance)
-            allowed = theorem_4(off, each.weights)
-            tightness[name] = float((distance / allowed).max())
+    for name, shift in weights.items():
+        if shift is not None:
+            fitted = uqcli.Calibrator.fit(source[:, 1], label, method="histogram", shift=shift)
+            distance = 2 * np.abs(fitted.predict(lowest) - rate)
+            distances[name] = float(mass @ distance)
+            bound_4 = theorem_4(source_error, shift.weights)
+            tightness[name] = float((distance / bound_4).max())
     return Repetition(
-        kept=bool((off <= bound).all()), bound=float(bound.max()), away=away, tightness=tightness
+        kept=bool((source_error <= bound).all()),
+        bound=float(bound.max()),
+        away=distances,
+        tightness=tightness,
     )
 
 
 def truth(lowest: Floats, shares: tuple[float, ...]) -> tuple[Floats, Floats]:
-    """Share of positives, and of the rows, in bins of the model's probability.
+    """Compute the positive rate, and the share of rows, of bins of the model's probability.
 
     Parameters
     ----------
     lowest : shape (M,)
-        Where bins begin, the first at 0.
+        Lower edges of the bins, the first at 0.
     shares
-        Of the two classes.
+        Priors of the two classes.
     """
     prior = log(CLASSES.prior[1] / CLASSES.prior[0])
-    inside = []
+    class_mass = []
     for sign in (-1, 1):
-        law = NormalDist(prior + sign * APART**2 / 2, APART)
+        law = NormalDist(prior + sign * DISTANCE**2 / 2, DISTANCE)
         below = [0.0, *(law.cdf(log(edge / (1 - edge))) for edge in lowest[1:]), 1.0]
-        inside.append(np.diff(below))
-    joint = np.array(shares)[:, None] * np.array(inside)
+        class_mass.append(np.diff(below))
+    joint = np.array(shares)[:, None] * np.array(class_mass)
     mass = joint.sum(axis=0)
     return joint[1] / mass, mass
 
 
-def theorem_4(off: Floats, weights: Floats) -> Floats:
-    """Its bound on the distance in the target, from the one on the source, by bin."""
+def theorem_4(source_error: Floats, weights: Floats) -> Floats:
+    """Compute Theorem 4's bound on the target distance from the source distance, by bin."""
     ratio = WEIGHTS.max() / WEIGHTS.min()
-    bound: Floats = 2 * ratio * off + 2 * np.abs(weights - WEIGHTS).max() / WEIGHTS.min()
+    bound: Floats = 2 * ratio * source_error + 2 * np.abs(weights - WEIGHTS).max() / WEIGHTS.min()
     return bound
 
 
-def _bounds(found: dict[int, list[Repetition]], repetitions: int) -> Sheet:
+def _bounds(repetitions_by_size: dict[int, list[Repetition]], repetitions: int) -> Sheet:
     rows: list[Row] = []
-    for size, each in found.items():
-        kept = statistics.mean(one.kept for one in each)
-        bound = statistics.mean(one.bound for one in each)
-        away = [_mean([one.away[name] for one in each if name in one.away]) for name in METHODS]
-        rows.append([f"{size:,}", f"{100 * kept:.1f} %", f"{bound:.3f}", *away])
-    everything = [one for each in found.values() for one in each]
-    most = {
-        name: max(one.tightness[name] for one in everything if name in one.tightness) for name in ESTIMATORS
+    for size, repetitions_of_size in repetitions_by_size.items():
+        kept = statistics.mean(repetition.kept for repetition in repetitions_of_size)
+        bound = statistics.mean(repetition.bound for repetition in repetitions_of_size)
+        mean_distances = [
+            _mean([repetition.away[name] for repetition in repetitions_of_size if name in repetition.away])
+            for name in METHODS
+        ]
+        rows.append([f"{size:,}", f"{100 * kept:.1f} %", f"{bound:.3f}", *mean_distances])
+    all_repetitions = [
+        repetition
+        for repetitions_of_size in repetitions_by_size.values()
+        for repetition in repetitions_of_size
+    ]
+    largest_use = {
+        name: max(
+            repetition.tightness[name] for repetition in all_repetitions if name in repetition.tightness
+        )
+        for name in ESTIMATORS
     }
-    holds = all(value <= 1 for value in most.values())
-    least = min(statistics.mean(one.kept for one in each) for each in found.values())
-    tight = "; ".join(f"{name} {100 * value:.0f} %" for name, value in most.items())
+    holds = all(value <= 1 for value in largest_use.values())
+    least = min(
+        statistics.mean(repetition.kept for repetition in repetitions_of_size)
+        for repetitions_of_size in repetitions_by_size.values()
+    )
+    tight = "; ".join(f"{name} {100 * value:.0f} %" for name, value in largest_use.items())
     return Sheet(
         title="Theorems 3 and 4. Bounds of histogram calibration",
         text=[
@@ -168,47 +184,50 @@ def _mean(values: list[float]) -> str:
 
 
 def _reliability(program: Program, say: Say) -> Sheet:
-    say(f"reliability curves of {DRAWN} rows")
+    say(f"reliability curves of {ROWS} rows")
     draws = np.random.default_rng(0)
     files = {"source": CLASSES.prior, "target": TARGET, "new": TARGET}
     for name, shares in files.items():
-        probability, label = CLASSES.draw(shares, DRAWN, draws)
+        probability, label = CLASSES.draw(shares, ROWS, draws)
         columns = {"score": probability[:, 1], "label": label}
         pl.DataFrame(columns).write_parquet(program.folder / f"{name}.parquet")
     rows: list[Row] = []
     curves: dict[str, list[tuple[float, float]]] = {}
     for name in METHODS:
-        report = _measured(program, name)
-        curves[name] = [(each["mean_score"], each["rate"]) for each in report["bins"] if each["count"]]
+        report = _calibration_error(program, name)
+        curves[name] = [
+            (score_bin["mean_score"], score_bin["rate"]) for score_bin in report["bins"] if score_bin["count"]
+        ]
         metrics = report["metrics"]
         rows.append([name, f"{metrics['ece']:.4f}", f"{metrics['tce']:.1f}", f"{metrics['brier']:.4f}"])
-    wrong = float(rows[0][1])
-    right = max(float(row[1]) for row in rows[1:])
+    uncorrected_ece = float(rows[0][1])
+    corrected_ece = max(float(row[1]) for row in rows[1:])
     return Sheet(
         title="Reliability curves in the target data (Proposition 1)",
         text=[
             TEXT.format(share=100 * TARGET[1])
-            + f"Each of three files has {DRAWN:,} rows. Labelled source data serve to fit ten histogram "
+            + f"Each of three files has {ROWS:,} rows. Labelled source data serve to fit ten histogram "
             "bins, unlabelled target data to estimate the weights, and labelled target data as the test "
             "set. The TCE does not fall to 5 %. The fitted rates have sampling errors, which a test on as "
             "many rows can detect."
         ],
         header=["histogram calibration", "ECE", "TCE %", "Brier"],
         rows=rows,
-        verdict=f"reproduced: ECE {wrong:.4f} uncorrected, at most {right:.4f} with true or estimated weights"
-        if right < wrong
+        verdict=f"reproduced: ECE {uncorrected_ece:.4f} uncorrected, at most {corrected_ece:.4f} with true "
+        "or estimated weights"
+        if corrected_ece < uncorrected_ece
         else "NOT reproduced: the correction does not help",
         pictures=[_picture(curves)],
     )
 
 
-def _measured(program: Program, name: str) -> dict[str, Any]:
-    """What the program says of one way of calibrating, on rows of the target."""
+def _calibration_error(program: Program, name: str) -> dict[str, Any]:
+    """Return the report of ``uqcli tce`` for a calibration method on target data."""
     corrected: list[object] = []
     if name in ESTIMATORS:
-        known = ["--prior", ",".join(map(str, TARGET))] if ESTIMATORS[name] == "known" else []
-        asked = ("shift", "source.parquet", "--target", "target.parquet", "--estimator", ESTIMATORS[name])
-        program.run(*asked, *known, "--bootstrap", 0, "-o", "shift.json")
+        prior_options = ["--prior", ",".join(map(str, TARGET))] if ESTIMATORS[name] == "known" else []
+        command = ("shift", "source.parquet", "--target", "target.parquet", "--estimator", ESTIMATORS[name])
+        program.run(*command, *prior_options, "--bootstrap", 0, "-o", "shift.json")
         corrected = ["--shift", "shift.json"]
     program.run("calibrate", "source.parquet", "--method", "histogram", *corrected, "-o", "map.json")
     program.run("apply", "map.json", "new.parquet", "-o", "calibrated.parquet")
@@ -235,7 +254,7 @@ def _picture(curves: dict[str, list[tuple[float, float]]]) -> Picture:
         caption="Positive rate against the calibrated probability. Uncorrected bins give probabilities that "
         "are too high where positives are rarer. Corrected bins lie near the diagonal with all three "
         "kinds of weights.",
-        svg=drawn(1, plot, width=5.6),
+        svg=draw_svg(1, plot, width=5.6),
     )
 
 

@@ -7,8 +7,8 @@ from reproduction.program import INFEASIBLE, Program, recalls
 from reproduction.study import Outcome, Row, Scale, Sheet, Study
 from reproduction.values import read
 
-CHOICE = ("boundary", "fit.parquet")
-SWEPT = ("ew-dpmt", "mist", "vw-dpmt")
+COMMAND = ("boundary", "fit.parquet")
+ALGORITHMS_BY_BINS = ("ew-dpmt", "mist", "vw-dpmt")
 ALGORITHMS = ("st", "gmt", "mist", "ew-dpmt", "vw-dpmt", "smooth", "hr")
 LAW = ("--tau", 3, "--nu", 1, "--gamma", "0.002,0.004,0.01,0.02,0.05")
 TEXT = (
@@ -29,10 +29,10 @@ REASON = (
 
 
 def run(program: Program, scale: Scale, say: Say) -> Outcome:
-    """Both tables."""
+    """Make both tables."""
     for name, seed in (("fit", 0), ("new", 1)):
-        drawn = ("simulate", "posterior", *LAW, "--rows", scale.rows, "--seed", seed)
-        program.run(*drawn, "-o", f"{name}.parquet")
+        simulation = ("simulate", "posterior", *LAW, "--rows", scale.rows, "--seed", seed)
+        program.run(*simulation, "-o", f"{name}.parquet")
     by_bound = _by_bound(program, scale, say)
     by_bins, times = _by_bins(program, scale, say)
     return Outcome(sheets=[by_bound, by_bins], times=times)
@@ -44,17 +44,17 @@ def _by_bound(program: Program, scale: Scale, say: Say) -> Sheet:
     for algorithm in ALGORITHMS:
         say(f"boundaries of {algorithm}")
         for bound in bounds:
-            asked = ("--precision", bound, "--algorithm", algorithm)
-            program.run(*CHOICE, *asked, "-o", f"{algorithm}-{bound}.json", allowed=(0, INFEASIBLE))
+            options = ("--precision", bound, "--algorithm", algorithm)
+            program.run(*COMMAND, *options, "-o", f"{algorithm}-{bound}.json", allowed=(0, INFEASIBLE))
     recall = recalls(program, "new.parquet")
     rows: list[Row] = []
     for algorithm in ALGORITHMS:
         theirs = published["theirs"].get(algorithm, ["-"] * len(published["bounds"]))
-        ours = [
+        cells = [
             _cell(recall.get(f"{algorithm}-{bound}"), recall.get(f"{ALGORITHMS[0]}-{bound}"))
             for bound in bounds
         ]
-        rows.append([algorithm, *(f"{a}: {b}" for a, b in zip(theirs, ours, strict=False))])
+        rows.append([algorithm, *(f"{a}: {b}" for a, b in zip(theirs, cells, strict=False))])
     return Sheet(
         title="Table 2. Recall at bounds on precision",
         text=[
@@ -86,15 +86,17 @@ def _by_bins(program: Program, scale: Scale, say: Say) -> tuple[Sheet, list[Row]
         label = f"{line['k']} x {line['l']}"
         say(f"{label} bins")
         seconds = []
-        for algorithm in SWEPT:
-            asked = ("--precision", published["bound"], "--algorithm", algorithm, *bins)
-            program.run(*CHOICE, *asked, "-o", f"{algorithm} {label}.json", allowed=(0, INFEASIBLE))
+        for algorithm in ALGORITHMS_BY_BINS:
+            options = ("--precision", published["bound"], "--algorithm", algorithm, *bins)
+            program.run(*COMMAND, *options, "-o", f"{algorithm} {label}.json", allowed=(0, INFEASIBLE))
             seconds.append(f"{program.last:.1f}")
         times.append([label, f"{line['ew']:,}", seconds[0], str(line["mist"]), seconds[1], seconds[2]])
     recall = recalls(program, "new.parquet")
     for label in (line[0] for line in times[1:]):
-        found = [recall.get(f"{algorithm} {label}") for algorithm in SWEPT]
-        rows.append([label, *("none" if each is None else f"{100 * each:.2f}" for each in found)])
+        recalls_of_bins = [recall.get(f"{algorithm} {label}") for algorithm in ALGORITHMS_BY_BINS]
+        rows.append(
+            [label, *("none" if value is None else f"{100 * value:.2f}" for value in recalls_of_bins)]
+        )
     text = (
         f"The table shows recall in per cent on new data at precision {published['bound']}, by "
         "uncertainty and score bins. Figure 5 of the paper draws it for its files, without printed "
@@ -104,7 +106,7 @@ def _by_bins(program: Program, scale: Scale, say: Say) -> tuple[Sheet, list[Row]
     sheet = Sheet(
         title="Table 4 and Figure 5 (a, b). Bins, and time",
         text=[text],
-        header=["K x L", *SWEPT],
+        header=["K x L", *ALGORITHMS_BY_BINS],
         rows=rows,
         verdict="times beside the paper's in speed.md; the sweep on simulated data, since the paper's files "
         "are out of reach",

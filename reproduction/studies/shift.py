@@ -1,4 +1,4 @@
-"""Coverage of conformal sets where classes are more or less frequent [LS sec. 2, its toy]."""
+"""Coverage of prediction sets under label shift [LS sec. 2, its toy problem]."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import uqcli
-from reproduction.classes import Floats, GaussianClasses, Ints, estimated
+from reproduction.classes import Floats, GaussianClasses, Ints, estimate_weights
 from reproduction.gaussian import Say
-from reproduction.picture import BLUE, GREEN, GREY, INK, RED, VIOLET, Picture, drawn
+from reproduction.picture import BLUE, GREEN, GREY, INK, RED, VIOLET, Picture, draw_svg
 from reproduction.program import Program
 from reproduction.study import Outcome, Row, Scale, Sheet, Study
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 CLASSES = GaussianClasses(means=((-2.0, 0.0), (2.0, 0.0), (0.0, 12**0.5)), spread=2.0, prior=(0.1, 0.6, 0.3))
 TARGET = (0.3, 0.2, 0.5)
 PARTS = (0.0, 0.5, 1.0, 1.4)
-"""Of the way from the prior to the target; beyond it, too."""
+"""Parts of the way from the source priors to the target priors, and beyond."""
 ROWS, SIZES = 1_000, (100, 300, 1_000, 3_000)
 ALPHA = 0.1
 TESTED = 200
@@ -36,138 +36,149 @@ TEXT = (
     "contains coverage in per cent with its Monte Carlo standard error, and the mean set size."
 )
 Point = tuple[int, float]
-"""Labelled rows, and part of the way."""
-Found = dict[tuple[Point, str], list[tuple[float, float]]]
-"""Coverage and size of sets in each repetition."""
+"""Number of labelled rows, and part of the way to the target priors."""
+Coverages = dict[tuple[Point, str], list[tuple[float, float]]]
+"""Coverage and mean set size of each repetition."""
 
 
 def run(program: Program, scale: Scale, say: Say) -> Outcome:
-    """Both tables."""
+    """Make both tables."""
     del program
     repetitions = scale.repetitions
-    found: Found = {}
+    coverages: Coverages = {}
     for rows, parts in [(ROWS, PARTS), *((rows, (1.0,)) for rows in SIZES if rows != ROWS)]:
         targets = {part: CLASSES.towards(TARGET, part) for part in parts}
         known = {part: CLASSES.weights(shares) for part, shares in targets.items()}
         for number in range(repetitions):
             if number % 50 == 0:
                 say(f"conformal sets of {rows} rows, repetition {number} of {repetitions}")
-            _repeat(found, rows, targets, known, number)
+            _repeat(coverages, rows, targets, known, number)
     by_part = [(ROWS, part) for part in PARTS]
     by_rows = [(rows, 1.0) for rows in SIZES]
-    return Outcome(sheets=[_by_part(found, by_part, by_rows, repetitions), _by_rows(found, by_rows)])
+    return Outcome(sheets=[_by_part(coverages, by_part, by_rows, repetitions), _by_rows(coverages, by_rows)])
 
 
 def _repeat(
-    found: Found,
+    coverages: Coverages,
     rows: int,
     targets: dict[float, tuple[float, ...]],
     known: dict[float, uqcli.ShiftWeights],
     number: int,
 ) -> None:
-    """One draw of labelled rows, and of each target."""
+    """Draw labelled rows and each target once, and add the coverages."""
     draws = np.random.default_rng([number, rows])
     source, label = CLASSES.draw(CLASSES.prior, rows, draws)
-    plain: dict[str, Any] = {"alpha": ALPHA, "seed": number}
-    same = {
-        "uncorrected": uqcli.conformal_sets(source, label, **plain),
-        "label-conditional": uqcli.conformal_sets(source, label, mode="label-conditional", **plain),
+    options: dict[str, Any] = {"alpha": ALPHA, "seed": number}
+    unweighted = {
+        "uncorrected": uqcli.conformal_sets(source, label, **options),
+        "label-conditional": uqcli.conformal_sets(source, label, mode="label-conditional", **options),
     }
     for part, shares in targets.items():
         target, _ = CLASSES.draw(shares, rows, draws)
         tested, truth = CLASSES.draw(shares, TESTED, draws)
         weights = {
             "true weights": known[part],
-            "BBSE": estimated("bbse", source, label, target),
-            "EM": estimated("em", source, label, target),
+            "BBSE": estimate_weights("bbse", source, label, target),
+            "EM": estimate_weights("em", source, label, target),
         }
-        sets = dict(same)
+        sets = dict(unweighted)
         for name, shift in weights.items():
             if shift is not None:
-                sets[name] = uqcli.conformal_sets(source, label, mode="label-shift", shift=shift, **plain)
-        for name, each in sets.items():
-            found.setdefault(((rows, part), name), []).append(_coverage(each, tested, truth))
+                sets[name] = uqcli.conformal_sets(source, label, mode="label-shift", shift=shift, **options)
+        for name, rule in sets.items():
+            coverages.setdefault(((rows, part), name), []).append(_coverage(rule, tested, truth))
 
 
 def _coverage(sets: uqcli.ConformalSets, tested: Floats, truth: Ints) -> tuple[float, float]:
-    inside = sets.sets(tested)
-    return float(inside[np.arange(len(truth)), truth].mean()), float(inside.sum(axis=1).mean())
+    members = sets.sets(tested)
+    return float(members[np.arange(len(truth)), truth].mean()), float(members.sum(axis=1).mean())
 
 
-def _mean(found: Found, point: Point, name: str) -> tuple[float, float, float]:
-    """Coverage with its Monte-Carlo standard error, and size of sets."""
-    pairs = found[point, name]
+def _mean(coverages: Coverages, point: Point, name: str) -> tuple[float, float, float]:
+    """Return the mean coverage with its Monte-Carlo standard error, and the mean set size."""
+    pairs = coverages[point, name]
     covered = [coverage for coverage, _ in pairs]
     error = statistics.stdev(covered) / len(covered) ** 0.5 if len(covered) > 1 else 1.0
     return statistics.mean(covered), error, statistics.mean(size for _, size in pairs)
 
 
-def _by_part(found: Found, points: Sequence[Point], further: Sequence[Point], repetitions: int) -> Sheet:
-    everywhere = [*points, *further]
-    said = [f"{what}: {'yes' if so else 'no'}" for what, so in _claims(found, everywhere).items()]
+def _by_part(
+    coverages: Coverages, points: Sequence[Point], points_by_rows: Sequence[Point], repetitions: int
+) -> Sheet:
+    all_points = [*points, *points_by_rows]
+    claim_texts = [
+        f"{claim}: {'yes' if holds else 'no'}" for claim, holds in _claims(coverages, all_points).items()
+    ]
     return Sheet(
         title="The toy example of section 2. Coverage against the size of the shift",
         text=[
             TEXT.format(rows=ROWS, repetitions=repetitions, tested=TESTED),
             "What the paper says, tested here at every size of shift and number of rows, within three "
-            f"standard errors: {'; '.join(said)}.",
+            f"standard errors: {'; '.join(claim_texts)}.",
         ],
         header=["target priors", "largest weight", *METHODS],
         rows=[
-            [_shares(part), f"{_largest(part):.2f}", *_cells(found, (rows, part))] for rows, part in points
+            [_shares(part), f"{_largest(part):.2f}", *_cells(coverages, (rows, part))]
+            for rows, part in points
         ],
-        verdict=f"{'' if all(_claims(found, everywhere).values()) else 'partly '}reproduced on {repetitions} "
-        f"repetitions (the summary prints no values): {'; '.join(said)}",
-        pictures=[_picture(found, points, further)],
+        verdict=f"{'' if all(_claims(coverages, all_points).values()) else 'partly '}reproduced on "
+        f"{repetitions} repetitions (the summary prints no values): {'; '.join(claim_texts)}",
+        pictures=[_picture(coverages, points, points_by_rows)],
     )
 
 
-def _claims(found: Found, points: Sequence[Point]) -> dict[str, bool]:
-    """What the paper says of its toy and of its theorems, on our numbers."""
+def _claims(coverages: Coverages, points: Sequence[Point]) -> dict[str, bool]:
+    """Check the paper's claims on its toy problem and its theorems, with our numbers."""
 
     def above(point: Point, name: str) -> float:
-        mean, error, _ = _mean(found, point, name)
+        mean, error, _ = _mean(coverages, point, name)
         return (mean - (1 - ALPHA)) / error
 
     shifted = [point for point in points if point[1] > 0]
-    still = [point for point in points if point[1] == 0]
+    unshifted = [point for point in points if point[1] == 0]
     fewest = min(points)
     return {
         "uncorrected sets miss the guarantee under every shift": all(
             above(point, "uncorrected") < -3 for point in shifted
         ),
-        "without a shift they meet it (Theorem 1)": all(above(point, "uncorrected") > -3 for point in still),
+        "without a shift they meet it (Theorem 1)": all(
+            above(point, "uncorrected") > -3 for point in unshifted
+        ),
         "true weights meet it (Theorem 2)": all(above(point, "true weights") > -3 for point in points),
         "BBSE weights meet it": all(above(point, "BBSE") > -3 for point in points),
         "EM weights meet it": all(above(point, "EM") > -3 for point in points),
         f"estimated weights give larger sets than true ones ({fewest[0]} rows)": min(
-            _mean(found, fewest, name)[2] for name in ("BBSE", "EM")
+            _mean(coverages, fewest, name)[2] for name in ("BBSE", "EM")
         )
-        > _mean(found, fewest, "true weights")[2],
+        > _mean(coverages, fewest, "true weights")[2],
         "label-conditional sets meet it": all(above(point, "label-conditional") > -3 for point in points),
     }
 
 
-def _by_rows(found: Found, points: Sequence[Point]) -> Sheet:
+def _by_rows(coverages: Coverages, points: Sequence[Point]) -> Sheet:
     missing = {
-        name: sum(len(found[point, "uncorrected"]) - len(found[point, name]) for point in points)
+        name: sum(len(coverages[point, "uncorrected"]) - len(coverages[point, name]) for point in points)
         for name in ("BBSE", "EM")
     }
-    untold = "; ".join(f"{name} {count}" for name, count in missing.items() if count)
+    missing_text = "; ".join(f"{name} {count}" for name, count in missing.items() if count)
     return Sheet(
         title="Coverage against the number of rows (Corollary 1)",
         text=[
             f"The target priors are {_shares(1.0)}, and there are as many unlabelled rows as labelled "
             "ones. By Corollary 1, estimated weights meet the guarantee only in the limit."
-            + (f" Repetitions without an estimate, which are left out: {untold}." if untold else ""),
+            + (
+                f" Repetitions without an estimate, which are left out: {missing_text}."
+                if missing_text
+                else ""
+            ),
         ],
         header=["rows", *METHODS],
-        rows=[[f"{point[0]:,}", *_cells(found, point)] for point in points],
+        rows=[[f"{point[0]:,}", *_cells(coverages, point)] for point in points],
     )
 
 
-def _cells(found: Found, point: Point) -> Row:
-    means = [_mean(found, point, name) for name in METHODS]
+def _cells(coverages: Coverages, point: Point) -> Row:
+    means = [_mean(coverages, point, name) for name in METHODS]
     return [f"{100 * mean:.2f} ± {100 * error:.2f} ({size:.2f})" for mean, error, size in means]
 
 
@@ -180,16 +191,16 @@ def _largest(part: float) -> float:
     return max(target / source for target, source in pairs)
 
 
-def _picture(found: Found, by_part: Sequence[Point], by_rows: Sequence[Point]) -> Picture:
+def _picture(coverages: Coverages, by_part: Sequence[Point], by_rows: Sequence[Point]) -> Picture:
     def plot(panels: list[Axes]) -> None:
         for axes, points in zip(panels, (by_part, by_rows), strict=True):
-            places = [_largest(part) if axes is panels[0] else rows for rows, part in points]
+            positions = [_largest(part) if axes is panels[0] else rows for rows, part in points]
             axes.axhline(100 * (1 - ALPHA), color=GREY, linestyle=(0, (4, 3)), label="promised")
             for name, colour in METHODS.items():
-                means = [_mean(found, point, name) for point in points]
-                covered, error = ([100 * each[place] for each in means] for place in (0, 1))
-                bars = [2 * each for each in error]
-                axes.errorbar(places, covered, yerr=bars, fmt="o-", color=colour, label=name)
+                means = [_mean(coverages, point, name) for point in points]
+                covered, error = ([100 * mean[index] for mean in means] for index in (0, 1))
+                bars = [2 * value for value in error]
+                axes.errorbar(positions, covered, yerr=bars, fmt="o-", color=colour, label=name)
         panels[0].set(xlabel=f"largest class weight in the target, {ROWS:,} rows", ylabel="coverage, %")
         panels[1].set_xscale("log")
         panels[1].set_xticks(SIZES, [f"{rows:,}" for rows in SIZES])
@@ -201,7 +212,7 @@ def _picture(found: Found, by_part: Sequence[Point], by_rows: Sequence[Point]) -
         title="Coverage in the target data by size of the shift and by rows",
         caption="Means over the repetitions, with two standard errors. Without a correction, sets of 90 % "
         "lose coverage as the shift grows, and more rows do not help.",
-        svg=drawn(2, plot, below=0.35),
+        svg=draw_svg(2, plot, below=0.35),
     )
 
 

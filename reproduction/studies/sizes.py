@@ -1,4 +1,4 @@
-"""Calibration error by rows of the test data [TCE table 12]."""
+"""Calibration error by number of test rows [TCE table 12]."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from reproduction.study import Outcome, Scale, Study
 
 
 def run(program: Program, scale: Scale, say: Say) -> Outcome:
-    """Make the tables again."""
+    """Reproduce the tables."""
     return run_tables("sizes", program, scale, say)
 
 

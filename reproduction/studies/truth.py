@@ -1,4 +1,4 @@
-"""Calibration error of true probabilities against the number of rows, which the paper does not show."""
+"""Calibration error of true probabilities by number of rows, which the paper does not show."""
 
 from __future__ import annotations
 
@@ -20,20 +20,20 @@ TEXT = (
 
 
 def run(program: Program, scale: Scale, say: Say) -> Outcome:
-    """Both columns under both rules of bin sizes."""
+    """Measure both columns with both rules of bin sizes."""
     rows: list[Row] = []
     seeds = max(1, scale.few_seeds // 2)
     for size in [size for size in SIZES if size <= scale.rows]:
         say(f"true probabilities of {size} rows")
-        found: dict[tuple[str, str], list[float]] = {}
+        tce_values: dict[tuple[str, str], list[float]] = {}
         for seed in range(seeds):
             draw(program.folder / "rows.parquet", "gaussian", size, seed, prevalence=0.4)
             for column in ("true_positivity", "score"):
                 for sizing in ("paper", "auto"):
                     report = program.run("tce", "rows.parquet", "--score", column, "--bin-sizes", sizing)
                     assert report is not None
-                    found.setdefault((column, sizing), []).append(report["metrics"]["tce"])
-        rows.append([f"{size:,}", *(_cell(values) for values in found.values())])
+                    tce_values.setdefault((column, sizing), []).append(report["metrics"]["tce"])
+        rows.append([f"{size:,}", *(_cell(values) for values in tce_values.values())])
     header = [
         "rows",
         "truth, paper's bins",

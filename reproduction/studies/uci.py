@@ -24,11 +24,11 @@ GENERATED = 2_000
 BINNINGS = ("pava", "pava-bc", "quantile")
 ERRORS = {"estimation_error": "total error", "within_bin_error": "within-bin error"}
 PRINTED = {EIGHTS: "optical_digits", PIXELS: "satimage", SHELLS: "abalone"}
-"""Ours that are sets of the paper, with their names there."""
+"""Our sets that are in the paper, with their names there."""
 Table = Mapping[str, Metrics]
 """Metrics of each classifier."""
 Splits = dict[str, list[Metrics]]
-"""The same, one of each split."""
+"""Metrics of each classifier, one per split."""
 PRINTED_TEXT = {
     EIGHTS: "scikit-learn has 1,797 of the 5,620 rows of optical_digits; we classify one digit (8) versus "
     "the rest. With a third of the rows for training and test, the distributions differ. A cell "
@@ -56,7 +56,7 @@ SAYS_TEXT = (
 
 
 def run(program: Program, scale: Scale, say: Say) -> Outcome:
-    """The three tables."""
+    """Make the three tables."""
     rows = min(GENERATED, scale.rows // 50)
     sets: dict[str, tuple[Callable[[int], Rows], int]] = {
         EIGHTS: (eights, max(1, scale.seeds // 10)),
@@ -66,23 +66,27 @@ def run(program: Program, scale: Scale, say: Say) -> Outcome:
         SHELLS: (abalone, max(1, scale.few_seeds // 5)),
     }
     reports: dict[str, dict[str, Any]] = {}
-    sized: dict[str, tuple[int, int]] = {}
+    sizes_by_set: dict[str, tuple[int, int]] = {}
     for name, (draw, splits) in sets.items():
         say(f"five classifiers on {name}, {splits} splits")
-        sized[name] = _train(program, draw, splits, scale.rows // 50)
-        reports[name] = {each: _measured(program, each) for each in BINNINGS}
+        sizes_by_set[name] = _train(program, draw, splits, scale.rows // 50)
+        reports[name] = {binning: _calibration_errors(program, binning) for binning in BINNINGS}
     counts = {name: splits for name, (_, splits) in sets.items()}
-    found = {name: _by_classifier(each["pava-bc"], counts[name]) for name, each in reports.items()}
-    printed = [_printed(name, found[name], counts[name], sized[name]) for name in PRINTED]
-    return Outcome(sheets=[*printed, _errors(reports, counts), _says(found, rows)])
+    metrics_by_set = {
+        name: _by_classifier(by_binning["pava-bc"], counts[name]) for name, by_binning in reports.items()
+    }
+    printed_sheets = [
+        _printed(name, metrics_by_set[name], counts[name], sizes_by_set[name]) for name in PRINTED
+    ]
+    return Outcome(sheets=[*printed_sheets, _errors(reports, counts), _comparison(metrics_by_set, rows)])
 
 
-def _train(program: Program, draw: Callable[[int], Rows], splits: int, most: int) -> tuple[int, int]:
-    """Write the scores of all classifiers and splits; how many rows a split trains on and measures."""
+def _train(program: Program, draw: Callable[[int], Rows], splits: int, most_rows: int) -> tuple[int, int]:
+    """Write the scores of all classifiers and splits; return the numbers of training and test rows."""
     frames, sizes = [], (0, 0)
     for split in range(splits):
-        some, _ = halves(draw(split), 1.0, split)
-        train, new = halves(some.part(0, most), TRAINED, split)
+        shuffled, _ = halves(draw(split), 1.0, split)
+        train, new = halves(shuffled.part(0, most_rows), TRAINED, split)
         sizes = len(train.labels), len(new.labels)
         for name, scores in probabilities(train, new.features, split).items():
             columns = {"run": f"{name} {split}", "score": scores, "label": new.labels}
@@ -91,9 +95,9 @@ def _train(program: Program, draw: Callable[[int], Rows], splits: int, most: int
     return sizes
 
 
-def _measured(program: Program, binning: str) -> dict[str, Any]:
-    asked = ("tce", "rows.parquet", "--by", "run", "--binning", binning, "--bin-sizes", "paper")
-    report = program.run(*asked)
+def _calibration_errors(program: Program, binning: str) -> dict[str, Any]:
+    command = ("tce", "rows.parquet", "--by", "run", "--binning", binning, "--bin-sizes", "paper")
+    report = program.run(*command)
     assert report is not None
     return report
 
@@ -104,98 +108,110 @@ def _by_classifier(report: dict[str, Any], splits: int) -> Splits:
     return {name: [groups[f"{name} {split}"] for split in range(splits)] for name in names}
 
 
-def _printed(ours: str, found: Splits, splits: int, sizes: tuple[int, int]) -> Sheet:
-    """A set of the paper beside what it prints."""
-    like = PRINTED[ours]
-    published = read()["trained"]["sets"][like]
+def _printed(name: str, splits_by_classifier: Splits, splits: int, sizes: tuple[int, int]) -> Sheet:
+    """Compare a set with the values that the paper prints."""
+    published_name = PRINTED[name]
+    published = read()["trained"]["sets"][published_name]
     columns: list[str] = published["columns"]
     rows: list[Row] = []
-    out = 0
-    for name, each in found.items():
-        row = [name]
-        for column, theirs in zip(columns, published[name], strict=True):
-            place = spread([metrics[column] for metrics in each], theirs, digits=4)
-            row.append(cell(place, theirs, digits=4))
-            out += not place.inside
+    outside = 0
+    for classifier, split_metrics in splits_by_classifier.items():
+        row = [classifier]
+        for column, published_value in zip(columns, published[classifier], strict=True):
+            summary = spread([metrics[column] for metrics in split_metrics], published_value, digits=4)
+            row.append(cell(summary, published_value, digits=4))
+            outside += not summary.inside
         rows.append(row)
-    cells = len(found) * len(columns)
-    orders = ", ".join(f"{NAMES[column]} {_same_order(found, published, column):+.1f}" for column in columns)
-    worst = {column: _worst(found, column, splits) for column in ("tce", "ece", "ace")}
-    said = ", ".join(f"{NAMES[column]} {count}" for column, count in worst.items())
+    cells = len(splits_by_classifier) * len(columns)
+    orders = ", ".join(
+        f"{NAMES[column]} {_same_order(splits_by_classifier, published, column):+.1f}" for column in columns
+    )
+    worst = {column: _worst(splits_by_classifier, column, splits) for column in ("tce", "ece", "ace")}
+    worst_counts = ", ".join(f"{NAMES[column]} {count}" for column, count in worst.items())
     train, new = sizes
     text = [
-        PRINTED_TEXT[ours],
+        PRINTED_TEXT[name],
         MADE_TEXT.format(train=train, new=new, splits=splits),
-        f"Outside the range of our splits: {out} of {cells} cells. The rank correlation of the paper's "
+        f"Outside the range of our splits: {outside} of {cells} cells. The rank correlation of the paper's "
         f"values with our medians over the five classifiers is {orders}. Splits in which the random "
-        f"forest is the worst: {said}, of {splits}.",
+        f"forest is the worst: {worst_counts}, of {splits}.",
     ]
     return Sheet(
-        title=f"{published['where']}, {like}. Five classifiers",
+        title=f"{published['where']}, {published_name}. Five classifiers",
         text=text,
         header=["", *(NAMES[column] + (" %" if column in PERCENTS else "") for column in columns)],
         rows=rows,
-        verdict=f"{'on a third of its rows' if ours == EIGHTS else 'on its rows, in other splits'}: "
-        f"{cells - out} of {cells} cells within the range of {splits} splits",
+        verdict=f"{'on a third of its rows' if name == EIGHTS else 'on its rows, in other splits'}: "
+        f"{cells - outside} of {cells} cells within the range of {splits} splits",
     )
 
 
-def _same_order(found: Splits, published: dict[str, Any], column: str) -> float:
+def _same_order(splits_by_classifier: Splits, published: dict[str, Any], column: str) -> float:
     from scipy.stats import spearmanr
 
-    place = published["columns"].index(column)
-    theirs = [published[name][place] for name in found]
-    ours = [statistics.median(metrics[column] for metrics in each) for each in found.values()]
-    return float(spearmanr(theirs, ours).statistic)
+    index = published["columns"].index(column)
+    published_values = [published[name][index] for name in splits_by_classifier]
+    medians = [
+        statistics.median(metrics[column] for metrics in split_metrics)
+        for split_metrics in splits_by_classifier.values()
+    ]
+    return float(spearmanr(published_values, medians).statistic)
 
 
-def _worst(found: Splits, column: str, splits: int) -> int:
-    """In how many splits the random forest has the largest error."""
-    return sum(max(found, key=lambda name: found[name][split][column]) == "RF" for split in range(splits))
+def _worst(splits_by_classifier: Splits, column: str, splits: int) -> int:
+    """Count the splits in which the random forest has the largest error."""
+    return sum(
+        max(splits_by_classifier, key=lambda name: splits_by_classifier[name][split][column]) == "RF"
+        for split in range(splits)
+    )
 
 
 def _errors(reports: Mapping[str, dict[str, Any]], counts: Mapping[str, int]) -> Sheet:
-    theirs = read()["trained"]["errors"]
+    published = read()["trained"]["errors"]
     rows: list[Row] = [
-        [f"satimage, paper: {words}", *(f"{theirs[error][each]:.3f}" for each in BINNINGS)]
+        [f"satimage, paper: {words}", *(f"{published[error][binning]:.3f}" for binning in BINNINGS)]
         for error, words in ERRORS.items()
     ]
-    kept = 0
+    splits_in_order = 0
     for name, by_binning in reports.items():
         runs = [f"RF {split}" for split in range(counts[name])]
-        found = {
+        errors = {
             error: [
-                [by_binning[each]["metrics"]["by_group"][run][error] for run in runs] for each in BINNINGS
+                [by_binning[binning]["metrics"]["by_group"][run][error] for run in runs]
+                for binning in BINNINGS
             ]
             for error in ERRORS
         }
         for error, words in ERRORS.items():
-            rows.append([f"{name}: {words}", *(_mean(values) for values in found[error])])
-        bins = [[len(_group(by_binning[each], run)["bins"]) for run in runs] for each in BINNINGS]
-        rows.append([f"{name}: bins", *(f"{min(each)} to {max(each)}" for each in bins)])
-        kept += sum(
-            rising(values) and rising(within[::-1])
-            for values, within in zip(*(zip(*found[error], strict=True) for error in ERRORS), strict=True)
+            rows.append([f"{name}: {words}", *(_mean(values) for values in errors[error])])
+        bins = [[len(_group(by_binning[binning], run)["bins"]) for run in runs] for binning in BINNINGS]
+        rows.append(
+            [f"{name}: bins", *(f"{min(counts_of_bins)} to {max(counts_of_bins)}" for counts_of_bins in bins)]
         )
-    every = sum(counts.values())
+        splits_in_order += sum(
+            rising(values) and rising(within[::-1])
+            for values, within in zip(*(zip(*errors[error], strict=True) for error in ERRORS), strict=True)
+        )
+    all_splits = sum(counts.values())
     return Sheet(
         title="Table 1 and Figures 2 to 4. Errors of bins",
         text=[ERRORS_TEXT.format(counts=", ".join(str(count) for count in counts.values()))],
         header=["set", *BINNINGS],
         rows=rows,
         verdict="the paper's order of both errors (PAVA least in total, quantiles least within bins, PAVA-BC "
-        f"between) in {kept} of {every} splits of satimage and other sets; coil_2000 is out of reach",
+        f"between) in {splits_in_order} of {all_splits} splits of satimage and other sets; "
+        "coil_2000 is out of reach",
     )
 
 
 def rising(values: Sequence[float]) -> bool:
-    """Whether none is less than the one before."""
+    """Return whether no value is less than the one before."""
     return list(values) == sorted(values)
 
 
 def _group(report: dict[str, Any], name: str) -> dict[str, Any]:
-    found: dict[str, Any] = next(each for each in report["groups"] if each["name"] == name)
-    return found
+    group: dict[str, Any] = next(item for item in report["groups"] if item["name"] == name)
+    return group
 
 
 def _mean(values: Sequence[float]) -> str:
@@ -203,28 +219,35 @@ def _mean(values: Sequence[float]) -> str:
     return f"{statistics.mean(values):.3f}{error}"
 
 
-def _says(found: Mapping[str, Splits], rows: int) -> Sheet:
+def _comparison(metrics_by_set: Mapping[str, Splits], rows: int) -> Sheet:
     published = read()["trained"]
-    theirs: dict[str, Table] = {
+    published_tables: dict[str, Table] = {
         name: {
-            each: dict(zip(table["columns"], table[each], strict=True)) for each in published["classifiers"]
+            classifier: dict(zip(table["columns"], table[classifier], strict=True))
+            for classifier in published["classifiers"]
         }
         for name, table in published["sets"].items()
     }
-    ours: dict[str, Table] = {
+    our_tables: dict[str, Table] = {
         name: {
-            each: {column: statistics.median(one[column] for one in runs) for column in ("tce", "ece", "ace")}
-            for each, runs in splits.items()
+            classifier: {
+                column: statistics.median(metrics[column] for metrics in runs)
+                for column in ("tce", "ece", "ace")
+            }
+            for classifier, runs in splits.items()
         }
-        for name, splits in found.items()
+        for name, splits in metrics_by_set.items()
     }
     lines = [
-        [f"{name}, {published['sets'][name]['where']}" if name in theirs else f"{name}, ours", *_said(table)]
-        for name, table in (theirs | ours).items()
+        [
+            f"{name}, {published['sets'][name]['where']}" if name in published_tables else f"{name}, ours",
+            *_summary_row(table),
+        ]
+        for name, table in (published_tables | our_tables).items()
     ]
     counted = [
         f"{sum(_best(table, 'tce') == _best(table, error) for table in tables.values())} of {len(tables)}"
-        for tables in (theirs, ours)
+        for tables in (published_tables, our_tables)
         for error in ("ece", "ace")
     ]
     return Sheet(
@@ -253,15 +276,22 @@ def _best(table: Table, error: str) -> str:
     return min(table, key=lambda name: table[name][error])
 
 
-def _said(table: Table) -> Row:
-    apart = apart_pairs([each["tce"] for each in table.values()], [each["ece"] for each in table.values()])
+def _summary_row(table: Table) -> Row:
+    discordant = discordant_pairs(
+        [metrics["tce"] for metrics in table.values()], [metrics["ece"] for metrics in table.values()]
+    )
     largest = max(table, key=lambda name: table[name]["tce"])
     best = [_best(table, error) for error in ("tce", "ece", "ace")]
-    return [*best, str(apart), f"{table[largest]['tce']:.1f} ({largest})", f"{table[largest]['ece']:.4f}"]
+    return [
+        *best,
+        str(discordant),
+        f"{table[largest]['tce']:.1f} ({largest})",
+        f"{table[largest]['ece']:.4f}",
+    ]
 
 
-def apart_pairs(first: Sequence[float], second: Sequence[float]) -> int:
-    """How many pairs of places the two sequences order in opposite ways; ties are no order."""
+def discordant_pairs(first: Sequence[float], second: Sequence[float]) -> int:
+    """Count the pairs of positions that the sequences order in opposite ways; ties do not count."""
     return sum(
         (first[a] - first[b]) * (second[a] - second[b]) < 0 for a, b in combinations(range(len(first)), 2)
     )

@@ -1,4 +1,4 @@
-"""Recall at a precision by undersampling of negatives in training [UB figure 5 (c)]."""
+"""Recall at a precision bound, by undersampling of negatives in training [UB figure 5 (c)]."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from reproduction.gaussian import Say
 from reproduction.library import draw
-from reproduction.picture import BLUE, INK, Picture, drawn
+from reproduction.picture import BLUE, INK, Picture, draw_svg
 from reproduction.program import INFEASIBLE, Program, recalls
 from reproduction.study import Outcome, Row, Scale, Sheet, Study
 
@@ -20,7 +20,7 @@ SEEDS = 5
 BOUND = 0.6
 MODEL = {"nu": 1.0, "gammas": (0.01, 0.05, 0.25)}
 ALGORITHMS = ("st", "ew-dpmt", "vw-dpmt")
-Found = dict[tuple[str, float], list[float]]
+Recalls = dict[tuple[str, float], list[float]]
 TEXT = (
     "The paper's figure is of networks on Avazu at precision 0.7. At each tau, training keeps 1 "
     "of tau negatives. We choose boundaries on one simulated file and measure recall on another. "
@@ -37,9 +37,9 @@ REASON = (
 
 
 def run(program: Program, scale: Scale, say: Say) -> Outcome:
-    """All levels of undersampling."""
+    """Run all levels of undersampling."""
     seeds, taus, rows = min(SEEDS, scale.few_seeds), TAUS[:: max(1, 4 // scale.grids)], scale.rows // 5
-    found: Found = {(name, tau): [] for name in ALGORITHMS for tau in taus}
+    recalls_found: Recalls = {(name, tau): [] for name in ALGORITHMS for tau in taus}
     for tau in taus:
         say(f"recall by undersampling, tau {tau:g}")
         for seed in range(seeds):
@@ -48,29 +48,29 @@ def run(program: Program, scale: Scale, say: Say) -> Outcome:
             for path in program.folder.glob("*.json"):
                 path.unlink()
             for name in ALGORITHMS:
-                asked = ("boundary", "fit.parquet", "--precision", BOUND, "--algorithm", name)
-                program.run(*asked, "-o", f"{name}.json", allowed=(0, INFEASIBLE))
+                command = ("boundary", "fit.parquet", "--precision", BOUND, "--algorithm", name)
+                program.run(*command, "-o", f"{name}.json", allowed=(0, INFEASIBLE))
             recall = recalls(program, "new.parquet")
             for name in ALGORITHMS:
                 if name in recall:
-                    found[name, tau].append(100 * recall[name])
-    return Outcome(sheets=[_sheet(found, taus, seeds, rows)])
+                    recalls_found[name, tau].append(100 * recall[name])
+    return Outcome(sheets=[_sheet(recalls_found, taus, seeds, rows)])
 
 
-def _sheet(found: Found, taus: Sequence[float], seeds: int, rows: int) -> Sheet:
+def _sheet(recalls_found: Recalls, taus: Sequence[float], seeds: int, rows: int) -> Sheet:
     lines: list[Row] = [
-        [f"{tau:g}", *(_cell(found[name, tau], seeds) for name in ALGORITHMS)] for tau in taus
+        [f"{tau:g}", *(_cell(recalls_found[name, tau], seeds) for name in ALGORITHMS)] for tau in taus
     ]
-    best = {name: _best(found, name, taus) for name in ("st", "vw-dpmt")}
-    gains = [_mean(found["vw-dpmt", tau]) - _mean(found["st", tau]) for tau in taus]
+    best = {name: _best(recalls_found, name, taus) for name in ("st", "vw-dpmt")}
+    gains = [_mean(recalls_found["vw-dpmt", tau]) - _mean(recalls_found["st", tau]) for tau in taus]
     trends = {
         "recall first rises with tau": min(best.values()) > taus[0],
         "uncertainty gains at every tau": min(gains) > 0,
         "the gain grows with tau": gains == sorted(gains),
     }
-    said = "; ".join(f"{what}: {'yes' if so else 'no'}" for what, so in trends.items())
+    trend_texts = "; ".join(f"{claim}: {'yes' if holds else 'no'}" for claim, holds in trends.items())
     trend = (
-        f"The paper's observations, here: {said}. Recall is highest at tau {best['st']:g} (st) and "
+        f"The paper's observations, here: {trend_texts}. Recall is highest at tau {best['st']:g} (st) and "
         f"{best['vw-dpmt']:g} (vw-dpmt). At the values of tau in the table, vw-dpmt gains "
         f"{', '.join(f'{gain:.2f}' for gain in gains)} points over st. "
     )
@@ -79,13 +79,14 @@ def _sheet(found: Found, taus: Sequence[float], seeds: int, rows: int) -> Sheet:
         text=[TEXT.format(rows=rows, bound=BOUND, seeds=seeds), trend + REASON],
         header=["tau", *ALGORITHMS],
         rows=lines,
-        verdict=f"layout on simulated data, since the paper's network and file are out of reach; {said}",
-        pictures=[_picture(found, taus)],
+        verdict=f"layout on simulated data, since the paper's network and file are out of reach; "
+        f"{trend_texts}",
+        pictures=[_picture(recalls_found, taus)],
     )
 
 
-def _best(found: Found, name: str, taus: Sequence[float]) -> float:
-    return max((_mean(found[name, tau]), tau) for tau in taus)[1]
+def _best(recalls_found: Recalls, name: str, taus: Sequence[float]) -> float:
+    return max((_mean(recalls_found[name, tau]), tau) for tau in taus)[1]
 
 
 def _mean(values: list[float]) -> float:
@@ -99,12 +100,12 @@ def _cell(values: list[float], seeds: int) -> str:
     return f"{_mean(values):.2f}{error}" + (f" (of {len(values)})" if len(values) < seeds else "")
 
 
-def _picture(found: Found, taus: Sequence[float]) -> Picture:
+def _picture(recalls_found: Recalls, taus: Sequence[float]) -> Picture:
     def plot(panels: list[Axes]) -> None:
         for name, colour in (("st", INK), ("vw-dpmt", BLUE)):
-            there = [tau for tau in taus if found[name, tau]]
-            means = [_mean(found[name, tau]) for tau in there]
-            panels[0].plot(there, means, "o-", color=colour, label=name)
+            feasible_taus = [tau for tau in taus if recalls_found[name, tau]]
+            means = [_mean(recalls_found[name, tau]) for tau in feasible_taus]
+            panels[0].plot(feasible_taus, means, "o-", color=colour, label=name)
         panels[0].set(xlabel="tau: 1 of tau negatives in training", ylabel="recall on new rows, %")
         panels[0].legend()
 
@@ -112,7 +113,7 @@ def _picture(found: Found, taus: Sequence[float]) -> Picture:
         name="undersampling.svg",
         title="Recall by undersampling",
         caption=f"At precision {BOUND}, on new data, mean over the seeds; ew-dpmt is only in the table.",
-        svg=drawn(1, plot, width=5.6),
+        svg=draw_svg(1, plot, width=5.6),
     )
 
 

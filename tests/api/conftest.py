@@ -1,4 +1,4 @@
-"""Rows at hand as arrays, and the same rows as files."""
+"""Fixtures of rows in memory, and of the same rows in files."""
 
 import numpy as np
 import polars as pl
@@ -7,7 +7,7 @@ import pytest
 
 @pytest.fixture(scope="session")
 def rows():
-    """Scores whose meaning depends on the uncertainty, with labels, weights, features and groups."""
+    """Draw scores whose positive rate depends on the uncertainty, with labels, weights and features."""
     random = np.random.default_rng(3)
     size = 900
     score, uncertainty = random.random(size).round(3), random.normal(size=size).round(3)
@@ -27,25 +27,25 @@ def rows():
 
 @pytest.fixture(scope="session")
 def classes():
-    """Probabilities of four classes, columns ``p_a`` to ``p_d``, with labels by name and groups."""
+    """Draw probabilities of four classes in columns ``p_a`` to ``p_d``, with labels and groups."""
     random = np.random.default_rng(4)
     probability = random.dirichlet(np.ones(4), 800)
-    number = (probability.cumsum(axis=1) < random.random((800, 1))).sum(axis=1).clip(0, 3)
-    columns = {f"p_{name}": probability[:, at] for at, name in enumerate("abcd")}
-    return {**columns, "label": np.array(list("abcd"))[number], "group": random.choice(["x", "y"], 800)}
+    label_number = (probability.cumsum(axis=1) < random.random((800, 1))).sum(axis=1).clip(0, 3)
+    columns = {f"p_{name}": probability[:, index] for index, name in enumerate("abcd")}
+    return {**columns, "label": np.array(list("abcd"))[label_number], "group": random.choice(["x", "y"], 800)}
 
 
 @pytest.fixture(scope="session")
 def folder(tmp_path_factory, rows, classes):
-    """Both as Parquet: rows.parquet, classes.parquet, and later rows of the classes in target.parquet."""
-    made = tmp_path_factory.mktemp("api")
-    pl.DataFrame(rows).write_parquet(made / "rows.parquet")
-    pl.DataFrame(classes).write_parquet(made / "classes.parquet")
-    pl.DataFrame(classes).tail(300).write_parquet(made / "target.parquet")
-    return made
+    """Write rows.parquet and classes.parquet, and the last rows of the classes as target.parquet."""
+    folder = tmp_path_factory.mktemp("api")
+    pl.DataFrame(rows).write_parquet(folder / "rows.parquet")
+    pl.DataFrame(classes).write_parquet(folder / "classes.parquet")
+    pl.DataFrame(classes).tail(300).write_parquet(folder / "target.parquet")
+    return folder
 
 
 @pytest.fixture(scope="session")
 def probability(classes):
-    """The probabilities alone, shape (n, 4)."""
+    """Stack the probabilities alone, shape (n, 4)."""
     return np.stack([classes[f"p_{name}"] for name in "abcd"], axis=1)

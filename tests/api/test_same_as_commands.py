@@ -1,4 +1,4 @@
-"""The library and the command line are one program: the same artifact, report or rows, byte for byte."""
+"""Tests that the Python API returns the rule file, report or rows of the command, byte for byte."""
 
 import json
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ ABCD = list("abcd")
 
 @dataclass(frozen=True)
 class Given:
-    """What both sides are given."""
+    """The rows that the API and the command work on."""
 
     rows: dict
     classes: dict
@@ -64,9 +64,9 @@ def binned(binning):
     )
 
 
-def calibrated(method, more="", **arguments):
+def calibrated(method, options="", **arguments):
     def fitted(g):
-        columns = {name: {each: g.rows[each] for each in names} for name, names in arguments.items()}
+        columns = {name: {column: g.rows[column] for column in names} for name, names in arguments.items()}
         return uqcli.Calibrator.fit(
             *g.labelled,
             method=method,
@@ -76,26 +76,26 @@ def calibrated(method, more="", **arguments):
             **columns,
         )
 
-    options = f"{more} --min-leaf 80" if more else "--undersampled 3" if method == "prior" else ""
-    return f"calibrate --method {method}", f"rows.parquet --bootstrap 0 {options}", SAVED, fitted
+    all_options = f"{options} --min-leaf 80" if options else "--undersampled 3" if method == "prior" else ""
+    return f"calibrate --method {method}", f"rows.parquet --bootstrap 0 {all_options}", SAVED, fitted
 
 
-def of_classes(function, command, more="", **arguments):
+def class_case(function, command, options="", **arguments):
     return (
-        f"{command} {more}",
+        f"{command} {options}",
         "classes.parquet --proba p_*",
         SAVED,
         lambda g: function(g.probability, g.classes["label"], classes=ABCD, **arguments),
     )
 
 
-def conformal(more="", **arguments):
-    return of_classes(uqcli.conformal_sets, "conformal", more, **arguments)
+def conformal(options="", **arguments):
+    return class_case(uqcli.conformal_sets, "conformal", options, **arguments)
 
 
-def shift(more="", **arguments):
+def shift(options="", **arguments):
     return (
-        f"shift {more}",
+        f"shift {options}",
         "classes.parquet --proba p_* --target target.parquet",
         SAVED,
         lambda g: uqcli.shift_weights(
@@ -104,7 +104,7 @@ def shift(more="", **arguments):
     )
 
 
-def tce(more="", **arguments):
+def tce(options="", **arguments):
     names = ("group", "weight")
 
     def measured(g):
@@ -112,10 +112,10 @@ def tce(more="", **arguments):
         others = {name: value for name, value in arguments.items() if name not in names}
         return uqcli.calibration_error(*g.labelled, **columns, **others)
 
-    return f"tce {more}", "rows.parquet", REPORTED, measured
+    return f"tce {options}", "rows.parquet", REPORTED, measured
 
 
-def loaded(call):
+def from_rule_file(call):
     return lambda g: call(uqcli.load("model.json"), g)
 
 
@@ -128,9 +128,9 @@ CASES = [
     boundary("--gain 3 --cost 1", gain=3, cost=1),
     boundary("--precision 0.4 --certify 0.2 --seed 3", precision=0.4, certify="0.2", seed=3),
     boundary("--precision 0.6 --compare --seed 3", precision=0.6, compare=True, seed=3),
-    *(boundary(f"--precision 0.6 --algorithm {each}", precision="0.6", algorithm=each) for each in Algorithm),
+    *(boundary(f"--precision 0.6 --algorithm {name}", precision="0.6", algorithm=name) for name in Algorithm),
     *map(binned, Binning),
-    *(calibrated(each) for each in CalibrationMethod if each is not CalibrationMethod.HETEROGENEOUS),
+    *(calibrated(method) for method in CalibrationMethod if method is not CalibrationMethod.HETEROGENEOUS),
     calibrated("heterogeneous", "--features age,city", features=("age", "city")),
     calibrated("all"),
     calibrated("all", "--features age,city", features=("age", "city")),
@@ -154,7 +154,7 @@ CASES = [
     ("simulate posterior", "--rows 500 --tau 2", ADDED, lambda g: uqcli.simulate("posterior", 500, tau=2.0)),
 ]  # fmt: skip
 
-OF_MODELS = {
+RULE_CASES = {
     "boundary": (
         "boundary rows.parquet --precision 0.6",
         "rows.parquet",
@@ -210,30 +210,32 @@ def features(given):
     return {name: given.rows[name] for name in ("age", "city")}
 
 
-def labels(inside, names="abcd"):
-    return [[name for name, there in zip(names, row, strict=True) if there] for row in inside.tolist()]
+def labels(members, names="abcd"):
+    return [
+        [name for name, is_member in zip(names, row, strict=True) if is_member] for row in members.tolist()
+    ]
 
 
-def uncertainty_columns(found):
+def uncertainty_columns(uncertainties):
     return {
-        "score": found.score,
-        "uncertainty": found.beta_entropy,
-        "uncertainty_std": found.std,
-        "uncertainty_entropy": found.entropy,
-        "uncertainty_mutual_information": found.mutual_information,
+        "score": uncertainties.score,
+        "uncertainty": uncertainties.beta_entropy,
+        "uncertainty_std": uncertainties.std,
+        "uncertainty_entropy": uncertainties.entropy,
+        "uncertainty_mutual_information": uncertainties.mutual_information,
     }
 
 
 @pytest.fixture
 def given(rows, classes, probability, folder, tmp_path):
-    """The rows; the files of them are in the working directory."""
+    """Return the rows, and link their files in the working directory."""
     for name in ("rows", "classes", "target"):
         (tmp_path / f"{name}.parquet").symlink_to(folder / f"{name}.parquet")
     return Given(rows, classes, probability)
 
 
 def command(line, capfd):
-    """Run a command line; what it prints."""
+    """Run a command line, and return its output."""
     capfd.readouterr()
     code = run(line.split())
     out, err = capfd.readouterr()
@@ -242,14 +244,14 @@ def command(line, capfd):
 
 
 @pytest.mark.parametrize(("name", "arguments", "gives", "library"), CASES, ids=[case[0] for case in CASES])
-def test_the_library_gives_what_the_command_gives(given, capfd, tmp_path, name, arguments, gives, library):
+def test_the_api_and_the_command_give_equal_results(given, capfd, tmp_path, name, arguments, gives, library):
     line = f"{name} {arguments}"
     if gives == SAVED:
         command(f"{line} -q -o cli.json", capfd)
-        found = library(given)
-        found.save("library.json")
+        rule = library(given)
+        rule.save("library.json")
         assert (tmp_path / "library.json").read_bytes() == (tmp_path / "cli.json").read_bytes()
-        assert uqcli.load("cli.json").artifact == found.artifact
+        assert uqcli.load("cli.json").artifact == rule.artifact
     elif gives == REPORTED:
         assert to_json(library(given).report) == command(f"{line} --json", capfd)
     else:
@@ -257,29 +259,29 @@ def test_the_library_gives_what_the_command_gives(given, capfd, tmp_path, name, 
         same_columns(library(given), pl.read_parquet("out.parquet"))
 
 
-def same_columns(ours, written):
-    for name, values in ours.items():
-        theirs = written[name].to_list()
-        assert (values.tolist() if isinstance(values, np.ndarray) else values) == theirs, name
+def same_columns(columns, written):
+    for name, values in columns.items():
+        expected = written[name].to_list()
+        assert (values.tolist() if isinstance(values, np.ndarray) else values) == expected, name
 
 
-@pytest.mark.parametrize("kind", OF_MODELS)
-def test_models_do_what_apply_evaluate_and_show_do(given, capfd, kind):
-    fit, inputs, applied, evaluated = OF_MODELS[kind]
+@pytest.mark.parametrize("kind", RULE_CASES)
+def test_rules_do_what_apply_evaluate_and_show_do(given, capfd, kind):
+    fit, inputs, applied, evaluated = RULE_CASES[kind]
     command(f"{fit} -q -o model.json", capfd)
     model = uqcli.load("model.json")
     command(f"apply model.json {inputs} -q -o out.parquet", capfd)
     same_columns(applied(model, given), pl.read_parquet("out.parquet"))
     if evaluated is not None:
-        theirs = json.loads(command(f"evaluate model.json {inputs} --json", capfd))
-        ours = evaluated(model, given).report.payload()
-        for result in (*theirs["results"], *ours["results"]):
+        expected = json.loads(command(f"evaluate model.json {inputs} --json", capfd))
+        report = evaluated(model, given).report.payload()
+        for result in (*expected["results"], *report["results"]):
             result.pop("artifact")
-        theirs["notes"] = [note.partition(": ")[2] for note in theirs["notes"]]
-        ours["notes"] = [note.partition(": ")[2] for note in ours["notes"]]
-        assert json.loads(json.dumps(ours)) == theirs
+        expected["notes"] = [note.partition(": ")[2] for note in expected["notes"]]
+        report["notes"] = [note.partition(": ")[2] for note in report["notes"]]
+        assert json.loads(json.dumps(report)) == expected
     command("show model.json -q --report shown.md", capfd)
-    shown, _ = Path("shown.md").read_text("utf-8").split("\n## Made from\n")  # the library knows no files
+    shown, _ = Path("shown.md").read_text("utf-8").split("\n## Made from\n")  # the API has no input files
     assert model.describe() == shown
 
 

@@ -1,4 +1,4 @@
-"""The rules of the house that a machine can check."""
+"""Tests of the architecture: registries, choices, exit codes, imports and folders."""
 
 import ast
 import functools
@@ -50,7 +50,7 @@ def test_every_error_has_its_own_exit_code():
 
 
 def modules_of(folder):
-    """Names of the modules in a folder of the package, as members of an enum write them."""
+    """List the modules in a folder of the package, spelt as members of an enum."""
     return {path.stem.upper() for path in (PACKAGE / folder).glob("*.py")} - {"__INIT__"}
 
 
@@ -66,7 +66,7 @@ def test_every_choice_has_a_module_of_its_name(choices, folder, find, kind):
     assert all(isinstance(find(choice), kind) for choice in choices)
 
 
-def test_every_kind_of_artifact_has_a_module_of_its_name():
+def test_every_kind_of_rule_has_a_module_of_its_name():
     for kind in ArtifactKind:
         assert kind.name in modules_of("artifacts")
         model = model_of(kind)
@@ -96,17 +96,17 @@ def test_registry_and_choices_are_the_same_set(registry, choices):
     assert set(registry) == set(choices)
 
 
-def test_every_calibration_method_has_a_map_and_no_map_is_without_one():
+def test_every_calibration_method_has_a_map_and_every_map_a_method():
     maps = get_args(CalibrationMap)
-    assert set().union(*(each.methods for each in maps)) == set(choices.CalibrationMethod)
-    assert all(each.methods for each in maps)
-    assert len({each.__struct_config__.tag for each in maps}) == len(maps)
+    assert set().union(*(map_class.methods for map_class in maps)) == set(choices.CalibrationMethod)
+    assert all(map_class.methods for map_class in maps)
+    assert len({map_class.__struct_config__.tag for map_class in maps}) == len(maps)
 
 
 OFFERED = [
     ("bin", "--binning", Binning),
-    ("tce", "--binning", [each for each in Binning if not each.cuts_uncertainty]),
-    ("boundary", "--binning", [each for each in Binning if each.cuts_uncertainty]),
+    ("tce", "--binning", [binning for binning in Binning if not binning.cuts_uncertainty]),
+    ("boundary", "--binning", [binning for binning in Binning if binning.cuts_uncertainty]),
     ("boundary", "--algorithm", [*Algorithm, "all"]),
     ("calibrate", "--method", [*choices.CalibrationMethod, "all"]),
     ("calibrate", "--leaf-method", choices.LeafMethod),
@@ -122,20 +122,20 @@ OFFERED = [
     ("schema", "KIND", choices.ArtifactKind),
     ("boundary", "--engine", choices.EngineName),
 ]
-"""Where the command line offers a family of choices."""
+"""Options of the command line by their choices."""
 
 
 @functools.cache
 def helps():
-    """What ``uqcli <command> --help`` prints of each command, on lines so wide that none is broken."""
-    found = in_one_process([(command, "--help") for command in COMMANDS], environment={"COLUMNS": "1000"})
-    assert [(each.code, each.err) for each in found] == [(0, "")] * len(COMMANDS)
-    return {command: each.out.decode() for command, each in zip(COMMANDS, found, strict=True)}
+    """Return the output of ``uqcli <command> --help`` for each command, without broken lines."""
+    outcomes = in_one_process([(command, "--help") for command in COMMANDS], environment={"COLUMNS": "1000"})
+    assert [(outcome.code, outcome.err) for outcome in outcomes] == [(0, "")] * len(COMMANDS)
+    return {command: outcome.out.decode() for command, outcome in zip(COMMANDS, outcomes, strict=True)}
 
 
 @functools.cache
 def reference_of(command):
-    """The command's part of the reference, and what it shares with others."""
+    """Return the command's part of the reference, and the shared options."""
     page = (ROOT / "docs" / "reference" / "commands.md").read_text()
     _, part = page.split(f"## `uqcli {command} ")
     _, shared = page.split("\n## Shared options\n")
@@ -147,13 +147,13 @@ def test_help_and_reference_list_every_choice(command, option, offered):
     (line,) = re.findall(rf"^\W*{option}\b.*$", helps()[command], flags=re.MULTILINE)
     listed = re.search("<([^>]+)>", line)
     if listed:
-        assert listed[1].split("|") == [str(each) for each in offered]
-    else:  # said in words
-        assert {str(each) for each in offered} <= set(re.findall(r"[\w-]+", line))
+        assert listed[1].split("|") == [str(choice) for choice in offered]
+    else:  # listed in words
+        assert {str(choice) for choice in offered} <= set(re.findall(r"[\w-]+", line))
     if option.startswith("--"):
         row = rf"^\| `{option}`(?:, `--[\w-]+`)* ((?:[\w-]+ \\\| )*[\w-]+) \|"
         (listed,) = re.findall(row, reference_of(command), flags=re.MULTILINE)
-        assert listed.split(" \\| ") == [str(each) for each in offered]
+        assert listed.split(" \\| ") == [str(choice) for choice in offered]
 
 
 def test_help_and_readme_name_every_constraint():
@@ -172,7 +172,7 @@ def test_only_the_program_exits():
         assert "os._exit" not in text, path
 
 
-def test_nobody_imports_click():
+def test_no_module_imports_click():
     for path in FILES:
         for node in ast.walk(ast.parse(path.read_text())):
             names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
@@ -183,11 +183,11 @@ def test_nobody_imports_click():
 def test_subjects_have_one_name_on_every_floor():
     for floor in ("jobs", "reports", "methods", "api"):
         folders = {path.name for path in (PACKAGE / floor).iterdir() if (path / "__init__.py").exists()}
-        missing = {"evaluate"} if floor == "api" else set()  # there a method of what was fitted
+        missing = {"evaluate"} if floor == "api" else set()  # in the API, a method of each rule
         assert folders == SUBJECTS - missing, floor
 
 
-def test_no_room_is_a_drawer():
+def test_no_module_is_a_collection_of_helpers():
     assert not [path for path in FILES if path.stem in ("utils", "helpers", "misc", "common")]
 
 
@@ -200,26 +200,26 @@ def test_schemas_in_the_package_are_those_of_the_structs():
         assert json.loads(schema_text(kind)) == derived_schema(kind), "run make schemas"
 
 
-def test_top_level_holds_what_it_should():
+def test_top_level_contains_the_expected_files():
     expected = {
-        ".ci", ".gitignore", "CHANGELOG.md", "CITATION.cff", "CONTRIBUTING.md", "LICENSE", "Makefile",
-        "README.md", "docs", "pyproject.toml", "reproduction", "sample_data", "tests", "uqcli",
+        ".ci", ".dockerignore", ".gitignore", "CHANGELOG.md", "CITATION.cff", "CONTRIBUTING.md", "Dockerfile",
+        "LICENSE", "Makefile", "README.md", "action.yml", "docs", "pyproject.toml", "reproduction", "sample_data", "tests", "uqcli",
     }  # fmt: skip
-    if (ROOT / "PKG-INFO").exists():  # a source distribution, where environments and caches may lie, too
+    if (ROOT / "PKG-INFO").exists():  # a source distribution, which may also contain environments and caches
         assert expected <= {path.name for path in ROOT.iterdir()}
         return
     listed = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=True)
     assert {line.split("/")[0] for line in listed.stdout.splitlines()} == expected
 
 
-def test_doctests():
-    done = subprocess.run(
+def test_doctests_pass():
+    process = subprocess.run(
         [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--doctest-modules", str(PACKAGE)],
         capture_output=True,
         text=True,
         check=False,
         cwd=ROOT,
-        # numpy's remark on it would be an error there
+        # numpy warns of it, and warnings are errors there
         env={name: value for name, value in os.environ.items() if name != "NPY_DISABLE_CPU_FEATURES"},
     )
-    assert done.returncode == 0, done.stdout
+    assert process.returncode == 0, process.stdout

@@ -1,9 +1,8 @@
-"""Which modules each command imports on small files: no more than a table allows.
+"""Tests that each command imports only the heavy packages that a table allows.
 
-Commands that may load the same run one after the other in one process: what one of them has loaded, the next
-may.
+Commands with the same allowed packages run in one process.
 
-Loading takes most of a small job's time, and an import at the top of the wrong file is easily made.
+A small job spends most of its time on imports, and a misplaced import is an easy mistake.
 """
 
 import json
@@ -56,7 +55,7 @@ MAY_LOAD = {
         ],
     ),
 }
-"""Of the heavy packages; no other may be loaded. A whole list is not work enough for the compiler."""
+"""Allowed heavy packages and command lines. A whole list is too little work for the compiler."""
 
 LISTED = """
 import json, sys
@@ -69,38 +68,38 @@ for line in json.loads(sys.argv[1]):
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
-    """A folder of small files and of models fitted to them."""
-    made = tmp_path_factory.mktemp("imports")
+    """Write small files, and rule files fitted to them."""
+    folder = tmp_path_factory.mktemp("imports")
     random = np.random.default_rng(0)
     score = random.beta(1, 5, 10_000)
     columns = {"score": score, "uncertainty": random.random(10_000), "label": random.random(10_000) < score}
     rows = pl.DataFrame(columns).with_columns(pl.col("label").cast(pl.Int8))
-    rows.write_parquet(made / "rows.parquet")
-    rows.write_csv(made / "rows.csv")
+    rows.write_parquet(folder / "rows.parquet")
+    rows.write_csv(folder / "rows.csv")
     probability = random.dirichlet(np.ones(4), 2000)
     label = (probability.cumsum(axis=1) < random.random((2000, 1))).sum(axis=1).clip(0, 3)
-    classes = {f"p_{each}": probability[:, each] for each in range(4)}
-    pl.DataFrame({**classes, "label": label}).write_parquet(made / "classes.parquet")
+    classes = {f"p_{class_number}": probability[:, class_number] for class_number in range(4)}
+    pl.DataFrame({**classes, "label": label}).write_parquet(folder / "classes.parquet")
     lines = (
         "boundary rows.parquet --precision 0.3 -q -o boundary.json",
         "calibrate rows.parquet --bootstrap 0 -q -o calibrator.json",
         "conformal classes.parquet --proba p_* -q -o sets.json",
     )
-    loaded(lines, made)
-    return made
+    loaded(lines, folder)
+    return folder
 
 
 def loaded(lines, folder):
-    """Heavy packages that a process has loaded after each of its command lines."""
+    """Run the lines in one process, and return the heavy packages loaded after each."""
     arguments = [sys.executable, "-c", LISTED, json.dumps(lines)]
-    done = subprocess.run(arguments, cwd=folder, capture_output=True, text=True, check=True)
-    told = [json.loads(line) for line in done.stderr.splitlines() if line.startswith('["')]
-    assert [(line, code) for line, code, _ in told] == [(line, 0) for line in lines], done.stderr
-    return {line: HEAVY & set(modules) for line, _, modules in told}
+    process = subprocess.run(arguments, cwd=folder, capture_output=True, text=True, check=True)
+    records = [json.loads(line) for line in process.stderr.splitlines() if line.startswith('["')]
+    assert [(line, code) for line, code, _ in records] == [(line, 0) for line in lines], process.stderr
+    return {line: HEAVY & set(modules) for line, _, modules in records}
 
 
-@pytest.mark.parametrize("what", MAY_LOAD)
-def test_commands_load_no_more_than_they_need(what, folder):
-    may, lines = MAY_LOAD[what]
-    for line, found in loaded(lines, folder).items():
-        assert found <= may, line
+@pytest.mark.parametrize("setup", MAY_LOAD)
+def test_commands_load_no_more_than_they_need(setup, folder):
+    allowed, lines = MAY_LOAD[setup]
+    for line, packages in loaded(lines, folder).items():
+        assert packages <= allowed, line

@@ -1,4 +1,4 @@
-"""What is written can be read again: anything else is refused before there is a file."""
+"""Tests that every rule file written can be read again, and that others are refused."""
 
 import msgspec
 import numpy as np
@@ -10,12 +10,12 @@ from uqcli.cli.app import run
 from uqcli.errors import DataError
 
 
-def test_soft_confusion_of_probabilities_that_add_up_nearly(tmp_path):
+def test_soft_confusion_accepts_probabilities_that_nearly_add_up(tmp_path):
     random = np.random.default_rng(1)
     share = random.dirichlet([1, 1, 1], 400)
     label = np.array([random.choice(3, p=row) for row in share])
-    nearly = share * (1 + random.uniform(-9.5e-4, 9.5e-4, 400))[:, None]
-    columns = {f"p_{number}": nearly[:, number] for number in range(3)}
+    inexact = share * (1 + random.uniform(-9.5e-4, 9.5e-4, 400))[:, None]
+    columns = {f"p_{number}": inexact[:, number] for number in range(3)}
     pl.DataFrame({**columns, "label": label}).write_csv("s.csv")
     pl.DataFrame(columns)[100:].write_csv("t.csv")
     line = [
@@ -37,7 +37,7 @@ def test_soft_confusion_of_probabilities_that_add_up_nearly(tmp_path):
 
 
 @pytest.mark.parametrize("method", ["platt", "temperature", "beta", "isotonic", "histogram", "mist"])
-def test_scores_of_any_size_give_an_artifact_that_can_be_read_or_none(tmp_path, capfd, method):
+def test_scores_of_any_size_give_a_readable_rule_file_or_none(tmp_path, capfd, method):
     random = np.random.default_rng(1)
     rows = {"score": random.normal(size=200) * 1e120, "label": (random.random(200) < 0.5).astype(int)}
     pl.DataFrame(rows).write_csv("d.csv")
@@ -54,15 +54,15 @@ def test_scores_of_any_size_give_an_artifact_that_can_be_read_or_none(tmp_path, 
     assert list(tmp_path.iterdir()) == [tmp_path / "d.csv"]
 
 
-def test_nothing_that_contradicts_itself_is_written(tmp_path):
+def test_contradictory_rules_are_not_written(tmp_path):
     (tmp_path / "d.csv").write_text("score,label\n0.9,1\n0.1,0\n")
     assert run(["boundary", "d.csv", "--precision", "1", "--algorithm", "st", "-q", "-o", "b.json"]) == 0
-    good = decode((tmp_path / "b.json").read_bytes(), "b.json")
-    assert encode(good) == (tmp_path / "b.json").read_bytes()
+    valid = decode((tmp_path / "b.json").read_bytes(), "b.json")
+    assert encode(valid) == (tmp_path / "b.json").read_bytes()
     for broken in (
         {"thresholds": [0.5, 0.6]},
         {"thresholds": [float("nan")]},
-        {"fit": msgspec.structs.replace(good.fit, selected=-1)},
+        {"fit": msgspec.structs.replace(valid.fit, selected=-1)},
     ):
         with pytest.raises(DataError, match="do not give a boundary that could be used"):
-            encode(msgspec.structs.replace(good, **broken))
+            encode(msgspec.structs.replace(valid, **broken))

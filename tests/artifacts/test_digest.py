@@ -1,4 +1,4 @@
-"""What an artifact states as its digest: edited ones are not applied, and promise nothing."""
+"""Tests of the digest of rule files: edited ones are not applied, and guarantee nothing."""
 
 import json
 import re
@@ -31,7 +31,7 @@ KINDS = {
 
 @pytest.fixture(params=KINDS)
 def saved(request, tmp_path):
-    """An artifact of each kind, beside its rows."""
+    """Fit a rule file of each kind, beside its rows."""
     sample_frame().write_parquet(tmp_path / "d.parquet")
     assert run([*KINDS[request.param], "-q", "-o", "a.json"]) == 0
     return tmp_path / "a.json"
@@ -41,33 +41,37 @@ def content_of(path):
     return json.loads(path.read_bytes())
 
 
-def apply(place="o.csv"):
-    return run(["apply", "a.json", "d.parquet", "-q", "-o", place])
+def apply(output="o.csv"):
+    return run(["apply", "a.json", "d.parquet", "-q", "-o", output])
 
 
-def evaluated(capfd):
+def evaluate(capfd):
     capfd.readouterr()
     code = run(["evaluate", "a.json", "d.parquet", "--json"])
     return code, json.loads(capfd.readouterr().out) if code == 0 else None
 
 
-def broken_in(report):
+def missed_target(report):
     return report["metrics"]["promise_broken"]
 
 
-def test_the_digest_is_of_the_content_however_it_is_written(saved, capfd):
+def test_the_digest_is_of_the_content_in_any_format(saved, capfd):
     content = content_of(saved)
     assert list(content)[-1] == "digest"
     assert content["digest"] == digest_of(content) != digest_of({**content, "uqcli_version": "x"})
-    turned = dict(reversed(content.items()))
-    for text in (json.dumps(content), json.dumps(turned, indent=7), saved.read_text().replace(".0,", ".00,")):
+    reversed_content = dict(reversed(content.items()))
+    for text in (
+        json.dumps(content),
+        json.dumps(reversed_content, indent=7),
+        saved.read_text().replace(".0,", ".00,"),
+    ):
         saved.write_text(text)
         assert apply() == 0
         assert run(["show", "a.json", "--json"]) == 0
         assert json.loads(capfd.readouterr().out)["digest"] == content["digest"]
 
 
-def test_an_edited_artifact_is_shown_but_not_applied(saved, capfd, tmp_path):
+def test_an_edited_rule_file_is_shown_but_not_applied(saved, capfd, tmp_path):
     content = content_of(saved)
     content["source"]["rows"] += 1
     if content["kind"] == "boundary":
@@ -87,33 +91,31 @@ def test_an_edited_artifact_is_shown_but_not_applied(saved, capfd, tmp_path):
     report = json.loads(capfd.readouterr().out)
     assert (report["digest"], report["seal"]) == (None, "edited")
     if content["kind"] != "grid":
-        code, report = evaluated(capfd)
-        assert (code, broken_in(report)) == (0, None)
+        code, report = evaluate(capfd)
+        assert (code, missed_target(report)) == (0, None)
         assert "not tested: the rule file was edited after it was written" in str(report["notes"])
 
 
 @pytest.mark.parametrize(
-    ("version", "promises"), [("0.1.0", True), ("0.2.7", True), ("0.3.0", False), ("1.0", False)]
+    ("version", "guarantees"), [("0.1.0", True), ("0.2.7", True), ("0.3.0", False), ("1.0", False)]
 )
-def test_without_a_digest_old_ones_are_as_before_and_new_ones_promise_nothing(
-    saved, capfd, version, promises
-):
+def test_without_a_digest_only_old_rule_files_keep_their_guarantees(saved, capfd, version, guarantees):
     content = content_of(saved)
     del content["digest"]
     content["uqcli_version"] = version
     saved.write_text(json.dumps(content))
     assert apply() == 0
     assert run(["show", "a.json"]) == 0
-    assert ("Caution: the rule file has no digest." in capfd.readouterr().out) == (not promises)
+    assert ("Caution: the rule file has no digest." in capfd.readouterr().out) == (not guarantees)
     if content["kind"] != "grid":
-        code, report = evaluated(capfd)
-        assert (code, broken_in(report) is not None) == (0, promises)
+        code, report = evaluate(capfd)
+        assert (code, missed_target(report) is not None) == (0, guarantees)
 
 
-def test_a_key_that_stands_twice_is_refused(saved, capfd):
+def test_a_repeated_key_is_refused(saved, capfd):
     text = saved.read_text()
-    for twice in ('{"kind": "grid",' + text[1:], text.replace('"rows": ', '"rows": 1, "rows": ', 1)):
-        saved.write_text(twice)
+    for repeated in ('{"kind": "grid",' + text[1:], text.replace('"rows": ', '"rows": 1, "rows": ', 1)):
+        saved.write_text(repeated)
         for line in (
             ["show", "a.json"],
             ["apply", "a.json", "d.parquet"],
@@ -154,7 +156,7 @@ def test_decisions_and_reports_carry_the_digest(saved, tmp_path):
         ("boundary", "d.parquet", "--precision", "0.6", "--shift", "s.json"),
     ],
 )
-def test_nothing_is_made_from_what_was_edited(tmp_path, line):
+def test_edited_rule_files_are_no_input(tmp_path, line):
     sample_frame().write_parquet(tmp_path / "d.parquet")
     assert run([*KINDS["grid"], "-q", "-o", "g.json"]) == 0
     assert (

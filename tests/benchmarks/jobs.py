@@ -1,20 +1,20 @@
-"""The jobs that are measured: what runs, what it is held against, and what it may take."""
+"""The jobs of the benchmarks: command lines, yardsticks and bounds."""
 
 from dataclasses import dataclass
 
 from tests.benchmarks.processes import PYTHON, UQCLI
 
 START = 10_000
-"""Up to so many rows a job mostly starts: it is held against ``import polars``."""
+"""Up to this many rows, a job mostly starts Python; its yardstick is ``import polars``."""
 
 ALL_COLUMNS = ("score", "uncertainty", "label")
-CLASS_COLUMNS = (*(f"p_{each}" for each in range(10)), "label")
+CLASS_COLUMNS = (*(f"p_{class_number}" for class_number in range(10)), "label")
 MOST_CLASS_ROWS = 20_000_000
 
 
 @dataclass(frozen=True, kw_only=True)
 class Job:
-    """A command line, in which FILE, OUT and MODEL are put in, and the columns that it reads.
+    """A command line with the placeholders FILE, OUT and MODEL, and the columns that it reads.
 
     With ``text`` it reads the rows as CSV or JSON lines.
     """
@@ -29,7 +29,7 @@ class Job:
 
 @dataclass(frozen=True, kw_only=True)
 class Bound:
-    """The most that a job may take on so many rows: times its yardstick, and bytes of memory."""
+    """The largest allowed ratio to the yardstick, and memory in bytes, of a job on this many rows."""
 
     job: str
     rows: int
@@ -55,7 +55,7 @@ JOBS = (
     Job(name="boundary-jsonl", line="boundary FILE --precision 0.25 -q -o OUT.json", text="jsonl"),
 )
 MODEL = JOBS[0]
-"""What makes the model that others apply and evaluate."""
+"""The job that fits the rule that others apply and evaluate."""
 
 BOUNDS = (
     Bound(job="boundary", rows=10_000, ratio=2.5),
@@ -75,19 +75,19 @@ SLOPE_FROM = 1_000_000
 
 
 def command(job, path, out, model):
-    """The command line of a job."""
-    put = {"FILE": path, "OUT": out, "MODEL": model}
+    """Fill in the command line of a job."""
+    values = {"FILE": path, "OUT": out, "MODEL": model}
     words = job.line.split()
-    for name, value in put.items():
+    for name, value in values.items():
         words = [word.replace(name, str(value)) for word in words]
     return (*UQCLI, *words)
 
 
 def yardstick(job, rows, path, out):
-    """What a process of polars alone does with the same columns, and what that is called."""
+    """Return the command of polars alone on the same columns, and its name."""
     if rows <= START:
         return (PYTHON, "-c", "import polars"), "import polars"
-    # JSON lines are held against CSV: how much dearer the rows become is what is asked of them
+    # the yardstick of JSON lines is CSV, which shows their extra cost
     reader = "scan_csv" if job.text else "scan_parquet"
     source = path.with_suffix(".csv") if job.text else path
     scan = f"import polars as pl; pl.{reader}({str(source)!r}).select({list(job.columns)!r})"

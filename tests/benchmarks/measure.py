@@ -1,4 +1,4 @@
-"""Run a command and print its wall seconds and peak memory in KiB; small itself, as a child inherits."""
+"""Run a command, and print its wall seconds and peak memory in KiB; small, as a child inherits its size."""
 
 import os
 import subprocess

@@ -1,11 +1,11 @@
-"""Whole processes beside the main table: other options, many classes, help."""
+"""Benchmarks of whole processes beside the main table: other options, many classes, help."""
 
 from tests.benchmarks.data import classes_file
-from tests.benchmarks.processes import PYTHON, UQCLI, against
+from tests.benchmarks.processes import PYTHON, UQCLI, compare_processes
 
 
 def others(folder, path, most, runs):
-    """Rows of what was measured against what.
+    """Yield rows of the measured command, its yardstick and the comparison.
 
     Parameters
     ----------
@@ -22,14 +22,14 @@ def others(folder, path, most, runs):
         "-c",
         f"import polars as pl; pl.scan_parquet({str(path)!r}).sink_parquet('{folder}/copy')",
     )
-    every = (*UQCLI, "boundary", path, "--precision", "0.25", "--score-bins", "all", "-q")
-    yield "`boundary --score-bins all`", "scan", against(every, scan, runs)
-    saved = folder / "calibrator.json"
+    every_score = (*UQCLI, "boundary", path, "--precision", "0.25", "--score-bins", "all", "-q")
+    yield "`boundary --score-bins all`", "scan", compare_processes(every_score, scan, runs)
+    calibrator = folder / "calibrator.json"
     test = ("--test", path, "--bootstrap", "0")
-    fit = (*UQCLI, "calibrate", path, *test, "-q", "-o", saved)
-    yield "`calibrate --test`", "scan", against(fit, scan, runs)
-    applied = (*UQCLI, "apply", saved, path, "-q", "-o", folder / "applied.parquet")
-    yield "`apply` of a calibrator", "scan and write", against(applied, copy, runs)
+    fit = (*UQCLI, "calibrate", path, *test, "-q", "-o", calibrator)
+    yield "`calibrate --test`", "scan", compare_processes(fit, scan, runs)
+    apply = (*UQCLI, "apply", calibrator, path, "-q", "-o", folder / "applied.parquet")
+    yield "`apply` of a calibrator", "scan and write", compare_processes(apply, copy, runs)
     classes = classes_file(folder, min(most, 1_000_000), classes=100)
     scan = (
         PYTHON,
@@ -38,8 +38,12 @@ def others(folder, path, most, runs):
     )
     sets = folder / "sets.json"
     fit = (*UQCLI, "conformal", classes, "--proba", "p_*", "-q", "-o", sets)
-    yield "`conformal`, 100 classes", "scan", against(fit, scan, runs)
-    applied = (*UQCLI, "apply", sets, classes, "-q", "-o", folder / "sets.parquet")
-    yield "`apply` of sets, 100 classes", "scan", against(applied, scan, runs)
+    yield "`conformal`, 100 classes", "scan", compare_processes(fit, scan, runs)
+    apply = (*UQCLI, "apply", sets, classes, "-q", "-o", folder / "sets.parquet")
+    yield "`apply` of sets, 100 classes", "scan", compare_processes(apply, scan, runs)
     classes.unlink()
-    yield "`--help`", "import typer", against((*UQCLI, "--help"), (PYTHON, "-c", "import typer"), runs)
+    yield (
+        "`--help`",
+        "import typer",
+        compare_processes((*UQCLI, "--help"), (PYTHON, "-c", "import typer"), runs),
+    )

@@ -1,11 +1,11 @@
-"""What was measured as Markdown, with the bounds beside the figures."""
+"""The page of the benchmarks: the results as Markdown, with their bounds."""
 
 SCALE = 1e6
 
 
-def markdown(found):
-    """The page of a run's findings, which are those of its JSON."""
-    machine = found["machine"]
+def markdown(results):
+    """Write the results of a run, which are those of its JSON file, as Markdown."""
+    machine = results["machine"]
     versions = ", ".join(f"{name} {version}" for name, version in machine["versions"].items())
     lines = [
         f"Machine: {machine['cpu']}, {machine['cores']} cores, {machine['memory'] / 1e9:.0f} GB; {versions}; "
@@ -15,21 +15,21 @@ def markdown(found):
         "",
         "| command | rows | scores | seconds | x | at most | yardstick | peak MB | at most |",
         "|---|--:|---|--:|--:|--:|---|--:|--:|",
-        *(_row(row) for row in found["rows"]),
+        *(_row(row) for row in results["rows"]),
     ]
-    if found["slopes"]:
+    if results["slopes"]:
         lines += ["", "| command | scores | rows | slope of log time | at most |", "|---|---|---|--:|--:|"]
-        lines += [_slope(each) for each in found["slopes"]]
-    if found["others"]:
+        lines += [_slope(slope) for slope in results["slopes"]]
+    if results["others"]:
         lines += ["", "| other processes | seconds | x | yardstick | peak MB |", "|---|--:|--:|---|--:|"]
         lines += [
-            f"| {each['what']} | {each['seconds']:.2f} | {each['ratio']:.2f} | {each['yardstick']} | "
-            f"{each['memory'] / SCALE:.0f} |"
-            for each in found["others"]
+            f"| {other['what']} | {other['seconds']:.2f} | {other['ratio']:.2f} | {other['yardstick']} | "
+            f"{other['memory'] / SCALE:.0f} |"
+            for other in results["others"]
         ]
-    if found["steps"]:
+    if results["steps"]:
         lines += ["", "| inside one process | at most | measured |", "|---|---|--:|"]
-        lines += [f"| {each['what']} | {each['bound']} | {each['measured']} |" for each in found["steps"]]
+        lines += [f"| {step['what']} | {step['bound']} | {step['measured']} |" for step in results["steps"]]
     return "\n".join([*lines, ""])
 
 
@@ -39,21 +39,21 @@ def _row(row):
         f"{row['rows']:,}",
         f"{row['ties']}, {row['dtype']}",
         f"{row['seconds']:.2f}",
-        _held(row["ratio"], row["most_ratio"], ".2f"),
+        _marked(row["ratio"], row["most_ratio"], ".2f"),
         "" if row["most_ratio"] is None else f"{row['most_ratio']:g}",
         f"{row['yardstick']} {row['yardstick_seconds']:.2f} s",
-        _held(row["memory"], row["most_memory"], ".0f", SCALE),
+        _marked(row["memory"], row["most_memory"], ".0f", SCALE),
         "" if row["most_memory"] is None else f"{row['most_memory'] / SCALE:.0f}",
     ]
     return f"| {' | '.join(cells)} |"
 
 
-def _slope(each):
-    sizes = f"{each['from']:,} to {each['to']:,}"
-    shown = _held(each["slope"], each["most"], ".2f")
-    return f"| {each['command']} | {each['ties']} | {sizes} | {shown} | {each['most']:g} |"
+def _slope(slope):
+    sizes = f"{slope['from']:,} to {slope['to']:,}"
+    shown = _marked(slope["slope"], slope["most"], ".2f")
+    return f"| {slope['command']} | {slope['ties']} | {sizes} | {shown} | {slope['most']:g} |"
 
 
-def _held(value, most, form, scale=1):
-    shown = format(value / scale, form)
-    return f"**{shown} !**" if most is not None and value > most else shown
+def _marked(value, bound, number_format, scale=1):
+    shown = format(value / scale, number_format)
+    return f"**{shown} !**" if bound is not None and value > bound else shown

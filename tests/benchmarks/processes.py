@@ -1,4 +1,4 @@
-"""Whole processes in turn with their yardstick: A B A B ..., because a machine's speed drifts."""
+"""Measures whole processes in turn with a yardstick: A B A B ..., because the machine's speed drifts."""
 
 import statistics
 import subprocess
@@ -13,7 +13,7 @@ MEASURE = Path(__file__).with_name("measure.py")
 
 @dataclass(frozen=True, kw_only=True)
 class Process:
-    """One finished process: wall seconds, and peak memory in bytes as the operating system counts it."""
+    """A finished process: wall seconds, and peak memory in bytes from the operating system."""
 
     seconds: float
     memory: int
@@ -21,7 +21,7 @@ class Process:
 
 @dataclass(frozen=True, kw_only=True)
 class Compared:
-    """Medians over pairs, and the highest memory; the first pair, which warms up, is left out."""
+    """Medians over pairs without the first, which warms up, and the highest memory."""
 
     seconds: float
     yardstick_seconds: float
@@ -30,18 +30,18 @@ class Compared:
 
 
 def run(command):
-    """Run a process and measure it from outside."""
-    done = subprocess.run(
+    """Run a process, and measure it from outside."""
+    process = subprocess.run(
         [PYTHON, str(MEASURE), *map(str, command)], capture_output=True, text=True, check=False
     )
-    if done.returncode:
-        raise RuntimeError(f"{' '.join(map(str, command))}: {done.stderr}")
-    seconds, kibibytes = done.stdout.split()
+    if process.returncode:
+        raise RuntimeError(f"{' '.join(map(str, command))}: {process.stderr}")
+    seconds, kibibytes = process.stdout.split()
     return Process(seconds=float(seconds), memory=1024 * int(kibibytes))
 
 
-def against(command, yardstick, runs):
-    """Measure a command and its yardstick by so many pairs."""
+def compare_processes(command, yardstick, runs):
+    """Measure this many pairs of a command and its yardstick."""
     pairs = [(run(command), run(yardstick)) for _ in range(runs + 1)][1:]
     return Compared(
         seconds=statistics.median(ours.seconds for ours, _ in pairs),

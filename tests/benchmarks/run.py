@@ -1,6 +1,6 @@
-"""Speed and memory of the program: ``make bench``, alone on the machine.
+"""Measures the speed and memory of uqcli: ``make bench``, alone on the machine.
 
-Nothing is asserted here: a timed test would fail by chance. A bound that is not met is marked.
+Nothing is asserted, because a timed test would fail at random. The page marks unmet bounds.
 """
 
 import argparse
@@ -29,7 +29,7 @@ from tests.benchmarks.jobs import (
 )
 from tests.benchmarks.others import others
 from tests.benchmarks.pages import markdown
-from tests.benchmarks.processes import against, run
+from tests.benchmarks.processes import compare_processes, run
 from tests.benchmarks.steps import steps
 
 SIZES = "1e4,1e5,1e6,1e7"
@@ -38,7 +38,7 @@ LARGE, LARGE_RUNS = 20_000_000, 3
 
 
 def machine():
-    """What the figures depend on."""
+    """Describe the machine and the versions of packages."""
     facts = Path("/proc/cpuinfo")
     lines = facts.read_text().splitlines() if facts.exists() else []
     models = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
@@ -57,52 +57,57 @@ def machine():
     }
 
 
-def of_size(folder, rows, jobs, runs):
-    """Every job on files of so many rows; the files are gone afterwards."""
+def measure_size(folder, rows, jobs, runs):
+    """Measure every job on files of this many rows, and remove the files."""
     runs = min(runs, LARGE_RUNS) if rows > LARGE else runs
-    plain = [job for job in jobs if not job.classes]
-    for ties in (False, True) if plain else ():
+    row_jobs = [job for job in jobs if not job.classes]
+    for ties in (False, True) if row_jobs else ():
         path, model = rows_file(folder, rows, ties=ties), folder / "model.json"
         run(command(MODEL, path, folder / "model", None))
-        for job in plain:
-            yield measured(job, rows, path, model, runs=runs, ties="two decimals" if ties else "continuous")
-        for each in path.parent.glob(f"{path.stem}.*"):
-            each.unlink()
+        for job in row_jobs:
+            yield measure_job(
+                job, rows, path, model, runs=runs, ties="two decimals" if ties else "continuous"
+            )
+        for path_left in path.parent.glob(f"{path.stem}.*"):
+            path_left.unlink()
     size = min(rows, MOST_CLASS_ROWS)
     for job in jobs:
         if job.classes:
             path = classes_file(folder, size)
-            yield measured(job, size, path, None, runs=runs, ties="10 classes")
+            yield measure_job(job, size, path, None, runs=runs, ties="10 classes")
             path.unlink()
 
 
-def measured(job, rows, path, model, *, runs, ties):
-    """One row of the table."""
+def measure_job(job, rows, path, model, *, runs, ties):
+    """Measure a job, and return its row of the table."""
     out = path.with_name("out")
     path = text_file(path, job.text) if job.text else path
-    theirs, name = yardstick(job, rows, path, out)
-    found = against(command(job, path, out, model), theirs, runs)
-    own = [bound for bound in BOUNDS if (bound.job, bound.rows) == (job.name, rows)]
-    bound = own[0] if own else Bound(job=job.name, rows=rows)
+    yardstick_command, name = yardstick(job, rows, path, out)
+    comparison = compare_processes(command(job, path, out, model), yardstick_command, runs)
+    bounds = [bound for bound in BOUNDS if (bound.job, bound.rows) == (job.name, rows)]
+    bound = bounds[0] if bounds else Bound(job=job.name, rows=rows)
     row = {
         "command": job.name,
         "rows": rows,
         "dtype": np.dtype(dtype_of(rows)).name,
         "ties": ties,
-        "seconds": found.seconds,
-        "ratio": found.ratio,
+        "seconds": comparison.seconds,
+        "ratio": comparison.ratio,
         "yardstick": name,
-        "yardstick_seconds": found.yardstick_seconds,
-        "memory": found.memory,
+        "yardstick_seconds": comparison.yardstick_seconds,
+        "memory": comparison.memory,
         "most_ratio": bound.ratio,
         "most_memory": bound.memory,
     }
-    print(f"{job.name} {rows:,} {ties}: {found.seconds:.2f} s, {found.ratio:.2f} x {name}", file=sys.stderr)
+    print(
+        f"{job.name} {rows:,} {ties}: {comparison.seconds:.2f} s, {comparison.ratio:.2f} x {name}",
+        file=sys.stderr,
+    )
     return row
 
 
 def slopes(rows):
-    """Slope of the line of log seconds on log rows, for every command on its larger files."""
+    """Fit the slope of log seconds on log rows, for every command on its larger files."""
     groups = {}
     for row in rows:
         if row["rows"] >= SLOPE_FROM:
@@ -122,24 +127,24 @@ def slopes(rows):
 
 
 def bench(options, folder):
-    """Everything that was asked for, as it goes into the JSON file."""
-    sizes = sorted({int(float(each)) for each in options.rows.split(",")})
-    names = options.commands.split(",") if options.commands else [job.name for job in JOBS]
-    unknown = set(names) - {job.name for job in JOBS}
+    """Run the requested benchmarks, and return the content of the JSON file."""
+    sizes = sorted({int(float(size)) for size in options.rows.split(",")})
+    commands = options.commands.split(",") if options.commands else [job.name for job in JOBS]
+    unknown = set(commands) - {job.name for job in JOBS}
     if unknown:
         sys.exit(f"unknown: {', '.join(unknown)}; there are {', '.join(job.name for job in JOBS)}")
-    jobs = [job for job in JOBS if job.name in names]
-    rows = [row for size in sizes for row in of_size(folder, size, jobs, options.runs)]
-    found = {"machine": machine(), "rows": rows, "slopes": slopes(rows), "others": [], "steps": []}
+    jobs = [job for job in JOBS if job.name in commands]
+    rows = [row for size in sizes for row in measure_size(folder, size, jobs, options.runs)]
+    results = {"machine": machine(), "rows": rows, "slopes": slopes(rows), "others": [], "steps": []}
     if options.commands is None and not options.brief:
         path = rows_file(folder, min(sizes[-1], 1_000_000), ties=False)
-        found["others"] = [
-            {"what": what, "yardstick": name, **vars(each)}
-            for what, name, each in others(folder, path, sizes[-1], options.runs)
+        results["others"] = [
+            {"what": what, "yardstick": name, **vars(comparison)}
+            for what, name, comparison in others(folder, path, sizes[-1], options.runs)
         ]
         keys = ("what", "bound", "measured")
-        found["steps"] = [dict(zip(keys, each, strict=True)) for each in steps(sizes[-1])]
-    return found
+        results["steps"] = [dict(zip(keys, step, strict=True)) for step in steps(sizes[-1])]
+    return results
 
 
 def main(arguments=None):
@@ -154,10 +159,10 @@ def main(arguments=None):
     parser.add_argument("--brief", action="store_true", help="only the commands, no single steps")
     options = parser.parse_args(arguments)
     with tempfile.TemporaryDirectory() as folder:
-        found = bench(options, Path(folder))
+        results = bench(options, Path(folder))
     options.out.mkdir(parents=True, exist_ok=True)
-    page = markdown(found)
-    (options.out / "benchmarks.json").write_text(json.dumps(found, indent=1) + "\n")
+    page = markdown(results)
+    (options.out / "benchmarks.json").write_text(json.dumps(results, indent=1) + "\n")
     (options.out / "benchmarks.md").write_text(page)
     print(page)
 

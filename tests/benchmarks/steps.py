@@ -1,4 +1,4 @@
-"""What single steps take inside one process, beside other packages where they do the same."""
+"""Measures single steps inside one process, and other packages on the same work."""
 
 import importlib.util
 import time
@@ -26,11 +26,11 @@ from uqcli.methods.conformal.thresholds import marginal_threshold
 from uqcli.rows import Rows
 
 SINGLE_TESTS = 400
-"""Rows that scipy tests one by one; the others would take as long."""
+"""Rows that scipy tests one by one; the rest is extrapolated."""
 
 
 def counted_cells(uncertainty_bins, score_bins, rows):
-    """A grid of counts as large data give it."""
+    """Draw a grid of counts as of large data."""
     random = np.random.default_rng(1)
     size = rows // (uncertainty_bins * score_bins)
     table = []
@@ -44,7 +44,7 @@ def counted_cells(uncertainty_bins, score_bins, rows):
 
 
 def in_process(algorithm, cells):
-    """Best of twenty searches, in milliseconds, after one that compiles."""
+    """Time the best of twenty searches in milliseconds, after one that compiles."""
     constraint = parse_constraint(ConstraintKind.PRECISION, "0.7")
     seconds = []
     for _ in range(21):
@@ -55,26 +55,26 @@ def in_process(algorithm, cells):
 
 
 def calibration_milliseconds(rows):
-    """All metrics of continuous scores: best of twenty after those that warm up, and scipy row by row."""
+    """Time all metrics of continuous scores, best of twenty, and the ratio to scipy row by row."""
     random = np.random.default_rng(0)
     score = random.random(rows)
     label = random.random(rows) < score
     seconds = []
     for _ in range(40):
         start = time.perf_counter()
-        found = calibration_error(score, label)
+        report = calibration_error(score, label)
         seconds.append(time.perf_counter() - start)
-    bins = found.bins
-    of_bin = np.searchsorted(bins.low[1:], score[:SINGLE_TESTS], side="right")
+    bins = report.bins
+    bin_of_row = np.searchsorted(bins.low[1:], score[:SINGLE_TESTS], side="right")
     start = time.perf_counter()
-    for each, number in zip(score[:SINGLE_TESTS], of_bin, strict=True):
-        stats.binomtest(int(bins.positives[number]), int(bins.count[number]), each)
-    by_row = (time.perf_counter() - start) / len(of_bin) * rows
+    for score_of_row, number in zip(score[:SINGLE_TESTS], bin_of_row, strict=True):
+        stats.binomtest(int(bins.positives[number]), int(bins.count[number]), score_of_row)
+    by_row = (time.perf_counter() - start) / len(bin_of_row) * rows
     return 1000 * min(seconds[20:]), by_row / min(seconds[20:])
 
 
 def best_of(runs, work):
-    """Least seconds of some runs."""
+    """Return the shortest time of some runs, in seconds."""
     seconds = []
     for _ in range(runs):
         start = time.perf_counter()
@@ -84,62 +84,64 @@ def best_of(runs, work):
 
 
 def isotonic_ratio(rows):
-    """How much faster the isotonic fit is than scikit-learn's, on the same rows."""
+    """Return how much faster the isotonic fit is than scikit-learn's, and its seconds."""
     random = np.random.default_rng(0)
     score = random.random(rows)
     label = random.random(rows) < score
     fit_isotonic(pool(score, label))  # compiles
-    ours = best_of(3, lambda: fit_isotonic(pool(score, label)))
-    theirs = best_of(2, lambda: IsotonicRegression(out_of_bounds="clip").fit(score, label))
-    return theirs / ours, ours
+    uqcli_seconds = best_of(3, lambda: fit_isotonic(pool(score, label)))
+    sklearn_seconds = best_of(2, lambda: IsotonicRegression(out_of_bounds="clip").fit(score, label))
+    return sklearn_seconds / uqcli_seconds, uqcli_seconds
 
 
 def heterogeneous_seconds(rows):
-    """Seconds to learn a tree of depth 4 over 8 features, to calibrate its leaves, and to apply them."""
+    """Time a tree of depth 4 over 8 features: learning, calibrating its leaves, and applying."""
     random = np.random.default_rng(0)
     score = random.random(rows)
-    features = {f"f{each}": Feature(levels=None, value=random.normal(size=rows)) for each in range(8)}
+    features = {f"f{number}": Feature(levels=None, value=random.normal(size=rows)) for number in range(8)}
     label = random.random(rows) < score ** (1 + (features["f0"].value > 0) + (features["f1"].value > 1))
     half, weight = rows // 2, np.ones(rows, dtype=np.int64)
-    first = {name: each.only(slice(half)) for name, each in features.items()}
-    second = {name: each.only(slice(half, None)) for name, each in features.items()}
+    first = {name: feature.only(slice(half)) for name, feature in features.items()}
+    second = {name: feature.only(slice(half, None)) for name, feature in features.items()}
     start = time.perf_counter()
     learned = learn_trees(first, label[:half], weight[:half], TreeOptions(max_depth=4))
     middle = time.perf_counter()
     calibration = Rows(
         numbers={"score": score[half:]}, positive=label[half:], weight=weight[half:], features=second
     )
-    how = LeafOptions(method=LeafMethod.PLATT, scale=Scale(), min_leaf=min(500, rows // 20))
-    fitted = fit_trees(learned, calibration, how, boosted=False)
+    options = LeafOptions(method=LeafMethod.PLATT, scale=Scale(), min_leaf=min(500, rows // 20))
+    fitted = fit_trees(learned, calibration, options, boosted=False)
     end = time.perf_counter()
-    fitted.predict(score, Scale(), None, {name: each.value for name, each in features.items()})
+    fitted.predict(score, Scale(), None, {name: feature.value for name, feature in features.items()})
     return middle - start, end - middle, time.perf_counter() - end
 
 
 def sorted_scores(probability, label):
-    """Non-conformity scores of the labels as numpy code usually finds them: every row sorted."""
+    """Compute non-conformity scores of the labels by sorting every row."""
     order = np.argsort(-probability, axis=1, kind="stable")
     mass = np.cumsum(np.take_along_axis(probability, order, axis=1), axis=1)
-    place = np.argmax(order == label[:, None], axis=1)
-    return mass[np.arange(len(label)), place]
+    rank = np.argmax(order == label[:, None], axis=1)
+    return mass[np.arange(len(label)), rank]
 
 
 def conformal_ratio(rows, classes=100):
-    """How much faster a conformal fit is than by sorting every row, part by part to bound the memory."""
+    """Return how much faster a conformal fit is than sorting every row, by parts in bounded memory."""
     random = np.random.default_rng(0)
     part = min(rows, 50_000)
     seconds = [0.0, 0.0]
     scores = [[], []]
-    warm = SMALL_WORK  # enough for the compiler to be loaded before the clock starts
-    true_label_scores(np.full((warm, 2), 0.5), np.zeros(warm, dtype=np.int64), np.ones(warm))
+    warm_up_rows = SMALL_WORK  # loads the compiled code before the clock starts
+    true_label_scores(
+        np.full((warm_up_rows, 2), 0.5), np.zeros(warm_up_rows, dtype=np.int64), np.ones(warm_up_rows)
+    )
     for _ in range(rows // part):
         probability = random.dirichlet(np.full(classes, 0.05), part)
         label = (probability.cumsum(axis=1) < random.random((part, 1))).sum(axis=1).clip(0, classes - 1)
-        ways = (lambda p, y: true_label_scores(p, y, np.ones(part)), sorted_scores)
-        for each, way in enumerate(ways):
+        methods = (lambda p, y: true_label_scores(p, y, np.ones(part)), sorted_scores)
+        for index, score_rows in enumerate(methods):
             start = time.perf_counter()
-            scores[each].append(way(probability, label))
-            seconds[each] += time.perf_counter() - start
+            scores[index].append(score_rows(probability, label))
+            seconds[index] += time.perf_counter() - start
     start = time.perf_counter()
     marginal_threshold(np.concatenate(scores[0]), None, Fraction(1, 10))
     seconds[0] += time.perf_counter() - start
@@ -150,7 +152,7 @@ def conformal_ratio(rows, classes=100):
 
 
 class Saved(ClassifierMixin, BaseEstimator):
-    """A classifier whose inputs are its probabilities, as MAPIE wants one."""
+    """A classifier for MAPIE whose inputs are its probabilities."""
 
     def __init__(self, classes):
         self.classes = classes
@@ -173,88 +175,88 @@ class Saved(ClassifierMixin, BaseEstimator):
 
 
 def mapie_ratios(rows, classes=26):
-    """How much faster the fit and the sets of lac are than MAPIE's, and whether the sets agree in size."""
+    """Return how much faster lac fits and forms sets than MAPIE, and the share of equal decisions."""
     from mapie.classification import SplitConformalClassifier
 
     random = np.random.default_rng(0)
     probability = random.dirichlet(np.full(classes, 0.1), 2 * rows)
     label = (probability.cumsum(axis=1) < random.random((2 * rows, 1))).sum(axis=1).clip(0, classes - 1)
-    first, second, known = probability[:rows], probability[rows:], label[:rows]
-    theirs = SplitConformalClassifier(
+    first, second, first_label = probability[:rows], probability[rows:], label[:rows]
+    mapie = SplitConformalClassifier(
         Saved(classes), confidence_level=0.9, conformity_score="lac", prefit=True
     )
     lac, ones = SCORES[ConformalMethod.LAC], np.ones(rows)
 
     def fit():
-        return marginal_threshold(lac.of_labels(first, known, ones), None, Fraction(1, 10))
+        return marginal_threshold(lac.of_labels(first, first_label, ones), None, Fraction(1, 10))
 
     start = time.perf_counter()
-    theirs.conformalize(first, known)
+    mapie.conformalize(first, first_label)
     middle = time.perf_counter()
-    _, their_sets = theirs.predict_set(second)
+    _, mapie_sets = mapie.predict_set(second)
     seconds = middle - start, time.perf_counter() - middle
     threshold = np.full((1, classes), fit())
     fit_ratio = seconds[0] / best_of(3, fit)
     sets_ratio = seconds[1] / best_of(3, lambda: lac.sets(second, threshold, ones))
-    agree = np.mean(lac.sets(second, threshold, ones) == their_sets[:, :, 0])
+    agree = np.mean(lac.sets(second, threshold, ones) == mapie_sets[:, :, 0])
     return fit_ratio, sets_ratio, agree
 
 
 def curve_ratio(rows):
-    """How much faster the threshold of a precision is found than scikit-learn's curve of all thresholds."""
+    """Return how much faster one threshold is found than scikit-learn's curve of all thresholds."""
     random = np.random.default_rng(0)
     score = random.beta(1, 5, rows)
     label = random.random(rows) < score
     constraint = parse_constraint(ConstraintKind.PRECISION, "0.25")
 
-    def ours():
+    def single_threshold():
         cells = Cells(uncertainty_edges=np.empty(0), rows=(distinct_cells(pool(score, label)),))
         return optimise(cells, Algorithm.ST, constraint)
 
-    ours()
-    seconds = best_of(3, ours)
+    single_threshold()
+    seconds = best_of(3, single_threshold)
     return best_of(2, lambda: precision_recall_curve(label, score)) / seconds, seconds
 
 
 def steps(most):
-    """Rows of what, what was hoped for, and what was measured, on at most so many rows."""
-    many, some = min(most, 10_000_000), min(most, 1_000_000)
-    ratio, seconds = curve_ratio(many)
+    """Yield the title, bound and result of each step, on at most this many rows."""
+    many_rows, some_rows = min(most, 10_000_000), min(most, 1_000_000)
+    ratio, seconds = curve_ratio(many_rows)
     yield (
-        f"precision_recall_curve, {many:,} rows / our single threshold",
+        f"precision_recall_curve, {many_rows:,} rows / our single threshold",
         "",
         f"{ratio:.1f} x, {seconds:.2f} s",
     )
-    ratio, seconds = isotonic_ratio(many)
+    ratio, seconds = isotonic_ratio(many_rows)
     yield (
-        f"scikit-learn's isotonic fit, {many:,} rows / ours",
+        f"scikit-learn's isotonic fit, {many_rows:,} rows / ours",
         "at least 5 x",
         f"{ratio:.1f} x, {seconds:.2f} s",
     )
-    few = min(most, 50_000)
-    took, ratio = calibration_milliseconds(few)
-    yield f"TCE and ten relatives, {few:,} rows", "60 ms", f"{took:.0f} ms"
+    few_rows = min(most, 50_000)
+    milliseconds, ratio = calibration_milliseconds(few_rows)
+    yield f"TCE and ten relatives, {few_rows:,} rows", "60 ms", f"{milliseconds:.0f} ms"
     yield "scipy's test for each row / the same", "at least 500 x", f"{ratio:.0f} x"
-    tree, leaves, applied = heterogeneous_seconds(some)
+    tree, leaves, applied = heterogeneous_seconds(some_rows)
     split = f"{tree:.2f} + {leaves:.2f} + {applied:.2f} s"
-    yield f"heterogeneous, {some:,} rows, 8 features: tree + leaves + apply", "", split
-    ratio, seconds = conformal_ratio(some)
+    yield f"heterogeneous, {some_rows:,} rows, 8 features: tree + leaves + apply", "", split
+    ratio, seconds = conformal_ratio(some_rows)
     yield (
-        f"sorting every row, {some:,} x 100 / our conformal fit",
+        f"sorting every row, {some_rows:,} x 100 / our conformal fit",
         "at least 3 x",
         f"{ratio:.1f} x, {seconds:.2f} s",
     )
     yield mapie_row(min(most, 200_000))
-    took = in_process(Algorithm.EW_DPMT, counted_cells(11, 1000, 10_000_000))
-    yield "EW-DPMT, K=11, L=1000", "50 ms", f"{took:.1f} ms"
-    took = in_process(Algorithm.VW_DPMT, counted_cells(3, 500, 8_000_000))
-    yield "VW-DPMT, 8M rows in K=3, L=500", "20 ms", f"{took:.1f} ms"
+    milliseconds = in_process(Algorithm.EW_DPMT, counted_cells(11, 1000, 10_000_000))
+    yield "EW-DPMT, K=11, L=1000", "50 ms", f"{milliseconds:.1f} ms"
+    milliseconds = in_process(Algorithm.VW_DPMT, counted_cells(3, 500, 8_000_000))
+    yield "VW-DPMT, 8M rows in K=3, L=500", "20 ms", f"{milliseconds:.1f} ms"
 
 
 def mapie_row(rows):
-    """MAPIE beside our fit and sets, where it is installed."""
-    what = f"MAPIE, lac, {rows:,} x 26 / ours"
+    """Compare the fit and the sets with MAPIE's, if it is installed."""
+    title = f"MAPIE, lac, {rows:,} x 26 / ours"
     if importlib.util.find_spec("mapie") is None:
-        return what, "", "MAPIE is not installed"
+        return title, "", "MAPIE is not installed"
     fit, sets, agree = mapie_ratios(rows)
-    return what, "", f"fit {fit:.0f} x, sets {sets:.0f} x, {100 * agree:.3f} % alike"
+    return title, "", f"fit {fit:.0f} x, sets {sets:.0f} x, {100 * agree:.3f} % alike"

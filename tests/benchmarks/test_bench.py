@@ -1,4 +1,4 @@
-"""The benchmarks run: on tiny files, which say nothing of speed."""
+"""Tests that the benchmarks run, on tiny files that do not measure speed."""
 
 import json
 
@@ -11,7 +11,7 @@ from tests.benchmarks.jobs import BOUNDS, JOBS
 from tests.benchmarks.run import main, slopes
 
 
-def test_a_run_writes_its_figures_and_a_page(tmp_path):
+def test_a_run_writes_its_results_and_a_page(tmp_path):
     main(
         [
             "--rows",
@@ -24,34 +24,34 @@ def test_a_run_writes_its_figures_and_a_page(tmp_path):
             str(tmp_path),
         ]
     )
-    found = json.loads((tmp_path / "benchmarks.json").read_text())
-    kinds = {(row["command"], row["rows"], row["ties"]) for row in found["rows"]}
+    results = json.loads((tmp_path / "benchmarks.json").read_text())
+    kinds = {(row["command"], row["rows"], row["ties"]) for row in results["rows"]}
     both = ("continuous", "two decimals")
     scores = {"boundary-jsonl": both, "conformal": ("10 classes",)}
-    assert kinds == {(name, 1000, each) for name in scores for each in scores[name]}
-    assert all(row["seconds"] > 0 and row["ratio"] > 0 and row["memory"] > 1e7 for row in found["rows"])
+    assert kinds == {(name, 1000, ties) for name in scores for ties in scores[name]}
+    assert all(row["seconds"] > 0 and row["ratio"] > 0 and row["memory"] > 1e7 for row in results["rows"])
     page = (tmp_path / "benchmarks.md").read_text()
     assert page.count("| boundary-jsonl |") == 2
-    assert found["machine"]["versions"]["polars"] in page
+    assert results["machine"]["versions"]["polars"] in page
 
 
-def test_a_command_that_is_not_there_is_told(tmp_path):
+def test_an_unknown_command_is_an_error(tmp_path):
     with pytest.raises(SystemExit, match="unknown: nothing"):
         main(["--commands", "nothing", "--out", str(tmp_path)])
 
 
-def test_bounds_are_of_jobs_that_there_are():
+def test_bounds_belong_to_existing_jobs():
     assert {bound.job for bound in BOUNDS} <= {job.name for job in JOBS}
 
 
-def test_slopes_begin_where_starting_no_longer_counts():
+def test_slopes_use_files_above_the_start_up_time():
     rows = [
         {"command": "tce", "ties": "continuous", "rows": 10**power, "seconds": 3.0 * 10**power}
         for power in (4, 6, 7, 8)
     ]
-    (found,) = slopes([*rows, {**rows[1], "command": "bin"}])
-    assert (found["from"], found["to"]) == (10**6, 10**8)
-    assert found["slope"] == pytest.approx(1.0)
+    (slope,) = slopes([*rows, {**rows[1], "command": "bin"}])
+    assert (slope["from"], slope["to"]) == (10**6, 10**8)
+    assert slope["slope"] == pytest.approx(1.0)
 
 
 def test_files_are_written_in_parts(tmp_path, monkeypatch):
@@ -61,4 +61,4 @@ def test_files_are_written_in_parts(tmp_path, monkeypatch):
     score = table["score"].to_numpy()
     assert np.array_equal(score, score.round(2))
     classes = pq.read_table(data.classes_file(tmp_path, 1000))
-    assert classes.column_names == [*(f"p_{each}" for each in range(10)), "label"]
+    assert classes.column_names == [*(f"p_{class_number}" for class_number in range(10)), "label"]

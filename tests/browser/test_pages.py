@@ -1,4 +1,4 @@
-"""Pages of every command in a browser, on wide and narrow screens, light and dark (``make browser``)."""
+"""Browser tests of the pages of every command: wide and narrow, light and dark (``make browser``)."""
 
 import shlex
 import shutil
@@ -15,7 +15,7 @@ from uqcli.cli.config import COMMANDS
 BROWSER = "/usr/bin/chromium"
 SAMPLE = Path(__file__).parents[2] / "sample_data"
 LEAST_TEXT = 11
-"""Pixels."""
+"""Smallest size of text in figures, in pixels."""
 
 PAGES = {
     "boundary": "boundary digits_holdout.csv --precision 0.7 --compare --frontier frontier.csv -o b.json",
@@ -43,7 +43,7 @@ PAGES = {
     "show": "show b.json",
     "show a calibrator": "show c.json",
 }
-"""Command lines by the name of their page, each able to use what those before it made."""
+"""Command lines by the name of their page; each can use the files of those before it."""
 
 HOSTILE = ("<script>alert(1)</script>", "<img src=x onerror=alert(1)>", "'\"&" + "long" * 30)
 
@@ -54,7 +54,7 @@ TEXT_SIZES = """() => [...document.querySelectorAll("svg [id^=text_] g[transform
     const scale = Number(glyphs.getAttribute("transform").match(/scale\\(([\\d.]+)/)[1])
     return [100 * scale * width / picture.viewBox.baseVal.width]
 })"""
-"""Sizes in pixels of the texts in figures, which are drawn as shapes in hundredths of their size."""
+"""Script that returns the sizes of texts in figures in pixels; texts are shapes, scaled by 100."""
 
 
 def test_every_command_that_reports_has_a_page():
@@ -63,7 +63,7 @@ def test_every_command_that_reports_has_a_page():
 
 @pytest.fixture(scope="module")
 def pages(tmp_path_factory):
-    """A folder with all pages."""
+    """Write all pages into a folder."""
     folder = tmp_path_factory.mktemp("pages")
     for path in SAMPLE.glob("*.csv"):
         shutil.copy(path, folder)
@@ -78,42 +78,42 @@ def pages(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def browser():
-    """The system's browser."""
+    """Start the system's browser."""
     if not Path(BROWSER).exists():
         pytest.fail(f"{BROWSER} is missing: apt-get install chromium")
     with sync_playwright() as playwright:
-        running = playwright.chromium.launch(executable_path=BROWSER, args=["--no-sandbox"])
-        yield running
-        running.close()
+        started = playwright.chromium.launch(executable_path=BROWSER, args=["--no-sandbox"])
+        yield started
+        started.close()
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("width", [400, 1280])
-def test_pages_fit_the_screen_and_can_be_read(pages, browser, width, scheme):
+def test_pages_fit_the_screen_and_are_legible(pages, browser, width, scheme):
     context = browser.new_context(viewport={"width": width, "height": 900}, color_scheme=scheme)
-    page, said, asked = context.new_page(), [], []
-    page.on("console", lambda message: said.append(message.text))
-    page.on("pageerror", lambda error: said.append(str(error)))
-    page.on("dialog", lambda dialog: (said.append(dialog.message), dialog.dismiss()))
-    page.on("request", lambda request: asked.append(request.url))
-    wrong = {}
+    page, messages, requests = context.new_page(), [], []
+    page.on("console", lambda message: messages.append(message.text))
+    page.on("pageerror", lambda error: messages.append(str(error)))
+    page.on("dialog", lambda dialog: (messages.append(dialog.message), dialog.dismiss()))
+    page.on("request", lambda request: requests.append(request.url))
+    problems = {}
     for name in PAGES:
-        said.clear()
-        asked.clear()
+        messages.clear()
+        requests.clear()
         page.goto((pages / f"{name}.html").as_uri())
         sizes = page.evaluate(TEXT_SIZES)
-        found = {
-            "messages": list(said),
-            "requests beside the page": asked[1:],
+        problems_of_page = {
+            "messages": list(messages),
+            "requests beside the page": requests[1:],
             "wider than the screen": max(0, page.evaluate("document.documentElement.scrollWidth") - width),
             "small text in figures": [size for size in sizes if size < LEAST_TEXT],
             "figures without text": page.locator("figure").count() > 0 and not sizes,
             "dark ink on dark": page.evaluate("getComputedStyle(document.body).color")
             == page.evaluate("getComputedStyle(document.body).backgroundColor"),
         }
-        wrong |= {f"{name}: {what}": each for what, each in found.items() if each}
+        problems |= {f"{name}: {what}": problem for what, problem in problems_of_page.items() if problem}
     context.close()
-    assert not wrong
+    assert not problems
 
 
 def test_dark_pages_are_dark(pages, browser):
@@ -127,7 +127,7 @@ def test_dark_pages_are_dark(pages, browser):
     assert shades["dark"] < 200 < 600 < shades["light"]
 
 
-def test_what_a_narrow_screen_cuts_off_can_be_scrolled_to(pages, browser):
+def test_wide_tables_scroll_on_a_narrow_screen(pages, browser):
     page = browser.new_page(viewport={"width": 400, "height": 900})
     page.goto((pages / "evaluate two.html").as_uri())
     frame = page.locator(".scroll").first

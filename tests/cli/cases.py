@@ -1,7 +1,7 @@
-"""What the contract tests need to know of each command. A new command adds one entry and inherits them.
+"""One case per command for the contract tests: a new command adds a case and gets all tests.
 
-``arguments`` gives the command line for an input (None where the command reads no data); the output
-place is put at ``-o``. A test fails if a registered command has no entry.
+``arguments`` returns the command line for an input; tests add the output at ``-o``.
+A test fails if a registered command has no entry.
 """
 
 from collections.abc import Callable
@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 
 @dataclass(frozen=True)
 class Case:
-    """One command; ``gate`` names a metric that is above 0.1 on the sample rows."""
+    """One command; ``metric`` is above 0.1 on the sample rows."""
 
     name: str
     arguments: Callable
@@ -21,7 +21,7 @@ class Case:
     json: bool = True
     plots: bool = False
     needs_drawing: bool = False
-    gate: str = "precision"
+    metric: str = "precision"
     out_of_range: tuple[tuple[str, ...], ...] = field(default=())
 
 
@@ -31,7 +31,7 @@ CASES = (
         arguments=lambda data, artifact: ["bin", data, "--score-bins", "20"],
         writes=True,
         plots=True,
-        gate="rows",
+        metric="rows",
         out_of_range=(
             ("--binning", "pretty"),
             ("--score-bins", "0"),
@@ -86,7 +86,7 @@ CASES = (
         writes=True,
         plots=True,
         needs_drawing=True,
-        gate="after.auc",
+        metric="after.auc",
         out_of_range=(
             ("--method", "magic"),
             ("--method", "prior"),
@@ -115,7 +115,7 @@ CASES = (
         name="conformal",
         arguments=lambda data, artifact: ["conformal", data],
         writes=True,
-        gate="rows",
+        metric="rows",
         out_of_range=(
             ("--alpha", "0"),
             ("--alpha", "1"),
@@ -144,7 +144,7 @@ CASES = (
         ],
         writes=True,
         plots=True,
-        gate="weights.1",
+        metric="weights.1",
         out_of_range=(
             ("--prior", "0.5,0.6"),
             ("--prior", "0.5"),
@@ -184,7 +184,7 @@ CASES = (
         arguments=lambda data, artifact: ["tce", data],
         plots=True,
         needs_drawing=True,
-        gate="tce",
+        metric="tce",
         out_of_range=(
             ("--alpha", "0"),
             ("--alpha", "1.5"),

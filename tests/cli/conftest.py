@@ -1,4 +1,4 @@
-"""Running command lines in this process, and a small data set to run them on."""
+"""Fixtures that run command lines in this process, and a small data set for them."""
 
 import io
 import json
@@ -18,19 +18,17 @@ import typer.main
 
 from uqcli.cli.app import run
 
-typer.main.get_command = cache(
-    typer.main.get_command
-)  # made once of each command, not for every line that is run
+typer.main.get_command = cache(typer.main.get_command)  # made once per command, not for every command line
 
 PROGRAM = [sys.executable, "-m", "uqcli"]
 
 NO_BYTECODE = {"PYTHONDONTWRITEBYTECODE": "1"}
-"""For processes that may write only little: a .pyc cut short would break every later run."""
+"""For processes under a limit of file size: a truncated .pyc would break every later run."""
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """What a command line left behind."""
+    """Exit code and output of a command line."""
 
     code: int
     out: bytes
@@ -43,7 +41,7 @@ class Outcome:
 
 @pytest.fixture
 def uqcli(capfdbinary, monkeypatch):
-    """Run a command line: ``uqcli("boundary", path, ...)`` gives an Outcome."""
+    """Run a command line: ``uqcli("boundary", path, ...)`` returns an Outcome."""
 
     def call(*arguments, stdin=b""):
         monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(stdin), encoding="utf-8"))
@@ -74,7 +72,7 @@ with open(f"{folder}/codes", "w") as file:
 
 
 def in_one_process(lines, environment=None, cwd=None):
-    """Outcomes of command lines that one process runs one after the other, as it starts in a second or so."""
+    """Run command lines in one process, one after another; its start takes about a second."""
     with tempfile.TemporaryDirectory() as name:
         subprocess.run(
             [sys.executable, "-c", ONE_BY_ONE, name],
@@ -92,10 +90,10 @@ def in_one_process(lines, environment=None, cwd=None):
 
 
 @pytest.fixture
-def undrawn(monkeypatch):
-    """Figures are a few bytes: for tests of what stands around them, as drawing takes most of a page's time.
+def figure_stub(monkeypatch):
+    """Replace figures by a few bytes, because drawing takes most of the time of a page.
 
-    What is drawn is looked at in ``test_plots.py`` and in a browser.
+    ``test_plots.py`` and the browser tests look at real figures.
     """
     from uqcli.reports import figures
 
@@ -104,14 +102,14 @@ def undrawn(monkeypatch):
 
 
 @pytest.fixture
-def few_draws(monkeypatch):
-    """Few placebos and resamplings stand for many: for tests of what is said of a comparison, and where."""
+def few_permutations(monkeypatch):
+    """Reduce permutations and resamplings, for tests of the texts of a comparison."""
     monkeypatch.setattr("uqcli.jobs.boundary.compared.PERMUTATIONS", 20)
     monkeypatch.setattr("uqcli.methods.boundary.ranking.permutation.RESAMPLINGS", 50)
 
 
 def sample_frame(rows=400, seed=7):
-    """Scores whose meaning depends on the uncertainty, with labels."""
+    """Draw scores whose positive rate depends on the uncertainty, with labels."""
     random = np.random.default_rng(seed)
     score = random.random(rows).round(3)
     uncertainty = random.normal(size=rows).round(3)
@@ -133,8 +131,8 @@ def frame():
 
 
 @pytest.fixture(scope="session")
-def made(tmp_path_factory):
-    """What many tests start from, made once: rows in both formats, boundaries, and a large file."""
+def prepared_files(tmp_path_factory):
+    """Write once what many tests need: rows in both formats, and boundaries."""
     folder = tmp_path_factory.mktemp("made")
     frame = sample_frame()
     frame.write_parquet(folder / "data.parquet")
@@ -152,8 +150,8 @@ def made(tmp_path_factory):
 
 
 @pytest.fixture(scope="session")
-def large(tmp_path_factory):
-    """A file large enough that a signal or a closed pipe meets the program at work; only to be read."""
+def large_file(tmp_path_factory):
+    """Write a large file, so that signals and closed pipes meet a busy program; tests only read it."""
     path = tmp_path_factory.mktemp("large") / "large.csv"
     score = np.random.default_rng(1).random(4_000_000)
     pl.DataFrame({"score": score, "pad": "x" * 20}).write_csv(path)
@@ -161,25 +159,25 @@ def large(tmp_path_factory):
 
 
 @pytest.fixture
-def data(tmp_path, made):
-    """A good Parquet file."""
-    return Path(shutil.copy(made / "data.parquet", tmp_path))
+def data(tmp_path, prepared_files):
+    """Copy the rows as Parquet."""
+    return Path(shutil.copy(prepared_files / "data.parquet", tmp_path))
 
 
 @pytest.fixture
-def data_csv(tmp_path, made):
-    """The same rows as CSV."""
-    return Path(shutil.copy(made / "data.csv", tmp_path))
+def data_csv(tmp_path, prepared_files):
+    """Copy the rows as CSV."""
+    return Path(shutil.copy(prepared_files / "data.csv", tmp_path))
 
 
 @pytest.fixture
-def artifact(tmp_path, made):
-    """A good boundary artifact."""
-    return Path(shutil.copy(made / "boundary.json", tmp_path))
+def artifact(tmp_path, prepared_files):
+    """Copy a valid boundary."""
+    return Path(shutil.copy(prepared_files / "boundary.json", tmp_path))
 
 
 @pytest.fixture
-def single(tmp_path, made):
-    """A boundary on the score alone, beside the rows it was found on."""
-    shutil.copy(made / "fit.csv", tmp_path)
-    return Path(shutil.copy(made / "single.json", tmp_path / "b.json"))
+def single(tmp_path, prepared_files):
+    """Copy a single threshold, beside its calibration set."""
+    shutil.copy(prepared_files / "fit.csv", tmp_path)
+    return Path(shutil.copy(prepared_files / "single.json", tmp_path / "b.json"))

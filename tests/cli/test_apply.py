@@ -1,4 +1,4 @@
-"""Streaming through a model: what must stay, and what is added."""
+"""Tests of ``uqcli apply``: what stays unchanged, and what is added."""
 
 import csv
 import gzip
@@ -20,13 +20,13 @@ from uqcli.engines.local.read import csv_text
 
 @pytest.fixture
 def decisions(artifact, frame):
-    """Decisions of the library on the sample rows."""
+    """Compute the decisions of the Python API on the sample rows."""
     content = json.loads(artifact.read_text())
-    found = find_boundary(
+    boundary = find_boundary(
         frame["score"], frame["label"], uncertainty=frame["uncertainty"], precision="0.7", score_bins=20
     )
-    assert list(found.thresholds) == content["thresholds"]
-    return found.decide(frame["score"], frame["uncertainty"]).tolist()
+    assert list(boundary.thresholds) == content["thresholds"]
+    return boundary.decide(frame["score"], frame["uncertainty"]).tolist()
 
 
 def test_csv_text_stays_byte_for_byte(uqcli, artifact, data_csv, decisions):
@@ -39,7 +39,7 @@ def test_csv_text_stays_byte_for_byte(uqcli, artifact, data_csv, decisions):
     assert b"00123" in outcome.out
 
 
-def test_dialects_stay(uqcli, artifact, tmp_path):
+def test_csv_dialects_are_kept(uqcli, artifact, tmp_path):
     text = (
         '\ufeff"id";score;note;uncertainty\r\n'
         '00123; 0.95 ;"a; b";-1\r\n'
@@ -59,7 +59,7 @@ def test_dialects_stay(uqcli, artifact, tmp_path):
     )
 
 
-def test_tsv_by_name(uqcli, artifact, tmp_path):
+def test_tsv_is_recognised_by_its_ending(uqcli, artifact, tmp_path):
     (tmp_path / "d.tsv").write_text("score\tuncertainty\n0.9\t0\n")
     uqcli("apply", artifact, tmp_path / "d.tsv", "-o", tmp_path / "o.tsv")
     assert (tmp_path / "o.tsv").read_text() == "score\tuncertainty\tdecision\n0.9\t0\ttrue\n"
@@ -67,22 +67,22 @@ def test_tsv_by_name(uqcli, artifact, tmp_path):
     assert (tmp_path / "o.csv").read_text() == "score,uncertainty,decision\n0.9,0,true\n"
 
 
-@pytest.mark.parametrize("block", [1, 7, 64, 1 << 20])
-def test_block_size_changes_nothing(uqcli, artifact, data_csv, monkeypatch, block):
-    whole = uqcli("apply", artifact, data_csv).out
-    monkeypatch.setattr(csv_text, "CSV_BLOCK_BYTES", block)
-    assert uqcli("apply", artifact, data_csv).out == whole
+@pytest.mark.parametrize("block_bytes", [1, 7, 64, 1 << 20])
+def test_block_size_changes_nothing(uqcli, artifact, data_csv, monkeypatch, block_bytes):
+    expected = uqcli("apply", artifact, data_csv).out
+    monkeypatch.setattr(csv_text, "CSV_BLOCK_BYTES", block_bytes)
+    assert uqcli("apply", artifact, data_csv).out == expected
 
 
 @pytest.mark.parametrize("ending", ["csv.gz", "csv.zst"])
-def test_compressed_in_and_out(uqcli, artifact, data_csv, tmp_path, ending):
-    packed, output = tmp_path / f"in.{ending}", tmp_path / f"out.{ending}"
+def test_compressed_input_and_output(uqcli, artifact, data_csv, tmp_path, ending):
+    compressed, output = tmp_path / f"in.{ending}", tmp_path / f"out.{ending}"
     if ending == "csv.gz":
-        packed.write_bytes(gzip.compress(data_csv.read_bytes()))
+        compressed.write_bytes(gzip.compress(data_csv.read_bytes()))
     else:
-        with pa.output_stream(str(packed), compression="zstd") as stream:
+        with pa.output_stream(str(compressed), compression="zstd") as stream:
             stream.write(data_csv.read_bytes())
-    assert uqcli("apply", artifact, packed, "-o", output).code == 0
+    assert uqcli("apply", artifact, compressed, "-o", output).code == 0
     with pa.input_stream(str(output), compression="detect") as stream:
         assert stream.read() == uqcli("apply", artifact, data_csv).out
 
@@ -97,17 +97,17 @@ def test_parquet_keeps_types_order_and_metadata(uqcli, artifact, tmp_path, frame
     pq.write_table(table, tmp_path / "d.parquet", row_group_size=64)
     assert uqcli("apply", artifact, tmp_path / "d.parquet", "-o", tmp_path / "o.parquet").code == 0
     result = pq.read_table(tmp_path / "o.parquet")
-    kept = result.drop_columns(["decision"])
+    original_columns = result.drop_columns(["decision"])
     source = pq.read_table(tmp_path / "d.parquet")
-    assert kept.equals(source)
-    assert kept.schema.types == source.schema.types
+    assert original_columns.equals(source)
+    assert original_columns.schema.types == source.schema.types
     assert result.schema.metadata[b"made"] == b"by hand"
     assert result["decision"].to_pylist() == decisions
 
 
 @pytest.mark.parametrize("source", ["csv", "parquet", "arrow"])
 @pytest.mark.parametrize("target", ["csv", "parquet", "arrow"])
-def test_every_format_to_every_format(uqcli, artifact, tmp_path, frame, decisions, source, target):
+def test_every_format_converts_to_every_format(uqcli, artifact, tmp_path, frame, decisions, source, target):
     rows = frame.select("score", "uncertainty")
     path, output = tmp_path / f"d.{source}", tmp_path / f"o.{target}"
     {"csv": rows.write_csv, "parquet": rows.write_parquet, "arrow": rows.write_ipc}[source](path)
@@ -124,7 +124,7 @@ def test_text_columns_of_csv_stay_text_in_parquet(uqcli, artifact, data_csv, tmp
     assert result.schema["score"] == pl.Float64
 
 
-def test_decisions_on_the_fit_rows_are_the_fit_counts(uqcli, artifact, data):
+def test_decisions_on_the_calibration_set_have_the_fitted_counts(uqcli, artifact, data):
     fit = json.loads(artifact.read_text())["fit"]
     outcome = uqcli("apply", artifact, data, "-o", "o.parquet", "--json")
     assert outcome.json["metrics"]["selected"] == fit["selected"]
@@ -150,7 +150,7 @@ def test_one_bin_needs_no_uncertainty(uqcli, tmp_path, data_csv):
         assert uqcli("apply", output, "n.csv").out == b"score,decision\n0.95,true\n0.05,false\n"
 
 
-def test_drop_and_keep(uqcli, artifact, tmp_path):
+def test_unusable_rows_are_dropped_or_kept(uqcli, artifact, tmp_path):
     rows = "score,uncertainty,x\n0.95,-1,a\n,0,b\n0.9\nNaN,0,c\n0.1,0,d\n"
     (tmp_path / "d.csv").write_text(rows)
     assert uqcli("apply", artifact, "d.csv").code == 3
@@ -167,7 +167,7 @@ def test_drop_and_keep(uqcli, artifact, tmp_path):
     assert dropped["source"]["dropped"] == 3
 
 
-def test_a_decision_column_that_exists(uqcli, artifact, tmp_path):
+def test_an_existing_decision_column_needs_an_option(uqcli, artifact, tmp_path):
     (tmp_path / "d.csv").write_text("score,decision,uncertainty\n0.95,maybe,-1\n")
     outcome = uqcli("apply", artifact, "d.csv")
     assert outcome.code == 2
@@ -191,7 +191,7 @@ def test_text_stays_when_columns_are_replaced_or_reordered(uqcli, artifact, tmp_
     )
 
 
-def test_several_inputs_by_name_and_union(uqcli, artifact, tmp_path):
+def test_several_inputs_are_matched_by_column_names(uqcli, artifact, tmp_path):
     (tmp_path / "a.csv").write_text("score,uncertainty,x\n0.95,-1,1\n")
     (tmp_path / "b.csv").write_text('x,uncertainty,score\n"2,5",-1,0.96\n')
     (tmp_path / "c.csv").write_text("uncertainty,score,y\n-1,0.97,3\n")
@@ -206,7 +206,7 @@ def test_several_inputs_by_name_and_union(uqcli, artifact, tmp_path):
     )
 
 
-def test_columns_of_the_artifact_or_as_given(uqcli, tmp_path):
+def test_columns_are_those_of_the_rule_file_unless_given(uqcli, tmp_path):
     (tmp_path / "d.csv").write_text("p,u,y\n0.9,1,yes\n0.8,2,yes\n0.1,3,no\n")
     options = ["--score", "p", "--uncertainty", "u", "--label", "y", "--positive", "yes"]
     assert uqcli("boundary", "d.csv", *options, "--precision", "0.9", "-o", "b.json", "-q").code == 0
@@ -216,7 +216,7 @@ def test_columns_of_the_artifact_or_as_given(uqcli, tmp_path):
     assert uqcli("apply", "b.json", "e.csv", "--score", "q").out == b"q,u,decision\n0.95,1,true\n"
 
 
-def test_no_rows_give_a_header(uqcli, artifact, tmp_path, frame):
+def test_an_empty_input_gives_a_header(uqcli, artifact, tmp_path, frame):
     (tmp_path / "d.csv").write_text("score,uncertainty\n")
     assert uqcli("apply", artifact, "d.csv").out == b"score,uncertainty,decision\n"
     frame.clear().write_parquet(tmp_path / "d.parquet")
@@ -224,7 +224,7 @@ def test_no_rows_give_a_header(uqcli, artifact, tmp_path, frame):
     assert pl.read_parquet(tmp_path / "o.parquet").schema["decision"] == pl.Boolean
 
 
-def test_artifact_from_standard_input(uqcli, artifact, data_csv):
+def test_the_rule_file_can_be_standard_input(uqcli, artifact, data_csv):
     from_file = uqcli("apply", artifact, data_csv)
     assert uqcli("apply", "-", data_csv, stdin=artifact.read_bytes()).out == from_file.out
     assert uqcli("apply", "-", "-").code == 2
@@ -235,7 +235,7 @@ FIELDS = st.text(st.sampled_from('ab ,;"\n\r\té€0'), max_size=6)
 
 @settings(max_examples=60)
 @given(st.lists(st.tuples(FIELDS, FIELDS), max_size=8), st.integers(1, 40), st.sampled_from(["\n", "\r\n"]))
-def test_any_quoted_text_passes_unchanged(tmp_path_factory, rows, block, line_end):
+def test_any_quoted_text_passes_unchanged(tmp_path_factory, rows, block_bytes, line_end):
     folder = tmp_path_factory.mktemp("text")
     text = io.StringIO(newline="")
     writer = csv.writer(text, lineterminator=line_end, quoting=csv.QUOTE_ALL)
@@ -245,7 +245,7 @@ def test_any_quoted_text_passes_unchanged(tmp_path_factory, rows, block, line_en
     (folder / "d.csv").write_bytes(text.getvalue().encode())
     (folder / "b.json").write_text(_single(0.5))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(csv_text, "CSV_BLOCK_BYTES", block)
+        patch.setattr(csv_text, "CSV_BLOCK_BYTES", block_bytes)
         assert (
             run(["apply", str(folder / "b.json"), str(folder / "d.csv"), "-q", "-o", str(folder / "o.csv")])
             == 0
@@ -283,7 +283,7 @@ def _single(threshold):
     )
 
 
-def test_keep_leaves_the_numbers_of_csv_that_were_there(uqcli, artifact, tmp_path):
+def test_keep_preserves_the_usable_numbers_of_csv(uqcli, artifact, tmp_path):
     rows = "score,uncertainty,id\n0.9,,a\n,0.5,b\nNaN,0.1,c\ninf,0.2,d\n0.7,0.3,e\n0.6\n"
     (tmp_path / "d.csv").write_text(rows)
     assert uqcli("apply", artifact, "d.csv", "--on-invalid", "keep", "-o", "o.parquet").code == 0
@@ -294,7 +294,7 @@ def test_keep_leaves_the_numbers_of_csv_that_were_there(uqcli, artifact, tmp_pat
 
 
 @pytest.mark.parametrize("on_invalid", ["drop", "keep"])
-def test_a_short_first_record_is_an_unusable_row_like_any_other(uqcli, artifact, tmp_path, on_invalid):
+def test_a_short_first_record_is_an_unusable_row(uqcli, artifact, tmp_path, on_invalid):
     (tmp_path / "d.csv").write_text("score,uncertainty\n0.9\n0.8,0.1\n")
     outcome = uqcli("apply", artifact, "d.csv", "--on-invalid", on_invalid)
     assert outcome.code == 0, outcome.err

@@ -1,4 +1,4 @@
-"""``uqcli bin``: grids that add up, and boundaries found on them."""
+"""Tests of ``uqcli bin``: grids, their sums, and boundaries on grids."""
 
 import json
 import re
@@ -19,7 +19,7 @@ def grid_of(uqcli, *arguments):
 
 
 @pytest.mark.parametrize("binning", ["shared", "equi-weight", "equi-span"])
-def test_counts_are_those_of_the_oracle(uqcli, data, frame, binning):
+def test_counts_equal_those_of_the_oracle(uqcli, data, frame, binning):
     grid = grid_of(uqcli, data, "--binning", binning, "--score-bins", 7, "--uncertainty-bins", 4)
     rows = frame.select("score", "uncertainty", "label").rows()
     edges, cells = oracle.grid([(s, u, y, 1) for s, u, y in rows], binning, 4, 7)
@@ -33,7 +33,7 @@ def test_counts_are_those_of_the_oracle(uqcli, data, frame, binning):
     "constraint", [["--precision", "0.7"], ["--recall", "0.6"], ["--max-selected", "7%"]]
 )
 def test_a_boundary_on_the_grid_finds_the_same_positives_as_on_the_rows(uqcli, data, frame, constraint):
-    """Where rows are at hand thresholds are raised to the lowest score of a positive row."""
+    """On rows, uqcli raises thresholds to the lowest score of a positive row."""
     shape = ["--score-bins", "30", "--uncertainty-bins", "2", "--binning", "equi-weight"]
     assert uqcli("bin", data, *shape, "-q", "-o", "g.json").code == 0
     constraint = [*constraint, "--algorithm", "smooth"]
@@ -43,40 +43,40 @@ def test_a_boundary_on_the_grid_finds_the_same_positives_as_on_the_rows(uqcli, d
     assert rows["fit"]["selected"] <= grid["fit"]["selected"]
     edges = [-np.inf, *rows["uncertainty_edges"], np.inf]
     selected = 0
-    for low, high, raised, least in zip(
+    for low, high, threshold, grid_threshold in zip(
         edges[:-1], edges[1:], rows["thresholds"], grid["thresholds"], strict=True
     ):
-        inside = frame.filter((pl.col("uncertainty") >= low) & (pl.col("uncertainty") < high))
-        taken = inside.filter(pl.col("score") >= (np.inf if least is None else least))
-        assert raised == taken.filter(pl.col("label") == 1)["score"].min()
-        selected += inside.filter(pl.col("score") >= (np.inf if raised is None else raised)).height
+        in_bin = frame.filter((pl.col("uncertainty") >= low) & (pl.col("uncertainty") < high))
+        flagged = in_bin.filter(pl.col("score") >= (np.inf if grid_threshold is None else grid_threshold))
+        assert threshold == flagged.filter(pl.col("label") == 1)["score"].min()
+        selected += in_bin.filter(pl.col("score") >= (np.inf if threshold is None else threshold)).height
     assert selected == rows["fit"]["selected"]
 
 
-@pytest.mark.usefixtures("undrawn")
-def test_the_table_has_a_header_for_every_cell(uqcli, data):
-    """Rows of uncertainty with edges of their own have no common lower score."""
-    for more in ((), ("--binning", "quantile"), ("--uncertainty-bins", "1")):
-        assert uqcli("bin", data, "--score-bins", "5", *more, "--report", "r.md", "-q").code == 0
+@pytest.mark.usefixtures("figure_stub")
+def test_every_column_of_the_table_has_a_header(uqcli, data):
+    """Uncertainty bins with their own score edges have no common lower score."""
+    for options in ((), ("--binning", "quantile"), ("--uncertainty-bins", "1")):
+        assert uqcli("bin", data, "--score-bins", "5", *options, "--report", "r.md", "-q").code == 0
         for table in Path("r.md").read_text().split("\n## ")[1:]:
             lines = [line for line in table.splitlines() if line.startswith("|")]
             assert len({line.count("|") for line in lines}) == 1, lines
 
 
-def test_merging_days_is_one_grid_over_all_days(uqcli, data, frame, tmp_path):
-    whole = grid_of(uqcli, data, "--score-bins", 12)
-    (tmp_path / "whole.json").write_text(json.dumps(whole))
+def test_merged_grids_equal_the_grid_of_all_rows(uqcli, data, frame, tmp_path):
+    expected = grid_of(uqcli, data, "--score-bins", 12)
+    (tmp_path / "whole.json").write_text(json.dumps(expected))
     names = []
     for day, rows in enumerate((frame[:100], frame[100:130], frame[130:])):
         rows.write_parquet(tmp_path / f"{day}.parquet")
         names.append(f"day{day}.json")
         outcome = uqcli("bin", f"{day}.parquet", "--edges", "whole.json", "-q", "-o", names[-1])
         assert outcome.code == 0, outcome.err
-    assert grid_of(uqcli, "--merge", *names) == whole
-    assert grid_of(uqcli, data, "--edges", "whole.json") == whole
+    assert grid_of(uqcli, "--merge", *names) == expected
+    assert grid_of(uqcli, data, "--edges", "whole.json") == expected
 
 
-def test_grids_that_do_not_fit_are_not_merged(uqcli, data, tmp_path):
+def test_incompatible_grids_are_not_merged(uqcli, data, tmp_path):
     for bins in ("5", "6"):
         assert uqcli("bin", data, "--score-bins", bins, "-q", "-o", f"{bins}.json").code == 0
     assert uqcli("bin", "--merge", "5.json", "6.json").code == 2
@@ -101,7 +101,7 @@ def test_apply_adds_the_bins_of_the_grid(uqcli, data, frame, tmp_path):
 
 
 @pytest.mark.parametrize("binning", [b for b in Binning if not b.cuts_uncertainty])
-def test_binnings_of_the_score_alone(uqcli, data, frame, binning):
+def test_binnings_of_the_score_have_no_uncertainty_edges(uqcli, data, frame, binning):
     grid = grid_of(uqcli, data, "--binning", binning)
     edges = grid["score_edges"][0]
     assert grid["uncertainty_edges"] == []
@@ -122,7 +122,7 @@ def test_equispaced_needs_probabilities(uqcli, tmp_path):
     assert uqcli("bin", "d.csv", "--binning", "equispaced").code == 3
 
 
-def test_report_shows_positivity_and_errors(uqcli, data):
+def test_report_shows_positive_rates_and_errors(uqcli, data):
     report = uqcli("bin", data, "--score-bins", 10, "--json").json
     assert report["metrics"]["rows"] == 400
     for name in ("ist", "mist"):
@@ -137,23 +137,23 @@ def test_report_shows_positivity_and_errors(uqcli, data):
     assert "MIST" in text
 
 
-def test_every_algorithm_side_by_side(uqcli, data, tmp_path):
+def test_all_algorithms_are_compared(uqcli, data, tmp_path):
     report = uqcli(
         "boundary", data, "--precision", "0.7", "--algorithm", "all", "--json", "-o", "b.json"
     ).json
-    reached = {row["algorithm"]: row["metrics"]["true_positives"] for row in report["algorithms"]}
-    assert set(reached) == {"vw-dpmt", "ew-dpmt", "mist", "gmt", "hr", "st", "smooth"}
+    true_positives = {row["algorithm"]: row["metrics"]["true_positives"] for row in report["algorithms"]}
+    assert set(true_positives) == {"vw-dpmt", "ew-dpmt", "mist", "gmt", "hr", "st", "smooth"}
     artifact = json.loads((tmp_path / "b.json").read_text())
-    assert artifact["fit"]["true_positives"] == max(reached.values())
-    alone = uqcli("boundary", data, "--precision", "0.7", "--algorithm", "gmt", "--json").json
-    assert alone["metrics"]["true_positives"] == reached["gmt"]
+    assert artifact["fit"]["true_positives"] == max(true_positives.values())
+    single = uqcli("boundary", data, "--precision", "0.7", "--algorithm", "gmt", "--json").json
+    assert single["metrics"]["true_positives"] == true_positives["gmt"]
     recall = uqcli("boundary", data, "--recall", "0.7", "--algorithm", "all", "--json").json
     assert [row["algorithm"] for row in recall["algorithms"] if row["obstacle"]] == ["ew-dpmt", "gmt", "hr"]
-    again = uqcli("boundary", data, "--recall", "0.7", "--algorithm", "all", "--json").json
-    assert again == recall
+    repeated = uqcli("boundary", data, "--recall", "0.7", "--algorithm", "all", "--json").json
+    assert repeated == recall
 
 
-def test_hr_raises_the_score_when_it_is_applied(uqcli, tmp_path):
+def test_hr_recalibrates_the_score_when_applied(uqcli, tmp_path):
     score = np.linspace(0, 1, 200)
     uncertainty = np.tile([0.0, 1.0], 100)
     label = score + 0.4 * uncertainty > 0.7
@@ -169,31 +169,31 @@ def test_hr_raises_the_score_when_it_is_applied(uqcli, tmp_path):
     assert uqcli("apply", "hr.json", "n.csv").code == 3
 
 
-def test_grids_that_contradict_themselves_or_cannot_be_added(uqcli, data, tmp_path):
+def test_contradictory_grids_and_overflowing_sums_are_refused(uqcli, data, tmp_path):
     grid = grid_of(uqcli, data, "--score-bins", 2)
 
     def changed(name, **keys):
         content = grid | keys
-        del content["digest"]  # as version 0.2 wrote them
+        del content["digest"]  # as in version 0.2
         (tmp_path / name).write_text(json.dumps(content))
         return name
 
     huge = [[2 * 10**9, 0]] + [[0, 0]] * 2
-    none = [[0, 0]] * 3
+    empty = [[0, 0]] * 3
     for name in (
-        changed("huge.json", count=[[10**30, 0], *huge[1:]], positives=none),
-        changed("zero.json", count=none, positives=none),
+        changed("huge.json", count=[[10**30, 0], *huge[1:]], positives=empty),
+        changed("zero.json", count=empty, positives=empty),
         changed("span.json", binning="equi-span"),
-        changed("more.json", positives=[[10**6, 0], *none[1:]]),
+        changed("more.json", positives=[[10**6, 0], *empty[1:]]),
         changed("ragged.json", count=[[1], [1, 2], [1, 2]]),
     ):
         assert uqcli("show", name).code == 5
         assert uqcli("boundary", "--grid", name, "--precision", "0.5").code == 5
-    half = changed("half.json", count=huge, positives=none)
+    half = changed("half.json", count=huge, positives=empty)
     assert uqcli("show", half, "-q").code == 0
     assert uqcli("bin", "--merge", half, half).code == 3
-    other = changed("other.json", parameters=grid["parameters"] | {"positive": "no"})
-    assert uqcli("bin", "--merge", changed("same.json"), other).code == 2
+    negated = changed("other.json", parameters=grid["parameters"] | {"positive": "no"})
+    assert uqcli("bin", "--merge", changed("same.json"), negated).code == 2
 
 
 def test_rows_of_weight_zero_are_absent_from_hr(uqcli, tmp_path):
@@ -201,12 +201,12 @@ def test_rows_of_weight_zero_are_absent_from_hr(uqcli, tmp_path):
     (tmp_path / "a.csv").write_text(rows)
     (tmp_path / "b.csv").write_text(rows + "0.5,99,0,0\n0.5,-99,1,0\n")
     options = ["--precision", "0.9", "--algorithm", "hr", "--weight", "w", "-q", "-o", "-"]
-    one, other = (uqcli("boundary", name, *options).json for name in ("a.csv", "b.csv"))
+    without, with_zero_weights = (uqcli("boundary", name, *options).json for name in ("a.csv", "b.csv"))
     for key in ("thresholds", "recalibration", "fit"):
-        assert one[key] == other[key]
+        assert without[key] == with_zero_weights[key]
 
 
-def test_a_perfect_score_with_a_budget_is_quick(uqcli, tmp_path):
+def test_a_perfect_score_with_a_budget_is_fast(uqcli, tmp_path):
     score = np.linspace(0, 1, 30_000)
     uncertainty = np.resize([0.0, 1.0, 2.0], 30_000)
     pl.DataFrame({"score": score, "uncertainty": uncertainty, "label": score > 0.7}).write_parquet(
@@ -227,11 +227,11 @@ def test_a_perfect_score_with_a_budget_is_quick(uqcli, tmp_path):
     assert report["thresholds"][0] is None
 
 
-@pytest.mark.usefixtures("undrawn")
-def test_errors_are_held_against_those_of_right_scores(uqcli, tmp_path):
-    """What the page calls chance is what right probabilities come to, in cells of few rows and of many."""
+@pytest.mark.usefixtures("figure_stub")
+def test_errors_are_compared_with_those_of_calibrated_scores(uqcli, tmp_path):
+    """The expected errors on the page are those of calibrated probabilities, for any rows per cell."""
 
-    def shown(page):
+    def errors_in(page):
         lines = re.findall(r"^\| [\d-]+ \| ([\d.]+) \| ([\d.]+) \| ([\d.]+) \|$", page, flags=re.MULTILINE)
         return np.array(lines, dtype=float)
 
@@ -239,16 +239,18 @@ def test_errors_are_held_against_those_of_right_scores(uqcli, tmp_path):
     score = random.uniform(0.2, 0.8, 20_000)
     columns = {"score": score, "uncertainty": random.random(20_000), "label": random.random(20_000) < score}
     pl.DataFrame(columns).write_parquet(tmp_path / "right.parquet")
-    for bins, within in (("500", 0.1), ("10", 0.5)):  # of few cells the mean is unsure
+    for bins, tolerance in (("500", 0.1), ("10", 0.5)):  # the mean over few cells has a large error
         assert uqcli("bin", "right.parquet", "--score-bins", bins, "-q", "--report", "r.md").code == 0
-        said = shown((tmp_path / "r.md").read_text())[:, 2]
+        expected_errors = errors_in((tmp_path / "r.md").read_text())[:, 2]
         label, bin_of = (
             columns["label"],
             np.minimum((score - 0.2) / 0.6 * int(bins), int(bins) - 1).astype(int),
         )
         level = np.minimum(columns["uncertainty"] * 3, 2).astype(int)
         cell = level * int(bins) + bin_of
-        off = np.abs(np.bincount(cell, label - score) / np.maximum(np.bincount(cell), 1))
-        by_bin = off.reshape(3, -1).mean(axis=0)
-        assert said[0] == pytest.approx(by_bin.mean(), rel=within)
-        assert said[len(said) // 2] == pytest.approx(by_bin[len(by_bin) // 2 :].mean(), rel=within)
+        cell_error = np.abs(np.bincount(cell, label - score) / np.maximum(np.bincount(cell), 1))
+        by_bin = cell_error.reshape(3, -1).mean(axis=0)
+        assert expected_errors[0] == pytest.approx(by_bin.mean(), rel=tolerance)
+        assert expected_errors[len(expected_errors) // 2] == pytest.approx(
+            by_bin[len(by_bin) // 2 :].mean(), rel=tolerance
+        )

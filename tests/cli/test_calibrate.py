@@ -1,4 +1,4 @@
-"""``uqcli calibrate`` and its artifact through apply, evaluate and show."""
+"""Tests of ``uqcli calibrate``, and of its rule file in apply, evaluate and show."""
 
 import importlib.util
 import json
@@ -24,14 +24,14 @@ def frame(rows=900, seed=1):
     score = random.random(rows).round(4)
     kind = random.choice(["x", "y", "z"], rows)
     power = np.where(kind == "x", 1, np.where(kind == "y", 2, 4))
-    age = [None if each < 0.1 else round(20 + 60 * each, 1) for each in random.random(rows)]
+    age = [None if share < 0.1 else round(20 + 60 * share, 1) for share in random.random(rows)]
     return pl.DataFrame(
         {
             "id": [f"{number:04d}" for number in range(rows)],
             "score": score,
             "uncertainty": random.random(rows).round(3),
             "label": (random.random(rows) < score**power).astype(int),
-            "kind": [None if number % 50 == 0 else each for number, each in enumerate(kind)],
+            "kind": [None if number % 50 == 0 else level for number, level in enumerate(kind)],
             "age": age,
         }
     )
@@ -45,16 +45,16 @@ def rows(tmp_path):
     return tmp_path
 
 
-def fitted(uqcli, *arguments):
+def fit_map(uqcli, *arguments):
     outcome = uqcli("calibrate", "rows.parquet", *arguments, "--bootstrap", "0", "-q", "-o", "c.json")
     assert (outcome.code, outcome.err) == (0, "")
 
 
 @pytest.mark.parametrize("method", METHODS)
-def test_saved_maps_stream_the_same_from_every_format_and_split(uqcli, rows, method):
-    fitted(uqcli, "--method", method)
-    again = uqcli("calibrate", "rows.csv", "--method", method, "--bootstrap", "0", "-q", "-o", "d.json")
-    assert again.code == 0
+def test_saved_maps_give_equal_rows_for_every_format(uqcli, rows, method):
+    fit_map(uqcli, "--method", method)
+    outcome = uqcli("calibrate", "rows.csv", "--method", method, "--bootstrap", "0", "-q", "-o", "d.json")
+    assert outcome.code == 0
     assert (rows / "c.json").read_bytes() == (rows / "d.json").read_bytes()
     assert uqcli("apply", "c.json", "rows.csv", "-o", "a.csv", "-q").code == 0
     assert uqcli("apply", "c.json", "rows.parquet", "-o", "a.parquet", "-q").code == 0
@@ -67,22 +67,22 @@ def test_saved_maps_stream_the_same_from_every_format_and_split(uqcli, rows, met
 
 
 @pytest.mark.parametrize("part", PARTS)
-def test_partitions_are_plain_json_that_needs_no_scikit_learn(uqcli, rows, part, monkeypatch):
-    fitted(uqcli, "--method", "heterogeneous", *PARTS[part])
-    saved = json.loads((rows / "c.json").read_text())
-    assert saved["calibration"]["map"] == ("groups" if part == "groups" else "trees")
+def test_heterogeneous_maps_are_json_and_need_no_scikit_learn(uqcli, rows, part, monkeypatch):
+    fit_map(uqcli, "--method", "heterogeneous", *PARTS[part])
+    content = json.loads((rows / "c.json").read_text())
+    assert content["calibration"]["map"] == ("groups" if part == "groups" else "trees")
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
     assert uqcli("apply", "c.json", "new.csv", "-o", "a.csv", "-q").code == 0
-    out = pl.read_csv(rows / "a.csv")
-    assert out["calibrated"].is_between(0, 1).all()
-    assert ("leaf" in out.columns) == (part in ("tree", "auc", "groups"))
+    rows_out = pl.read_csv(rows / "a.csv")
+    assert rows_out["calibrated"].is_between(0, 1).all()
+    assert ("leaf" in rows_out.columns) == (part in ("tree", "auc", "groups"))
     assert uqcli("show", "c.json").code == 0
     report = uqcli("evaluate", "c.json", "new.csv", "--json").json
     assert report["metrics"]["after"]["log_loss"] < report["metrics"]["before"]["log_loss"]
 
 
-def test_leaves_follow_rows_of_every_kind(uqcli, rows):
-    fitted(uqcli, "--method", "heterogeneous", *PARTS["tree"])
+def test_leaves_accept_unseen_and_missing_values(uqcli, rows):
+    fit_map(uqcli, "--method", "heterogeneous", *PARTS["tree"])
     (rows / "odd.csv").write_text("score,kind,age\n0.5,never seen,30\n0.5,,\n0.5,x,\n0.5, y ,1e3\n")
     outcome = uqcli("apply", "c.json", "odd.csv")
     assert outcome.code == 0
@@ -97,7 +97,7 @@ def test_leaves_follow_rows_of_every_kind(uqcli, rows):
     assert "no column 'age'" in refused.err
 
 
-def test_numbers_of_csv_and_parquet_are_the_same_feature(uqcli, rows):
+def test_numeric_features_are_equal_in_csv_and_parquet(uqcli, rows):
     for name in ("rows.csv", "rows.parquet"):
         arguments = ("--method", "heterogeneous", *PARTS["tree"], "-q", "--bootstrap", "0")
         assert uqcli("calibrate", name, *arguments, "-o", f"{name}.json").code == 0
@@ -106,7 +106,7 @@ def test_numbers_of_csv_and_parquet_are_the_same_feature(uqcli, rows):
     assert mixed.code == 0
 
 
-def test_without_scikit_learn_trees_name_their_extra(uqcli, rows, monkeypatch):
+def test_trees_without_scikit_learn_name_the_extra(uqcli, rows, monkeypatch):
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
     outcome = uqcli("calibrate", "rows.csv", "--method", "heterogeneous", "--features", "age")
     assert outcome.code == 7
@@ -114,10 +114,10 @@ def test_without_scikit_learn_trees_name_their_extra(uqcli, rows, monkeypatch):
     assert uqcli("calibrate", "rows.csv", "--method", "heterogeneous", "--partition", "kind", "-q").code == 0
 
 
-def test_undersampling_is_the_closed_form_alone_and_before_another_method(uqcli, rows):
-    fitted(uqcli, "--undersampled", "3")
-    saved = json.loads((rows / "c.json").read_text())
-    assert (saved["method"], saved["undersampled"], saved["calibration"]) == (
+def test_undersampling_is_corrected_in_closed_form_before_any_method(uqcli, rows):
+    fit_map(uqcli, "--undersampled", "3")
+    content = json.loads((rows / "c.json").read_text())
+    assert (content["method"], content["undersampled"], content["calibration"]) == (
         "prior",
         3.0,
         {"map": "identity"},
@@ -126,15 +126,15 @@ def test_undersampling_is_the_closed_form_alone_and_before_another_method(uqcli,
     score = frame()["score"].to_numpy()
     expected = Scale(undersampled=3.0).corrected(score)
     assert pl.read_parquet(rows / "a.parquet")["calibrated"].to_numpy().tolist() == expected.tolist()
-    fitted(uqcli, "--undersampled", "3", "--method", "platt")
+    fit_map(uqcli, "--undersampled", "3", "--method", "platt")
     first = json.loads((rows / "c.json").read_text())["calibration"]
-    fitted(uqcli, "--method", "platt")
+    fit_map(uqcli, "--method", "platt")
     second = json.loads((rows / "c.json").read_text())["calibration"]
     assert first["slope"] == pytest.approx(second["slope"])
     assert first["intercept"] - first["slope"] * np.log(3) == pytest.approx(second["intercept"])
 
 
-def test_real_scores(uqcli, rows):
+def test_real_scores_need_logit(uqcli, rows):
     score = np.log(frame()["score"].clip(1e-4, 1 - 1e-4).to_numpy())
     frame().with_columns(pl.Series("score", 10 * score)).write_csv(rows / "real.csv")
     refused = uqcli("calibrate", "real.csv")
@@ -144,11 +144,11 @@ def test_real_scores(uqcli, rows):
         arguments = ("--logit", "--method", method, "--bootstrap", "0", "-q", "-o", "r.json")
         assert uqcli("calibrate", "real.csv", *arguments).code == 0
         assert uqcli("apply", "r.json", "real.csv", "-q").code == 0
-    fitted(uqcli, "--method", "platt")
+    fit_map(uqcli, "--method", "platt")
     assert uqcli("apply", "c.json", "real.csv").code == 3
 
 
-def test_the_report_compares_on_rows_that_were_not_used(uqcli, rows):
+def test_the_report_compares_cross_validated_scores(uqcli, rows):
     report = uqcli("calibrate", "rows.csv", "--bootstrap", "40", "--json").json
     assert report["parameters"]["measured"] == "cross-fitting"
     metrics = report["metrics"]
@@ -159,7 +159,12 @@ def test_the_report_compares_on_rows_that_were_not_used(uqcli, rows):
             metrics["after"][name]["value"] - metrics["before"][name]["value"]
         )
         assert gain["low"] <= gain["value"] <= gain["high"]
-    for name in ("average_precision", "ece", "ace", "tce"):  # what noise lifts has no interval that holds
+    for name in (
+        "average_precision",
+        "ece",
+        "ace",
+        "tce",
+    ):  # noise raises these metrics, so they have no valid interval
         gain = metrics["difference"][name]
         assert gain == pytest.approx(metrics["after"][name] - metrics["before"][name])
     assert "Calibration helped" in report["notes"][0]
@@ -170,11 +175,11 @@ def test_the_report_compares_on_rows_that_were_not_used(uqcli, rows):
     assert evaluated["metrics"] == {**tested["metrics"], "rows": evaluated["source"]["rows"]}
 
 
-def test_it_says_when_calibration_does_not_help(uqcli, rows):
+def test_calibration_that_does_not_help_is_reported(uqcli, rows):
     random = np.random.default_rng(3)
     score = random.random(3000)
-    good = pl.DataFrame({"score": score, "label": (random.random(3000) < score).astype(int)})
-    good.write_csv(rows / "good.csv")
+    calibrated_rows = pl.DataFrame({"score": score, "label": (random.random(3000) < score).astype(int)})
+    calibrated_rows.write_csv(rows / "good.csv")
     notes = uqcli("calibrate", "good.csv", "--json").json["notes"]
     assert "No significant change" in notes[0]
     worse = uqcli("calibrate", "good.csv", "--undersampled", "5", "--json").json["notes"]
@@ -192,7 +197,7 @@ def test_mist_reports_errors_by_score_bin(uqcli, rows):
 @pytest.mark.parametrize(
     "content", ["score,label\n0.5,1\n", "score,label\n0.5,1\n0.7,1\n0.2,1\n", "score,label\n0.5,0\n0.5,1\n"]
 )
-def test_tiny_files(uqcli, tmp_path, content):
+def test_files_of_a_few_rows_can_be_calibrated(uqcli, tmp_path, content):
     (tmp_path / "d.csv").write_text(content)
     for method in METHODS[:-1]:
         outcome = uqcli("calibrate", "d.csv", "--method", method, "--json", "--bootstrap", "2")
@@ -200,7 +205,7 @@ def test_tiny_files(uqcli, tmp_path, content):
         assert outcome.json["notes"]
 
 
-def test_weight_zero_is_an_absent_row(uqcli, tmp_path):
+def test_a_row_of_weight_zero_counts_as_absent(uqcli, tmp_path):
     (tmp_path / "w.csv").write_text("score,label,w\n0.1,0,2\n0.9,1,1\n0.2,1,1\n0.99,0,0\n")
     (tmp_path / "r.csv").write_text("score,label\n0.1,0\n0.1,0\n0.9,1\n0.2,1\n")
     maps = []
@@ -209,11 +214,11 @@ def test_weight_zero_is_an_absent_row(uqcli, tmp_path):
     assert maps[0] == maps[1]
 
 
-def test_several_calibrators_side_by_side_and_no_mix_of_kinds(uqcli, rows, data, artifact):
+def test_several_calibrators_are_compared_but_no_mixed_kinds(uqcli, rows, data, artifact):
     for method in ("platt", "isotonic"):
         uqcli("calibrate", "rows.csv", "--method", method, "--bootstrap", "0", "-q", "-o", f"{method}.json")
     report = uqcli("evaluate", "platt.json", "isotonic.json", "new.csv", "--json").json
-    assert [each["artifact"] for each in report["results"]] == ["platt.json", "isotonic.json"]
+    assert [result["artifact"] for result in report["results"]] == ["platt.json", "isotonic.json"]
     assert uqcli("evaluate", "platt.json", "isotonic.json", "new.csv", "-q", "--plot", "e.svg").code == 0
     assert uqcli("evaluate", "platt.json", artifact, "new.csv").code == 2
 
@@ -252,36 +257,36 @@ BROKEN = {
 
 
 @pytest.mark.parametrize("broken", BROKEN)
-def test_artifacts_that_contradict_themselves(uqcli, rows, broken):
-    fitted(uqcli, "--method", "platt")
-    saved = json.loads((rows / "c.json").read_text())
-    (rows / "c.json").write_text(json.dumps({**saved, "calibration": BROKEN[broken]}))
+def test_contradictory_rule_files_are_refused(uqcli, rows, broken):
+    fit_map(uqcli, "--method", "platt")
+    content = json.loads((rows / "c.json").read_text())
+    (rows / "c.json").write_text(json.dumps({**content, "calibration": BROKEN[broken]}))
     assert uqcli("apply", "c.json", "new.csv").code == 5
 
 
-def test_what_the_seed_decides_is_said(uqcli, rows):
+def test_the_effect_of_the_seed_is_reported(uqcli, rows):
     test = ("--test", "new.csv", "--bootstrap", "0")
-    parts = ("--method", "heterogeneous", "--features", "kind", "--min-leaf", "50")
-    for more, said in (
+    features = ("--method", "heterogeneous", "--features", "kind", "--min-leaf", "50")
+    for options, note in (
         ((), "Seed 3 affects: the folds, the intervals."),
         (("--bootstrap", "0"), "Seed 3 affects: the folds."),
-        ((*test, *parts), "Seed 3 affects: the trees and their rows."),
+        ((*test, *features), "Seed 3 affects: the trees and their rows."),
     ):
-        assert uqcli("calibrate", "rows.parquet", "--seed", "3", *more, "--json").json["notes"][-1] == said
+        assert uqcli("calibrate", "rows.parquet", "--seed", "3", *options, "--json").json["notes"][-1] == note
     assert "Seed" not in str(uqcli("calibrate", "rows.parquet", *test, "--json").json["notes"])
 
 
 @pytest.mark.parametrize(
-    ("method", "sure"), [("isotonic", True), ("mist", True), ("groups", False), ("beta", False)]
+    ("method", "is_certain"), [("isotonic", True), ("mist", True), ("groups", False), ("beta", False)]
 )
-def test_steps_that_say_0_or_1_are_called_no_certainty(uqcli, rows, method, sure):
-    asked = PARTS.get(method, ())
+def test_probabilities_of_exactly_0_or_1_give_a_note(uqcli, rows, method, is_certain):
+    options = PARTS.get(method, ())
     report = uqcli(
-        "calibrate", "rows.csv", "--method", "heterogeneous" if asked else method, *asked, "--json"
+        "calibrate", "rows.csv", "--method", "heterogeneous" if options else method, *options, "--json"
     ).json
-    said = [note for note in report["notes"] if "new data can contradict that" in note]
-    assert bool(said) is sure
+    matching_notes = [note for note in report["notes"] if "new data can contradict that" in note]
+    assert bool(matching_notes) is is_certain
     if method == "isotonic":
         steps = report["calibration"]["y"]
-        ends = " or ".join(str(each) for each in (0, 1) if each in steps)
-        assert said[0].startswith(f"some probabilities are exactly {ends}")
+        extremes = " or ".join(str(extreme) for extreme in (0, 1) if extreme in steps)
+        assert matching_notes[0].startswith(f"some probabilities are exactly {extremes}")

@@ -1,4 +1,4 @@
-"""``uqcli calibrate --proba``: class probabilities in, class probabilities out, measured before and after."""
+"""Tests of ``uqcli calibrate --proba``: class probabilities before and after calibration."""
 
 import json
 
@@ -6,17 +6,17 @@ import numpy as np
 import polars as pl
 import pytest
 
-from tests.methods.calibrate.test_classes import drawn
+from tests.methods.calibrate.test_classes import draw_rows
 
 NAMES = ("cat", "dog", "emu")
 
 
 @pytest.fixture
 def rows(tmp_path):
-    probability, label, weight = drawn(11, 3000, 3, power=2.0)
+    probability, label, weight = draw_rows(11, 3000, 3, power=2.0)
     frame = pl.DataFrame(
         {
-            **{f"p_{name}": probability[:, at] for at, name in enumerate(NAMES)},
+            **{f"p_{name}": probability[:, index] for index, name in enumerate(NAMES)},
             "label": np.array(NAMES)[label],
             "weight": weight,
         }
@@ -31,25 +31,25 @@ def calibrate(uqcli, rows, name, *options):
     return uqcli("calibrate", rows / name, "--proba", "p_*", *options)
 
 
-def test_it_helps_where_the_classes_are_less_sure_than_they_should_be(uqcli, rows):
+def test_underconfident_class_probabilities_are_sharpened(uqcli, rows):
     outcome = calibrate(uqcli, rows, "rows.csv", "--json", "-o", rows / "c.json")
-    metrics, saved = outcome.json["metrics"], json.loads((rows / "c.json").read_text())
-    assert (outcome.code, saved["method"], saved["classes"]) == (0, "temperature", list(NAMES))
-    assert saved["calibration"]["slope"] == pytest.approx(2, rel=0.1)
+    metrics, content = outcome.json["metrics"], json.loads((rows / "c.json").read_text())
+    assert (outcome.code, content["method"], content["classes"]) == (0, "temperature", list(NAMES))
+    assert content["calibration"]["slope"] == pytest.approx(2, rel=0.1)
     assert metrics["difference"]["brier"]["high"] < 0
     assert set(metrics["after"]) == {"log_loss", "brier", "ece", "ace", "tce"}
-    assert any("helped" in each for each in outcome.json["notes"])
+    assert any("helped" in note for note in outcome.json["notes"])
 
 
-def test_files_rows_in_another_order_and_weights_give_the_same_bytes(uqcli, rows):
-    found = []
+def test_format_and_order_of_rows_change_no_byte(uqcli, rows):
+    contents = []
     for name in ("rows.csv", "rows.parquet", "turned.parquet"):
         assert calibrate(uqcli, rows, name, "--weight", "weight", "-q", "-o", rows / "c.json").code == 0
-        found.append((rows / "c.json").read_bytes())
-    assert found[0] == found[1] == found[2]
+        contents.append((rows / "c.json").read_bytes())
+    assert contents[0] == contents[1] == contents[2]
 
 
-def test_apply_adds_a_column_for_each_class_that_evaluate_measures(uqcli, rows):
+def test_apply_adds_a_column_per_class_and_evaluate_measures_it(uqcli, rows):
     assert calibrate(uqcli, rows, "rows.csv", "-q", "-o", rows / "c.json").code == 0
     assert uqcli("apply", rows / "c.json", rows / "rows.csv", "-q", "-o", rows / "out.parquet").code == 0
     out = pl.read_parquet(rows / "out.parquet")
@@ -64,7 +64,7 @@ def test_apply_adds_a_column_for_each_class_that_evaluate_measures(uqcli, rows):
     assert uqcli("evaluate", rows / "c.json", rows / "renamed.parquet", *line).code == 0
 
 
-def test_two_of_them_are_compared_on_the_same_rows(uqcli, rows):
+def test_two_class_calibrators_are_compared_on_the_same_rows(uqcli, rows):
     for name, options in (("a", ()), ("b", ("--weight", "weight"))):
         assert calibrate(uqcli, rows, "rows.csv", *options, "-q", "-o", rows / f"{name}.json").code == 0
     outcome = uqcli("evaluate", rows / "a.json", rows / "b.json", rows / "rows.csv", "--json", "--no-weight")
@@ -72,7 +72,7 @@ def test_two_of_them_are_compared_on_the_same_rows(uqcli, rows):
     assert set(outcome.json["metrics"]["difference"]) >= {"log_loss", "brier"}
 
 
-def test_class_weights_of_a_target_are_multiplied_in(uqcli, rows):
+def test_class_weights_correct_the_probabilities(uqcli, rows):
     prior = ("--estimator", "known", "--prior", "0.2,0.3,0.5")
     shift = ("shift", rows / "rows.csv", "--proba", "p_*", *prior, "-q", "-o", rows / "shift.json")
     assert uqcli(*shift).code == 0
@@ -80,17 +80,19 @@ def test_class_weights_of_a_target_are_multiplied_in(uqcli, rows):
     options = ("--shift", rows / "shift.json", "-q", "-o", rows / "s.json")
     assert calibrate(uqcli, rows, "rows.csv", *options).code == 0
     weights = json.loads((rows / "shift.json").read_text())["weights"]
-    found = []
+    probabilities = []
     for name in ("c", "s"):
-        place = rows / f"{name}.parquet"
-        assert uqcli("apply", rows / f"{name}.json", rows / "rows.csv", "-q", "-o", place).code == 0
-        found.append(pl.read_parquet(place).select(f"calibrated_{each}" for each in NAMES).to_numpy())
-    expected = found[0] * weights
-    assert found[1] == pytest.approx(expected / expected.sum(axis=1, keepdims=True))
+        output = rows / f"{name}.parquet"
+        assert uqcli("apply", rows / f"{name}.json", rows / "rows.csv", "-q", "-o", output).code == 0
+        probabilities.append(
+            pl.read_parquet(output).select(f"calibrated_{class_name}" for class_name in NAMES).to_numpy()
+        )
+    expected = probabilities[0] * weights
+    assert probabilities[1] == pytest.approx(expected / expected.sum(axis=1, keepdims=True))
 
 
 @pytest.mark.parametrize(
-    ("options", "said"),
+    ("options", "message"),
     [
         (("--method", "isotonic"), "class probabilities with method isotonic"),
         (("--method", "all"), "--proba with --method all"),
@@ -100,27 +102,27 @@ def test_class_weights_of_a_target_are_multiplied_in(uqcli, rows):
         (("--score", "p_cat"), "--score"),
     ],
 )
-def test_what_does_not_go_with_classes_is_refused(uqcli, rows, options, said):
+def test_options_of_two_classes_are_refused(uqcli, rows, options, message):
     outcome = calibrate(uqcli, rows, "rows.csv", *options)
     assert outcome.code == 2
-    assert said in outcome.err
+    assert message in outcome.err
 
 
-def test_an_artifact_whose_parts_contradict_each_other_is_refused(uqcli, rows):
+def test_contradictory_rule_files_are_refused(uqcli, rows):
     assert calibrate(uqcli, rows, "rows.csv", "-q", "-o", rows / "c.json").code == 0
-    whole = json.loads((rows / "c.json").read_text())
+    content = json.loads((rows / "c.json").read_text())
     for change in (
         {"classes": ["cat", "dog"], "weights": [1, 1, 1]},
         {"classes": ["cat", "cat", "emu"]},
         {"calibration": {"map": "logistic", "intercept": 0.0, "slope": 1.0}},
         {"calibration": {"map": "class-temperature", "slope": -1.0}},
     ):
-        broken = {name: value for name, value in (whole | change).items() if name != "digest"}
+        broken = {name: value for name, value in (content | change).items() if name != "digest"}
         (rows / "broken.json").write_text(json.dumps(broken))
         assert uqcli("apply", rows / "broken.json", rows / "rows.csv", "-o", rows / "o.csv").code == 5
 
 
-def test_other_rows_are_read_by_the_same_columns(uqcli, rows):
+def test_the_test_set_is_read_by_the_same_columns(uqcli, rows):
     frame = pl.read_parquet(rows / "rows.parquet")
     frame.select(*reversed(frame.columns), p_fox=pl.lit(0.0)).write_parquet(rows / "more.parquet")
     first = calibrate(uqcli, rows, "rows.csv", "--test", rows / "rows.parquet", "--json")

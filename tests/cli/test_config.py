@@ -1,4 +1,4 @@
-"""Options from files and the environment, and who wins."""
+"""Tests of options from configuration files and the environment, and of their priority."""
 
 import os
 from pathlib import Path
@@ -12,7 +12,7 @@ NO_STORE = {
     "AWS_REGION": "us-east-1",
     "AWS_ENDPOINT_URL": "http://127.0.0.1:9",
 }
-"""Nobody answers there, and nobody elsewhere is asked."""
+"""Settings of an object store at an address without a server."""
 
 
 def precision(outcome):
@@ -21,7 +21,7 @@ def precision(outcome):
 
 
 @pytest.mark.usefixtures("data")
-def test_flag_beats_environment_beats_file(uqcli, tmp_path, monkeypatch):
+def test_options_override_the_environment_which_overrides_the_file(uqcli, tmp_path, monkeypatch):
     (tmp_path / "pyproject.toml").write_text("[tool.uqcli.boundary]\nprecision = 0.60\nscore-bins = 20\n")
     assert precision(uqcli(*COMMAND)) == "0.60"
     monkeypatch.setenv("UQCLI_BOUNDARY_PRECISION", "0.65")
@@ -32,7 +32,7 @@ def test_flag_beats_environment_beats_file(uqcli, tmp_path, monkeypatch):
 
 
 @pytest.mark.usefixtures("data")
-def test_the_nearest_file_upwards_counts(uqcli, tmp_path, monkeypatch):
+def test_the_nearest_file_upwards_is_used(uqcli, tmp_path, monkeypatch):
     inner = tmp_path / "a" / "b"
     inner.mkdir(parents=True)
     (tmp_path / "uqcli.toml").write_text("[boundary]\nprecision = 0.6\n")
@@ -44,7 +44,7 @@ def test_the_nearest_file_upwards_counts(uqcli, tmp_path, monkeypatch):
 
 
 @pytest.mark.usefixtures("data")
-def test_config_option_and_lists(uqcli, tmp_path):
+def test_a_named_file_can_contain_lists(uqcli, tmp_path):
     (tmp_path / "other.toml").write_text(
         '[boundary]\nprecision = "0.5"\nfail_if = ["precision > 0.1"]\nquiet = true\n'
     )
@@ -53,7 +53,7 @@ def test_config_option_and_lists(uqcli, tmp_path):
 
 
 @pytest.mark.usefixtures("data")
-def test_a_gate_from_the_environment_is_one_gate(uqcli, monkeypatch):
+def test_the_environment_can_set_a_check(uqcli, monkeypatch):
     monkeypatch.setenv("UQCLI_BOUNDARY_FAIL_IF", "precision > 0.1")
     assert uqcli("boundary", "data.parquet", "--precision", "0.5").code == 6
 
@@ -70,17 +70,17 @@ BROKEN = {
 
 @pytest.mark.usefixtures("data")
 @pytest.mark.parametrize("problem", BROKEN)
-def test_broken_configuration(uqcli, tmp_path, problem):
-    content, said, code = BROKEN[problem]
+def test_broken_configuration_is_an_error_in_one_line(uqcli, tmp_path, problem):
+    content, message, code = BROKEN[problem]
     (tmp_path / "uqcli.toml").write_text(content)
     outcome = uqcli(*COMMAND)
     assert outcome.code == code
-    assert said in outcome.err
+    assert message in outcome.err
     assert len(outcome.err.splitlines()) == 1
 
 
 @pytest.mark.usefixtures("data")
-def test_unknown_variable_missing_file_and_both_options(uqcli, monkeypatch, tmp_path):
+def test_unknown_variables_missing_files_and_contradictory_options(uqcli, monkeypatch, tmp_path):
     assert uqcli(*COMMAND, "--config", "nowhere.toml").code == 3
     (tmp_path / "c.toml").write_text("[boundary]\nprecision = 0.5\n")
     assert uqcli(*COMMAND, "--config", "c.toml", "--no-config").code == 2
@@ -96,7 +96,7 @@ def test_unknown_variable_missing_file_and_both_options(uqcli, monkeypatch, tmp_
     assert error.startswith("error: no constraint given")
 
 
-@pytest.mark.usefixtures("undrawn")
+@pytest.mark.usefixtures("figure_stub")
 @pytest.mark.parametrize(
     ("name", "meant"),
     [
@@ -105,21 +105,21 @@ def test_unknown_variable_missing_file_and_both_options(uqcli, monkeypatch, tmp_
         ("UQCLI_SCORE", "."),
     ],
 )
-def test_variables_that_set_nothing_are_said(uqcli, data, monkeypatch, tmp_path, name, meant):
+def test_variables_without_effect_give_a_caution(uqcli, data, monkeypatch, tmp_path, name, meant):
     monkeypatch.setenv(name, "0.5")
     monkeypatch.setenv("UQCLI_TCE_ALPHA", "0.5")
     line = (*COMMAND, "--precision", "0.7", "--json", "--report", "r.md")
-    said = f"The environment variable {name} has no effect{meant}"
+    message = f"The environment variable {name} has no effect{meant}"
     outcome = uqcli(*line)
-    assert (outcome.code, outcome.err, outcome.json["cautions"]) == (0, "", [said])
-    assert said in " ".join(uqcli(*line[:-3]).out.decode().split())
+    assert (outcome.code, outcome.err, outcome.json["cautions"]) == (0, "", [message])
+    assert message in " ".join(uqcli(*line[:-3]).out.decode().split())
     monkeypatch.delenv(name)
     assert "cautions" not in uqcli(*line).json
 
 
 @pytest.mark.usefixtures("data")
 @pytest.mark.parametrize(
-    ("content", "why"),
+    ("content", "reason"),
     [
         ('output = "b.json"', "which sets output"),
         ('report = ["r.html"]', "which sets report"),
@@ -130,21 +130,21 @@ def test_variables_that_set_nothing_are_said(uqcli, data, monkeypatch, tmp_path,
         ('shift = "https://host/f.json"', "which sets an address (shift)"),
     ],
 )
-def test_a_found_file_says_nothing_of_places(uqcli, tmp_path, monkeypatch, content, why):
+def test_a_discovered_file_must_not_set_paths(uqcli, tmp_path, monkeypatch, content, reason):
     for name, value in NO_STORE.items():
         monkeypatch.setenv(name, value)
     (tmp_path / "uqcli.toml").write_text(f'[boundary]\nprecision = "0.6"\n{content}\n')
     refused = uqcli(*COMMAND)
     assert refused.code == 2
-    assert why in refused.err
+    assert reason in refused.err
     assert f"--config {tmp_path / 'uqcli.toml'}" in refused.err
     assert uqcli(*COMMAND, "--precision", "0.6", "--no-config").code == 0
-    given = uqcli(*COMMAND, "--config", "uqcli.toml")
-    assert "found configuration" not in given.err
+    outcome = uqcli(*COMMAND, "--config", "uqcli.toml")
+    assert "found configuration" not in outcome.err
 
 
 @pytest.mark.usefixtures("data")
-def test_a_found_file_is_trusted_only_where_nobody_else_wrote_it(uqcli, tmp_path, monkeypatch):
+def test_a_discovered_file_that_others_can_write_is_refused(uqcli, tmp_path, monkeypatch):
     file = tmp_path / "uqcli.toml"
     file.write_text('[boundary]\nprecision = "0.6"\n')
     assert uqcli(*COMMAND).code == 0
@@ -165,7 +165,7 @@ def test_a_found_file_is_trusted_only_where_nobody_else_wrote_it(uqcli, tmp_path
 
 
 @pytest.mark.usefixtures("data")
-def test_a_found_file_of_another_user_is_refused(uqcli, tmp_path, monkeypatch):
+def test_a_discovered_file_of_another_user_is_refused(uqcli, tmp_path, monkeypatch):
     file = tmp_path / "uqcli.toml"
     file.write_text('[boundary]\nprecision = "0.6"\n')
     real = Path.stat

@@ -1,4 +1,4 @@
-"""``uqcli conformal`` and ``uqcli shift``, and their artifacts through apply, evaluate and show."""
+"""Tests of ``uqcli conformal`` and ``uqcli shift``, and of their rule files in apply, evaluate and show."""
 
 import json
 
@@ -13,14 +13,14 @@ def frame(rows=800, seed=1, prior=(0.4, 0.3, 0.2, 0.1)):
     random = np.random.default_rng(seed)
     label = random.choice(4, rows, p=prior)
     x = random.normal(np.eye(4)[label] * 2, 1.0)
-    joint = np.exp(2 * x - 2) * (0.4, 0.3, 0.2, 0.1)  # calibrated under the first prior
+    joint = np.exp(2 * x - 2) * (0.4, 0.3, 0.2, 0.1)  # calibrated under the default prior
     probability = (joint / joint.sum(axis=1, keepdims=True)).round(6)
     probability[:, 0] = (1 - probability[:, 1:].sum(axis=1)).clip(0, 1)
     return pl.DataFrame(
         {
             "id": [f"{number:04d}" for number in range(rows)],
-            **{f"p_{name}": probability[:, at] for at, name in enumerate(CLASSES)},
-            "label": [CLASSES[each] for each in label],
+            **{f"p_{name}": probability[:, index] for index, name in enumerate(CLASSES)},
+            "label": [CLASSES[class_number] for class_number in label],
             "site": random.choice(["north", "south"], rows),
         }
     )
@@ -40,14 +40,14 @@ def trees(tmp_path):
 PROBA = ("--proba", "p_*")
 
 
-def fitted(uqcli, *arguments, name="c.json"):
+def fit_sets(uqcli, *arguments, name="c.json"):
     outcome = uqcli("conformal", "cal.parquet", *PROBA, *arguments, "-q", "-o", name)
     assert (outcome.code, outcome.err) == (0, "")
 
 
 @pytest.mark.parametrize("method", ["aps", "lac"])
-def test_sets_are_the_same_in_every_format_chunk_and_split(uqcli, trees, method):
-    fitted(uqcli, "--method", method)
+def test_prediction_sets_are_equal_for_every_format_and_split(uqcli, trees, method):
+    fit_sets(uqcli, "--method", method)
     frame(seed=2)[:333].write_csv(trees / "1.csv")
     frame(seed=2)[333:].write_csv(trees / "2.csv")
     outcomes = {
@@ -58,19 +58,21 @@ def test_sets_are_the_same_in_every_format_chunk_and_split(uqcli, trees, method)
     for name, inputs in outcomes.items():
         assert uqcli("apply", "c.json", *inputs, "-o", f"{name}_out.csv", "-q").code == 0
         assert uqcli("apply", "c.json", *inputs, "-o", f"{name}_out.parquet", "-q").code == 0
-    one = pl.read_csv(trees / "csv_out.csv")
+    expected_rows = pl.read_csv(trees / "csv_out.csv")
     flags = [f"in_{name}" for name in CLASSES]
     for name in outcomes:
-        assert pl.read_csv(trees / f"{name}_out.csv")[[*flags, "set_size"]].equals(one[[*flags, "set_size"]])
+        assert pl.read_csv(trees / f"{name}_out.csv")[[*flags, "set_size"]].equals(
+            expected_rows[[*flags, "set_size"]]
+        )
         listed = pl.read_parquet(trees / f"{name}_out.parquet")
         for row in range(0, 800, 37):
-            expected = [each for each in CLASSES if one[f"in_{each}"][row]]
+            expected = [class_name for class_name in CLASSES if expected_rows[f"in_{class_name}"][row]]
             assert listed["set"][row].to_list() == expected
             assert listed["set_size"][row] == len(expected)
 
 
 def test_evaluate_counts_what_apply_writes(uqcli, trees):
-    fitted(uqcli, "--alpha", "0.2")
+    fit_sets(uqcli, "--alpha", "0.2")
     uqcli("apply", "c.json", "new.parquet", "-o", "sets.parquet", "-q")
     sets = pl.read_parquet(trees / "sets.parquet")
     covered = sets.select(pl.col("set").list.contains(pl.col("label"))).to_series()
@@ -78,38 +80,42 @@ def test_evaluate_counts_what_apply_writes(uqcli, trees):
     assert report["coverage"]["value"] == pytest.approx(covered.mean())
     assert report["mean_set_size"] == pytest.approx(sets["set_size"].mean())
     for name in CLASSES:
-        inside = (sets["label"] == name).to_numpy()
-        assert report["coverage_by_class"][name]["value"] == pytest.approx(covered.to_numpy()[inside].mean())
+        of_class = (sets["label"] == name).to_numpy()
+        assert report["coverage_by_class"][name]["value"] == pytest.approx(
+            covered.to_numpy()[of_class].mean()
+        )
     assert sum(report["set_sizes"].values()) == 800
     assert uqcli("evaluate", "c.json", "new.csv", "-q", "--fail-if", "coverage.high < 0.8").code == 0
     for kind in ("png", "svg"):
         assert uqcli("evaluate", "c.json", "new.csv", "-q", "--plot", f"f.{kind}").code == 0
 
 
-def test_no_empty_sets(uqcli, trees):
-    fitted(uqcli, "--method", "lac", "--alpha", "0.5")
+def test_no_empty_adds_the_likeliest_class(uqcli, trees):
+    fit_sets(uqcli, "--method", "lac", "--alpha", "0.5")
     uqcli("apply", "c.json", "new.parquet", "-o", "a.parquet", "-q")
     uqcli("apply", "c.json", "new.parquet", "-o", "b.parquet", "-q", "--no-empty")
-    plain, full = pl.read_parquet(trees / "a.parquet"), pl.read_parquet(trees / "b.parquet")
-    empty = plain["set_size"] == 0
+    with_empty, without_empty = pl.read_parquet(trees / "a.parquet"), pl.read_parquet(trees / "b.parquet")
+    empty = with_empty["set_size"] == 0
     assert empty.any()
-    assert full.filter(~empty)["set"].to_list() == plain.filter(~empty)["set"].to_list()
-    probability = full.filter(empty).select([f"p_{name}" for name in CLASSES]).to_numpy()
-    likeliest = [[CLASSES[each]] for each in probability.argmax(axis=1)]
-    assert full.filter(empty)["set"].to_list() == likeliest
+    assert without_empty.filter(~empty)["set"].to_list() == with_empty.filter(~empty)["set"].to_list()
+    probability = without_empty.filter(empty).select([f"p_{name}" for name in CLASSES]).to_numpy()
+    likeliest = [[CLASSES[class_number]] for class_number in probability.argmax(axis=1)]
+    assert without_empty.filter(empty)["set"].to_list() == likeliest
 
 
-def test_groups_have_thresholds_of_their_own(uqcli, trees):
-    fitted(uqcli, "--by", "site")
-    saved = json.loads((trees / "c.json").read_text())
-    assert saved["groups"]["names"] == ["north", "south"]
-    for at, name in enumerate(("north", "south")):
-        # draws are keyed by row: with none, a group is its own file
+def test_each_group_has_its_thresholds(uqcli, trees):
+    fit_sets(uqcli, "--by", "site")
+    content = json.loads((trees / "c.json").read_text())
+    assert content["groups"]["names"] == ["north", "south"]
+    for index, name in enumerate(("north", "south")):
+        # random draws depend on the row number, so the test uses none
         frame().filter(pl.col("site") == name).write_parquet(trees / "part.parquet")
         uqcli("conformal", "part.parquet", *PROBA, "--no-randomize", "-q", "-o", "part.json")
         uqcli("conformal", "cal.parquet", *PROBA, "--no-randomize", "--by", "site", "-q", "-o", "all.json")
-        part, whole = (json.loads((trees / file).read_text()) for file in ("part.json", "all.json"))
-        assert whole["groups"]["thresholds"][at] == part["thresholds"]
+        group_rule, grouped_rule = (
+            json.loads((trees / file).read_text()) for file in ("part.json", "all.json")
+        )
+        assert grouped_rule["groups"]["thresholds"][index] == group_rule["thresholds"]
     (trees / "odd.csv").write_text(
         "p_ash,p_elm,p_oak,p_yew,site\n0.7,0.1,0.1,0.1,west\n0.7,0.1,0.1,0.1,\n0.7,0.1,0.1,0.1,north\n"
     )
@@ -119,20 +125,20 @@ def test_groups_have_thresholds_of_their_own(uqcli, trees):
     assert report["metrics"]["coverage_by_group"]["(other)"] == {"value": None, "low": 0.0, "high": 1.0}
 
 
-def test_alphas_by_class(uqcli, trees):
-    fitted(uqcli, "--mode", "label-conditional", "--alpha-by-class", "oak=0.5,yew=0.001")
-    saved = json.loads((trees / "c.json").read_text())
-    fitted(uqcli, "--mode", "label-conditional", name="d.json")
-    same = json.loads((trees / "d.json").read_text())
-    assert saved["thresholds"][:2] == same["thresholds"][:2]
-    assert saved["thresholds"][2] < same["thresholds"][2]
-    assert saved["thresholds"][3] == 1.0
+def test_alpha_can_differ_by_class(uqcli, trees):
+    fit_sets(uqcli, "--mode", "label-conditional", "--alpha-by-class", "oak=0.5,yew=0.001")
+    content = json.loads((trees / "c.json").read_text())
+    fit_sets(uqcli, "--mode", "label-conditional", name="d.json")
+    default = json.loads((trees / "d.json").read_text())
+    assert content["thresholds"][:2] == default["thresholds"][:2]
+    assert content["thresholds"][2] < default["thresholds"][2]
+    assert content["thresholds"][3] == 1.0
 
 
-def test_one_score_is_two_classes(uqcli, data, tmp_path):
+def test_one_score_counts_as_two_classes(uqcli, data, tmp_path):
     assert uqcli("conformal", data, "-q", "-o", "c.json").code == 0
-    saved = json.loads((tmp_path / "c.json").read_text())
-    assert saved["classes"] == ["0", "1"]
+    content = json.loads((tmp_path / "c.json").read_text())
+    assert content["classes"] == ["0", "1"]
     assert uqcli("apply", "c.json", data, "-o", "a.csv", "-q").code == 0
     report = uqcli("evaluate", "c.json", data, "--json").json
     assert report["metrics"]["coverage"]["value"] > 0.85
@@ -140,7 +146,7 @@ def test_one_score_is_two_classes(uqcli, data, tmp_path):
     assert uqcli("conformal", "bad.csv").code == 3
 
 
-def test_shift_finds_the_target_and_corrects_the_sets(uqcli, trees):
+def test_shift_estimates_the_target_priors_and_corrects_the_sets(uqcli, trees):
     for estimator in ("bbse", "em"):
         outcome = uqcli(
             "shift",
@@ -155,43 +161,45 @@ def test_shift_finds_the_target_and_corrects_the_sets(uqcli, trees):
             "-q",
         )
         assert outcome.code == 0, outcome.err
-        saved = json.loads((trees / "s.json").read_text())
-        np.testing.assert_allclose(saved["target_prior"], [0.1, 0.2, 0.3, 0.4], atol=0.08)
+        content = json.loads((trees / "s.json").read_text())
+        np.testing.assert_allclose(content["target_prior"], [0.1, 0.2, 0.3, 0.4], atol=0.08)
         assert all(
-            low <= w <= high for w, (low, high) in zip(saved["weights"], saved["interval"], strict=True)
+            low <= w <= high for w, (low, high) in zip(content["weights"], content["interval"], strict=True)
         )
-        assert saved["shift_p"] < 1e-6
-    fitted(uqcli, "--mode", "label-shift", "--shift", "s.json", name="ls.json")
-    fitted(uqcli, "--mode", "label-shift", "--target", "target.csv", name="lt.json")
-    fitted(uqcli, name="plain.json")
+        assert content["shift_p"] < 1e-6
+    fit_sets(uqcli, "--mode", "label-shift", "--shift", "s.json", name="ls.json")
+    fit_sets(uqcli, "--mode", "label-shift", "--target", "target.csv", name="lt.json")
+    fit_sets(uqcli, name="plain.json")
     report = uqcli("evaluate", "plain.json", "ls.json", "lt.json", "target_labelled.csv", "--json").json
-    coverage = [each["metrics"]["coverage"]["value"] for each in report["results"]]
+    coverage = [result["metrics"]["coverage"]["value"] for result in report["results"]]
     assert coverage[0] < min(coverage[1:])
-    weighed = uqcli("evaluate", "ls.json", "new.csv", "--shift", "s.json", "--json").json["metrics"]
-    there = weighed["target"]["coverage"]
-    assert there["value"] == pytest.approx(coverage[1], abs=0.06)
-    assert there["low"] < there["value"] < there["high"]
+    corrected = uqcli("evaluate", "ls.json", "new.csv", "--shift", "s.json", "--json").json["metrics"]
+    target_coverage = corrected["target"]["coverage"]
+    assert target_coverage["value"] == pytest.approx(coverage[1], abs=0.06)
+    assert target_coverage["low"] < target_coverage["value"] < target_coverage["high"]
     assert uqcli("show", "ls.json").code == uqcli("show", "s.json").code == 0
-    gate = ("--fail-if", "shift_p < 0.01")
-    assert uqcli("shift", "cal.parquet", "--target", "target.csv", *PROBA, "-q", *gate).code == 6
-    assert uqcli("shift", "cal.parquet", "--target", "new.csv", *PROBA, "-q", *gate).code == 0
+    check = ("--fail-if", "shift_p < 0.01")
+    assert uqcli("shift", "cal.parquet", "--target", "target.csv", *PROBA, "-q", *check).code == 6
+    assert uqcli("shift", "cal.parquet", "--target", "new.csv", *PROBA, "-q", *check).code == 0
 
 
-def test_shift_is_the_same_in_every_order_and_split(uqcli, trees):
-    asked = (*PROBA, "--bootstrap", "0", "--json")
-    for more in (("--confusion", "soft"), ("--estimator", "em"), ()):
-        one = uqcli("shift", "cal.parquet", "--target", "target.csv", *asked, *more)
+def test_shift_is_equal_for_every_order_and_split(uqcli, trees):
+    options = (*PROBA, "--bootstrap", "0", "--json")
+    for estimator_options in (("--confusion", "soft"), ("--estimator", "em"), ()):
+        expected = uqcli("shift", "cal.parquet", "--target", "target.csv", *options, *estimator_options)
         order = np.random.default_rng(0).permutation(800)
         frame()[order].write_csv(trees / "mixed.csv")
         shuffled = pl.read_csv(trees / "target.csv")[order]
         shuffled[:100].write_parquet(trees / "t1.parquet")
         shuffled[100:].write_csv(trees / "t2.csv")
-        other = uqcli("shift", "mixed.csv", "--target", "t1.parquet", "--target", "t2.csv", *asked, *more)
-        assert one.out == other.out
-        assert one.code == 0
+        reordered = uqcli(
+            "shift", "mixed.csv", "--target", "t1.parquet", "--target", "t2.csv", *options, *estimator_options
+        )
+        assert expected.out == reordered.out
+        assert expected.code == 0
 
 
-def test_an_infeasible_estimate_writes_its_report_and_no_artifact(uqcli, trees):
+def test_an_infeasible_estimate_writes_no_rule_file(uqcli, trees):
     frame().filter(pl.col("label") != "yew").write_csv(trees / "three.csv")
     (trees / "s.json").write_text("old")
     outcome = uqcli("shift", "three.csv", "--target", "target.csv", *PROBA, "-o", "s.json")
@@ -203,22 +211,22 @@ def test_an_infeasible_estimate_writes_its_report_and_no_artifact(uqcli, trees):
     )
 
 
-def test_known_priors_and_classes_of_weight_zero(uqcli, trees):
+def test_known_priors_can_be_zero(uqcli, trees):
     prior = ("--estimator", "known", "--prior", "0.5,0.5,0,0")
     assert uqcli("shift", "cal.parquet", *PROBA, *prior, "-q", "-o", "s.json").code == 0
-    saved = json.loads((trees / "s.json").read_text())
-    assert saved["weights"][2:] == [0.0, 0.0]
-    assert saved["target_prior"] == pytest.approx([0.5, 0.5, 0, 0])
-    fitted(uqcli, "--mode", "label-shift", "--shift", "s.json")
+    content = json.loads((trees / "s.json").read_text())
+    assert content["weights"][2:] == [0.0, 0.0]
+    assert content["target_prior"] == pytest.approx([0.5, 0.5, 0, 0])
+    fit_sets(uqcli, "--mode", "label-shift", "--shift", "s.json")
     assert uqcli("apply", "c.json", "new.csv", "-q").code == 0
 
 
-def test_float32_ties_and_many_classes(uqcli, tmp_path):
+def test_float32_probabilities_with_ties_and_many_classes(uqcli, tmp_path):
     random = np.random.default_rng(6)
     joint = random.integers(0, 3, (200, 400)) + (np.arange(400) == 0)
     probability = (joint / joint.sum(axis=1, keepdims=True)).astype(np.float32)
     label = [random.choice(400, p=row.astype(float) / row.astype(float).sum()) for row in probability]
-    columns = {f"p_{each}": probability[:, each] for each in range(400)}
+    columns = {f"p_{class_number}": probability[:, class_number] for class_number in range(400)}
     pl.DataFrame({**columns, "label": label}).write_parquet(tmp_path / "many.parquet")
     for method in ("aps", "lac"):
         assert uqcli("conformal", "many.parquet", *PROBA, "--method", method, "-q", "-o", "c.json").code == 0
@@ -252,71 +260,79 @@ BROKEN = {
 
 
 @pytest.mark.parametrize("broken", BROKEN)
-def test_artifacts_that_contradict_themselves(uqcli, trees, broken):
-    fitted(uqcli)
-    saved = json.loads((trees / "c.json").read_text())
-    (trees / "c.json").write_text(json.dumps({**saved, **BROKEN[broken]}))
+def test_contradictory_rule_files_are_refused(uqcli, trees, broken):
+    fit_sets(uqcli)
+    content = json.loads((trees / "c.json").read_text())
+    (trees / "c.json").write_text(json.dumps({**content, **BROKEN[broken]}))
     assert uqcli("apply", "c.json", "new.csv").code == 5
 
 
 @pytest.mark.parametrize("mode", ["marginal", "label-conditional"])
-def test_verdicts_name_the_promise_the_number_below_it_and_the_worst(uqcli, trees, mode):
-    fitted(uqcli, "--mode", mode)
-    kept = uqcli("evaluate", "c.json", "new.csv", "--json").json
-    assert kept["verdict"] == kept["results"][0]["verdict"] == "kept"
-    assert kept["metrics"] == kept["results"][0]["metrics"]
-    assert kept["metrics"]["below"] == 0
-    assert kept["metrics"]["worst_p"] > 0.05
-    assert "consistent with 90 % coverage" in kept["notes"][0]
-    # a class whose probabilities no longer mean anything
+def test_verdicts_name_the_guarantee_and_the_worst_class(uqcli, trees, mode):
+    fit_sets(uqcli, "--mode", mode)
+    report = uqcli("evaluate", "c.json", "new.csv", "--json").json
+    assert report["verdict"] == report["results"][0]["verdict"] == "kept"
+    assert report["metrics"] == report["results"][0]["metrics"]
+    assert report["metrics"]["below"] == 0
+    assert report["metrics"]["worst_p"] > 0.05
+    assert "consistent with 90 % coverage" in report["notes"][0]
+    # labels of one class are moved to another
     broken = frame(seed=2).with_columns(
         pl.when(pl.col("label") == "oak").then(pl.lit("ash")).otherwise(pl.col("label")).alias("label")
     )
     broken.write_csv(trees / "broken.csv")
-    report = uqcli("evaluate", "c.json", "broken.csv", "--json").json
-    assert report["verdict"] == "broken"
-    assert report["metrics"]["worst_p"] < 0.001
+    broken_report = uqcli("evaluate", "c.json", "broken.csv", "--json").json
+    assert broken_report["verdict"] == "broken"
+    assert broken_report["metrics"]["worst_p"] < 0.001
     if mode == "label-conditional":
-        assert report["metrics"]["below"] == 1
-        assert "1 of 3 significantly below; worst is class ash, " in report["notes"][0]
-    for gate in ("below > 0", "promise_broken == 1"):
-        assert uqcli("evaluate", "c.json", "new.csv", "-q", "--fail-if", gate).code == 0
-        assert uqcli("evaluate", "c.json", "broken.csv", "-q", "--fail-if", gate).code == 6
+        assert broken_report["metrics"]["below"] == 1
+        assert "1 of 3 significantly below; worst is class ash, " in broken_report["notes"][0]
+    for check in ("below > 0", "promise_broken == 1"):
+        assert uqcli("evaluate", "c.json", "new.csv", "-q", "--fail-if", check).code == 0
+        assert uqcli("evaluate", "c.json", "broken.csv", "-q", "--fail-if", check).code == 6
 
 
-def test_verdicts_by_group_and_in_a_target(uqcli, trees):
-    fitted(uqcli, "--by", "site")
+def test_verdicts_are_given_by_group_and_on_target_data(uqcli, trees):
+    fit_sets(uqcli, "--by", "site")
     report = uqcli("evaluate", "c.json", "new.csv", "--json").json
     assert (report["verdict"], report["metrics"]["below"]) == ("kept", 0)
     assert uqcli("shift", "cal.parquet", "--target", "target.csv", *PROBA, "-q", "-o", "s.json").code == 0
-    fitted(uqcli, "--mode", "label-shift", "--shift", "s.json", name="ls.json")
-    alone = uqcli("evaluate", "ls.json", "new.csv", "--json").json
-    assert (alone["verdict"], alone["metrics"]["below"], alone["metrics"]["worst_p"]) == (None, None, None)
-    there = uqcli("evaluate", "ls.json", "new.csv", "--shift", "s.json", "--json").json
-    assert there["verdict"] == "kept"
+    fit_sets(uqcli, "--mode", "label-shift", "--shift", "s.json", name="ls.json")
+    source_report = uqcli("evaluate", "ls.json", "new.csv", "--json").json
+    assert (
+        source_report["verdict"],
+        source_report["metrics"]["below"],
+        source_report["metrics"]["worst_p"],
+    ) == (None, None, None)
+    target_report = uqcli("evaluate", "ls.json", "new.csv", "--shift", "s.json", "--json").json
+    assert target_report["verdict"] == "kept"
     both = uqcli("evaluate", "ls.json", "c.json", "new.csv", "--shift", "s.json", "--json").json
-    assert [each["verdict"] for each in both["results"]] == ["kept", "kept"]
+    assert [result["verdict"] for result in both["results"]] == ["kept", "kept"]
 
 
-def test_sets_for_a_target_are_judged_on_its_labelled_rows(uqcli, trees):
+def test_corrected_sets_are_tested_on_labelled_target_data(uqcli, trees):
     assert uqcli("shift", "cal.parquet", "--target", "target.csv", *PROBA, "-q", "-o", "s.json").code == 0
-    fitted(uqcli, "--mode", "label-shift", "--shift", "s.json", name="ls.json")
-    found = uqcli("evaluate", "ls.json", "target_labelled.csv", "--json").json
-    assert (found["verdict"], found["metrics"]["promise_broken"], found["metrics"]["below"]) == ("kept", 0, 0)
-    assert "consistent with 90 % coverage of target data: " in found["notes"][0]
+    fit_sets(uqcli, "--mode", "label-shift", "--shift", "s.json", name="ls.json")
+    report = uqcli("evaluate", "ls.json", "target_labelled.csv", "--json").json
+    assert (report["verdict"], report["metrics"]["promise_broken"], report["metrics"]["below"]) == (
+        "kept",
+        0,
+        0,
+    )
+    assert "consistent with 90 % coverage of target data: " in report["notes"][0]
     labels = pl.read_csv(trees / "target_labelled.csv")["label"]
     mixed = pl.read_csv(trees / "target_labelled.csv").with_columns(label=labels.shuffle(seed=1))
     mixed.write_csv(trees / "mixed.csv")
-    broken = uqcli("evaluate", "ls.json", "mixed.csv", "--json").json
-    assert (broken["verdict"], broken["metrics"]["promise_broken"]) == ("broken", 1)
-    source = uqcli("evaluate", "ls.json", "new.csv", "--json").json
-    assert (source["verdict"], source["metrics"]["promise_broken"]) == (None, None)
-    assert "these rows have the class priors of the source" in source["notes"][0]
+    broken_report = uqcli("evaluate", "ls.json", "mixed.csv", "--json").json
+    assert (broken_report["verdict"], broken_report["metrics"]["promise_broken"]) == ("broken", 1)
+    source_report = uqcli("evaluate", "ls.json", "new.csv", "--json").json
+    assert (source_report["verdict"], source_report["metrics"]["promise_broken"]) == (None, None)
+    assert "these rows have the class priors of the source" in source_report["notes"][0]
     assert uqcli("evaluate", "ls.json", "new.csv", "-q", "--fail-if", "promise_broken == 1").code == 6
 
 
-def test_probabilities_off_by_rounding_are_clipped_once(uqcli, tmp_path):
-    """-5e-7 and 1.0000005 come out of 32-bit arithmetic: no error, and no threshold that show refuses."""
+def test_probabilities_with_rounding_errors_are_clipped(uqcli, tmp_path):
+    """32-bit arithmetic gives -5e-7 and 1.0000005: no error, and no threshold that ``show`` refuses."""
     lines = ["p_a,p_b,label"] + ["1.0000005,-5e-7,b", "-5e-7,1.0000005,a", "0.5,0.5,a"] * 7
     (tmp_path / "d.csv").write_text("\n".join(lines) + "\n")
     for command in (("conformal", "--method", "lac"), ("conformal", "--method", "aps")):
@@ -329,7 +345,7 @@ def test_probabilities_off_by_rounding_are_clipped_once(uqcli, tmp_path):
 
 
 @pytest.mark.parametrize("mode", ["marginal", "label-shift"])
-def test_a_row_of_weight_zero_moves_no_threshold(uqcli, trees, mode):
+def test_a_row_of_weight_zero_changes_no_threshold(uqcli, trees, mode):
     cal = frame(60).with_columns(w=pl.lit(1))
     absent = frame(200, seed=9).with_columns(w=pl.lit(0))
     shift = ()
@@ -347,7 +363,7 @@ def test_a_row_of_weight_zero_moves_no_threshold(uqcli, trees, mode):
 
 
 @pytest.mark.parametrize("rows", ["0.3", "0.3000000001,0.3", "0.5"])
-def test_em_refuses_a_target_that_does_not_tell_its_classes(uqcli, data, tmp_path, rows):
+def test_em_refuses_constant_target_scores(uqcli, data, tmp_path, rows):
     values = rows.split(",") * 40
     (tmp_path / "constant.csv").write_text("score\n" + "\n".join(values) + "\n")
     arguments = ("--target", "constant.csv", "--estimator", "em", "-q", "-o", "s.json")
@@ -358,38 +374,38 @@ def test_em_refuses_a_target_that_does_not_tell_its_classes(uqcli, data, tmp_pat
 
 
 def test_em_accepts_a_target_of_one_class(uqcli, trees):
-    alone = frame(300, seed=5, prior=(0, 0, 1, 0)).drop("label")
-    alone.write_csv(trees / "one.csv")
+    target_rows = frame(300, seed=5, prior=(0, 0, 1, 0)).drop("label")
+    target_rows.write_csv(trees / "one.csv")
     arguments = ("--target", "one.csv", "--estimator", "em", "--json")
-    found = uqcli("shift", "cal.parquet", *PROBA, *arguments).json["metrics"]["target_prior"]
-    assert found["oak"] > 0.97
+    target_prior = uqcli("shift", "cal.parquet", *PROBA, *arguments).json["metrics"]["target_prior"]
+    assert target_prior["oak"] > 0.97
 
 
 @pytest.mark.parametrize("draws", [[[1.0, 1.0]], [[1.0, 1.0, 1.0, "x"]]])
-def test_draws_of_class_weights_are_one_for_each_class(uqcli, trees, draws):
+def test_draws_of_class_weights_need_one_value_per_class(uqcli, trees, draws):
     assert uqcli("shift", "cal.parquet", "--target", "target.csv", *PROBA, "-q", "-o", "s.json").code == 0
-    saved = json.loads((trees / "s.json").read_text())
-    assert len(saved["draws"][0]) == 4
-    (trees / "s.json").write_text(json.dumps({**saved, "draws": draws}))
+    content = json.loads((trees / "s.json").read_text())
+    assert len(content["draws"][0]) == 4
+    (trees / "s.json").write_text(json.dumps({**content, "draws": draws}))
     assert uqcli("show", "s.json").code == 5
 
 
-@pytest.mark.usefixtures("undrawn")
+@pytest.mark.usefixtures("figure_stub")
 @pytest.mark.parametrize(("mode", "lines"), [("marginal", 1), ("label-conditional", 4)])
-def test_a_threshold_that_all_classes_share_is_shown_once(uqcli, trees, mode, lines):
-    fitted(uqcli, "--mode", mode, "--report", "r.md")
+def test_a_common_threshold_is_shown_once(uqcli, trees, mode, lines):
+    fit_sets(uqcli, "--mode", mode, "--report", "r.md")
     thresholds = json.loads((trees / "c.json").read_text())["thresholds"]
     for text in ((trees / "r.md").read_text(), uqcli("show", "c.json").out.decode()):
-        assert sum(text.count(f"{each:.6f}") for each in set(thresholds)) == lines
+        assert sum(text.count(f"{threshold:.6f}") for threshold in set(thresholds)) == lines
 
 
-def test_the_figure_shows_what_was_promised_and_to_whom(uqcli, trees):
-    said = {
+def test_the_figure_names_the_guarantee(uqcli, trees):
+    captions = {
         "marginal": "Dashed: guaranteed coverage of all rows together. No single class has a guarantee.",
         "label-conditional": "Dashed: guaranteed coverage of each class.",
     }
-    for mode, caption in said.items():
-        fitted(uqcli, "--mode", mode)
+    for mode, caption in captions.items():
+        fit_sets(uqcli, "--mode", mode)
         assert uqcli("evaluate", "c.json", "new.csv", "-q", "--report", f"{mode}.html").code == 0
         page = (trees / f"{mode}.html").read_text()
         assert caption in page

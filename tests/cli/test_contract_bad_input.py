@@ -1,4 +1,4 @@
-"""Every command meets bad input with its exit code, one line, and nothing left behind."""
+"""Contract tests of bad input: the exit code, an error in one line, and no files left."""
 
 import gzip
 import json
@@ -24,9 +24,9 @@ def test_every_command_has_contract_tests():
     assert {case.name for case in CASES} == registered()
 
 
-def refuse(uqcli, case, data, artifact, tmp_path, code, *more):
+def refuse(uqcli, case, data, artifact, tmp_path, code, *options):
     """Run a command that must fail, and check how it fails."""
-    arguments = case.arguments(data, artifact) + list(more)
+    arguments = case.arguments(data, artifact) + list(options)
     output = tmp_path / "kept.out"
     if case.writes and "-o" not in arguments:
         output.write_text("old")
@@ -47,46 +47,49 @@ def refuse(uqcli, case, data, artifact, tmp_path, code, *more):
 
 
 def text_file(name, content):
-    def make(place, good):
-        (place / name).write_bytes(content)
-        return place / name
+    def make_file(folder, valid_file):
+        (folder / name).write_bytes(content)
+        return folder / name
 
-    return make
+    return make_file
 
 
-def truncated(suffix, keep):
-    def make(place, good):
-        path = place / f"cut{suffix}"
-        content = good.read_bytes() if suffix == ".parquet" else gzip.compress(HEADER.encode() * 5000)
-        path.write_bytes(content[: int(len(content) * keep)])
+def truncated(suffix, share):
+    def make_file(folder, valid_file):
+        path = folder / f"cut{suffix}"
+        content = valid_file.read_bytes() if suffix == ".parquet" else gzip.compress(HEADER.encode() * 5000)
+        path.write_bytes(content[: int(len(content) * share)])
         return path
 
-    return make
+    return make_file
 
 
-def damaged_arrow(place, good):
-    """An Arrow file whose labels are texts with offsets that point outside the data."""
-    frame = pl.read_parquet(good).with_columns(pl.col("label").cast(pl.String))
-    path = place / "damaged.arrow"
+def damaged_arrow(folder, valid_file):
+    """Write an Arrow file with text labels whose offsets are outside the data."""
+    frame = pl.read_parquet(valid_file).with_columns(pl.col("label").cast(pl.String))
+    path = folder / "damaged.arrow"
     frame.write_ipc(path, compat_level=pl.CompatLevel.oldest())
     content = bytearray(path.read_bytes())
-    at = content.index(frame["label"].str.join("").item().encode()[:40])
-    content[at - 3000 : at - 2000] = b"\xff" * 1000
+    position = content.index(frame["label"].str.join("").item().encode()[:40])
+    content[position - 3000 : position - 2000] = b"\xff" * 1000
     path.write_bytes(content)
     return path
 
 
 BAD_DATA = {
-    "missing file": (lambda place, good: place / "nowhere.csv", "nowhere.csv"),
-    "glob without match": (lambda place, good: place / "none*.csv", "none"),
-    "directory without data": (lambda place, good: (place / "folder").mkdir() or place / "folder", "folder"),
+    "missing file": (lambda folder, valid_file: folder / "nowhere.csv", "nowhere.csv"),
+    "glob without match": (lambda folder, valid_file: folder / "none*.csv", "none"),
+    "directory without data": (
+        lambda folder, valid_file: (folder / "folder").mkdir() or folder / "folder",
+        "folder",
+    ),
     "unknown ending": (text_file("data.xlsx", b"PK"), "--format"),
     "truncated Parquet": (truncated(".parquet", 0.6), "cut.parquet"),
     "Parquet cut to its magic": (truncated(".parquet", 0.001), "cut.parquet"),
     "truncated gzip": (truncated(".csv.gz", 0.5), "cut.csv.gz"),
     "text named Parquet": (text_file("bad.parquet", b"score,label\n1,2\n"), "bad.parquet"),
     "text named Arrow": (text_file("bad.arrow", b"score,label\n1,2\n"), "bad.arrow"),
-    "Parquet named CSV": (lambda place, good: good.rename(place / "bad.csv"), "bad.csv"),
+    "Parquet named CSV": (lambda folder, valid_file: valid_file.rename(folder / "bad.csv"), "bad.csv"),
     "empty CSV": (text_file("empty.csv", b""), "empty"),
     "empty Parquet": (text_file("empty.parquet", b""), "empty"),
     "blank lines only": (text_file("blank.csv", b"\n\n"), "header"),
@@ -100,7 +103,7 @@ BAD_DATA = {
     "bare carriage returns": (text_file("d.csv", b"score,uncertainty,label\r0.5,1,1\r"), "carriage"),
     "header without end": (text_file("d.csv", b"x" * (5 << 20)), "end of line"),
     "huge field in the header": (text_file("d.csv", b"x" * 200_000 + b",score\n1,1\n"), "header"),
-    "name too long": (lambda place, good: place / ("n" * 300 + ".csv"), "cannot read"),
+    "name too long": (lambda folder, valid_file: folder / ("n" * 300 + ".csv"), "cannot read"),
     "damaged Arrow": (damaged_arrow, "damaged.arrow"),
     "text among scores": (text_file("d.csv", (HEADER + "0.5,1,1\nhigh,1,0\n").encode()), "'high'"),
     "Latin-1": (text_file("d.csv", ("name," + HEADER + "caf\xe9,0.5,1,1\n").encode("latin-1")), "UTF-8"),
@@ -115,7 +118,7 @@ BAD_DATA = {
     "missing column": (text_file("d.csv", b"scores,uncertainty,label\n0.5,1,1\n"), "did you mean 'scores'"),
     "score twice": (text_file("d.csv", b"score,score,uncertainty,label\n1,1,1,1\n"), "2 times"),
     "score of booleans": (
-        lambda place, good: frame_file(place, {"score": [True], "uncertainty": [0.1], "label": [1]}),
+        lambda folder, valid_file: frame_file(folder, {"score": [True], "uncertainty": [0.1], "label": [1]}),
         "Boolean",
     ),
 }
@@ -130,7 +133,7 @@ BAD_LABELS = {
 
 
 @pytest.mark.parametrize(
-    ("columns", "wanted", "hint"),
+    ("columns", "column", "hint"),
     [
         (["score", "uncertainty_epistemic", "label"], "uncertainty", None),
         (["score", "Uncertainty", "label"], "uncertainty", "'Uncertainty'"),
@@ -142,16 +145,16 @@ BAD_LABELS = {
         (["scores", "uncertainty", "label"], "score", "'scores'"),
     ],
 )
-def test_hints_never_change_meaning(uqcli, tmp_path, artifact, columns, wanted, hint):
+def test_hints_never_change_meaning(uqcli, tmp_path, artifact, columns, column, hint):
     (tmp_path / "d.csv").write_text(",".join(columns) + "\n0.5,1,1\n")
-    role = wanted.partition("_")[0]
+    role = column.partition("_")[0]
     for line in (("boundary", "d.csv", "--precision", "0.5"), ("apply", artifact, "d.csv")):
-        outcome = uqcli(*line, f"--{role}", wanted)
+        outcome = uqcli(*line, f"--{role}", column)
         assert outcome.code == 3
         assert ("did you mean" in outcome.err) == (hint is not None)
         assert f"did you mean {hint or ''}" in outcome.err or hint is None
-        alone = line[0] == "boundary" and role == "uncertainty"
-        assert ("--algorithm st" in outcome.err) == alone
+        suggests_st = line[0] == "boundary" and role == "uncertainty"
+        assert ("--algorithm st" in outcome.err) == suggests_st
 
 
 @pytest.mark.parametrize(
@@ -166,33 +169,33 @@ def test_hints_never_change_meaning(uqcli, tmp_path, artifact, columns, wanted, 
         ("0.5,1,\n0.6,1,\n", False),
     ],
 )
-def test_no_row_of_a_cut_file_is_to_be_left_out(uqcli, tmp_path, content, cut):
+def test_a_truncated_last_row_is_not_offered_to_be_dropped(uqcli, tmp_path, content, cut):
     (tmp_path / "d.csv").write_text(HEADER + content)
-    said = uqcli("tce", "d.csv").err
-    assert ("check that the file was written to its end" in said) == cut
-    assert ("--on-invalid drop" in said) == (not cut)
+    stderr = uqcli("tce", "d.csv").err
+    assert ("check that the file was written to its end" in stderr) == cut
+    assert ("--on-invalid drop" in stderr) == (not cut)
 
 
-def frame_file(place, columns):
-    path = place / "frame.parquet"
+def frame_file(folder, columns):
+    path = folder / "frame.parquet"
     pl.DataFrame(columns).write_parquet(path)
     return path
 
 
 @pytest.mark.parametrize("problem", BAD_DATA)
 @pytest.mark.parametrize("case", READ_DATA, ids=name_of)
-def test_bad_data(uqcli, case, problem, data, artifact, tmp_path):
-    make, said = BAD_DATA[problem]
-    message = refuse(uqcli, case, make(tmp_path, data), artifact, tmp_path, 3)
-    assert said in message
+def test_bad_data_is_an_error(uqcli, case, problem, data, artifact, tmp_path):
+    make_file, message_part = BAD_DATA[problem]
+    message = refuse(uqcli, case, make_file(tmp_path, data), artifact, tmp_path, 3)
+    assert message_part in message
 
 
 @pytest.mark.parametrize("problem", BAD_LABELS)
 @pytest.mark.parametrize("case", READ_LABELS, ids=name_of)
-def test_bad_labels(uqcli, case, problem, data, artifact, tmp_path):
-    make, said = BAD_LABELS[problem]
-    message = refuse(uqcli, case, make(tmp_path, data), artifact, tmp_path, 3)
-    assert said in message
+def test_bad_labels_are_an_error(uqcli, case, problem, data, artifact, tmp_path):
+    make_file, message_part = BAD_LABELS[problem]
+    message = refuse(uqcli, case, make_file(tmp_path, data), artifact, tmp_path, 3)
+    assert message_part in message
 
 
 def changed(artifact, **keys):
@@ -202,23 +205,23 @@ def changed(artifact, **keys):
 
 
 BAD_ARTIFACTS = {
-    "not JSON": (lambda good: "thresholds: 0.5", "not JSON"),
-    "empty": (lambda good: "", "not JSON"),
-    "binary": (lambda good: "\x00\x01", "not JSON"),
-    "no object": (lambda good: "[1, 2]", "not a uqcli rule file"),
-    "not ours": (lambda good: '{"a": 1}', "not a uqcli rule file"),
-    "newer format": (lambda good: changed(good, format_version=2), "format version 2"),
-    "wrong kind": (lambda good: changed(good, kind="forest"), "'forest'"),
-    "kind of another type": (lambda good: changed(good, kind=[1]), "kind"),
-    "missing key": (lambda good: changed(good, thresholds=...), "thresholds"),
-    "wrong type": (lambda good: changed(good, thresholds=["a"]), "thresholds"),
-    "too few thresholds": (lambda good: changed(good, thresholds=[0.5]), "inconsistent"),
+    "not JSON": (lambda valid_file: "thresholds: 0.5", "not JSON"),
+    "empty": (lambda valid_file: "", "not JSON"),
+    "binary": (lambda valid_file: "\x00\x01", "not JSON"),
+    "no object": (lambda valid_file: "[1, 2]", "not a uqcli rule file"),
+    "not ours": (lambda valid_file: '{"a": 1}', "not a uqcli rule file"),
+    "newer format": (lambda valid_file: changed(valid_file, format_version=2), "format version 2"),
+    "wrong kind": (lambda valid_file: changed(valid_file, kind="forest"), "'forest'"),
+    "kind of another type": (lambda valid_file: changed(valid_file, kind=[1]), "kind"),
+    "missing key": (lambda valid_file: changed(valid_file, thresholds=...), "thresholds"),
+    "wrong type": (lambda valid_file: changed(valid_file, thresholds=["a"]), "thresholds"),
+    "too few thresholds": (lambda valid_file: changed(valid_file, thresholds=[0.5]), "inconsistent"),
     "falling edges": (
-        lambda good: changed(good, uncertainty_edges=[2.0, 1.0], thresholds=[0.5] * 3),
+        lambda valid_file: changed(valid_file, uncertainty_edges=[2.0, 1.0], thresholds=[0.5] * 3),
         "ascending",
     ),
     "number out of range": (
-        lambda good: good.read_text().replace('"thresholds": [', '"thresholds": [1e999, '),
+        lambda valid_file: valid_file.read_text().replace('"thresholds": [', '"thresholds": [1e999, '),
         "out of range",
     ),
 }
@@ -226,15 +229,15 @@ BAD_ARTIFACTS = {
 
 @pytest.mark.parametrize("problem", BAD_ARTIFACTS)
 @pytest.mark.parametrize("case", READ_ARTIFACTS, ids=name_of)
-def test_bad_artifact(uqcli, case, problem, data, artifact, tmp_path):
-    make, said = BAD_ARTIFACTS[problem]
+def test_a_bad_rule_file_is_an_error(uqcli, case, problem, data, artifact, tmp_path):
+    make_file, message_part = BAD_ARTIFACTS[problem]
     bad = tmp_path / "bad.json"
-    bad.write_text(make(artifact))
-    assert said in refuse(uqcli, case, data, bad, tmp_path, 5)
+    bad.write_text(make_file(artifact))
+    assert message_part in refuse(uqcli, case, data, bad, tmp_path, 5)
 
 
 @pytest.mark.parametrize("case", READ_ARTIFACTS, ids=name_of)
-def test_missing_artifact(uqcli, case, data, tmp_path):
+def test_a_missing_rule_file_is_an_error(uqcli, case, data, tmp_path):
     assert "nowhere.json" in refuse(uqcli, case, data, tmp_path / "nowhere.json", tmp_path, 3)
 
 
@@ -243,52 +246,52 @@ def test_missing_artifact(uqcli, case, data, tmp_path):
     [(case, option) for case in CASES for option in case.out_of_range],
     ids=lambda value: name_of(value) or " ".join(value),
 )
-def test_option_out_of_range(uqcli, case, option, data, artifact, tmp_path):
+def test_options_out_of_range_are_errors(uqcli, case, option, data, artifact, tmp_path):
     refuse(uqcli, case, data, artifact, tmp_path, 2, *option)
 
 
 @pytest.mark.parametrize("case", CASES, ids=name_of)
-def test_unknown_option(uqcli, case, data, artifact, tmp_path):
+def test_unknown_options_are_errors(uqcli, case, data, artifact, tmp_path):
     assert "--no-such-option" in refuse(uqcli, case, data, artifact, tmp_path, 2, "--no-such-option")
 
 
 @pytest.mark.parametrize("gate", ["precision", "precision < high", "precision < nan", "< 0.5"])
 @pytest.mark.parametrize("case", [case for case in CASES if case.json], ids=name_of)
-def test_unreadable_gate(uqcli, case, gate, data, artifact, tmp_path):
+def test_unreadable_checks_are_errors(uqcli, case, gate, data, artifact, tmp_path):
     refuse(uqcli, case, data, artifact, tmp_path, 2, "--fail-if", gate)
 
 
 @pytest.mark.parametrize("case", [case for case in CASES if case.json], ids=name_of)
-def test_unknown_metric_of_a_gate(uqcli, case, data, artifact, tmp_path):
+def test_an_unknown_metric_of_a_check_is_an_error(uqcli, case, data, artifact, tmp_path):
     message = refuse(uqcli, case, data, artifact, tmp_path, 2, "--fail-if", "happiness < 1")
     assert "happiness" in message
-    assert case.gate in message
+    assert case.metric in message
 
 
 @pytest.mark.parametrize("case", READ_DATA, ids=name_of)
-def test_no_input(uqcli, case, data, artifact, tmp_path):
-    without = [each for each in case.arguments(data, artifact) if each != data]
+def test_a_missing_input_is_an_error(uqcli, case, data, artifact, tmp_path):
+    without = [argument for argument in case.arguments(data, artifact) if argument != data]
     outcome = uqcli(*without)
     assert outcome.code == 2
     assert outcome.err.startswith("error: no INPUT")
 
 
-@pytest.mark.parametrize("place", ["missing/out", "folder", "/dev/full"])
+@pytest.mark.parametrize("output", ["missing/out", "folder", "/dev/full"])
 @pytest.mark.parametrize("case", WRITE, ids=name_of)
-def test_unwritable_output(uqcli, case, place, data, artifact, tmp_path):
+def test_an_unwritable_output_is_an_error(uqcli, case, output, data, artifact, tmp_path):
     (tmp_path / "folder").mkdir()
-    message = refuse(uqcli, case, data, artifact, tmp_path, 3, "-o", place)
-    assert place in message
+    message = refuse(uqcli, case, data, artifact, tmp_path, 3, "-o", output)
+    assert output in message
 
 
 @pytest.mark.parametrize("case", [case for case in CASES if case.json], ids=name_of)
-def test_unwritable_report_and_its_unknown_ending(uqcli, case, data, artifact, tmp_path):
+def test_unwritable_reports_and_unknown_endings_are_errors(uqcli, case, data, artifact, tmp_path):
     refuse(uqcli, case, data, artifact, tmp_path, 3, "--report", tmp_path / "missing" / "r.md")
     refuse(uqcli, case, data, artifact, tmp_path, 2, "--report", tmp_path / "r.docx")
 
 
 @pytest.mark.parametrize("case", READ_DATA, ids=name_of)
-def test_a_closed_standard_input(uqcli, case, artifact, monkeypatch):
+def test_a_closed_standard_input_is_an_error(uqcli, case, artifact, monkeypatch):
     import sys
 
     from uqcli.cli.app import run
@@ -298,18 +301,18 @@ def test_a_closed_standard_input(uqcli, case, artifact, monkeypatch):
 
 
 @pytest.mark.parametrize("case", WRITE, ids=name_of)
-def test_output_and_report_in_one_place(uqcli, case, data, artifact, tmp_path):
-    place = tmp_path / "same.json"
-    refuse(uqcli, case, data, artifact, tmp_path, 2, "-o", place, "--report", tmp_path / "." / "same.json")
+def test_output_and_report_must_differ(uqcli, case, data, artifact, tmp_path):
+    output = tmp_path / "same.json"
+    refuse(uqcli, case, data, artifact, tmp_path, 2, "-o", output, "--report", tmp_path / "." / "same.json")
 
 
 @pytest.mark.parametrize("case", [case for case in WRITE if case.reads_artifact], ids=name_of)
-def test_the_artifact_is_not_an_output(uqcli, case, data, artifact, tmp_path):
+def test_the_rule_file_must_not_be_the_output(uqcli, case, data, artifact, tmp_path):
     refuse(uqcli, case, data, artifact, tmp_path, 2, "-o", artifact)
 
 
 @pytest.mark.parametrize("case", [case for case in READ_LABELS if case.reads_data], ids=name_of)
-def test_weights_that_cannot_be_added_up(uqcli, case, artifact, tmp_path):
+def test_weights_without_a_valid_sum_are_errors(uqcli, case, artifact, tmp_path):
     weights = {"score": [0.9] * 2048, "uncertainty": [0.0] * 2048, "label": [1] * 2048}
     path = frame_file(tmp_path, weights | {"w": [2**53] * 2048})
     assert "by weight" in refuse(uqcli, case, path, artifact, tmp_path, 3, "--weight", "w")
@@ -321,7 +324,7 @@ def test_weights_that_cannot_be_added_up(uqcli, case, artifact, tmp_path):
 
 @pytest.mark.parametrize("value", [float("nan"), float("inf"), None])
 @pytest.mark.parametrize("case", READ_LABELS, ids=name_of)
-def test_an_unusable_label_beside_a_named_positive(uqcli, case, value, artifact, tmp_path):
+def test_unusable_labels_beside_a_named_positive_are_errors(uqcli, case, value, artifact, tmp_path):
     path = frame_file(tmp_path, {"score": [0.9, 0.8], "uncertainty": [0.0, 1.0], "label": [1.0, value]})
     assert "'label' has 1 null" in refuse(uqcli, case, path, artifact, tmp_path, 3, "--positive", "1")
 

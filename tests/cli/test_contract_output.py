@@ -1,4 +1,4 @@
-"""What every command writes, and where."""
+"""Contract tests of the output of every command."""
 
 import json
 
@@ -8,7 +8,7 @@ import pytest
 from tests.cli.cases import CASES, READ_ARTIFACTS, READ_DATA, WRITE
 
 JSON = [case for case in CASES if case.json]
-GATED_ROWS = [case for case in WRITE if not case.json]
+CHECKED_ROWS = [case for case in WRITE if not case.json]
 
 
 def name_of(case):
@@ -44,7 +44,7 @@ def test_quiet_silences_the_table_but_not_json(uqcli, case, data, artifact):
 
 
 @pytest.mark.parametrize("case", JSON, ids=name_of)
-def test_a_table_without_colour_codes_when_no_terminal_looks(uqcli, case, data, artifact):
+def test_tables_have_no_colour_codes_without_a_terminal(uqcli, case, data, artifact):
     outcome = uqcli(*case.arguments(data, artifact))
     assert outcome.code == 0
     assert outcome.err == ""
@@ -52,9 +52,9 @@ def test_a_table_without_colour_codes_when_no_terminal_looks(uqcli, case, data, 
     assert len(outcome.out.splitlines()) > 3
 
 
-@pytest.mark.usefixtures("undrawn")
+@pytest.mark.usefixtures("figure_stub")
 @pytest.mark.parametrize("case", JSON, ids=name_of)
-def test_report_files(uqcli, case, data, artifact, tmp_path):
+def test_report_files_have_their_formats(uqcli, case, data, artifact, tmp_path):
     names = [tmp_path / f"report.{ending}" for ending in ("json", "md", "html")]
     for name in names:
         assert uqcli(*case.arguments(data, artifact), "-q", "--report", name).code == 0
@@ -65,38 +65,36 @@ def test_report_files(uqcli, case, data, artifact, tmp_path):
 
 
 @pytest.mark.parametrize("case", JSON, ids=name_of)
-def test_a_gate_that_holds_exits_six_with_its_reports_and_the_old_output(
-    uqcli, case, data, artifact, tmp_path
-):
+def test_a_failed_check_exits_six_with_its_reports_and_the_old_output(uqcli, case, data, artifact, tmp_path):
     arguments = case.arguments(data, artifact)
     output, report = tmp_path / "out.json", tmp_path / "report.json"
-    gates = ["--fail-if", f"{case.gate} >= 0.1", "--fail-if", f"{case.gate} < 0"]
-    for old in ("old", None) if case.writes else (None,):
-        if old is not None:
-            output.write_text(old)
+    checks = ["--fail-if", f"{case.metric} >= 0.1", "--fail-if", f"{case.metric} < 0"]
+    for old_content in ("old", None) if case.writes else (None,):
+        if old_content is not None:
+            output.write_text(old_content)
         outcome = uqcli(
-            *arguments, *(("-o", output) if case.writes else ()), "--json", "--report", report, *gates
+            *arguments, *(("-o", output) if case.writes else ()), "--json", "--report", report, *checks
         )
         assert outcome.code == 6
-        assert outcome.err.startswith(f"gate: check failed: {case.gate} >= 0.1")
+        assert outcome.err.startswith(f"gate: check failed: {case.metric} >= 0.1")
         assert len(outcome.err.splitlines()) == 1
         assert outcome.json
         assert report.read_bytes() == outcome.out
-        assert (output.read_text() if output.exists() else None) == old
+        assert (output.read_text() if output.exists() else None) == old_content
         output.unlink(missing_ok=True)
         report.unlink()
     assert not [path for path in tmp_path.iterdir() if path.name.startswith(".")]
 
 
 @pytest.mark.parametrize("case", JSON, ids=name_of)
-def test_a_gate_that_does_not_hold_changes_nothing(uqcli, case, data, artifact):
+def test_a_passed_check_changes_nothing(uqcli, case, data, artifact):
     plain = uqcli(*case.arguments(data, artifact), "--json")
-    gated = uqcli(*case.arguments(data, artifact), "--json", "--fail-if", f"{case.gate} < 0.01")
-    assert (gated.code, gated.out, gated.err) == (0, plain.out, "")
+    checked = uqcli(*case.arguments(data, artifact), "--json", "--fail-if", f"{case.metric} < 0.01")
+    assert (checked.code, checked.out, checked.err) == (0, plain.out, "")
 
 
 @pytest.mark.parametrize("case", READ_DATA, ids=name_of)
-def test_standard_input_gives_what_the_file_gives(uqcli, case, data, data_csv, artifact, tmp_path, frame):
+def test_standard_input_gives_the_output_of_the_file(uqcli, case, data, data_csv, artifact, tmp_path, frame):
     frame.write_ipc(tmp_path / "data.arrow")
     inputs = {
         "csv": data_csv.read_bytes(),
@@ -105,18 +103,18 @@ def test_standard_input_gives_what_the_file_gives(uqcli, case, data, data_csv, a
     }
     outputs = set()
     for kind, content in inputs.items():
-        more = [] if kind == "csv" else ["--format", kind]
+        options = [] if kind == "csv" else ["--format", kind]
         json_option = ["--json"] if case.json else ["-q"]
-        outcome = uqcli(*case.arguments("-", artifact), *more, *json_option, stdin=content)
+        outcome = uqcli(*case.arguments("-", artifact), *options, *json_option, stdin=content)
         assert outcome.code == 0, outcome.err
         outputs.add(outcome.out)
     assert len(outputs) == 1
 
 
 @pytest.mark.parametrize("case", READ_DATA, ids=name_of)
-def test_a_split_input_gives_what_the_whole_gives(uqcli, case, data, artifact, tmp_path, frame):
+def test_a_split_input_gives_the_output_of_one_file(uqcli, case, data, artifact, tmp_path, frame):
     json_option = ["--json"] if case.json else ["-q"]
-    whole = uqcli(*case.arguments(data, artifact), *json_option)
+    expected = uqcli(*case.arguments(data, artifact), *json_option)
     parts = tmp_path / "parts"
     parts.mkdir()
     frame[:100].write_parquet(parts / "a.parquet")
@@ -125,13 +123,13 @@ def test_a_split_input_gives_what_the_whole_gives(uqcli, case, data, artifact, t
     (parts / "_SUCCESS").write_text("")
     (parts / ".hidden.parquet").write_text("no Parquet")
     (parts / "notes.txt").write_text("no data")
-    for place in (parts, parts / "*.parquet"):
-        split = uqcli(*case.arguments(place, artifact), *json_option)
-        assert (split.code, split.out) == (0, whole.out)
+    for inputs in (parts, parts / "*.parquet"):
+        split = uqcli(*case.arguments(inputs, artifact), *json_option)
+        assert (split.code, split.out) == (0, expected.out)
 
 
 @pytest.mark.parametrize("case", READ_DATA, ids=name_of)
-def test_standard_input_only_once(uqcli, case, artifact):
+def test_standard_input_can_be_read_only_once(uqcli, case, artifact):
     assert uqcli(*case.arguments("-", artifact), "-").code == 2
 
 
@@ -169,14 +167,14 @@ def test_a_new_output_has_the_usual_mode(uqcli, case, data, artifact, tmp_path):
     assert (tmp_path / "new.out").stat().st_mode == (tmp_path / "touched").stat().st_mode
 
 
-def test_boundary_to_stdout_is_the_artifact_and_the_report_goes_to_stderr(uqcli, data):
+def test_a_rule_file_on_stdout_moves_the_report_to_stderr(uqcli, data):
     outcome = uqcli("boundary", data, "--precision", "0.7", "-o", "-")
     assert outcome.code == 0
     assert outcome.json["kind"] == "boundary"
     assert "Boundary (smooth)" in outcome.err
 
 
-def test_infeasible_is_exit_four_with_a_report_and_the_old_output(uqcli, tmp_path):
+def test_infeasible_targets_exit_four_with_a_report_and_the_old_output(uqcli, tmp_path):
     path, output = tmp_path / "d.csv", tmp_path / "kept.json"
     path.write_text("score,uncertainty,label\n0.9,1,0\n0.9,1,1\n0.5,1,0\n")
     output.write_text("old")
@@ -191,14 +189,14 @@ def test_infeasible_is_exit_four_with_a_report_and_the_old_output(uqcli, tmp_pat
     assert output.read_text() == "old"
 
 
-def test_version_and_bare_program(uqcli):
+def test_the_version_and_the_usage_are_printed(uqcli):
     assert uqcli("--version").out.startswith(b"uqcli ")
     bare = uqcli()
     assert (bare.code, bare.err) == (2, "")
     assert b"Usage:" in bare.out
 
 
-def test_artifact_validates_against_the_shipped_schema(uqcli, artifact):
+def test_the_rule_file_validates_against_the_shipped_schema(uqcli, artifact):
     import jsonschema
 
     schema = uqcli("schema", "boundary").json
@@ -206,7 +204,7 @@ def test_artifact_validates_against_the_shipped_schema(uqcli, artifact):
     jsonschema.validate(json.loads(artifact.read_text()), schema)
 
 
-def test_show_speaks_of_always_and_never(uqcli, tmp_path):
+def test_show_names_thresholds_of_always_and_never(uqcli, tmp_path):
     path = tmp_path / "d.csv"
     pl.DataFrame(
         {"score": [0.1, 0.2, 0.3, 0.4], "uncertainty": [0.0, 0.0, 1.0, 1.0], "label": [1, 1, 0, 0]}
@@ -220,34 +218,34 @@ def test_show_speaks_of_always_and_never(uqcli, tmp_path):
     assert "never" in text
 
 
-@pytest.mark.parametrize("case", GATED_ROWS, ids=name_of)
-def test_a_gate_keeps_rows_from_taking_their_place(uqcli, case, data, artifact, tmp_path):
+@pytest.mark.parametrize("case", CHECKED_ROWS, ids=name_of)
+def test_a_failed_check_keeps_rows_from_being_written(uqcli, case, data, artifact, tmp_path):
     output, report = tmp_path / "rows.csv", tmp_path / "report.json"
     arguments = [*case.arguments(data, artifact), "--report", report, "-q"]
-    gates = ["--fail-if", "rows > 0"]
-    outcome = uqcli(*arguments, "-o", output, *gates)
+    checks = ["--fail-if", "rows > 0"]
+    outcome = uqcli(*arguments, "-o", output, *checks)
     assert (outcome.code, outcome.err.splitlines()[0][:28]) == (6, "gate: check failed: rows > 0")
     assert json.loads(report.read_text())["metrics"]["rows"] > 0
     assert not output.exists()
     output.write_text("old")
-    assert uqcli(*arguments, "-o", output, *gates).code == 6
+    assert uqcli(*arguments, "-o", output, *checks).code == 6
     assert output.read_text() == "old"
     assert not [path for path in tmp_path.iterdir() if path.name.startswith(".")]
-    for place in (output, "-"):
-        outcome = uqcli(*arguments, "-o", place, "--fail-if", "happiness < 1")
+    for destination in (output, "-"):
+        outcome = uqcli(*arguments, "-o", destination, "--fail-if", "happiness < 1")
         assert (outcome.code, outcome.out) == (2, b"")
         assert "happiness" in outcome.err
         assert json.loads(report.read_text())["error"]["exit"] == 2
     assert output.read_text() == "old"
 
 
-def test_a_gate_asks_for_the_metrics_of_the_artifact_before_rows_are_written(uqcli, data, tmp_path):
+def test_unknown_metrics_of_a_rule_are_refused_before_rows_are_written(uqcli, data, tmp_path):
     assert uqcli("calibrate", data, "--bootstrap", 0, "-q", "-o", "c.json").code == 0
     outcome = uqcli("apply", "c.json", data, "--fail-if", "selected > 3")
     assert (outcome.code, outcome.out) == (2, b"")
     assert "no metric 'selected'" in outcome.err
 
 
-def test_a_failing_gate_writes_no_artifact_to_standard_output(uqcli, data):
+def test_a_failed_check_writes_no_rule_file_to_standard_output(uqcli, data):
     outcome = uqcli("bin", data, "-o", "-", "-q", "--fail-if", "rows > 0")
     assert (outcome.code, outcome.out) == (6, b"")

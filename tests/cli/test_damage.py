@@ -1,4 +1,4 @@
-"""Damaged columnar files, seeds, memory and arithmetic: each ends with its own exit code, in one line."""
+"""Tests of damaged files, seeds, memory and arithmetic: an exit code each, and one line."""
 
 import io
 import json
@@ -31,42 +31,42 @@ def one_line(outcome, code):
 
 
 def damaged(content, random):
-    changed = bytearray(content)
+    damaged_content = bytearray(content)
     for _ in range(int(random.integers(1, 5))):
-        at = int(random.integers(0, len(changed)))
+        position = int(random.integers(0, len(damaged_content)))
         match int(random.integers(4)):
             case 0:
-                del changed[at:]
+                del damaged_content[position:]
             case 1:
-                changed[at:at] = random.bytes(5)
+                damaged_content[position:position] = random.bytes(5)
             case 2:
-                changed[at : at + 4] = b"\xff" * 4
+                damaged_content[position : position + 4] = b"\xff" * 4
             case _:
-                changed[at] = int(random.integers(256))
-        if not changed:
+                damaged_content[position] = int(random.integers(256))
+        if not damaged_content:
             break
-    return bytes(changed)
+    return bytes(damaged_content)
 
 
 def columnar(frame):
-    """The rows in several forms of Parquet and Arrow."""
+    """Write the rows in several forms of Parquet and Arrow."""
     rows = frame.with_columns(pl.col("id").str.tail(1).cast(pl.Categorical).alias("group"))
-    forms = {}
+    contents = {}
     for name, write in {
         "polars.parquet": rows.write_parquet,
-        "plain.parquet": lambda out: pq.write_table(rows.to_arrow(), out, compression="none"),
+        "plain.parquet": lambda buffer: pq.write_table(rows.to_arrow(), buffer, compression="none"),
         "file.arrow": rows.write_ipc,
-        "packed.arrow": lambda out: rows.write_ipc(out, compression="zstd"),
+        "packed.arrow": lambda buffer: rows.write_ipc(buffer, compression="zstd"),
         "stream.arrow": rows.write_ipc_stream,
     }.items():
-        out = io.BytesIO()
-        write(out)
-        forms[name] = out.getvalue()
-    return forms
+        buffer = io.BytesIO()
+        write(buffer)
+        contents[name] = buffer.getvalue()
+    return contents
 
 
 @pytest.mark.parametrize("form", list(columnar(sample_frame(3))))
-def test_damaged_files_are_exit_three_or_still_whole(uqcli, frame, artifact, tmp_path, form):
+def test_damaged_files_exit_three_or_are_still_readable(uqcli, frame, artifact, tmp_path, form):
     content = columnar(frame)[form]
     random = np.random.default_rng(17)
     path = tmp_path / form
@@ -87,17 +87,17 @@ def test_damaged_files_are_exit_three_or_still_whole(uqcli, frame, artifact, tmp
 
 
 @pytest.mark.parametrize("ending", ["parquet", "arrow", "csv"])
-def test_categories_as_polars_writes_them(uqcli, frame, artifact, tmp_path, ending):
-    path, out = tmp_path / "categories.arrow", tmp_path / f"out.{ending}"
+def test_categories_of_polars_are_read(uqcli, frame, artifact, tmp_path, ending):
+    path, output = tmp_path / "categories.arrow", tmp_path / f"out.{ending}"
     path.write_bytes(columnar(frame)["file.arrow"])
-    outcome = uqcli("apply", artifact, path, "-o", out, "-q")
+    outcome = uqcli("apply", artifact, path, "-o", output, "-q")
     assert outcome.code == 0, outcome.err
     readers = {"parquet": pl.read_parquet, "arrow": pl.read_ipc, "csv": pl.read_csv}
-    read = readers[ending](out)["group"].cast(pl.String)
-    assert read.to_list() == frame["id"].str.tail(1).to_list()
+    categories = readers[ending](output)["group"].cast(pl.String)
+    assert categories.to_list() == frame["id"].str.tail(1).to_list()
 
 
-def test_a_type_that_nothing_reads(uqcli, frame, tmp_path):
+def test_an_unreadable_type_is_an_error(uqcli, frame, tmp_path):
     path = tmp_path / "wide.arrow"
     table = frame.to_arrow(compat_level=pl.CompatLevel.oldest())
     schema = table.schema.append(pa.field("wide", pa.month_day_nano_interval()))
@@ -112,15 +112,15 @@ def test_a_type_that_nothing_reads(uqcli, frame, tmp_path):
     assert not (tmp_path / "out.parquet").exists()
 
 
-PARTED = (
+HETEROGENEOUS = (
     *("calibrate", "data.parquet", "--method", "heterogeneous", "--features", "g", "--min-leaf", "20"),
     *("--bootstrap", "0"),
 )
 SEEDED = {
     "calibrate": ("calibrate", "data.parquet", "--method", "platt", "--bootstrap", "3"),
-    "tree": PARTED,
-    "forest": (*PARTED, "--partitioner", "forest"),
-    "boosted": (*PARTED, "--partitioner", "boosted"),
+    "tree": HETEROGENEOUS,
+    "forest": (*HETEROGENEOUS, "--partitioner", "forest"),
+    "boosted": (*HETEROGENEOUS, "--partitioner", "boosted"),
     "conformal": ("conformal", "data.parquet"),
     "tce": ("tce", "data.parquet", "--bootstrap", "3"),
     "evaluate": ("evaluate", "calibrator.json", "data.parquet", "--bootstrap", "2"),
@@ -137,12 +137,12 @@ def seeded(uqcli, tmp_path, frame):
 
 @pytest.mark.usefixtures("seeded")
 @pytest.mark.parametrize("command", SEEDED)
-def test_seeds_from_nought_to_the_largest(uqcli, command, tmp_path, monkeypatch):
+def test_seeds_range_from_0_to_the_largest(uqcli, command, tmp_path, monkeypatch):
     monkeypatch.setattr("uqcli.methods.calibrate.tree.FOREST", 5)
     writes = command not in ("tce", "evaluate", "simulate")
-    more = ("-o", tmp_path / "made.json") if writes else ()
-    for seed in (0, 2**32 - 1, 2**32, MOST_SEED):  # scikit-learn's largest, and beyond any integer of numpy's
-        outcome = uqcli(*SEEDED[command], "--seed", seed, *more)
+    output = ("-o", tmp_path / "made.json") if writes else ()
+    for seed in (0, 2**32 - 1, 2**32, MOST_SEED):  # scikit-learn's largest, and larger than numpy's integers
+        outcome = uqcli(*SEEDED[command], "--seed", seed, *output)
         assert outcome.code == 0, outcome.err
         if writes:
             assert json.loads((tmp_path / "made.json").read_text())["parameters"]["seed"] == seed
@@ -153,15 +153,17 @@ def test_seeds_from_nought_to_the_largest(uqcli, command, tmp_path, monkeypatch)
 
 
 @pytest.mark.parametrize("partitioner", Partitioner)
-def test_seeds_from_python(partitioner):
+def test_seeds_of_the_api_are_checked(partitioner):
     score = np.linspace(0.05, 0.95, 60)
     label = (np.arange(60) % 3 == 0).astype(int)
     features = {"g": np.arange(60) % 5}
     for seed in (2**32 - 1, MOST_SEED):
-        how = CalibrationOptions(
+        options = CalibrationOptions(
             method=CalibrationMethod.HETEROGENEOUS, partitioner=partitioner, min_leaf=5, seed=seed
         )
-        assert Calibrator.fit(score, label, options=how, features=features).artifact.parameters.seed == seed
+        assert (
+            Calibrator.fit(score, label, options=options, features=features).artifact.parameters.seed == seed
+        )
     for seed in (-1, MOST_SEED + 1, 1.5):
         with pytest.raises(UsageError, match="seed"):
             Calibrator.fit(score, label, options=CalibrationOptions(seed=seed))
@@ -169,7 +171,7 @@ def test_seeds_from_python(partitioner):
             uniforms(np.arange(3), seed, Purpose.FIT)
 
 
-def test_a_span_that_no_number_holds(uqcli, tmp_path):
+def test_an_overflowing_range_is_an_error(uqcli, tmp_path):
     path = tmp_path / "wide.csv"
     path.write_text("score,uncertainty,label\n0.9,-1e308,1\n0.8,1e308,1\n0.2,0,0\n")
     message = one_line(uqcli("boundary", path, "--precision", "0.5", "--algorithm", "hr"), 3)
@@ -181,7 +183,7 @@ def test_a_span_that_no_number_holds(uqcli, tmp_path):
         )  # fmt: skip
 
 
-def test_a_saved_span_that_no_number_holds(uqcli, data, tmp_path):
+def test_a_saved_overflowing_range_is_an_error(uqcli, data, tmp_path):
     path = tmp_path / "hr.json"
     assert uqcli("boundary", data, "--precision", "0.5", "--algorithm", "hr", "-q", "-o", path).code == 0
     content = json.loads(path.read_text())
@@ -210,12 +212,12 @@ def test_warnings_never_reach_users(tmp_path):
         "from uqcli.__main__ import main\n"
         "main()\n"
     )
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
-    assert (done.returncode, done.stderr) == (0, "")
-    asked = subprocess.run(
+    process = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
+    assert (process.returncode, process.stderr) == (0, "")
+    with_warnings = subprocess.run(
         [sys.executable, "-W", "default", "-c", program], capture_output=True, text=True, check=False
     )
-    assert "divided by zero" in asked.stderr
+    assert "divided by zero" in with_warnings.stderr
 
 
 def test_warnings_are_errors_in_tests():
@@ -223,26 +225,28 @@ def test_warnings_are_errors_in_tests():
         warnings.warn("divided by zero", RuntimeWarning, stacklevel=1)
 
 
-@pytest.mark.parametrize("what", ["decision", "calibrated"])
-def test_a_fault_in_arithmetic_is_not_a_broken_file(uqcli, data, artifact, tmp_path, monkeypatch, what):
-    model = artifact
-    if what == "calibrated":
-        model = tmp_path / "c.json"
-        assert uqcli("calibrate", data, "-o", model, "-q").code == 0
+@pytest.mark.parametrize("kind", ["decision", "calibrated"])
+def test_an_arithmetic_error_is_not_reported_as_a_broken_file(
+    uqcli, data, artifact, tmp_path, monkeypatch, kind
+):
+    rule_file = artifact
+    if kind == "calibrated":
+        rule_file = tmp_path / "c.json"
+        assert uqcli("calibrate", data, "-o", rule_file, "-q").code == 0
 
     def faulty(*_, **__):
         raise ValueError("shapes do not agree")
 
     monkeypatch.setattr("uqcli.artifacts.boundary.decide", faulty)
     monkeypatch.setattr("uqcli.methods.calibrate.maps.LogisticMap.predict", faulty)
-    outcome = uqcli("apply", model, data)
+    outcome = uqcli("apply", rule_file, data)
     assert "internal error: ValueError: shapes do not agree" in one_line(outcome, 1)
 
 
 @pytest.mark.parametrize(
     "error", [MemoryError(), pa.lib.ArrowMemoryError("malloc of size 9 failed"), OSError(12, "x")]
 )
-def test_want_of_memory_is_exit_three(uqcli, data, artifact, monkeypatch, error):
+def test_lack_of_memory_exits_three(uqcli, data, artifact, monkeypatch, error):
     def faulty(*_, **__):
         raise error
 
@@ -250,22 +254,22 @@ def test_want_of_memory_is_exit_three(uqcli, data, artifact, monkeypatch, error)
     assert "memory" in one_line(uqcli("apply", artifact, data, "-o", "-"), 3)
 
 
-def test_an_address_space_limit(data):
+def test_a_limit_of_the_address_space_is_an_error(data):
     program = (
         "import resource\n"
         "resource.setrlimit(resource.RLIMIT_AS, (400_000_000, 400_000_000))\n"
         "from uqcli.__main__ import main\n"
         "main()\n"
     )
-    done = subprocess.run(
+    process = subprocess.run(
         [sys.executable, "-c", program, "boundary", data, "--precision", "0.5"],
         capture_output=True, text=True, check=False, timeout=60,
     )  # fmt: skip
-    assert done.returncode == 3, done.stderr
-    assert "memory" in done.stderr
+    assert process.returncode == 3, process.stderr
+    assert "memory" in process.stderr
 
 
-def test_a_panic_elsewhere_is_an_internal_error(uqcli, data, artifact, monkeypatch):
+def test_an_unexpected_panic_is_an_internal_error(uqcli, data, artifact, monkeypatch):
     def faulty(*_, **__):
         raise pl.exceptions.PanicException("index out of bounds")
 
@@ -273,16 +277,16 @@ def test_a_panic_elsewhere_is_an_internal_error(uqcli, data, artifact, monkeypat
     assert "internal error: PanicException" in one_line(uqcli("apply", artifact, data), 1)
 
 
-@pytest.mark.parametrize("where", ["file", "column"])
+@pytest.mark.parametrize("level", ["file", "column"])
 @pytest.mark.parametrize("ending", ["parquet", "arrow"])
-def test_notes_of_a_file_that_are_no_text_are_left_out(uqcli, data, tmp_path, ending, where):
-    """polars panics over metadata that is not UTF-8, though the rows are whole."""
+def test_metadata_that_is_no_text_is_ignored(uqcli, data, tmp_path, ending, level):
+    """polars panics at metadata that are not UTF-8, although the rows are readable."""
     table = pq.read_table(data)
-    notes = {b"made by": b"\xff\xfe"}
-    if where == "file":
-        table = table.replace_schema_metadata(notes)
+    metadata = {b"made by": b"\xff\xfe"}
+    if level == "file":
+        table = table.replace_schema_metadata(metadata)
     else:
-        fields = [each.with_metadata(notes) if each.name == "score" else each for each in table.schema]
+        fields = [field.with_metadata(metadata) if field.name == "score" else field for field in table.schema]
         table = table.cast(pa.schema(fields))
     path = tmp_path / f"noted.{ending}"
     if ending == "parquet":
@@ -290,11 +294,11 @@ def test_notes_of_a_file_that_are_no_text_are_left_out(uqcli, data, tmp_path, en
     else:
         with pa.ipc.new_file(path, table.schema) as writer:
             writer.write_table(table)
-    asked = ("--precision", "0.7", "--score-bins", "20", "--json")
-    plain, noted = (uqcli("boundary", each, *asked) for each in (data, path))
-    assert (noted.code, noted.err) == (0, "")
-    assert noted.out == plain.out
-    assert uqcli("boundary", path, *asked[:-1], "-q", "-o", "b.json").code == 0
-    for out in ("out.csv", "out.parquet"):
-        applied = uqcli("apply", "b.json", path, "-o", out, "-q")
+    options = ("--precision", "0.7", "--score-bins", "20", "--json")
+    expected, with_metadata = (uqcli("boundary", path_read, *options) for path_read in (data, path))
+    assert (with_metadata.code, with_metadata.err) == (0, "")
+    assert with_metadata.out == expected.out
+    assert uqcli("boundary", path, *options[:-1], "-q", "-o", "b.json").code == 0
+    for output in ("out.csv", "out.parquet"):
+        applied = uqcli("apply", "b.json", path, "-o", output, "-q")
         assert (applied.code, applied.err) == (0, "")

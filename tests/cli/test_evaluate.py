@@ -1,4 +1,4 @@
-"""``uqcli evaluate``: counts and exact intervals."""
+"""Tests of ``uqcli evaluate``: metrics, exact intervals and verdicts."""
 
 import json
 
@@ -25,17 +25,17 @@ def test_metrics_and_exact_intervals(uqcli, artifact, data, frame):
         assert metrics[name]["high"] == pytest.approx(expected.high, abs=1e-9)
 
 
-def test_undefined_rates_are_null_between_zero_and_one(uqcli, artifact, tmp_path):
+def test_undefined_rates_are_null_with_the_interval_from_0_to_1(uqcli, artifact, tmp_path):
     (tmp_path / "d.csv").write_text("score,uncertainty,label\n0.0,1,0\n")
     metrics = uqcli("evaluate", artifact, "d.csv", "--json").json["metrics"]
     undefined = {"value": None, "low": 0.0, "high": 1.0}
     assert metrics["precision"] == undefined
     assert metrics["recall"] == undefined
     assert metrics["fpr"]["value"] == 0
-    for gate in ("precision < -1", "precision.low > 2", "precision.high < 0", "promise_broken == 1"):
-        failed = uqcli("evaluate", artifact, "d.csv", "--fail-if", gate)
-        name = gate.split()[0]
-        assert (failed.code, f"gate: check failed: {gate} ({name} is undefined)" in failed.err) == (
+    for check in ("precision < -1", "precision.low > 2", "precision.high < 0", "promise_broken == 1"):
+        failed = uqcli("evaluate", artifact, "d.csv", "--fail-if", check)
+        name = check.split()[0]
+        assert (failed.code, f"gate: check failed: {check} ({name} is undefined)" in failed.err) == (
             6,
             True,
         )
@@ -43,51 +43,51 @@ def test_undefined_rates_are_null_between_zero_and_one(uqcli, artifact, tmp_path
 
 @pytest.fixture
 def labelled_for_some(uqcli, data, tmp_path):
-    """Rows of which flagged ones have labels, and so many of those that are cleared."""
+    """Write rows with labels for flagged rows, and for a number of unflagged rows."""
 
     def write(cleared):
         assert uqcli("apply", "b.json", data, "-q", "-o", "decided.parquet").code == 0
         frame = pl.read_parquet(tmp_path / "decided.parquet")
-        known = pl.col("decision") | ((~pl.col("decision")).cum_sum() <= cleared)
-        label = pl.when(known).then(pl.col("label"))
+        has_label = pl.col("decision") | ((~pl.col("decision")).cum_sum() <= cleared)
+        label = pl.when(has_label).then(pl.col("label"))
         frame.with_columns(label=label).drop("decision").write_parquet(tmp_path / "some.parquet")
         return "some.parquet", "--on-invalid", "drop"
 
     return write
 
 
-@pytest.mark.usefixtures("undrawn")
+@pytest.mark.usefixtures("figure_stub")
 @pytest.mark.parametrize("bound", [("--precision", "0.7"), ("--recall", "0.5"), ("--max-fpr", "0.2")])
 @pytest.mark.parametrize("cleared", [0, 99, 100])
-def test_recall_is_unknown_where_cleared_rows_have_no_labels(uqcli, data, labelled_for_some, bound, cleared):
+def test_recall_is_unknown_if_unflagged_rows_have_no_labels(uqcli, data, labelled_for_some, bound, cleared):
     assert uqcli("boundary", data, *bound, "--algorithm", "st", "-q", "-o", "b.json").code == 0
     rows = labelled_for_some(cleared)
-    found = uqcli("evaluate", "b.json", *rows, "--json").json
-    metrics, unknown = found["metrics"], {"value": None, "low": None, "high": None}
-    assert metrics["unlabelled"] == found["source"]["dropped"] > 50
+    report = uqcli("evaluate", "b.json", *rows, "--json").json
+    metrics, unknown = report["metrics"], {"value": None, "low": None, "high": None}
+    assert metrics["unlabelled"] == report["source"]["dropped"] > 50
     assert metrics["precision"]["value"] is not None
     for name in ("recall", "fpr"):
         assert (metrics[name] == unknown) == (cleared < 100)
     reason = f"only {cleared} of the unflagged rows have one (100 needed)"
-    assert (reason in found["notes"][0]) == (cleared < 100)
-    judged = bound[0] == "--precision" or cleared == 100
-    assert (metrics["promise_broken"] is not None) == judged
-    gate = uqcli("evaluate", "b.json", *rows, "-q", "--fail-if", "recall.low < 0")
-    assert gate.code == (6 if cleared < 100 else 0)
-    two = uqcli("evaluate", "b.json", "b.json", *rows, "--json").json["metrics"]["difference"]
-    assert (two["recall"] == unknown, two["recall_p"] is None) == (cleared < 100,) * 2
+    assert (reason in report["notes"][0]) == (cleared < 100)
+    is_tested = bound[0] == "--precision" or cleared == 100
+    assert (metrics["promise_broken"] is not None) == is_tested
+    failed = uqcli("evaluate", "b.json", *rows, "-q", "--fail-if", "recall.low < 0")
+    assert failed.code == (6 if cleared < 100 else 0)
+    difference = uqcli("evaluate", "b.json", "b.json", *rows, "--json").json["metrics"]["difference"]
+    assert (difference["recall"] == unknown, difference["recall_p"] is None) == (cleared < 100,) * 2
     reports = [word for form in ("html", "xml", "prom", "md") for word in ("--report", f"r.{form}")]
     assert uqcli("evaluate", "b.json", *rows, "-q", *reports).code == 0
 
 
-def test_rates_that_are_unknown_can_be_drawn(uqcli, data, labelled_for_some, tmp_path):
+def test_unknown_rates_can_be_drawn(uqcli, data, labelled_for_some, tmp_path):
     assert uqcli("boundary", data, "--precision", "0.7", "--algorithm", "st", "-q", "-o", "b.json").code == 0
     rows = labelled_for_some(0)
     assert uqcli("evaluate", "b.json", "b.json", *rows, "-q", "--report", "r.html").code == 0
     assert "<figure" in (tmp_path / "r.html").read_text()
 
 
-def test_a_share_of_alerts_is_a_promise_about_new_rows(uqcli, frame, data, tmp_path):
+def test_an_alert_rate_is_tested_on_new_data(uqcli, frame, data, tmp_path):
     assert uqcli("boundary", data, "--max-selected", "10%", "-q", "-o", "b.json").code == 0
     assert uqcli("evaluate", "b.json", data, "--json").json["metrics"]["promise_broken"] == 0
     frame.with_columns(score=pl.lit(1.0)).write_parquet(tmp_path / "all.parquet")
@@ -97,40 +97,40 @@ def test_a_share_of_alerts_is_a_promise_about_new_rows(uqcli, frame, data, tmp_p
 
 
 @pytest.mark.parametrize("kind", ["boundary", "calibrate", "conformal"])
-def test_of_three_models_each_is_judged_at_its_own_level(uqcli, data, kind):
+def test_three_rules_are_each_tested_at_their_own_level(uqcli, data, kind):
     options = {"boundary": ("--precision", "0.7"), "calibrate": ("--method", "platt"), "conformal": ()}[kind]
     assert uqcli(kind, data, *options, "-q", "-o", "m.json").code == 0
     for number in (1, 2, 3):
-        said = str(uqcli("evaluate", *["m.json"] * number, data, "--json").json["notes"])
-        assert ("each of 3 rules is tested at its own level" in said) == (number == 3)
+        notes = str(uqcli("evaluate", *["m.json"] * number, data, "--json").json["notes"])
+        assert ("each of 3 rules is tested at its own level" in notes) == (number == 3)
 
 
-def test_errors_of_a_histogram_are_promises(uqcli, data, frame, tmp_path):
+def test_error_bounds_of_a_histogram_are_tested(uqcli, data, frame, tmp_path):
     assert uqcli("calibrate", data, "--method", "histogram", "--n-bins", "3", "-q", "-o", "h.json").code == 0
-    found = uqcli("evaluate", "h.json", data, "--json").json
-    assert (found["metrics"]["promise_broken"], found["metrics"]["rows"]) == (0, 400)
-    assert "every bin's rate within its error: consistent." in str(found["notes"])
+    report = uqcli("evaluate", "h.json", data, "--json").json
+    assert (report["metrics"]["promise_broken"], report["metrics"]["rows"]) == (0, 400)
+    assert "every bin's rate within its error: consistent." in str(report["notes"])
     frame.with_columns(label=pl.lit(1)).write_parquet(tmp_path / "ones.parquet")
-    gate = ("-q", "--fail-if", "promise_broken == 1", "--report", "r.xml")
-    assert uqcli("evaluate", "h.json", "ones.parquet", *gate).code == 6
+    check = ("-q", "--fail-if", "promise_broken == 1", "--report", "r.xml")
+    assert uqcli("evaluate", "h.json", "ones.parquet", *check).code == 6
     assert (tmp_path / "r.xml").read_text().count("<failure") == 2
     assert uqcli("calibrate", data, "--method", "platt", "-q", "-o", "p.json").code == 0
     assert "promise_broken" not in uqcli("evaluate", "p.json", data, "--json").json["metrics"]
 
 
-def test_several_artifacts_side_by_side(uqcli, artifact, data, tmp_path):
+def test_several_rules_are_evaluated_together(uqcli, artifact, data, tmp_path):
     assert uqcli("boundary", data, "--precision", "0.7", "--algorithm", "st", "-q", "-o", "st.json").code == 0
     report = uqcli("evaluate", artifact, "st.json", data, "--json").json
     assert [result["artifact"] for result in report["results"]] == [str(artifact), "st.json"]
-    alone = uqcli("evaluate", "st.json", data, "--json").json
-    assert report["results"][1]["metrics"] == alone["metrics"]
-    gated = uqcli("evaluate", artifact, "st.json", data, "-q", "--fail-if", "recall < 2")
-    assert gated.code == 6
-    assert len(gated.err.splitlines()) == 2
-    assert "in st.json" in gated.err
+    single = uqcli("evaluate", "st.json", data, "--json").json
+    assert report["results"][1]["metrics"] == single["metrics"]
+    failed = uqcli("evaluate", artifact, "st.json", data, "-q", "--fail-if", "recall < 2")
+    assert failed.code == 6
+    assert len(failed.err.splitlines()) == 2
+    assert "in st.json" in failed.err
 
 
-def test_artifacts_that_read_different_columns(uqcli, artifact, data, frame, tmp_path):
+def test_rules_of_different_columns_need_an_option(uqcli, artifact, data, frame, tmp_path):
     frame.rename({"score": "p"}).write_parquet(tmp_path / "p.parquet")
     options = ["--score", "p", "--precision", "0.7", "-q", "-o", "p.json"]
     assert uqcli("boundary", "p.parquet", *options).code == 0
@@ -138,7 +138,7 @@ def test_artifacts_that_read_different_columns(uqcli, artifact, data, frame, tmp
     assert uqcli("evaluate", artifact, "p.json", data, "--score", "score", "-q").code == 0
 
 
-def test_verdicts(uqcli, artifact, tmp_path):
+def test_verdicts_follow_from_the_counts(uqcli, artifact, tmp_path):
     def notes(positives, negatives):
         rows = ["0.99,-1,1"] * positives + ["0.99,-1,0"] * negatives
         (tmp_path / "d.csv").write_text("\n".join(["score,uncertainty,label", *rows, ""]))
@@ -150,7 +150,7 @@ def test_verdicts(uqcli, artifact, tmp_path):
     assert "misses precision >= 0.7 (significant)" in notes(10, 90)
 
 
-def test_weights_and_drop(uqcli, artifact, tmp_path):
+def test_weights_are_counted_and_unusable_rows_dropped(uqcli, artifact, tmp_path):
     (tmp_path / "d.csv").write_text(
         "score,uncertainty,label,w\n0.99,-1,1,3\n0.99,-1,0,1\n0.01,1,1,0\n,1,1,1\n"
     )
@@ -161,12 +161,12 @@ def test_weights_and_drop(uqcli, artifact, tmp_path):
     assert report["source"]["dropped"] == 1
 
 
-def test_no_artifact(uqcli, data):
+def test_a_rule_file_is_required(uqcli, data):
     assert uqcli("evaluate", data).code == 2
 
 
-def test_rows_are_physical_rows_and_dropped_ones_are_counted_beside_them(uqcli, tmp_path):
-    """One meaning in every command: rows that were used, each once whatever its weight."""
+def test_rows_count_once_whatever_their_weight_and_dropped_rows_apart(uqcli, tmp_path):
+    """In every command, ``rows`` counts each used row once, whatever its weight."""
     lines = [f"0.{i % 9 + 1},0.{i % 7},{i % 2},{i % 4}" for i in range(40)] + ["nan,0.5,1,1", "0.5,,1,1"]
     (tmp_path / "d.csv").write_text("score,uncertainty,label,w\n" + "\n".join(lines) + "\n")
     reading = ("--weight", "w", "--on-invalid", "drop", "--json")
@@ -175,10 +175,10 @@ def test_rows_are_physical_rows_and_dropped_ones_are_counted_beside_them(uqcli, 
     for command in ((*boundary, "--precision", "0.3"), ("bin",), (*boundary, "--recall", "0.5")):
         source = uqcli(*command, "d.csv", *reading).json["source"]
         assert {name: source[name] for name in expected} == expected, command
-    alone = {"rows": 41, "dropped": 1}  # a missing uncertainty is no reason to leave a row out
+    without_uncertainty = {"rows": 41, "dropped": 1}  # these commands do not drop rows without uncertainty
     for command in (("tce",), ("calibrate",), ("conformal",)):
         source = uqcli(*command, "d.csv", *reading).json["source"]
-        assert {name: source[name] for name in alone} == alone, command
+        assert {name: source[name] for name in without_uncertainty} == without_uncertainty, command
     assert uqcli(*boundary, "d.csv", "--precision", "0.3", *reading[:-1], "-q", "-o", "b.json").code == 0
     evaluated = uqcli("evaluate", "b.json", "d.csv", *reading).json["source"]
     assert {name: evaluated[name] for name in expected} == expected
@@ -186,13 +186,13 @@ def test_rows_are_physical_rows_and_dropped_ones_are_counted_beside_them(uqcli, 
     assert (applied["source"]["rows"], applied["source"]["dropped"]) == (40, 2)
 
 
-def test_show_says_the_constraint_and_what_is_done_to_scores(uqcli, data, tmp_path):
-    for asked, words in (
+def test_show_states_the_constraint_and_the_changes_of_scores(uqcli, data, tmp_path):
+    for options, words in (
         (("--max-selected", "5%"), "at most 5% flagged"),
         (("--max-fpr", "0.2"), "target false-positive rate <= 0.2"),
         (("--gain", "2", "--cost", "1"), "highest utility (gain=2,cost=1)"),
     ):
-        assert uqcli("boundary", data, *asked, "-q", "-o", "b.json").code == 0
+        assert uqcli("boundary", data, *options, "-q", "-o", "b.json").code == 0
         assert f"for {words}" in uqcli("show", "b.json").out.decode()
     hr = ("--precision", "0.7", "--algorithm", "hr", "-q", "-o", "b.json")
     assert uqcli("boundary", data, *hr).code == 0
@@ -207,7 +207,7 @@ def test_show_says_the_constraint_and_what_is_done_to_scores(uqcli, data, tmp_pa
     assert "the score itself" not in shown
 
 
-@pytest.mark.usefixtures("undrawn")
+@pytest.mark.usefixtures("figure_stub")
 def test_a_figure_of_several_calibrators_names_each(uqcli, data, tmp_path):
     for method in ("platt", "isotonic"):
         assert uqcli("calibrate", data, "--method", method, "-q", "-o", f"{method}.json").code == 0
@@ -218,20 +218,20 @@ def test_a_figure_of_several_calibrators_names_each(uqcli, data, tmp_path):
     assert label == "Reliability before and after calibration: platt.json; isotonic.json"
 
 
-def test_a_gate_holds_where_the_report_calls_the_promise_broken(uqcli, artifact, tmp_path):
-    gate = ("--fail-if", "promise_broken == 1", "--json")
-    for positives, negatives, broken in ((95, 5, 0), (6, 4, 0), (10, 90, 1)):
+def test_a_check_fails_exactly_if_the_target_is_missed(uqcli, artifact, tmp_path):
+    check = ("--fail-if", "promise_broken == 1", "--json")
+    for positives, negatives, missed in ((95, 5, 0), (6, 4, 0), (10, 90, 1)):
         rows = ["0.99,-1,1"] * positives + ["0.99,-1,0"] * negatives
         (tmp_path / "d.csv").write_text("\n".join(["score,uncertainty,label", *rows, ""]))
-        outcome = uqcli("evaluate", artifact, "d.csv", *gate)
-        assert outcome.code == (6 if broken else 0)
-        assert outcome.json["metrics"]["promise_broken"] == broken
+        outcome = uqcli("evaluate", artifact, "d.csv", *check)
+        assert outcome.code == (6 if missed else 0)
+        assert outcome.json["metrics"]["promise_broken"] == missed
 
 
-def test_rows_that_a_boundary_was_chosen_on_are_noticed(uqcli, artifact, data, frame):
-    said = "has the same counts here as on its calibration set"
-    assert said in uqcli("evaluate", artifact, data, "--json").json["notes"][0]
+def test_evaluation_on_the_calibration_set_gives_a_caution(uqcli, artifact, data, frame):
+    caution = "has the same counts here as on its calibration set"
+    assert caution in uqcli("evaluate", artifact, data, "--json").json["notes"][0]
     frame[:-1].write_parquet("new.parquet")
     assert not any(
-        said in note for note in uqcli("evaluate", artifact, "new.parquet", "--json").json["notes"]
+        caution in note for note in uqcli("evaluate", artifact, "new.parquet", "--json").json["notes"]
     )

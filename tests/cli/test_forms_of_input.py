@@ -1,4 +1,4 @@
-"""The same rows in key=value folders, as JSON lines, from spreadsheets: the same results, nothing lost."""
+"""Tests of input formats: key=value folders, JSON lines and spreadsheets give equal results."""
 
 import base64
 import decimal
@@ -27,7 +27,7 @@ def rows(tmp_path):
     score = random.random(600)
     frame = pl.DataFrame(
         {
-            "id": [f"{each:05d}" for each in range(600)],
+            "id": [f"{number:05d}" for number in range(600)],
             "score": score,
             "uncertainty": random.random(600),
             "label": random.random(600) < score,
@@ -45,7 +45,7 @@ def rows(tmp_path):
 
 
 @pytest.fixture
-def whole(uqcli, rows, tmp_path):
+def boundary_bytes(uqcli, rows, tmp_path):
     assert uqcli("boundary", "all.parquet", *ARGUMENTS).code == 0
     return (tmp_path / "b.json").read_bytes()
 
@@ -54,35 +54,35 @@ def whole(uqcli, rows, tmp_path):
 @pytest.mark.parametrize(
     "inputs", [["{}"], ["{}/day=*/"], ["{}/day=*/*/*.{}"], ["{}/day=2026-11-0*", "{}/day=2026-11-10"]]
 )
-def test_partitions_are_one_table(uqcli, whole, tmp_path, ending, inputs):
-    assert uqcli("boundary", *(each.format(ending, ending) for each in inputs), *ARGUMENTS).code == 0
-    assert (tmp_path / "b.json").read_bytes() == whole
+def test_partitioned_folders_are_one_table(uqcli, boundary_bytes, tmp_path, ending, inputs):
+    assert uqcli("boundary", *(pattern.format(ending, ending) for pattern in inputs), *ARGUMENTS).code == 0
+    assert (tmp_path / "b.json").read_bytes() == boundary_bytes
 
 
 @pytest.mark.parametrize("ending", ["parquet", "csv", "jsonl"])
 @pytest.mark.parametrize("output", ["o.parquet", "o.csv", "o.jsonl", "o.arrow", "o.jsonl.gz"])
-def test_keys_are_columns_that_apply_keeps(uqcli, whole, rows, tmp_path, ending, output):
+def test_folder_keys_are_columns_that_apply_keeps(uqcli, boundary_bytes, rows, tmp_path, ending, output):
     assert uqcli("apply", "b.json", ending, "-q", "-o", output).code == 0
     path = tmp_path / output
     readers = {"parquet": pl.read_parquet, "csv": pl.read_csv, "jsonl": pl.read_ndjson, "arrow": pl.read_ipc}
     content = gzip.decompress(path.read_bytes()) if output.endswith(".gz") else path.read_bytes()
-    found = readers[output.split(".")[1]](content, **({"infer_schema": False} if ".csv" in output else {}))
-    assert found.columns == ["id", "score", "uncertainty", "label", "day", "shop", "decision"]
-    assert found["day"].to_list() == [day for day in DAYS for _ in range(200)]
-    assert set(found["shop"]) == {"a b"}
-    assert found["id"].cast(pl.String).to_list() == rows["id"].to_list()
+    rows_out = readers[output.split(".")[1]](content, **({"infer_schema": False} if ".csv" in output else {}))
+    assert rows_out.columns == ["id", "score", "uncertainty", "label", "day", "shop", "decision"]
+    assert rows_out["day"].to_list() == [day for day in DAYS for _ in range(200)]
+    assert set(rows_out["shop"]) == {"a b"}
+    assert rows_out["id"].cast(pl.String).to_list() == rows["id"].to_list()
 
 
 @pytest.mark.parametrize("ending", ["parquet", "csv", "jsonl"])
-def test_keys_tell_groups_apart_and_a_files_own_column_goes_before(uqcli, rows, tmp_path, ending):
+def test_folder_keys_define_groups_and_columns_of_the_file_override_them(uqcli, rows, tmp_path, ending):
     groups = uqcli("tce", ending, "--by", "day", "--json").json["groups"]
-    assert [each["name"] for each in groups] == list(DAYS)
+    assert [group["name"] for group in groups] == list(DAYS)
     write(rows.with_columns(day=pl.lit("own")), tmp_path / "own" / "day=x" / f"d.{ending}")
     (group,) = uqcli("tce", "own", "--by", "day", "--json").json["groups"]
     assert group["name"] == "own"
 
 
-def test_null_keys_and_missing_keys(uqcli, rows, tmp_path):
+def test_null_keys_and_missing_keys_are_errors(uqcli, rows, tmp_path):
     write(rows, tmp_path / "k" / "day=__HIVE_DEFAULT_PARTITION__" / "d.parquet")
     assert uqcli("tce", "k", "--by", "day").code == 3
     dropped = uqcli("tce", "k", "parquet", "--by", "day", "--on-invalid", "drop", "--json").json
@@ -92,7 +92,7 @@ def test_null_keys_and_missing_keys(uqcli, rows, tmp_path):
     assert uqcli("apply", "nowhere.json", "parquet/models").code == 3
 
 
-def test_short_records_keep_their_keys_in_their_places(uqcli, whole, tmp_path):
+def test_short_records_keep_their_folder_keys_in_place(uqcli, boundary_bytes, tmp_path):
     path = tmp_path / "s" / "day=1,2" / "d.csv"
     path.parent.mkdir(parents=True)
     path.write_bytes(b"score,uncertainty,note\r\n0.5,0.1\r\n0.6,0.2,n\r\n")
@@ -103,7 +103,7 @@ def test_short_records_keep_their_keys_in_their_places(uqcli, whole, tmp_path):
     assert lines[2].startswith(b'0.6,0.2,n,"1,2",')
 
 
-def test_json_lines_keep_their_text(uqcli, whole, tmp_path):
+def test_json_lines_keep_their_text(uqcli, boundary_bytes, tmp_path):
     first = '{"score": 0.50, "uncertainty":"0.25", "more": {"a": [1, 2]}'
     text = f'{first}}}\r\n\n{{ }}\n{{"score":1e-1,"uncertainty":1,"x":null}}'.encode()
     (tmp_path / "d.ndjson").write_bytes(text)
@@ -111,34 +111,36 @@ def test_json_lines_keep_their_text(uqcli, whole, tmp_path):
     for reading, stdin in ((["d.ndjson"], b""), (["-", "--format", "jsonl"], text)):
         outcome = uqcli("apply", "b.json", *reading, *applying, stdin=stdin)
         assert (outcome.code, outcome.err) == (0, "")
-        one, two, three = (tmp_path / "o.jsonl").read_text().splitlines()
-        assert one.startswith(f'{first},"decision":')
-        assert two == '{"decision":null}'
-        assert json.loads(three)["x"] is None
+        first_line, second_line, third_line = (tmp_path / "o.jsonl").read_text().splitlines()
+        assert first_line.startswith(f'{first},"decision":')
+        assert second_line == '{"decision":null}'
+        assert json.loads(third_line)["x"] is None
     assert uqcli("apply", "b.json", "o.jsonl", *applying[:3], "-o", "p.jsonl").code == 2
     assert uqcli("apply", "b.json", "o.jsonl", "--overwrite", *applying[:3], "-o", "p.jsonl").code == 0
     rewritten = [json.loads(line) for line in (tmp_path / "p.jsonl").read_text().splitlines()]
     assert [row["decision"] for row in rewritten] == [
-        json.loads(each)["decision"] for each in (one, two, three)
+        json.loads(line_out)["decision"] for line_out in (first_line, second_line, third_line)
     ]
 
 
 @pytest.mark.parametrize("delimiter", [";", "\t", "|"])
 @pytest.mark.parametrize("stdin", [False, True])
-def test_a_spreadsheets_delimiter_is_recognised_and_said(uqcli, whole, rows, tmp_path, delimiter, stdin):
+def test_the_delimiter_of_a_spreadsheet_is_recognised_and_reported(
+    uqcli, boundary_bytes, rows, tmp_path, delimiter, stdin
+):
     text = rows.write_csv(separator=delimiter).encode()
     (tmp_path / "d.csv").write_bytes(text)
     reading = {"stdin": text} if stdin else {}
-    asked = ("-" if stdin else "d.csv", *ARGUMENTS[:4], "-o", "b.json", "--verbose")
-    outcome = uqcli("boundary", *asked, **reading)
+    options = ("-" if stdin else "d.csv", *ARGUMENTS[:4], "-o", "b.json", "--verbose")
+    outcome = uqcli("boundary", *options, **reading)
     name = {";": "semicolons", "\t": "tabs", "|": "bars"}[delimiter]
     assert f"is read with {name} between its fields" in outcome.out.decode()
-    assert (tmp_path / "b.json").read_bytes() == whole
+    assert (tmp_path / "b.json").read_bytes() == boundary_bytes
     applied = uqcli("apply", "b.json", "-" if stdin else "d.csv", **reading)
     assert applied.out.splitlines()[0].decode().split(delimiter)[-1] == "decision"
 
 
-def test_no_delimiter_is_guessed_where_one_is_given_or_columns_are_missing(uqcli, rows, tmp_path):
+def test_no_delimiter_is_guessed_if_one_is_given_or_columns_are_missing(uqcli, rows, tmp_path):
     rows.write_csv(tmp_path / "d.csv", separator=";")
     outcome = uqcli("tce", "d.csv", "--delimiter", ",")
     assert (outcome.code, "no column 'score'" in outcome.err) == (3, True)
@@ -146,7 +148,7 @@ def test_no_delimiter_is_guessed_where_one_is_given_or_columns_are_missing(uqcli
     assert (outcome.code, "no column 'other'" in outcome.err) == (3, True)
 
 
-def test_decimal_commas_are_refused_with_the_remedy(uqcli, tmp_path):
+def test_decimal_commas_are_refused_with_advice(uqcli, tmp_path):
     (tmp_path / "d.csv").write_text("score;label\n0,5;1\n0,25;0\n")
     outcome = uqcli("tce", "d.csv")
     assert outcome.code == 3
@@ -154,7 +156,7 @@ def test_decimal_commas_are_refused_with_the_remedy(uqcli, tmp_path):
     assert "write 0.5 for 0,5" in outcome.err
 
 
-def test_a_key_that_comes_late_is_never_there_twice(uqcli, whole, tmp_path):
+def test_a_late_key_is_never_written_twice(uqcli, boundary_bytes, tmp_path):
     record = '{"score": 0.5, "uncertainty": 0.1}\n'
     for late in (
         '{"score": 0.5, "uncertainty": 0.1, "decision": 1}\n',
@@ -170,9 +172,9 @@ def test_a_key_that_comes_late_is_never_there_twice(uqcli, whole, tmp_path):
     assert uqcli("apply", "b.json", "value.jsonl", "-q", "-o", "o.jsonl").code == 0
 
 
-def test_decimals_of_any_length_are_read_and_kept(uqcli, whole, tmp_path):
-    score = [decimal.Decimal(each) / 1000 for each in range(1000)]
-    label = [int(each > 500) for each in range(1000)]
+def test_decimals_of_any_length_are_read_and_kept(uqcli, boundary_bytes, tmp_path):
+    score = [decimal.Decimal(number) / 1000 for number in range(1000)]
+    label = [int(number > 500) for number in range(1000)]
     for digits, kind in ((38, pa.decimal128), (60, pa.decimal256)):
         columns = {"score": pa.array(score, kind(digits, 20)), "label": label, "uncertainty": [0.1] * 1000}
         pq.write_table(pa.table(columns), tmp_path / f"{digits}.parquet")
@@ -182,7 +184,7 @@ def test_decimals_of_any_length_are_read_and_kept(uqcli, whole, tmp_path):
             assert (outcome.code, outcome.err) == (0, "")
         assert pq.read_table(tmp_path / "o.parquet")["score"].to_pylist() == score
         written = pl.read_csv(tmp_path / "o.csv", infer_schema=False)["score"].to_list()
-        assert [decimal.Decimal(each) for each in written] == score
+        assert [decimal.Decimal(text) for text in written] == score
     assert (
         json.loads((tmp_path / "38.json").read_bytes())["count"]
         == (json.loads((tmp_path / "60.json").read_bytes())["count"])
@@ -198,10 +200,10 @@ FOREIGN = {
 
 
 @pytest.mark.parametrize("name", FOREIGN)
-def test_types_that_are_not_read_are_named(uqcli, whole, tmp_path, name):
-    plain = {"label": pa.array([0, 1, 1]), "uncertainty": pa.array([0.1, 0.2, 0.3])}
+def test_unsupported_types_are_named(uqcli, boundary_bytes, tmp_path, name):
+    columns = {"label": pa.array([0, 1, 1]), "uncertainty": pa.array([0.1, 0.2, 0.3])}
     for column in ("score", "other"):
-        table = pa.table({"score": pa.array([0.1, 0.2, 0.3]), **plain, column: FOREIGN[name]})
+        table = pa.table({"score": pa.array([0.1, 0.2, 0.3]), **columns, column: FOREIGN[name]})
         with pa.ipc.new_file(tmp_path / "t.arrow", table.schema) as writer:
             writer.write_table(table)
         outcome = uqcli("apply", "b.json", "t.arrow", "-q", "-o", "o.csv")
@@ -210,9 +212,11 @@ def test_types_that_are_not_read_are_named(uqcli, whole, tmp_path, name):
         assert len(outcome.err.splitlines()) == 1
 
 
-def test_parquet_that_cannot_be_read_is_not_called_cut_off(uqcli, whole, tmp_path):
-    plain = {"score": [0.1, 0.2], "uncertainty": [0.1, 0.2], "label": [0, 1]}
-    pl.DataFrame({**plain, "id": pl.Series([1, 2], dtype=pl.Int128)}).write_parquet(tmp_path / "long.parquet")
+def test_unreadable_parquet_is_not_reported_as_truncated(uqcli, boundary_bytes, tmp_path):
+    columns = {"score": [0.1, 0.2], "uncertainty": [0.1, 0.2], "label": [0, 1]}
+    pl.DataFrame({**columns, "id": pl.Series([1, 2], dtype=pl.Int128)}).write_parquet(
+        tmp_path / "long.parquet"
+    )
     outcome = uqcli("bin", "long.parquet")
     assert outcome.code == 3
     assert "64 bits" in outcome.err
@@ -224,11 +228,11 @@ def test_parquet_that_cannot_be_read_is_not_called_cut_off(uqcli, whole, tmp_pat
 
     factory = encryption.CryptoFactory(lambda _config: Keys())
     for plain_footer in (False, True):
-        how = encryption.EncryptionConfiguration(
+        settings = encryption.EncryptionConfiguration(
             footer_key="f", column_keys={"c": ["score"]}, plaintext_footer=plain_footer
         )
-        properties = factory.file_encryption_properties(encryption.KmsConnectionConfig(), how)
-        table = pa.table(plain)
+        properties = factory.file_encryption_properties(encryption.KmsConnectionConfig(), settings)
+        table = pa.table(columns)
         with pq.ParquetWriter(
             tmp_path / "e.parquet", table.schema, encryption_properties=properties
         ) as writer:
@@ -243,9 +247,9 @@ def test_parquet_that_cannot_be_read_is_not_called_cut_off(uqcli, whole, tmp_pat
 PLAIN = '"score": 0.9, "uncertainty": 0.1'
 
 
-def json_lines(path, *ends, first=PLAIN, times=1000):
-    """Records alike, and others after them."""
-    path.write_text(f"{{{first}}}\n" * times + "".join(f"{{{PLAIN}, {each}}}\n" for each in ends))
+def json_lines(path, *later, first=PLAIN, times=1000):
+    """Write equal records, and different ones after them."""
+    path.write_text(f"{{{first}}}\n" * times + "".join(f"{{{PLAIN}, {fields}}}\n" for fields in later))
 
 
 @pytest.mark.parametrize(
@@ -257,18 +261,18 @@ def json_lines(path, *ends, first=PLAIN, times=1000):
         ('"x": null', '"x": {"a": 1}'),
     ],
 )
-def test_nested_values_that_come_late_are_never_lost(uqcli, whole, tmp_path, first, late):
+def test_late_nested_values_are_never_lost(uqcli, boundary_bytes, tmp_path, first, late):
     json_lines(tmp_path / "n.jsonl", late, first=f"{PLAIN}, {first}")
     for output in ("o.parquet", "o.csv"):
         outcome = uqcli("apply", "b.json", "n.jsonl", "-q", "-o", output)
-        kept = outcome.code == 0 and "KEEP" not in late and '"null"' in late
-        assert kept or outcome.code == 3, outcome.err
+        is_kept = outcome.code == 0 and "KEEP" not in late and '"null"' in late
+        assert is_kept or outcome.code == 3, outcome.err
         assert not outcome.code or "differ from the first ones" in outcome.err
     assert uqcli("apply", "b.json", "n.jsonl", "-q", "-o", "o.jsonl").code == 0
     assert late in (tmp_path / "o.jsonl").read_text()
 
 
-def test_an_overwritten_key_leaves_the_others_as_they_are(uqcli, whole, tmp_path):
+def test_an_overwritten_key_changes_no_other(uqcli, boundary_bytes, tmp_path):
     json_lines(tmp_path / "n.jsonl", '"decision": 7, "x": {"b": 1.50, "c": []}', '"y": 1e2', times=3)
     outcome = uqcli("apply", "b.json", "n.jsonl", "-q", "--overwrite", "-o", "o.jsonl")
     assert outcome.code == 0, outcome.err
@@ -276,7 +280,7 @@ def test_an_overwritten_key_leaves_the_others_as_they_are(uqcli, whole, tmp_path
     assert json.loads(changed)["decision"] in (True, False)
     assert '{"b": 1.50, "c": []}' in changed
     assert '"y":1e2' in added.replace(" ", "")
-    assert all("decision" in json.loads(each) for each in (tmp_path / "o.jsonl").read_text().splitlines())
+    assert all("decision" in json.loads(line) for line in (tmp_path / "o.jsonl").read_text().splitlines())
 
 
 @pytest.mark.parametrize(
@@ -288,17 +292,17 @@ def test_an_overwritten_key_leaves_the_others_as_they_are(uqcli, whole, tmp_path
         ['"x": "a"', '"x": {"a": 1}'],
     ],
 )
-def test_columns_that_are_not_needed_may_hold_anything(uqcli, whole, tmp_path, records):
-    json_lines(tmp_path / "m.jsonl", *(f'"label": 1, {each}' for each in records), times=0)
+def test_unused_columns_may_contain_anything(uqcli, boundary_bytes, tmp_path, records):
+    json_lines(tmp_path / "m.jsonl", *(f'"label": 1, {fields}' for fields in records), times=0)
     assert uqcli("apply", "b.json", "m.jsonl", "-q", "-o", "o.jsonl").code == 0
-    assert all(each in (tmp_path / "o.jsonl").read_text() for each in records)
+    assert all(fields in (tmp_path / "o.jsonl").read_text() for fields in records)
     assert uqcli("evaluate", "b.json", "m.jsonl", "-q").code == 0
     outcome = uqcli("apply", "b.json", "m.jsonl", "-q", "-o", "o.csv")
     assert outcome.code == 0 or "write .jsonl" in outcome.err
 
 
 @pytest.mark.parametrize("times", [0, 1500])
-def test_a_key_that_stands_twice_in_a_record_is_refused(uqcli, whole, tmp_path, times):
+def test_a_repeated_key_in_a_record_is_refused(uqcli, boundary_bytes, tmp_path, times):
     json_lines(tmp_path / "d.jsonl", '"label": 1, "score": 0.1', times=times)
     outcome = uqcli("apply", "b.json", "d.jsonl", "-q", "-o", "o.jsonl")
     assert outcome.code == 3
@@ -307,9 +311,9 @@ def test_a_key_that_stands_twice_in_a_record_is_refused(uqcli, whole, tmp_path, 
     assert uqcli("apply", "b.json", "d.jsonl", "-q", "-o", "o.jsonl").code == 0
 
 
-def test_columns_that_json_lines_have_no_form_for(uqcli, whole, tmp_path):
-    plain = {"score": [0.9, 0.8], "uncertainty": [0.1, 0.2]}
-    pl.DataFrame({**plain, "x": [b"a", b"b"]}).write_parquet(tmp_path / "bytes.parquet")
+def test_types_without_a_json_form_are_refused(uqcli, boundary_bytes, tmp_path):
+    columns = {"score": [0.9, 0.8], "uncertainty": [0.1, 0.2]}
+    pl.DataFrame({**columns, "x": [b"a", b"b"]}).write_parquet(tmp_path / "bytes.parquet")
     outcome = uqcli("apply", "b.json", "bytes.parquet", "-q", "-o", "o.jsonl")
     assert outcome.code == 3
     assert "column 'x' holds bytes" in outcome.err
@@ -332,27 +336,29 @@ def test_one_column_may_be_score_and_uncertainty(uqcli, rows, tmp_path, ending, 
 
 
 @pytest.mark.parametrize(
-    ("text", "whole_"), [(r"\ud83d", False), (r"\udf89", False), (r"\ud83c\udf89", True)]
+    ("text", "is_whole"), [(r"\ud83d", False), (r"\udf89", False), (r"\ud83c\udf89", True)]
 )
-def test_half_a_character_is_not_made_another(uqcli, whole, tmp_path, text, whole_):
+def test_half_a_surrogate_pair_is_not_replaced(uqcli, boundary_bytes, tmp_path, text, is_whole):
     json_lines(tmp_path / "s.jsonl", f'"t": "{text}"', times=0)
     for output in ("o.csv", "o.parquet"):
-        assert uqcli("apply", "b.json", "s.jsonl", "-q", "-o", output).code == (0 if whole_ else 3)
-    if "udf89" not in text or whole_:  # a second half alone cannot be read at all
+        assert uqcli("apply", "b.json", "s.jsonl", "-q", "-o", output).code == (0 if is_whole else 3)
+    if "udf89" not in text or is_whole:  # a second half alone is unreadable
         assert uqcli("apply", "b.json", "s.jsonl", "-q", "-o", "o.jsonl").code == 0
         assert text in (tmp_path / "o.jsonl").read_text()
 
 
 @pytest.mark.parametrize("options", [(), ("--overwrite",)])
-def test_what_one_record_holds_changes_no_other(uqcli, whole, tmp_path, options):
-    """However its text is spelled: blocks would show."""
-    plain = f'{{{PLAIN},   "id":1, "id":2}}\n'
-    odd = [f'{{{PLAIN}, "note": "caf\\u00e9"}}\n', f'{{{PLAIN}, "d\\u00e9": "\\"q\\": x"}}\n']
+def test_a_record_does_not_change_the_text_of_another(uqcli, boundary_bytes, tmp_path, options):
+    """The records differ in spelling, which shows any effect of blocks."""
+    line = f'{{{PLAIN},   "id":1, "id":2}}\n'
+    odd_lines = [f'{{{PLAIN}, "note": "caf\\u00e9"}}\n', f'{{{PLAIN}, "d\\u00e9": "\\"q\\": x"}}\n']
     last = f'{{{PLAIN}, "decision": 3}}\n' if options else ""
-    (tmp_path / "m.jsonl").write_text(plain * 3 + "".join(odd) + last)
+    (tmp_path / "m.jsonl").write_text(line * 3 + "".join(odd_lines) + last)
     assert uqcli("apply", "b.json", "m.jsonl", "-q", "-o", "o.jsonl", *options).code == 0
     written = (tmp_path / "o.jsonl").read_text().splitlines()
-    for before, after in zip([plain.strip()] * 3 + [each.strip() for each in odd], written, strict=False):
+    for before, after in zip(
+        [line.strip()] * 3 + [odd_line.strip() for odd_line in odd_lines], written, strict=False
+    ):
         assert after.startswith(before[:-1])
     assert len(written) == 5 + bool(options)
 
@@ -365,14 +371,14 @@ def test_what_one_record_holds_changes_no_other(uqcli, whole, tmp_path, options)
         ([PLAIN.replace("score", r"sc\/ore"), f'{PLAIN}, "sc\\/ore": 1, "sc/ore": 2'], ("--score", "sc/ore")),
     ],
 )
-def test_keys_that_stand_twice_are_seen_however_they_are_spelled(uqcli, whole, tmp_path, records, options):
-    (tmp_path / "d.jsonl").write_text("".join(f"{{{each}}}\n" for each in records))
+def test_repeated_keys_are_recognised_in_any_spelling(uqcli, boundary_bytes, tmp_path, records, options):
+    (tmp_path / "d.jsonl").write_text("".join(f"{{{record}}}\n" for record in records))
     outcome = uqcli("apply", "b.json", "d.jsonl", "-q", "-o", "o.jsonl", *options)
     assert outcome.code == 3
     assert "twice" in outcome.err
 
 
-def test_an_added_key_is_seen_however_it_is_spelled(uqcli, whole, tmp_path):
+def test_an_added_key_is_recognised_in_any_spelling(uqcli, boundary_bytes, tmp_path):
     (tmp_path / "d.jsonl").write_text(f'{{{PLAIN}, "a\\/decision": true}}\n')
     line = ("apply", "b.json", "d.jsonl", "-q", "--prefix", "a/", "-o", "o.jsonl")
     assert uqcli(*line).code != 0
@@ -380,7 +386,7 @@ def test_an_added_key_is_seen_however_it_is_spelled(uqcli, whole, tmp_path):
     assert (tmp_path / "o.jsonl").read_text().count("decision") == 1
 
 
-def test_an_empty_key_is_a_column(uqcli, whole, tmp_path):
+def test_an_empty_key_is_a_column(uqcli, boundary_bytes, tmp_path):
     (tmp_path / "e.jsonl").write_text(f'{{{PLAIN}, "": 5}}\n')
     for output in ("o.csv", "o.jsonl", "o.parquet"):
         outcome = uqcli("apply", "b.json", "e.jsonl", "-q", "-o", output)
@@ -390,11 +396,13 @@ def test_an_empty_key_is_a_column(uqcli, whole, tmp_path):
 
 @pytest.fixture
 def times():
-    """Groups that differ in a fraction of a second, or in the offset of an hour that comes twice."""
+    """Make groups of times that differ in fractions of seconds, or in the offset of a repeated hour."""
     random = np.random.default_rng(5)
     score = random.random(300)
-    at = random.integers(0, 3, 300)
-    clock = pl.Series([[3_723_000_000_000, 3_723_000_100_000, 3_723_000_200_000][each] for each in at])
+    index = random.integers(0, 3, 300)
+    clock = pl.Series(
+        [[3_723_000_000_000, 3_723_000_100_000, 3_723_000_200_000][clock_index] for clock_index in index]
+    )
     hour = pl.Series(["2024-10-27T00:30:00", "2024-10-27T01:30:00", "2024-10-27T03:30:00"]).str.to_datetime()
     zoned = hour.dt.replace_time_zone("UTC").dt.convert_time_zone("Europe/Berlin")
     return pl.DataFrame(
@@ -402,26 +410,28 @@ def times():
             "score": score,
             "label": (random.random(300) < score).astype(np.int8),
             "time": clock.cast(pl.Time),
-            "zoned": zoned[at],
+            "zoned": zoned[index],
         }
     )
 
 
 @pytest.mark.parametrize("column", ["time", "zoned"])
-def test_groups_of_times_are_the_same_from_every_format(uqcli, tmp_path, times, column):
-    found = []
+def test_groups_of_times_are_equal_for_every_format(uqcli, tmp_path, times, column):
+    groups = []
     for ending in ("parquet", "csv", "arrow"):
         path = tmp_path / f"rows.{ending}"
         {"parquet": times.write_parquet, "csv": times.write_csv, "arrow": times.write_ipc}[ending](path)
         outcome = uqcli("tce", path, "--by", column, "--json")
         assert (outcome.code, len(outcome.json["groups"])) == (0, 3)
-        found.append(outcome.json["groups"])
-    assert found[0] == found[1] == found[2]
+        groups.append(outcome.json["groups"])
+    assert groups[0] == groups[1] == groups[2]
     for ending in ("parquet", "csv"):
-        model, rows = tmp_path / f"{ending}.json", tmp_path / f"rows.{ending}"
-        line = ("--method", "heterogeneous", "--partition", column, "-q", "-o", model)
+        rule_file, rows = tmp_path / f"{ending}.json", tmp_path / f"rows.{ending}"
+        line = ("--method", "heterogeneous", "--partition", column, "-q", "-o", rule_file)
         assert uqcli("calibrate", rows, *line).code == 0
-        assert uqcli("apply", model, tmp_path / "rows.csv", "-q", "-o", tmp_path / f"{ending}.csv").code == 0
+        assert (
+            uqcli("apply", rule_file, tmp_path / "rows.csv", "-q", "-o", tmp_path / f"{ending}.csv").code == 0
+        )
     assert (tmp_path / "parquet.csv").read_bytes() == (tmp_path / "csv.csv").read_bytes()
 
 
@@ -430,7 +440,7 @@ PATTERNS = {name: f"^{name}$" for name in ("score", "uncertainty", "label", "gro
 
 @pytest.mark.parametrize("ending", ["parquet", "csv", "jsonl", "arrow"])
 @pytest.mark.parametrize("names", [PATTERNS, {"score": "*"}, {"group": "^.*$"}], ids=["^a$", "*", "^.*$"])
-def test_names_that_look_like_patterns_are_names(uqcli, rows, tmp_path, ending, names):
+def test_column_names_that_look_like_patterns_are_names(uqcli, rows, tmp_path, ending, names):
     plain = rows.with_columns(group=pl.lit("a"))
     renamed = plain.rename(names)
     for frame, name in ((plain, "plain"), (renamed, "odd")):
@@ -447,5 +457,5 @@ def test_names_that_look_like_patterns_are_names(uqcli, rows, tmp_path, ending, 
         if line[0] != "tce" and "uncertainty" in names and line[0] == "boundary":
             options.append(f"--uncertainty={names['uncertainty']}")
         expected = uqcli(line[0], tmp_path / f"plain.{ending}", *line[1:], "--json")
-        found = uqcli(words[0], tmp_path / f"odd.{ending}", *words[1:], *options, "--json")
-        assert (found.code, found.json["metrics"]) == (0, expected.json["metrics"]), found.err
+        outcome = uqcli(words[0], tmp_path / f"odd.{ending}", *words[1:], *options, "--json")
+        assert (outcome.code, outcome.json["metrics"]) == (0, expected.json["metrics"]), outcome.err

@@ -1,4 +1,4 @@
-"""The help of each command begins with two examples, and they run."""
+"""Tests of the help of each command: it starts with two examples, and they run."""
 
 import re
 import shlex
@@ -13,7 +13,7 @@ from uqcli.cli.config import COMMANDS
 from uqcli.cli.examples import EXAMPLES, QUESTIONS
 
 SAMPLE = Path(__file__).parents[2] / "sample_data"
-MAKES = (
+SETUP_LINES = (
     "uqcli boundary holdout.csv --precision 0.9 -o boundary.json -q",
     "uqcli boundary holdout.csv --precision 0.9 --algorithm st -o old.json -q",
 )
@@ -33,52 +33,52 @@ def run(line, folder):
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
-    """What the examples read."""
-    made = tmp_path_factory.mktemp("examples")
+    """Write the files that the examples read."""
+    folder = tmp_path_factory.mktemp("examples")
     names = {"holdout": "holdout", "new": "new", "proba_holdout": "classes", "proba_new": "today"}
     for sample, name in names.items():
-        (made / f"{name}.csv").write_bytes((SAMPLE / f"digits_{sample}.csv").read_bytes())
-    pl.DataFrame({"m_1": [0.1, 0.9], "m_2": [0.2, 0.7], "m_3": [0.3, 0.8]}).write_csv(made / "ensemble.csv")
-    pl.DataFrame({"a": [1.5, 9.0], "b": [2.0, 3.0]}).write_csv(made / "beta.csv")
-    for line in MAKES:
-        assert run(line, made).returncode == 0
-    return made
+        (folder / f"{name}.csv").write_bytes((SAMPLE / f"digits_{sample}.csv").read_bytes())
+    pl.DataFrame({"m_1": [0.1, 0.9], "m_2": [0.2, 0.7], "m_3": [0.3, 0.8]}).write_csv(folder / "ensemble.csv")
+    pl.DataFrame({"a": [1.5, 9.0], "b": [2.0, 3.0]}).write_csv(folder / "beta.csv")
+    for line in SETUP_LINES:
+        assert run(line, folder).returncode == 0
+    return folder
 
 
-def test_every_command_has_two():
+def test_every_command_has_two_examples():
     assert set(EXAMPLES) == set(COMMANDS)
-    assert all(len(each) == 2 for each in EXAMPLES.values())
+    assert all(len(examples) == 2 for examples in EXAMPLES.values())
 
 
 @pytest.mark.parametrize("command", COMMANDS)
 def test_help_begins_with_its_examples(command, uqcli):
     lines = [line.strip() for line in uqcli(command, "--help").out.decode().splitlines()]
-    at = lines.index("Examples:")  # a screen of 80 columns breaks none
-    assert lines[at + 1 : at + 3] == list(EXAMPLES[command])
-    assert not any(line.startswith("╭") for line in lines[:at])
+    position = lines.index("Examples:")  # no example is longer than 80 columns
+    assert lines[position + 1 : position + 3] == list(EXAMPLES[command])
+    assert not any(line.startswith("╭") for line in lines[:position])
 
 
 @pytest.mark.parametrize("command", COMMANDS)
-def test_options_stand_in_panels(command, uqcli):
+def test_options_are_grouped_in_panels(command, uqcli):
     text = uqcli(command, "--help").out.decode()
     assert "─ Run ─" in text
     assert len(re.findall(r"^╭─ ", text, flags=re.MULTILINE)) >= 2
 
 
-LINES = [each for pair in EXAMPLES.values() for each in pair]
-OF_A_SHELL = [line for line in LINES if set(line) & set("|<>&;$")]
+LINES = [line for pair in EXAMPLES.values() for line in pair]
+SHELL_LINES = [line for line in LINES if set(line) & set("|<>&;$")]
 
 
-@pytest.mark.parametrize("line", OF_A_SHELL)
+@pytest.mark.parametrize("line", SHELL_LINES)
 def test_examples_run_in_a_shell(line, folder):
-    done = run(line, folder)
-    assert (done.returncode, done.stderr) == (0, ""), done.stdout
+    process = run(line, folder)
+    assert (process.returncode, process.stderr) == (0, ""), process.stdout
 
 
-@pytest.mark.usefixtures("undrawn", "few_draws")
-@pytest.mark.parametrize("line", [line for line in LINES if line not in OF_A_SHELL])
+@pytest.mark.usefixtures("figure_stub", "few_permutations")
+@pytest.mark.parametrize("line", [line for line in LINES if line not in SHELL_LINES])
 def test_examples_run(line, folder, uqcli, monkeypatch):
-    """In this process: a shell would find the same words."""
+    """The example runs in this process; a shell would split it into the same words."""
     monkeypatch.chdir(folder)
     program, *words = shlex.split(line)
     outcome = uqcli(*words)
@@ -86,7 +86,7 @@ def test_examples_run(line, folder, uqcli, monkeypatch):
 
 
 @pytest.mark.parametrize(("words", "most"), [(["--help"], 40), (["boundary", "--help"], 80)])
-def test_help_fits_screens_and_shows_no_types_of_python(words, most, monkeypatch, uqcli):
+def test_help_fits_the_screen_and_shows_no_python_types(words, most, monkeypatch, uqcli):
     monkeypatch.setenv("COLUMNS", "80")
     text = uqcli(*words).out.decode()
     assert len(text.splitlines()) <= most

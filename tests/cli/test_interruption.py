@@ -1,4 +1,4 @@
-"""Signals, kills and closed streams at any moment: nothing lost, nothing left, one line."""
+"""Tests of signals, kills and closed streams: nothing is lost or left, and errors are one line."""
 
 import fcntl
 import json
@@ -28,7 +28,7 @@ def start(*arguments, **options):
 
 
 def wait_for_the_program(process):
-    """Wait until the interpreter has come to the program: what a signal meets before is not ours."""
+    """Wait until the interpreter runs uqcli; uqcli cannot handle signals before that."""
     caught = 0
     while not caught >> (signal.SIGTERM - 1) & 1:
         assert process.poll() is None
@@ -36,47 +36,47 @@ def wait_for_the_program(process):
         caught = int(re.search(r"SigCgt:\s*(\w+)", status)[1], 16)
 
 
-def hidden(folder):
+def hidden_files(folder):
     return [path.name for path in folder.iterdir() if path.name.startswith(".")]
 
 
 @pytest.fixture
 def folder(tmp_path):
-    place = tmp_path / "out"
-    place.mkdir()
-    return place
+    folder = tmp_path / "out"
+    folder.mkdir()
+    return folder
 
 
-def test_what_a_killed_run_left_goes_with_the_next(single, large, folder, uqcli):
+def test_the_next_run_removes_the_temporaries_of_a_killed_run(single, large_file, folder, uqcli):
     output = folder / ("ж" * 100)
     output.write_text("old")
-    process = start("apply", single, large, "-q", "-o", output)
-    while not hidden(folder):
+    process = start("apply", single, large_file, "-q", "-o", output)
+    while not hidden_files(folder):
         time.sleep(0.01)
         assert process.poll() is None, "the run ended before it was killed"
     process.kill()
     process.communicate()
-    assert len(hidden(folder)) == 1
+    assert len(hidden_files(folder)) == 1
     assert output.read_text() == "old"
     write_bytes(str(folder / "another"), b"x")
-    assert len(hidden(folder)) == 1, "it may belong to a run on another file"
+    assert len(hidden_files(folder)) == 1, "it may belong to a run on another file"
     assert uqcli("apply", single, "fit.csv", "-q", "-o", output).code == 0
-    assert hidden(folder) == []
+    assert hidden_files(folder) == []
     assert output.read_text() == "score,label,decision\n0.9,1,true\n0.1,0,false\n"
 
 
-def test_a_living_run_keeps_its_temporary(folder):
+def test_a_run_in_progress_keeps_its_temporary(folder):
     output = folder / "o.csv"
     with open_output(str(output)) as first:
         first.write(b"first")
         write_bytes(str(output), b"second")
-        assert len(hidden(folder)) == 1
+        assert len(hidden_files(folder)) == 1
         assert output.read_bytes() == b"second"
     assert output.read_bytes() == b"first"
-    assert hidden(folder) == []
+    assert hidden_files(folder) == []
 
 
-def test_where_locks_are_not_supported_nothing_is_removed_that_may_live(folder, monkeypatch):
+def test_without_file_locks_no_temporary_is_removed(folder, monkeypatch):
     def unsupported(*_):
         raise OSError(95, "Operation not supported")
 
@@ -87,53 +87,53 @@ def test_where_locks_are_not_supported_nothing_is_removed_that_may_live(folder, 
     assert (folder / "o.csv").read_bytes() == b"first"
 
 
-def test_files_that_wait_take_their_places_only_at_a_word(folder):
+def test_queued_files_are_moved_only_at_commit(folder):
     output = folder / "o.csv"
     output.write_text("old")
-    with OutputQueue() as held, open_output(str(output), held) as stream:
+    with OutputQueue() as queue, open_output(str(output), queue) as stream:
         stream.write(b"new")
     assert output.read_text() == "old"
-    assert hidden(folder) == []
-    with OutputQueue() as held:
-        with open_output(str(output), held) as stream:
+    assert hidden_files(folder) == []
+    with OutputQueue() as queue:
+        with open_output(str(output), queue) as stream:
             stream.write(b"new")
-        write_bytes(str(output), b"another")  # what waits is not taken for a leftover
-        held.commit()
+        write_bytes(str(output), b"another")  # a queued file is not taken for a leftover
+        queue.commit()
     assert output.read_text() == "new"
-    assert hidden(folder) == []
+    assert hidden_files(folder) == []
 
 
-def test_temporaries_are_known_before_they_are_there(folder, monkeypatch):
+def test_temporaries_are_registered_before_they_are_created(folder, monkeypatch):
     create = os.open
-    seen = []
+    exists = []
 
     def interrupted(path, flags, *mode):
         descriptor = create(path, flags, *mode)
         if flags & os.O_EXCL:
-            remove_temporaries()  # as a signal would, the moment the file is there
-            seen.append(os.path.exists(path))  # noqa: PTH110
+            remove_temporaries()  # as a signal would do right after the creation
+            exists.append(os.path.exists(path))  # noqa: PTH110
             raise KeyboardInterrupt
         return descriptor
 
     monkeypatch.setattr(os, "open", interrupted)
     with pytest.raises(KeyboardInterrupt):
         write_bytes(str(folder / "o.csv"), b"x")
-    assert seen == [False]
+    assert exists == [False]
 
 
-def test_no_temporary_is_made_while_the_process_is_being_ended(folder):
+def test_no_temporary_is_created_while_the_process_ends(folder):
     writer = threading.Thread(target=write_bytes, args=(str(folder / "o.csv"), b"x"))
-    with changing:  # as by the thread that answers a signal, after it has removed what there was
+    with changing:  # held by the thread that handles a signal, after it removed the temporaries
         writer.start()
         writer.join(0.3)
-        assert hidden(folder) == []
+        assert hidden_files(folder) == []
     writer.join()
     assert (folder / "o.csv").read_bytes() == b"x"
 
 
 @pytest.mark.parametrize("number", CODES)
-def test_signals_while_the_program_starts(number, tmp_path):
-    """From the first statement of the program on: the interpreter's own start is not ours."""
+def test_signals_at_the_start_of_the_program_end_it(number, tmp_path):
+    """This holds from the first statement of uqcli on."""
     code = textwrap.dedent(
         f"""
         import os, signal, sys
@@ -142,9 +142,9 @@ def test_signals_while_the_program_starts(number, tmp_path):
         program.main()
         """
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, check=False)
-    assert done.returncode == CODES[number]
-    assert re.fullmatch(rb"error: [\w ]+; no output file was changed\n", done.stderr)
+    process = subprocess.run([sys.executable, "-c", code], capture_output=True, check=False)
+    assert process.returncode == CODES[number]
+    assert re.fullmatch(rb"error: [\w ]+; no output file was changed\n", process.stderr)
 
 
 @pytest.mark.parametrize(
@@ -158,8 +158,8 @@ def test_signals_while_the_program_starts(number, tmp_path):
         (signal.SIGXCPU, "after"),
     ],
 )
-def test_signals_around_the_rename(number, moment, folder):
-    """A run says truly what it changed, whenever it was told to stop."""
+def test_signals_around_the_rename_report_the_written_files(number, moment, folder):
+    """An interrupted run reports the files that it wrote, at any moment."""
     code = textwrap.dedent(
         f"""
         import os, signal, sys, time
@@ -181,20 +181,20 @@ def test_signals_around_the_rename(number, moment, folder):
         """
     )
     (folder / "o.csv").write_text("old")
-    done = subprocess.run([sys.executable, "-c", code], cwd=folder, capture_output=True, check=False)
-    assert done.returncode == CODES[number]
+    process = subprocess.run([sys.executable, "-c", code], cwd=folder, capture_output=True, check=False)
+    assert process.returncode == CODES[number]
     written = {
         "before": "no output file was changed",
         "after": "written before: 'o.csv'",
         "report": "written before: 'o.csv', 'r.json'",
     }[moment]
-    assert re.fullmatch(rf"error: [\w ]+; {written}\n", done.stderr.decode())
+    assert re.fullmatch(rf"error: [\w ]+; {written}\n", process.stderr.decode())
     assert ((folder / "o.csv").read_text() == "old") == (moment == "before")
     assert json.loads((folder / "r.json").read_text())["error"]["exit"] == CODES[number]
-    assert hidden(folder) == []
+    assert hidden_files(folder) == []
 
 
-def test_signals_when_the_run_is_over_change_nothing(tmp_path):
+def test_signals_after_the_end_of_the_run_change_nothing(tmp_path):
     code = textwrap.dedent(
         """
         import atexit, os, signal, sys
@@ -206,21 +206,21 @@ def test_signals_when_the_run_is_over_change_nothing(tmp_path):
         main()
         """
     )
-    done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, check=False)
-    assert (done.returncode, done.stderr) == (0, b"")
+    process = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, check=False)
+    assert (process.returncode, process.stderr) == (0, b"")
     assert (tmp_path / "o.csv").read_text().count("\n") == 10
 
 
-def test_signals_at_random_moments(single, tmp_path, folder):
-    """Whatever the moment: the promised code, at most one line, the old file or the new one."""
+def test_signals_at_random_moments_leave_the_old_or_the_new_file(single, tmp_path, folder):
+    """At any moment: the documented exit code, at most one line, the old or the new file."""
     rows = tmp_path / "rows.csv"
     pl.DataFrame({"score": np.random.default_rng(1).random(200_000)}).write_csv(rows)
     output = folder / "o.csv"
     subprocess.run([*PROGRAM, "apply", single, rows, "-q", "-o", output], check=True)
-    whole = output.read_bytes()
+    expected = output.read_bytes()
     random = np.random.default_rng(5)
     codes = []
-    for number in [*CODES] * 2:  # thousands of moments are met in make faults
+    for number in [*CODES] * 2:  # make faults tests thousands of moments
         output.write_text("old")
         process = start("apply", single, rows, "-q", "-o", output)
         wait_for_the_program(process)
@@ -231,14 +231,14 @@ def test_signals_at_random_moments(single, tmp_path, folder):
         assert process.returncode in (0, CODES[number])
         assert len(errors.splitlines()) == (1 if process.returncode else 0), errors
         content = output.read_bytes()
-        assert content in (b"old", whole)
-        assert process.returncode or content == whole
+        assert content in (b"old", expected)
+        assert process.returncode or content == expected
         assert b"no output file was changed" not in errors or content == b"old"
-        assert hidden(folder) == []
+        assert hidden_files(folder) == []
     assert any(code in CODES.values() for code in codes)
 
 
-def closed(*numbers):
+def closing(*numbers):
     def close():
         for number in numbers:
             os.close(number)
@@ -258,8 +258,8 @@ ROWS = {
 @pytest.mark.parametrize(
     ("command", "numbers"), [*((command, (1,)) for command in ROWS), ("apply", (0, 1)), ("JSON", (0, 1))]
 )
-def test_results_to_a_closed_standard_output(single, command, numbers):
-    process = start(*ROWS[command], preexec_fn=closed(*numbers))
+def test_results_to_a_closed_standard_output_are_an_error(single, command, numbers):
+    process = start(*ROWS[command], preexec_fn=closing(*numbers))
     _, errors = process.communicate(timeout=60)
     assert process.returncode == 3
     assert errors == b"error: standard output is closed; expected a place for the results; give -o FILE\n"
@@ -268,23 +268,23 @@ def test_results_to_a_closed_standard_output(single, command, numbers):
 @pytest.mark.parametrize("numbers", [(0,), (1,), (2,), (0, 1, 2)], ids=str)
 def test_closed_streams_do_not_end_up_in_files(single, tmp_path, numbers):
     output = tmp_path / "o.parquet"
-    process = start("apply", single, "fit.csv", "-o", output, preexec_fn=closed(*numbers))
+    process = start("apply", single, "fit.csv", "-o", output, preexec_fn=closing(*numbers))
     process.communicate(timeout=60)
     assert process.returncode == 0
     assert pl.read_parquet(output)["decision"].to_list() == [True, False]
-    if 2 in numbers:  # the error has no place to go
-        process = start("apply", single, "nowhere.csv", "-o", output, preexec_fn=closed(*numbers))
+    if 2 in numbers:  # the error message is lost
+        process = start("apply", single, "nowhere.csv", "-o", output, preexec_fn=closing(*numbers))
         process.communicate(timeout=60)
         assert process.returncode == 3
         assert pl.read_parquet(output)["decision"].to_list() == [True, False]
-    if 1 in numbers:  # nor has the table
-        shown = start("show", single, preexec_fn=closed(*numbers))
+    if 1 in numbers:  # the table is also lost
+        shown = start("show", single, preexec_fn=closing(*numbers))
         shown.communicate(timeout=60)
         assert shown.returncode == 0
 
 
-def test_several_writers_of_one_output(single, tmp_path, folder):
-    """Eight of them, and some of them killed, are met in make faults."""
+def test_concurrent_writers_of_one_output_leave_a_complete_file(single, tmp_path, folder):
+    """``make faults`` tests eight writers, some of them killed."""
     output = folder / "o.csv"
     rows = tmp_path / "rows.csv"
     pl.DataFrame({"score": np.random.default_rng(1).random(50_000)}).write_csv(rows)
@@ -292,5 +292,5 @@ def test_several_writers_of_one_output(single, tmp_path, folder):
     for process in processes:
         _, errors = process.communicate(timeout=120)
         assert (process.returncode, errors) == (0, b"")
-    assert hidden(folder) == []
+    assert hidden_files(folder) == []
     assert len(output.read_bytes().splitlines()) == 50_001

@@ -1,4 +1,4 @@
-"""Numbers that are too large to work with are refused at once, not after minutes or gigabytes."""
+"""Tests of limits: too large numbers are refused at once, before they cost time or memory."""
 
 import json
 import time
@@ -38,7 +38,7 @@ EXACT_NUMBERS = {
 
 @pytest.mark.usefixtures("artifact", "data")
 @pytest.mark.parametrize("number", EXACT_NUMBERS)
-def test_no_exact_number_is_expanded_before_it_is_bounded(uqcli, number):
+def test_exact_numbers_are_bounded_before_they_are_expanded(uqcli, number):
     start = time.perf_counter()
     outcome = uqcli(*EXACT_NUMBERS[number])
     assert outcome.code == 2
@@ -46,7 +46,7 @@ def test_no_exact_number_is_expanded_before_it_is_bounded(uqcli, number):
     assert time.perf_counter() - start < 5
 
 
-def test_a_configured_number_of_many_digits(uqcli, data, tmp_path):
+def test_a_configured_number_of_many_digits_is_refused(uqcli, data, tmp_path):
     (tmp_path / "uqcli.toml").write_text(f"[simulate]\nrows = {'9' * 5000}\n")
     outcome = uqcli("simulate", "posterior")
     assert outcome.code == 2
@@ -54,7 +54,7 @@ def test_a_configured_number_of_many_digits(uqcli, data, tmp_path):
 
 
 @pytest.mark.parametrize("value", [TINY, "0." + "1" * 10_000_000])
-def test_alphas_inside_an_artifact(uqcli, data, tmp_path, value):
+def test_alphas_of_a_rule_file_are_bounded(uqcli, data, tmp_path, value):
     path = tmp_path / "sets.json"
     assert uqcli("conformal", data, "--mode", "label-conditional", "-o", path, "-q").code == 0
     content = json.loads(path.read_text())
@@ -65,7 +65,7 @@ def test_alphas_inside_an_artifact(uqcli, data, tmp_path, value):
     assert time.perf_counter() - start < 5
 
 
-def test_decimals():
+def test_decimals_are_exact_and_bounded():
     assert decimal("x", "+1.50e-2") == Fraction(15, 1000)
     assert decimal("x", ".5", above=0, at_most=1) == Fraction(1, 2)
     for text in ("1/2", "nan", "inf", "-0", "1_0", " 1", "", ".", "e1", "1e", "٣", "1e100", "1" * 31):
@@ -104,16 +104,16 @@ TOO_MANY_BINS = [
 
 
 @pytest.mark.usefixtures("data")
-@pytest.mark.parametrize("arguments", TOO_MANY_BINS, ids=lambda each: " ".join(each)[:60])
-def test_bins_are_bounded_everywhere(uqcli, arguments):
-    command, *options = arguments
+@pytest.mark.parametrize("words", TOO_MANY_BINS, ids=lambda words: " ".join(words)[:60])
+def test_numbers_of_bins_are_bounded_in_every_command(uqcli, words):
+    command, *options = words
     outcome = uqcli(command, "data.parquet", *options)
     assert outcome.code == 2, outcome.err
     assert len(outcome.err) < 500
     assert len(outcome.err.splitlines()) == 1
 
 
-def test_a_grid_of_too_many_cells(uqcli, data):
+def test_a_grid_of_too_many_cells_is_refused(uqcli, data):
     for command in (("bin",), ("boundary", "--precision", "0.5")):
         bins = ("--uncertainty-bins", "5000", "--score-bins", "500000")
         outcome = uqcli(command[0], data, *command[1:], *bins)
@@ -126,7 +126,7 @@ def test_rows_to_simulate_are_bounded(uqcli, rows):
     assert uqcli("simulate", "gaussian", "--rows", rows).code == 2
 
 
-def test_python_bounds_bins_too():
+def test_the_api_also_bounds_numbers_of_bins():
     score, label = np.array([0.1, 0.4, 0.6, 0.9]), np.array([0, 1, 0, 1])
     with pytest.raises(UsageError):
         find_boundary(score, label, precision="0.6", score_bins=defaults.MOST_BINS + 1)
@@ -147,7 +147,7 @@ def test_python_bounds_bins_too():
     assert size("--n-bins", str(defaults.MOST_BINS)) == check_size("bins", defaults.MOST_BINS)
 
 
-def test_memory_of_ew_dpmt_is_said_beforehand(uqcli, data, tmp_path, monkeypatch):
+def test_the_memory_of_ew_dpmt_is_checked_beforehand(uqcli, data, tmp_path, monkeypatch):
     bins = ("--uncertainty-bins", "1000", "--score-bins", "1000", "--precision", "0.5")
     outcome = uqcli("boundary", data, *bins, "--algorithm", "ew-dpmt")
     assert outcome.code == 3
@@ -163,5 +163,5 @@ def test_memory_of_ew_dpmt_is_said_beforehand(uqcli, data, tmp_path, monkeypatch
     assert "ew-dpmt does not apply: it needs a table of " in str(several.json["notes"])
 
 
-def test_what_fits_is_not_refused():
+def test_the_largest_allowed_numbers_are_accepted():
     assert run(["simulate", "gaussian", "--rows", "0", "--seed", str(defaults.MOST_SEED)]) == 0

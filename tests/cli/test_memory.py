@@ -1,4 +1,4 @@
-"""Jobs that keep rows are refused before they begin where the machine cannot hold them."""
+"""Tests of the memory check: jobs that keep rows are refused before they start if memory is short."""
 
 import sys
 
@@ -51,61 +51,61 @@ def rows(tmp_path):
     return frame
 
 
-def large(monkeypatch, rows):
-    """Files that seem to hold so many rows, on a machine with 8 GiB."""
+def set_large_files(monkeypatch, rows):
+    """Pretend that files have this many rows, on a machine with 8 GiB of memory."""
     monkeypatch.setattr(memory, "available_bytes", lambda: 8 << 30)
     monkeypatch.setattr(local.LocalEngine, "expected", lambda *_: Expected(rows=rows, classes=2))
 
 
-def asked(arguments, name):
-    return [each.replace("{}", name) for each in arguments]
+def arguments_for(arguments, name):
+    return [argument.replace("{}", name) for argument in arguments]
 
 
 @pytest.mark.parametrize("job", KEEPING)
-def test_what_cannot_be_held_is_refused_with_what_would_work(uqcli, rows, monkeypatch, job):
-    arguments, instead = KEEPING[job]
-    assert uqcli(*asked(arguments, "d.parquet"), "-q").code in (0, 4)
-    large(monkeypatch, 10**9)
-    outcome = uqcli(*asked(arguments, "d.parquet"), "-q")
+def test_too_many_kept_rows_are_refused_with_advice(uqcli, rows, monkeypatch, job):
+    arguments, advice = KEEPING[job]
+    assert uqcli(*arguments_for(arguments, "d.parquet"), "-q").code in (0, 4)
+    set_large_files(monkeypatch, 10**9)
+    outcome = uqcli(*arguments_for(arguments, "d.parquet"), "-q")
     assert outcome.code == 3
     assert "GiB of memory are free" in outcome.err
-    assert instead in outcome.err
+    assert advice in outcome.err
 
 
 @pytest.mark.parametrize("job", STREAMING)
-def test_what_does_not_grow_is_never_refused(uqcli, rows, monkeypatch, job):
-    large(monkeypatch, 10**12)
-    assert uqcli(*asked(STREAMING[job], "d.parquet"), "-q").code == 0
+def test_jobs_of_constant_memory_are_never_refused(uqcli, rows, monkeypatch, job):
+    set_large_files(monkeypatch, 10**12)
+    assert uqcli(*arguments_for(STREAMING[job], "d.parquet"), "-q").code == 0
 
 
-def test_few_distinct_scores_are_no_reason_to_refuse(uqcli, rows, tmp_path, monkeypatch):
+def test_few_distinct_scores_are_not_refused(uqcli, rows, tmp_path, monkeypatch):
     rows.with_columns(pl.col("score").round(3)).write_parquet(tmp_path / "d.parquet")
-    large(monkeypatch, 10**9)
+    set_large_files(monkeypatch, 10**9)
     arguments, _ = KEEPING["boundary every score"]
-    assert uqcli(*asked(arguments, "d.parquet"), "-q").code == 0
+    assert uqcli(*arguments_for(arguments, "d.parquet"), "-q").code == 0
 
 
 @pytest.mark.parametrize("ending", ["parquet", "csv", "jsonl"])
-def test_rows_are_told_beforehand(uqcli, rows, monkeypatch, ending):
+def test_rows_are_estimated_beforehand(uqcli, rows, monkeypatch, ending):
     expected = []
     monkeypatch.setattr(memory, "available_bytes", lambda: 8 << 30)
-    monkeypatch.setattr(memory, "needed_bytes", lambda each, _: expected.append(each.rows) or 0)
+    monkeypatch.setattr(memory, "needed_bytes", lambda need, _: expected.append(need.rows) or 0)
     assert uqcli("calibrate", f"d.{ending}", "--method", "mist", "-q").code == 0
     assert expected[0] == pytest.approx(ROWS, rel=0.02)
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="reads what Linux tells of its memory")
-def test_the_least_of_what_is_left_counts(tmp_path, monkeypatch):
+def test_available_memory_is_the_smallest_limit(tmp_path, monkeypatch):
     assert machine.available_bytes() > 0
     group = tmp_path / "group"
     group.mkdir()
     monkeypatch.setattr(machine, "_GROUP", group)
-    whole = machine.available_bytes()
+    unlimited = machine.available_bytes()
     (group / "memory.max").write_text("1000000\n")
     (group / "memory.current").write_text("400000\n")
     (group / "memory.stat").write_text("anon 5\ninactive_file 100000\n")
     assert machine.available_bytes() == 700_000
     (group / "memory.max").write_text("max\n")
-    assert machine.available_bytes() == pytest.approx(whole, rel=0.5)
+    assert machine.available_bytes() == pytest.approx(unlimited, rel=0.5)
     monkeypatch.setattr(machine, "_MEMORY", tmp_path / "none")
     assert machine.available_bytes() is None

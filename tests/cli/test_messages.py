@@ -1,4 +1,4 @@
-"""Messages that name what is wrong, not what lies near it."""
+"""Tests of error messages: they name the cause."""
 
 import gzip
 import os
@@ -14,7 +14,7 @@ ROWS = "0.1,0.2,1\n0.3,0.2,0\n"
 
 
 @pytest.mark.parametrize(
-    ("content", "said"),
+    ("content", "message"),
     [
         ((HEADER + ROWS).encode("utf-16-le"), "NUL bytes"),
         ((HEADER + ROWS).encode("utf-16"), "iconv -f utf-16"),
@@ -24,17 +24,17 @@ ROWS = "0.1,0.2,1\n0.3,0.2,0\n"
         ((HEADER + ROWS + "x" * 5000 + ",1,1\n").encode(), "first 'xxxx"),
     ],
 )
-def test_what_is_no_csv(uqcli, tmp_path, content, said):
+def test_input_that_is_no_csv_is_named(uqcli, tmp_path, content, message):
     (tmp_path / "d.csv").write_bytes(content)
     outcome = uqcli("tce", "d.csv")
     assert outcome.code == 3
-    assert said in outcome.err
+    assert message in outcome.err
     assert "quote" not in outcome.err
     assert len(outcome.err) < 300
 
 
 @pytest.mark.parametrize("value", ['["a", "b"]', '["score"]', "{ a = 1 }"])
-def test_a_list_where_one_value_is_due(uqcli, data, tmp_path, value):
+def test_a_list_instead_of_one_value_is_an_error(uqcli, data, tmp_path, value):
     for text in (
         f"[tce]\nscore = {value}\n",
         f"score = {value}\n" if "{" not in value else f"[tce]\nlabel = {value}",
@@ -46,7 +46,7 @@ def test_a_list_where_one_value_is_due(uqcli, data, tmp_path, value):
 
 
 @pytest.mark.parametrize("name", ["rows.json", "rows.JSON.gz", "rows.xlsx", "rows.zip", "rows.html"])
-def test_rows_are_not_written_under_the_name_of_something_else(uqcli, data, artifact, tmp_path, name):
+def test_rows_are_not_written_to_endings_of_other_formats(uqcli, data, artifact, tmp_path, name):
     for line in (
         ("apply", artifact, data),
         ("simulate", "posterior", "--rows", "5"),
@@ -62,19 +62,19 @@ def test_rows_are_not_written_under_the_name_of_something_else(uqcli, data, arti
 
 
 @pytest.mark.parametrize("format_", ["csv", "parquet"])
-def test_no_room_for_a_copy_is_not_the_streams_fault(data, data_csv, tmp_path, format_):
-    given = (data if format_ == "parquet" else data_csv).read_bytes()
-    for room, place in ((1000, tmp_path), (None, "/proc/none")):
+def test_a_failed_copy_of_the_stream_names_its_cause(data, data_csv, tmp_path, format_):
+    content = (data if format_ == "parquet" else data_csv).read_bytes()
+    for file_size, folder in ((1000, tmp_path), (None, "/proc/none")):
         program = (
             "import tempfile, sys; tempfile.tempdir = sys.argv.pop(1)\n"
             "from uqcli.__main__ import main; main()"
         )
-        done = subprocess.run(
+        process = subprocess.run(
             [
                 PROGRAM[0],
                 "-c",
                 program,
-                str(place),
+                str(folder),
                 "calibrate",
                 "-",
                 "--method",
@@ -82,13 +82,15 @@ def test_no_room_for_a_copy_is_not_the_streams_fault(data, data_csv, tmp_path, f
                 "--format",
                 format_,
             ],
-            input=given,
+            input=content,
             capture_output=True,
             check=False,
-            preexec_fn=lambda room=room: room and resource.setrlimit(resource.RLIMIT_FSIZE, (room, room)),
+            preexec_fn=lambda file_size=file_size: (
+                file_size and resource.setrlimit(resource.RLIMIT_FSIZE, (file_size, file_size))
+            ),
             env={**os.environ, **NO_BYTECODE},
         )
-        assert done.returncode == 3
-        assert b"cannot copy the input to" in done.stderr
-        assert b"TMPDIR" in done.stderr
-        assert len(done.stderr.splitlines()) == 1
+        assert process.returncode == 3
+        assert b"cannot copy the input to" in process.stderr
+        assert b"TMPDIR" in process.stderr
+        assert len(process.stderr.splitlines()) == 1

@@ -1,4 +1,4 @@
-"""Names from data are shown as they are, wherever they are shown: nothing in them acts."""
+"""Tests of names from data: they are shown as they are, and control characters are escaped."""
 
 import html
 import io
@@ -21,13 +21,13 @@ from uqcli.reports.prometheus import to_prometheus
 from uqcli.reports.render import to_html, to_markdown, to_terminal
 from uqcli.visible import visible
 
-SEEN = (
+HARMLESS_NAMES = (
     "region[/eu]", "price [eur]", "[bold]x[/bold]", "[/]", ":smile:", "<script>alert(1)</script>",
     "a&amp;b", "*stars* and _lines_", "[x](http://e.vil)", "`code`", "a|b", "~~struck~~", "$x^2$",
     "mean_size", "back\\slash", "two  blanks", "naïve Ω 🎉 👩‍👩‍👧", "שלום", "{curly}", "#head",
     "- item", "1. item", "",
 )  # fmt: skip
-ACTING = {
+ACTIVE_NAMES = {
     "\x1b[2J\x1b[31mred": "\\x1b[2J\\x1b[31mred",
     "bell\x07": "bell\\x07",
     "two\nlines": "two\\nlines",
@@ -40,17 +40,21 @@ ACTING = {
     "mark\ufeff": "mark\\ufeff",
     "none\uffff": "none\\uffff",
 }
-NAMES = {**{name: name for name in SEEN}, **ACTING}
+NAMES = {**{name: name for name in HARMLESS_NAMES}, **ACTIVE_NAMES}
 
 
-def acting(text):
-    return [each for each in text if unicodedata.category(each) in ("Cc", "Cf") and each not in "\n\u200d"]
+def control_characters(text):
+    return [
+        character
+        for character in text
+        if unicodedata.category(character) in ("Cc", "Cf") and character not in "\n\u200d"
+    ]
 
 
 def parquet_bytes(frame):
-    out = io.BytesIO()
-    frame.write_parquet(out)
-    return out.getvalue()
+    buffer = io.BytesIO()
+    frame.write_parquet(buffer)
+    return buffer.getvalue()
 
 
 def page(name):
@@ -59,24 +63,24 @@ def page(name):
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_terminal(name, capsys):
+def test_names_on_the_terminal_are_visible(name, capsys):
     import sys
 
     to_terminal(page(name), sys.stdout, verbose=True)
-    out = capsys.readouterr().out
+    output = capsys.readouterr().out
     shown = NAMES[name]
     assert visible(name) == shown
-    assert not acting(out)
-    assert out.startswith(f"{shown}\n")
-    for place in (rf"group *{re.escape(shown)} *$", rf"^{re.escape(shown)} *{re.escape(shown)} *$"):
-        assert re.search(place, out, re.MULTILINE), out
-    assert f"About {shown}.\n" in out
+    assert not control_characters(output)
+    assert output.startswith(f"{shown}\n")
+    for pattern in (rf"group *{re.escape(shown)} *$", rf"^{re.escape(shown)} *{re.escape(shown)} *$"):
+        assert re.search(pattern, output, re.MULTILINE), output
+    assert f"About {shown}.\n" in output
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_html_page(name):
+def test_names_on_html_pages_are_escaped(name):
     text = to_html(page(name))
-    assert not acting(text)
+    assert not control_characters(text)
     cells = [html.unescape(cell) for cell in re.findall(r"<t[dh][^>]*>(.*?)</t[dh]>", text)]
     assert cells == ["group", NAMES[name], NAMES[name], NAMES[name], "plain", "1"]
     assert html.unescape(re.search("<h1>(.*?)</h1>", text)[1]) == NAMES[name]
@@ -84,9 +88,9 @@ def test_html_page(name):
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_markdown_page(name):
+def test_names_on_markdown_pages_are_escaped(name):
     text = to_markdown(page(name))
-    assert not acting(text)
+    assert not control_characters(text)
     title, *lines = [line for line in text.splitlines() if line]
     shown = re.sub(r"\\([!-/:-@\[-`{-~])", r"\1", title.removeprefix("# "))
     assert shown == NAMES[name]
@@ -97,13 +101,13 @@ def test_markdown_page(name):
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_junit(name):
+def test_names_in_junit_reports_are_visible(name):
     gate = Gate(path=name, operator="<", value=1.0, text=f"{name} < 1")
     claims = [Claim(name=name, kept=kept, said=name) for kept in (True, False, None)]
     document = Document(title=name, tables=(), claims=claims)
     failure = Failure(command=name, exit_code=3, found=name)
     text = to_junit("tce", document, [JudgedGate(gate=gate, artifact=name, actual=0.5)], failure)
-    assert not acting(text)
+    assert not control_characters(text)
     (suite,) = JUnitXml.fromstring(text.encode())
     shown = NAMES[name]
     assert [case.name for case in suite] == [
@@ -111,31 +115,31 @@ def test_junit(name):
         *[shown] * 3,
         "result",
     ]
-    said = [[each.message for each in case.result] for case in suite]
-    assert said[1:] == [[], [shown], [shown], [shown]]
+    messages = [[result.message for result in case.result] for case in suite]
+    assert messages[1:] == [[], [shown], [shown], [shown]]
     assert (suite.tests, suite.failures, suite.skipped, suite.errors) == (5, 3, 0, 1)
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_reports_of_a_failure(name):
+def test_names_in_failure_reports_are_visible(name):
     failure = Failure(command=name, exit_code=3, found=name)
     shown = NAMES[name]
-    made = {form: failed_report(failure, f".{form}") for form in ("json", "xml", "prom", "md", "html")}
-    assert not any(map(acting, made.values()))
-    assert json.loads(made["json"])["error"]["found"] == name
-    ((case,),) = JUnitXml.fromstring(made["xml"].encode())
-    assert [each.message for each in case.result] == [shown]
-    ((sample,),) = [each.samples for each in text_string_to_metric_families(made["prom"])]
+    reports = {form: failed_report(failure, f".{form}") for form in ("json", "xml", "prom", "md", "html")}
+    assert not any(map(control_characters, reports.values()))
+    assert json.loads(reports["json"])["error"]["found"] == name
+    ((case,),) = JUnitXml.fromstring(reports["xml"].encode())
+    assert [result.message for result in case.result] == [shown]
+    ((sample,),) = [family.samples for family in text_string_to_metric_families(reports["prom"])]
     assert (sample.labels, sample.value) == ({"command": shown}, 0)
-    assert f": {html.escape(shown)}</p>" in made["html"]
-    assert not re.search(r"(?<!\\)<script", made["md"])
-    assert "<script" not in made["html"]
+    assert f": {html.escape(shown)}</p>" in reports["html"]
+    assert not re.search(r"(?<!\\)<script", reports["md"])
+    assert "<script" not in reports["html"]
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_prometheus(name):
+def test_names_in_prometheus_files_are_labels(name):
     text = to_prometheus("evaluate", {name: {"by_class": {name: {"ece": 0.5}}}, "other": {"by_class": {}}})
-    assert not acting(text)
+    assert not control_characters(text)
     (family,) = text_string_to_metric_families(text)
     (sample,) = family.samples
     artifact = {"artifact": NAMES[name]} if name else {}
@@ -144,7 +148,7 @@ def test_prometheus(name):
         {**artifact, "class": NAMES[name]},
         0.5,
     )
-    unknown = to_prometheus("evaluate", {"": {name: {"x": 1}}})  # names of metrics are names of ours
+    unknown = to_prometheus("evaluate", {"": {name: {"x": 1}}})  # uqcli chooses the names of metrics
     assert re.fullmatch(r"uqcli_evaluate_\w* 1", unknown.splitlines()[-1], flags=re.ASCII)
 
 
@@ -156,12 +160,12 @@ def test_numbers_and_dashes_stay_readable_in_markdown():
     assert "\\" not in text
 
 
-def test_a_paragraph_begins_nothing():
+def test_a_paragraph_starts_no_markdown_block():
     for name, expected in (("#head", "\\#head"), ("- item", "\\- item"), ("1. item", "1\\. item")):
         assert f"\n{expected}\n" in to_markdown(Document(title="x", tables=(), notes=[name]))
 
 
-def test_errors_are_one_line_of_what_is_there():
+def test_errors_are_one_line_with_visible_characters():
     error = str(DataError("no column 'a  b\x1b[31m\tc\u202e' in\n  'x.csv'", expected="one of y\n"))
     assert error == "no column 'a  b\\x1b[31m\\tc\\u202e' in 'x.csv'; expected one of y"
     assert str(GateError(["gate: x\x1b > 1 holds", "gate: y"])) == "gate: x\\x1b > 1 holds\ngate: y"
@@ -169,29 +173,29 @@ def test_errors_are_one_line_of_what_is_there():
 
 @pytest.fixture
 def grouped(tmp_path):
-    """Rows in groups of awkward names."""
-    names = [*SEEN[:-1], *ACTING]
+    """Make rows in groups with awkward names."""
+    names = [*HARMLESS_NAMES[:-1], *ACTIVE_NAMES]
     frame = sample_frame(60 * len(names))
     return frame.with_columns(
         pl.Series("region[/eu] \x1b[31m", [names[row % len(names)] for row in range(frame.height)])
     )
 
 
-def test_figures_show_groups(uqcli, grouped, tmp_path):
+def test_figures_show_visible_group_names(uqcli, grouped, tmp_path):
     grouped.write_parquet(tmp_path / "g.parquet")
     assert uqcli("tce", "g.parquet", "--by", "region[/eu] \x1b[31m", "-q", "--plot", "f.svg").code == 0
-    assert not acting((tmp_path / "f.svg").read_text())
+    assert not control_characters((tmp_path / "f.svg").read_text())
 
 
-@pytest.mark.usefixtures("undrawn")
-def test_commands_show_groups(uqcli, grouped, tmp_path):
+@pytest.mark.usefixtures("figure_stub")
+def test_commands_show_visible_group_names(uqcli, grouped, tmp_path):
     grouped.write_parquet(tmp_path / "g.parquet")
     pages = [f"page.{ending}" for ending in ("html", "md", "json")]
     reports = [word for page in pages for word in ("--report", page)]
     outcome = uqcli("tce", "g.parquet", "--by", "region[/eu] \x1b[31m", "--verbose", *reports)
     assert outcome.code == 0, outcome.err
-    out = outcome.out.decode()
-    assert not acting(out + "".join((tmp_path / page).read_text() for page in pages))
+    output = outcome.out.decode()
+    assert not control_characters(output + "".join((tmp_path / page).read_text() for page in pages))
     for name in (
         "region[/eu]",
         "price [eur]",
@@ -201,19 +205,19 @@ def test_commands_show_groups(uqcli, grouped, tmp_path):
         "\\x1b[2J",
         "two\\nlin",
     ):
-        assert name in out
+        assert name in output
     groups = json.loads((tmp_path / "page.json").read_text())["groups"]
-    assert {group["group"] for group in groups} == {*SEEN[:-1], *ACTING}
+    assert {group["group"] for group in groups} == {*HARMLESS_NAMES[:-1], *ACTIVE_NAMES}
 
 
-def test_columns_classes_and_files_of_such_names(uqcli, grouped, tmp_path):
+def test_awkward_names_of_columns_classes_and_files_are_visible(uqcli, grouped, tmp_path):
     awkward = "s[/core] :smile: \x1b[31m"
     path = tmp_path / "[bold]rows.parquet"
     path.write_bytes(parquet_bytes(grouped.rename({"score": awkward})))
-    for more in ((), ("--score", awkward)):
-        outcome = uqcli("boundary", path, "--precision", "0.5", *more, "-o", tmp_path / "[red]b.json")
-        assert outcome.code == (0 if more else 3), outcome.err
-        assert not acting(outcome.out.decode() + outcome.err)
+    for options in ((), ("--score", awkward)):
+        outcome = uqcli("boundary", path, "--precision", "0.5", *options, "-o", tmp_path / "[red]b.json")
+        assert outcome.code == (0 if options else 3), outcome.err
+        assert not control_characters(outcome.out.decode() + outcome.err)
     evaluated = uqcli("evaluate", tmp_path / "[red]b.json", path)
     assert b"[red]b.json" in evaluated.out
     outcome = uqcli("boundary", path, "--precision", "0.5")
@@ -224,4 +228,4 @@ def test_columns_classes_and_files_of_such_names(uqcli, grouped, tmp_path):
     assert shown.code == 0, shown.err
     assert b"[/x]" in shown.out
     assert b"\\x1b[1m" in shown.out
-    assert not acting(shown.out.decode())
+    assert not control_characters(shown.out.decode())

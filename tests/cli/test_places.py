@@ -1,4 +1,4 @@
-"""What is read and what is written: no place is both, streams are read once, names may be any."""
+"""Tests of inputs and outputs: no file is both, streams are read once, and any name is allowed."""
 
 import hashlib
 import json
@@ -20,8 +20,8 @@ def name_of(case):
     return getattr(case, "name", None)
 
 
-def refused(outcome, *untouched):
-    """Exit 2 with one line, and files as they were."""
+def assert_refused(outcome, *untouched):
+    """Require exit code 2 with one line, and unchanged files."""
     assert outcome.code == 2, outcome.err
     assert len(outcome.err.splitlines()) == 1
     assert outcome.out == b""
@@ -29,28 +29,30 @@ def refused(outcome, *untouched):
         assert path.read_bytes() == content
 
 
-@pytest.mark.parametrize("way", ["name", "directory", "glob", "symlink", "hard link", "link to the output"])
+@pytest.mark.parametrize(
+    "reference", ["name", "directory", "glob", "symlink", "hard link", "link to the output"]
+)
 @pytest.mark.parametrize("case", [case for case in WRITE if case.reads_data], ids=name_of)
-def test_an_input_is_not_an_output_whatever_its_name(uqcli, case, way, data, artifact, tmp_path):
+def test_an_input_is_not_an_output_under_any_name(uqcli, case, reference, data, artifact, tmp_path):
     folder = tmp_path / "folder"
     folder.mkdir()
     file = data.rename(folder / "a.parquet")
     content = file.read_bytes()
-    given, output = file, folder / "." / "a.parquet"
-    if way == "directory":
-        given = folder
-    elif way == "glob":
-        given = folder / "*.par*"
-    elif way == "symlink":
-        given = tmp_path / "link.parquet"
-        given.symlink_to(file)
-    elif way == "hard link":
-        given = tmp_path / "link.parquet"
-        os.link(file, given)
-    elif way == "link to the output":
+    inputs, output = file, folder / "." / "a.parquet"
+    if reference == "directory":
+        inputs = folder
+    elif reference == "glob":
+        inputs = folder / "*.par*"
+    elif reference == "symlink":
+        inputs = tmp_path / "link.parquet"
+        inputs.symlink_to(file)
+    elif reference == "hard link":
+        inputs = tmp_path / "link.parquet"
+        os.link(file, inputs)
+    elif reference == "link to the output":
         output = tmp_path / "out.parquet"
         output.symlink_to(file)
-    refused(uqcli(*case.arguments(given, artifact), "-o", output), (file, content))
+    assert_refused(uqcli(*case.arguments(inputs, artifact), "-o", output), (file, content))
 
 
 @pytest.mark.parametrize("case", [case for case in REPORTS if case.reads_data], ids=name_of)
@@ -58,32 +60,35 @@ def test_an_input_is_not_a_report(uqcli, case, data, artifact, tmp_path):
     file = data.rename(tmp_path / "rows.json")
     content = file.read_bytes()
     arguments = [*case.arguments(file, artifact), "--format", "parquet"]
-    if case.name == "evaluate":  # a name that ends in .json would be a model
+    if case.name == "evaluate":  # a name that ends in .json would be a rule file
         os.link(file, tmp_path / "rows.parquet")
         arguments = ["evaluate", artifact, tmp_path / "rows.parquet"]
-    refused(uqcli(*arguments, "-q", "--report", file), (file, content))
+    assert_refused(uqcli(*arguments, "-q", "--report", file), (file, content))
 
 
 @pytest.mark.parametrize("case", REPORTS, ids=name_of)
 def test_a_configuration_is_not_an_output(uqcli, case, data, artifact, tmp_path):
-    given, found = tmp_path / "mine.json", tmp_path / "uqcli.toml"
-    found.write_text("")
-    given.write_text("[tool.uqcli.bin]\n")
+    named_file, discovered_file = tmp_path / "mine.json", tmp_path / "uqcli.toml"
+    discovered_file.write_text("")
+    named_file.write_text("[tool.uqcli.bin]\n")
     arguments = case.arguments(data, artifact)
     report = tmp_path / "r.json"
-    os.link(found, report)
-    refused(uqcli(*arguments, "--config", given, "--report", given), (given, given.read_bytes()))
-    refused(uqcli(*arguments, "--report", report), (found, b""))
+    os.link(discovered_file, report)
+    assert_refused(
+        uqcli(*arguments, "--config", named_file, "--report", named_file),
+        (named_file, named_file.read_bytes()),
+    )
+    assert_refused(uqcli(*arguments, "--report", report), (discovered_file, b""))
 
 
 @pytest.fixture
 def models(uqcli, data, artifact, tmp_path):
-    """One artifact of each kind that options name."""
-    places = {"boundary": artifact, "shift": tmp_path / "s.json", "grid": tmp_path / "g.json"}
+    """Fit a rule file of each kind that options take."""
+    rule_files = {"boundary": artifact, "shift": tmp_path / "s.json", "grid": tmp_path / "g.json"}
     known = ["--estimator", "known", "--prior", "0.5,0.5", "--bootstrap", "0"]
-    assert uqcli("shift", data, *known, "-q", "-o", places["shift"]).code == 0
-    assert uqcli("bin", data, "--score-bins", "9", "-q", "-o", places["grid"]).code == 0
-    return places
+    assert uqcli("shift", data, *known, "-q", "-o", rule_files["shift"]).code == 0
+    assert uqcli("bin", data, "--score-bins", "9", "-q", "-o", rule_files["grid"]).code == 0
+    return rule_files
 
 
 OPTIONS = {
@@ -108,33 +113,33 @@ OPTIONS = {
 
 
 @pytest.mark.parametrize("option", OPTIONS)
-def test_what_options_read_is_not_an_output(uqcli, option, models, data, tmp_path):
-    line, read, write = OPTIONS[option]
+def test_inputs_of_options_are_not_outputs(uqcli, option, models, data, tmp_path):
+    line, read_name, write = OPTIONS[option]
     test = tmp_path / "test.parquet"
     test.write_bytes(data.read_bytes())
-    places = {**models, "data": data, "test": test}
-    place = places[read]
-    content = place.read_bytes()
-    refused(uqcli(*line.format(**places).split(), write, place), (place, content))
+    paths = {**models, "data": data, "test": test}
+    path = paths[read_name]
+    content = path.read_bytes()
+    assert_refused(uqcli(*line.format(**paths).split(), write, path), (path, content))
 
 
-def test_appending_to_what_is_read(artifact, data_csv):
+def test_appending_to_the_input_is_refused(artifact, data_csv):
     content = data_csv.read_bytes()
     with data_csv.open("ab") as appended:
-        done = subprocess.run(
+        process = subprocess.run(
             [*PROGRAM, "apply", artifact, data_csv], stdout=appended, stderr=subprocess.PIPE, check=False
         )
-    assert (done.returncode, len(done.stderr.splitlines())) == (2, 1)
+    assert (process.returncode, len(process.stderr.splitlines())) == (2, 1)
     assert data_csv.read_bytes() == content
 
 
 @pytest.mark.parametrize("name", ["/dev/stdin", "/dev/fd/0", "/proc/self/fd/0"])
 @pytest.mark.parametrize("case", READ_DATA, ids=name_of)
-def test_standard_input_by_its_names(uqcli, case, name, data_csv, artifact):
+def test_standard_input_can_be_named_by_its_device(uqcli, case, name, data_csv, artifact):
     options = ["--json"] if case.json else ["-q"]
     expected = uqcli(*case.arguments("-", artifact), *options, stdin=data_csv.read_bytes())
-    found = uqcli(*case.arguments(name, artifact), *options, stdin=data_csv.read_bytes())
-    assert (found.code, found.out, found.err) == (0, expected.out, "")
+    outcome = uqcli(*case.arguments(name, artifact), *options, stdin=data_csv.read_bytes())
+    assert (outcome.code, outcome.out, outcome.err) == (0, expected.out, "")
 
 
 TWICE = {
@@ -153,15 +158,15 @@ TWICE = {
 
 @pytest.mark.parametrize("names", [("-", "-"), ("-", "/dev/stdin"), ("/dev/fd/0", "-")])
 @pytest.mark.parametrize("command", TWICE)
-def test_two_that_ask_for_standard_input(uqcli, command, names):
+def test_two_inputs_cannot_be_standard_input(uqcli, command, names):
     first, second = TWICE[command].split("{s}", 1)
     arguments = f"{first}{names[0]}{second.replace('{s}', names[1])}".split()
     outcome = uqcli(*arguments, stdin=b"score,label\n0.5,1\n")
-    refused(outcome)
+    assert_refused(outcome)
     assert "standard input is named twice" in outcome.err
 
 
-def test_several_models_read_one_stream(uqcli, data, data_csv, tmp_path):
+def test_several_rules_read_one_stream(uqcli, data, data_csv, tmp_path):
     for number, method in enumerate(("platt", "isotonic")):
         arguments = ["--method", method, "--bootstrap", 0, "-q", "-o", f"c{number}.json"]
         assert uqcli("calibrate", data, *arguments).code == 0
@@ -169,25 +174,25 @@ def test_several_models_read_one_stream(uqcli, data, data_csv, tmp_path):
         arguments = ["--precision", "0.7", "--score-bins", 20 + number, "-q", "-o", f"b{number}.json"]
         assert uqcli("boundary", data, *arguments).code == 0
     for kind in "csb":
-        models = [f"{kind}0.json", f"{kind}1.json"]
-        expected = uqcli("evaluate", *models, data, "--json")
+        rule_files = [f"{kind}0.json", f"{kind}1.json"]
+        expected = uqcli("evaluate", *rule_files, data, "--json")
         assert expected.code == 0
         for content in (data_csv.read_bytes(), data.read_bytes()):
-            found = uqcli("evaluate", *models, "-", "--json", stdin=content)
-            assert (found.code, found.out, found.err) == (0, expected.out, "")
+            outcome = uqcli("evaluate", *rule_files, "-", "--json", stdin=content)
+            assert (outcome.code, outcome.out, outcome.err) == (0, expected.out, "")
     assert not list(tmp_path.glob(".*"))
 
 
-def test_rows_on_a_pipe_beside_a_target(uqcli, data, data_csv, tmp_path):
+def test_a_stream_can_be_used_with_target_data(uqcli, data, data_csv, tmp_path):
     (tmp_path / "t.parquet").write_bytes(data.read_bytes())
     arguments = ["--mode", "label-shift", "--target", "t.parquet", "--json"]
     expected = uqcli("conformal", data, *arguments)
-    found = uqcli("conformal", "-", *arguments, stdin=data_csv.read_bytes())
+    outcome = uqcli("conformal", "-", *arguments, stdin=data_csv.read_bytes())
     assert expected.code == 0
-    assert (found.code, found.out) == (0, expected.out)
+    assert (outcome.code, outcome.out) == (0, expected.out)
 
 
-def test_several_models_read_one_fifo(uqcli, data, data_csv, tmp_path):
+def test_several_rules_read_one_fifo(uqcli, data, data_csv, tmp_path):
     import threading
 
     for number in (0, 1):
@@ -197,20 +202,20 @@ def test_several_models_read_one_fifo(uqcli, data, data_csv, tmp_path):
     os.mkfifo(fifo)
     writer = threading.Thread(target=lambda: fifo.write_bytes(data_csv.read_bytes()))
     writer.start()
-    found = uqcli("evaluate", "c0.json", "c1.json", fifo, "--json")
+    outcome = uqcli("evaluate", "c0.json", "c1.json", fifo, "--json")
     writer.join()
-    assert found.out == uqcli("evaluate", "c0.json", "c1.json", data, "--json").out
+    assert outcome.out == uqcli("evaluate", "c0.json", "c1.json", data, "--json").out
 
 
 @pytest.mark.parametrize("case", READ_DATA, ids=name_of)
 def test_parquet_on_standard_input_is_recognised(uqcli, case, data, artifact):
     options = ["--json"] if case.json else ["-q"]
     expected = uqcli(*case.arguments(data, artifact), *options)
-    found = uqcli(*case.arguments("-", artifact), *options, stdin=data.read_bytes())
-    assert (found.code, found.out, found.err) == (0, expected.out, "")
+    outcome = uqcli(*case.arguments("-", artifact), *options, stdin=data.read_bytes())
+    assert (outcome.code, outcome.out, outcome.err) == (0, expected.out, "")
 
 
-def test_streams_shorter_than_a_signature(uqcli, artifact):
+def test_streams_shorter_than_a_signature_are_errors(uqcli, artifact):
     assert uqcli("apply", artifact, "-", stdin=b"").code == 3
     assert uqcli("bin", "-", stdin=b"a\n").code == 3
     assert uqcli("bin", "-", stdin=b"PAR1").code == 3
@@ -228,9 +233,9 @@ def test_streams_shorter_than_a_signature(uqcli, artifact):
     ],
     ids=" ".join,
 )
-def test_compressed_columnar_names(uqcli, case, output, data, artifact, tmp_path):
+def test_compressed_columnar_outputs_are_refused(uqcli, case, output, data, artifact, tmp_path):
     outcome = uqcli(*case.arguments(data, artifact), "-o", *output)
-    refused(outcome)
+    assert_refused(outcome)
     assert "compressed" in outcome.err
     assert not (tmp_path / output[0]).exists()
 
@@ -240,7 +245,7 @@ NAMES = {"latin": "n" * 250, "cyrillic": "ж" * 125, "han": "漢" * 83 + "a", "e
 
 @pytest.mark.parametrize("script", NAMES)
 @pytest.mark.parametrize("case", WRITE, ids=name_of)
-def test_names_of_250_bytes(uqcli, case, script, data, artifact, tmp_path):
+def test_names_of_250_bytes_are_allowed(uqcli, case, script, data, artifact, tmp_path):
     output = tmp_path / NAMES[script]
     assert len(os.fsencode(output.name)) == 250
     assert uqcli(*case.arguments(data, artifact), "-q", "-o", output).code == 0
@@ -248,7 +253,7 @@ def test_names_of_250_bytes(uqcli, case, script, data, artifact, tmp_path):
 
 
 @pytest.mark.parametrize("case", READ_DATA, ids=name_of)
-def test_a_directory_in_two_formats(uqcli, case, data, data_csv, artifact, tmp_path):
+def test_a_folder_of_two_formats_is_an_error(uqcli, case, data, data_csv, artifact, tmp_path):
     folder = tmp_path / "folder"
     folder.mkdir()
     data.rename(folder / "d.parquet")
@@ -263,7 +268,7 @@ def sha256(path):
     return hashlib.sha256(path.read_bytes()).hexdigest()
 
 
-@pytest.mark.usefixtures("undrawn")
+@pytest.mark.usefixtures("figure_stub")
 @pytest.mark.parametrize("case", [case for case in READ_DATA if case.json], ids=name_of)
 def test_pages_name_the_files_that_were_read(uqcli, case, data, artifact, tmp_path, frame):
     folder = tmp_path / "folder"
@@ -272,27 +277,27 @@ def test_pages_name_the_files_that_were_read(uqcli, case, data, artifact, tmp_pa
         frame[number * 100 : 400 if number == 2 else number * 100 + 100].write_csv(folder / f"{name}.csv")
     arguments = case.arguments(folder, artifact)
     rows = {"a": 100, "b": 200, "c": 100}
-    said = "".join(
+    expected = "".join(
         f"| input | {folder}/{name}.csv: {n} rows, SHA-256 {sha256(folder / f'{name}.csv')} |\n"
         for name, n in rows.items()
     )
     assert uqcli(*arguments, "-q", "--report", "r.md", "--report", "r.html").code == 0
-    assert said in (tmp_path / "r.md").read_text().replace("\\_", "_")
+    assert expected in (tmp_path / "r.md").read_text().replace("\\_", "_")
     assert str(folder / "c.csv") in (tmp_path / "r.html").read_text()
     assert str(folder) not in uqcli(*arguments, "--json").out.decode()
     assert uqcli(*case.arguments(data, artifact), "-q", "--report", "r.md").code == 0
-    said = f"| input | {data}: 400 rows, SHA-256 {sha256(data)} |"
-    assert said in (tmp_path / "r.md").read_text().replace("\\_", "_")
+    expected = f"| input | {data}: 400 rows, SHA-256 {sha256(data)} |"
+    assert expected in (tmp_path / "r.md").read_text().replace("\\_", "_")
 
 
-def test_gates_and_reports_of_rows_name_their_files(uqcli, artifact, data):
+def test_json_reports_of_rows_do_not_name_their_files(uqcli, artifact, data):
     assert uqcli("apply", artifact, data, "-q", "-o", "o.csv", "--report", "r.json").code == 0
     with open("r.json", encoding="utf-8") as report:  # noqa: PTH123
         assert str(data) not in json.dumps(json.load(report))
     assert pl.read_csv("o.csv").height == 400
 
 
-def test_a_link_that_leads_nowhere_is_not_left_out_of_its_folder(uqcli, data, tmp_path):
+def test_a_broken_link_in_a_folder_is_an_error(uqcli, data, tmp_path):
     folder = tmp_path / "folder"
     folder.mkdir()
     data.rename(folder / "a.parquet")
@@ -316,23 +321,23 @@ def test_a_link_that_leads_nowhere_is_not_left_out_of_its_folder(uqcli, data, tm
         "tce - -q < t.csv >> t.csv",
     ],
 )
-def test_standard_input_is_an_input(single, tmp_path, line):
-    """Whatever the shell makes of it: a redirection is a name."""
+def test_redirected_standard_input_is_an_input(single, tmp_path, line):
+    """A redirection of the shell also names a file."""
     rows = (tmp_path / "fit.csv").read_bytes()
-    kept = {"t.csv": rows, "r.md": rows, "b.json": single.read_bytes()}
-    for name, content in kept.items():
+    contents = {"t.csv": rows, "r.md": rows, "b.json": single.read_bytes()}
+    for name, content in contents.items():
         (tmp_path / name).write_bytes(content)
     command = f"{sys.executable} -m uqcli {line}"
-    done = subprocess.run(command, shell=True, cwd=tmp_path, capture_output=True, text=True, check=False)
-    assert done.returncode == 2, done.stderr
+    process = subprocess.run(command, shell=True, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert process.returncode == 2, process.stderr
     assert re.fullmatch(
-        r"error: [^\n]*(overwrite the input|is also an input|is standard input)[^\n]*\n", done.stderr
+        r"error: [^\n]*(overwrite the input|is also an input|is standard input)[^\n]*\n", process.stderr
     )
-    for name, content in kept.items():
+    for name, content in contents.items():
         assert (tmp_path / name).read_bytes() == content
 
 
-def test_other_redirections_are_none_of_these(single, tmp_path):
+def test_other_redirections_are_allowed(single, tmp_path):
     for line in (
         "apply b.json - -o o.csv < fit.csv > log",
         "apply b.json - < fit.csv > o2.csv",

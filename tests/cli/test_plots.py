@@ -1,4 +1,4 @@
-"""Figures: files of every format, the same bytes each time, and what happens without matplotlib."""
+"""Tests of figures: files of every format, reproducible bytes, and runs without matplotlib."""
 
 import importlib.util
 import re
@@ -19,7 +19,7 @@ def name_of(case):
 
 
 @pytest.mark.parametrize("ending", SIGNATURES)
-def test_figures_are_files_of_their_format_and_the_same_bytes(uqcli, data, artifact, tmp_path, ending):
+def test_figures_have_their_format_and_are_reproducible(uqcli, data, artifact, tmp_path, ending):
     names = [tmp_path / f"{number}.{ending}" for number in (1, 2)]
     for name in names:
         outcome = uqcli(*PLOT[0].arguments(data, artifact), "-q", "--plot", name)
@@ -29,7 +29,7 @@ def test_figures_are_files_of_their_format_and_the_same_bytes(uqcli, data, artif
 
 
 @pytest.mark.parametrize("case", PLOT, ids=name_of)
-def test_unusable_places(uqcli, case, data, artifact, tmp_path):
+def test_unusable_paths_of_figures_are_errors(uqcli, case, data, artifact, tmp_path):
     arguments = case.arguments(data, artifact)
     assert uqcli(*arguments, "--plot", "figure.bmp").code == 2
     assert uqcli(*arguments, "--plot", "nowhere/figure.png").code == 3
@@ -37,9 +37,9 @@ def test_unusable_places(uqcli, case, data, artifact, tmp_path):
     assert not (tmp_path / "a.svg").exists()
 
 
-@pytest.mark.usefixtures("undrawn")
+@pytest.mark.usefixtures("figure_stub")
 @pytest.mark.parametrize("case", PLOT, ids=name_of)
-def test_pages_hold_the_figure(uqcli, case, data, artifact, tmp_path):
+def test_pages_contain_the_figure(uqcli, case, data, artifact, tmp_path):
     both = ("--report", "r.html", "--report", "r.md")
     assert uqcli(*case.arguments(data, artifact), "-q", *both).code == 0
     page = (tmp_path / "r.html").read_text()
@@ -57,12 +57,12 @@ def test_without_matplotlib_the_extra_is_named_before_any_work(
     )
     arguments = case.arguments(data, artifact)
     pages = (("--report", "a.html"), ("--report", "a.md"))
-    for wanted in (("--plot", "a.png"), *(pages if case.needs_drawing else ())):
-        outcome = uqcli(*arguments, *wanted)
+    for options in (("--plot", "a.png"), *(pages if case.needs_drawing else ())):
+        outcome = uqcli(*arguments, *options)
         assert outcome.code == 7
         assert "uqcli[report]" in outcome.err
         assert not (tmp_path / "a.png").exists()
-        assert wanted[0] == "--plot" or "(exit code 7)" in (tmp_path / wanted[1]).read_text()
+        assert options[0] == "--plot" or "(exit code 7)" in (tmp_path / options[1]).read_text()
     assert uqcli(*arguments, "-q", "--report", "a.json").code == 0
     if not case.needs_drawing:
         assert uqcli(*arguments, "-q", "--report", "a.html").code == 0
@@ -93,13 +93,13 @@ def test_finite_scores_of_any_size_can_be_drawn(uqcli, tmp_path, scores):
         ("boundary", "d.csv", "--precision", "0.5", "-o", "b.json"),
         ("evaluate", "b.json", "d.csv"),
     ):
-        outcome = uqcli(*line, "-q", "--report", "d.html")  # drawn wide and narrow
+        outcome = uqcli(*line, "-q", "--report", "d.html")  # draws the wide and the narrow figure
         assert (outcome.code, outcome.err) == (0, ""), line
 
 
 @pytest.mark.parametrize("rows", ROWS)
 @pytest.mark.parametrize("binning", ["pava-bc", "equispaced"])
-def test_small_and_strange_files_can_be_drawn(uqcli, tmp_path, rows, binning):
+def test_small_and_degenerate_files_can_be_drawn(uqcli, tmp_path, rows, binning):
     score, label = ROWS[rows]
     pl.DataFrame({"score": score, "label": label}).write_csv(tmp_path / "d.csv")
     outcome = uqcli("tce", "d.csv", "--binning", binning, "-q", "--plot", "d.svg")
@@ -108,7 +108,7 @@ def test_small_and_strange_files_can_be_drawn(uqcli, tmp_path, rows, binning):
 
 @pytest.mark.parametrize("case", PLOT, ids=name_of)
 def test_noise_of_the_layout_changes_no_byte(uqcli, case, data, artifact, tmp_path, monkeypatch):
-    """Its solver adds up in the order of addresses: here the last digits are moved on purpose."""
+    """The solver adds up in the order of memory addresses; this test adds such noise."""
     from matplotlib.layout_engine import ConstrainedLayoutEngine
     from matplotlib.transforms import Bbox
 
@@ -122,60 +122,63 @@ def test_noise_of_the_layout_changes_no_byte(uqcli, case, data, artifact, tmp_pa
         for part in figure.subfigs:
             part.bbox_relative.p0 = part.bbox_relative.p0 + 1e-13 * random.normal(size=2)
         for axes in figure.axes:
-            places = axes.get_position(original=True).bounds + 1e-13 * random.normal(size=4)
-            axes.set_position(Bbox.from_bounds(*places))
+            bounds = axes.get_position(original=True).bounds + 1e-13 * random.normal(size=4)
+            axes.set_position(Bbox.from_bounds(*bounds))
 
     monkeypatch.setattr(ConstrainedLayoutEngine, "execute", noisy)
     assert uqcli(*case.arguments(data, artifact), "-q", "--plot", "b.svg").code == 0
     assert (tmp_path / "a.svg").read_bytes() == (tmp_path / "b.svg").read_bytes()
 
 
-def test_pages_are_the_same_bytes_in_every_process_and_order(uqcli, data, artifact, tmp_path):
+def test_pages_are_byte_identical_in_every_process_and_order(uqcli, data, artifact, tmp_path):
     def lines(order, number):
-        how = ("-q", "--threads", number, "--report")
-        return [[*case.arguments(data, artifact), *how, f"{case.name}{number}.html"] for case in order]
+        options = ("-q", "--threads", number, "--report")
+        return [[*case.arguments(data, artifact), *options, f"{case.name}{number}.html"] for case in order]
 
     for line in lines(PLOT, 1):
         assert uqcli(*line).code == 0, line
-    others = in_one_process(lines(PLOT[::-1], 2), environment={"PYTHONHASHSEED": "2"})
-    assert [each.code for each in others] == [0] * len(PLOT)
+    outcomes = in_one_process(lines(PLOT[::-1], 2), environment={"PYTHONHASHSEED": "2"})
+    assert [outcome.code for outcome in outcomes] == [0] * len(PLOT)
     for case in PLOT:
         first, second = ((tmp_path / f"{case.name}{number}.html").read_bytes() for number in (1, 2))
         assert first == second, case.name
 
 
 @pytest.mark.parametrize("rows", ROWS)
-def test_positivity_of_small_and_strange_files_can_be_drawn(uqcli, tmp_path, rows):
+def test_positive_rates_of_small_and_degenerate_files_can_be_drawn(uqcli, tmp_path, rows):
     score, label = ROWS[rows]
     frame = pl.DataFrame({"score": score, "uncertainty": np.arange(len(score)) % 3, "label": label})
     frame.with_columns(pl.col("score") * 4 - 1).write_csv(tmp_path / "d.csv")
-    alone = ("--uncertainty-bins", "1", "--binning", "quantile")
-    for options in (("--score-bins", "1"), ("--uncertainty-bins", "30"), alone):
+    one_bin = ("--uncertainty-bins", "1", "--binning", "quantile")
+    for options in (("--score-bins", "1"), ("--uncertainty-bins", "30"), one_bin):
         outcome = uqcli("bin", "d.csv", *options, "-q", "--plot", "d.svg")
         assert (outcome.code, outcome.err) == (0, "")
 
 
-def test_what_a_boundary_is_drawn_with(uqcli, data, tmp_path):
-    asked = ("boundary", data, "--precision", "0.5", "-q", "--report", "r.html")
-    shown = {
+def test_figures_of_boundaries_have_their_titles(uqcli, data, tmp_path):
+    line = ("boundary", data, "--precision", "0.5", "-q", "--report", "r.html")
+    titles = {
         ("--uncertainty-bins", "3"): "with boundary, with single threshold",
         (): 'with boundary"',
-        ("--certify", "0.4"): 'with certified boundary"',  # alone: the bands are of its own edges
+        (
+            "--certify",
+            "0.4",
+        ): 'with certified boundary"',  # without others, because its edges define the bands
     }
-    for options, title in shown.items():
-        assert uqcli(*asked, *options).code == 0
+    for options, title in titles.items():
+        assert uqcli(*line, *options).code == 0
         assert f"Positive rate by score and uncertainty, {title}" in (tmp_path / "r.html").read_text()
     for algorithm in ("st", "hr"):
-        assert uqcli(*asked, "--algorithm", algorithm).code == 0
+        assert uqcli(*line, "--algorithm", algorithm).code == 0
         assert "<figure" not in (tmp_path / "r.html").read_text()
     assert uqcli("boundary", data, "--precision", "0.5", "--algorithm", "st", "--plot", "a.png").code == 2
 
 
-def test_rates_are_drawn_with_what_was_promised(uqcli, data, tmp_path):
+def test_rates_are_drawn_with_their_targets(uqcli, data, tmp_path):
     assert uqcli("boundary", data, "--recall", "0.5", "-q", "-o", "r.json").code == 0
     assert uqcli("boundary", data, "--precision", "0.5", "-q", "-o", "p.json").code == 0
     pl.DataFrame({"score": [-1e9], "uncertainty": [0.0], "label": [0]}).write_csv(tmp_path / "none.csv")
-    for rows in (data, "none.csv"):  # of the latter, nothing is selected and no rate is defined
+    for rows in (data, "none.csv"):  # for the latter no row is flagged and no rate is defined
         outcome = uqcli(
             "evaluate", "r.json", "p.json", rows, "-q", "--report", "e.html", "--confidence", "0.9"
         )

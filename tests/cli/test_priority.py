@@ -1,4 +1,4 @@
-"""Who wins where options come from three places, and what is refused where it has no use."""
+"""Tests of the priority of options from three sources, and of options without effect."""
 
 import polars as pl
 import pytest
@@ -12,8 +12,8 @@ BOUNDARY = ("boundary", "data.parquet", "--json")
 
 def constraint(outcome):
     assert outcome.code == 0, outcome.err
-    saved = outcome.json["parameters"]["constraint"]
-    return saved["kind"], saved["value"]
+    parsed = outcome.json["parameters"]["constraint"]
+    return parsed["kind"], parsed["value"]
 
 
 @pytest.fixture
@@ -25,7 +25,7 @@ def configure(tmp_path):
 
 
 @pytest.mark.usefixtures("data")
-def test_a_flag_wins_over_what_it_excludes(uqcli, configure, monkeypatch):
+def test_an_option_overrides_configured_options_that_it_excludes(uqcli, configure, monkeypatch):
     configure("[boundary]\nprecision = 0.6\nscore-bins = 20\n")
     assert constraint(uqcli(*BOUNDARY)) == ("precision", "0.6")
     assert constraint(uqcli(*BOUNDARY, "--recall", "0.5")) == ("recall", "0.5")
@@ -39,7 +39,7 @@ def test_a_flag_wins_over_what_it_excludes(uqcli, configure, monkeypatch):
 
 
 @pytest.mark.usefixtures("data")
-def test_a_configured_grid_gives_way_to_rows_and_their_bins_to_a_grid(uqcli, configure):
+def test_rows_override_a_configured_grid_and_a_grid_overrides_configured_bins(uqcli, configure):
     assert uqcli("bin", "data.parquet", "--score-bins", "20", "-o", "grid.json", "-q").code == 0
     configure('[boundary]\ngrid = "grid.json"\nuncertainty-bins = 2\nscore = "score"\non-invalid = "drop"\n')
     from_rows = uqcli(*BOUNDARY, "--precision", "0.6", "--score-bins", "10")
@@ -54,7 +54,7 @@ def test_a_configured_grid_gives_way_to_rows_and_their_bins_to_a_grid(uqcli, con
 
 
 @pytest.mark.usefixtures("data")
-def test_configuration_breaks_no_command_that_has_no_use_for_it(uqcli, configure):
+def test_unused_configuration_breaks_no_command(uqcli, configure):
     configure(
         "[calibrate]\nn-bins = 5\nuncertainty-bins = 2\nfeatures = 'id'\nmax-depth = 2\nmin-leaf = 20\n"
         "[simulate]\ntau = 2\n[conformal]\nby = 'id'\nalpha-by-class = '1=0.2'\nno-randomize = true\n"
@@ -75,18 +75,18 @@ def test_configuration_breaks_no_command_that_has_no_use_for_it(uqcli, configure
 
 @pytest.fixture
 def models(uqcli, data, tmp_path):
-    """A boundary of one row, a calibrator, sets of one score, sets of two classes, a grid."""
+    """Fit a single threshold, a calibrator, prediction sets of a score and of two classes, and a grid."""
     pl.read_parquet(data).with_columns(p_0=1 - pl.col("score"), p_1=pl.col("score")).write_parquet(
         "proba.parquet"
     )
-    made = {
+    command_lines = {
         "st": ("boundary", "data.parquet", "--precision", "0.5", "--algorithm", "st"),
         "platt": ("calibrate", "data.parquet", "--bootstrap", "0"),
         "sets": ("conformal", "data.parquet"),
         "classes": ("conformal", "proba.parquet", "--proba", "p_*"),
         "grid": ("bin", "data.parquet", "--score-bins", "5"),
     }
-    for name, arguments in made.items():
+    for name, arguments in command_lines.items():
         assert uqcli(*arguments, "-q", "-o", f"{name}.json").code == 0
 
 
@@ -123,7 +123,7 @@ USELESS = [
 
 @pytest.mark.usefixtures("models")
 @pytest.mark.parametrize("arguments", USELESS, ids=" ".join)
-def test_what_has_no_use_is_refused(uqcli, arguments):
+def test_options_without_effect_are_refused(uqcli, arguments):
     outcome = uqcli(*arguments)
     assert outcome.code == 2, outcome.err
     assert len(outcome.err.splitlines()) == 1
@@ -136,15 +136,15 @@ def test_class_columns_can_be_renamed(uqcli):
     assert plain.code == 0, plain.err
     sets = pl.read_parquet("plain.parquet")["set"].to_list()
     assert uqcli("apply", "classes.json", "renamed.parquet", "-o", "out.parquet").code == 3
-    for how in (("q_*",), ("q_0,q_1",), ("q_1, q_0", "--classes", "1,0")):
+    for options in (("q_*",), ("q_0,q_1",), ("q_1, q_0", "--classes", "1,0")):
         outcome = uqcli(
-            "apply", "classes.json", "renamed.parquet", "-o", "out.parquet", "-q", "--proba", *how
+            "apply", "classes.json", "renamed.parquet", "-o", "out.parquet", "-q", "--proba", *options
         )
         assert outcome.code == 0, outcome.err
         assert pl.read_parquet("out.parquet")["set"].to_list() == sets
-        measured = uqcli("evaluate", "classes.json", "renamed.parquet", "--json", "--proba", *how)
+        evaluation = uqcli("evaluate", "classes.json", "renamed.parquet", "--json", "--proba", *options)
         assert (
-            measured.json["metrics"]
+            evaluation.json["metrics"]
             == uqcli("evaluate", "classes.json", "proba.parquet", "--json").json["metrics"]
         )
 
@@ -159,7 +159,7 @@ def test_a_configured_weight_can_be_unset(uqcli, configure, data, command):
     assert "weight" not in plain.json["source"]["columns"]
 
 
-def test_the_weight_of_an_artifact_can_be_unset(uqcli, data):
+def test_the_weight_of_a_rule_file_can_be_unset(uqcli, data):
     pl.read_parquet(data).with_columns(w=pl.lit(2)).write_parquet("weighted.parquet")
     for command in (("boundary", "--precision", "0.5"), ("conformal",), ("calibrate", "--bootstrap", "0")):
         arguments = (command[0], "weighted.parquet", *command[1:], "--weight", "w", "-o", "model.json", "-q")
@@ -169,7 +169,7 @@ def test_the_weight_of_an_artifact_can_be_unset(uqcli, data):
         assert outcome.code == 0, outcome.err
 
 
-def test_columns_stand_once_for_all_commands(uqcli, data, tmp_path, configure):
+def test_columns_can_be_configured_once_for_all_commands(uqcli, data, tmp_path, configure):
     renamed = pl.read_parquet(data).rename({"score": "s", "label": "y", "uncertainty": "u"})
     renamed.write_parquet("renamed.parquet")
     (tmp_path / "pyproject.toml").write_text(
@@ -190,7 +190,7 @@ def test_columns_stand_once_for_all_commands(uqcli, data, tmp_path, configure):
 
 
 @pytest.mark.usefixtures("data")
-def test_the_file_can_be_named_by_the_environment(uqcli, tmp_path, monkeypatch):
+def test_the_environment_can_name_the_configuration_file(uqcli, tmp_path, monkeypatch):
     (tmp_path / "uqcli.toml").write_text("[boundary]\nprecision = 0.5\n")
     (tmp_path / "other.toml").write_text("[boundary]\nprecision = 0.55\n")
     monkeypatch.setenv("UQCLI_BOUNDARY_CONFIG", "other.toml")
@@ -208,7 +208,7 @@ def test_the_file_can_be_named_by_the_environment(uqcli, tmp_path, monkeypatch):
     assert constraint(uqcli(*BOUNDARY))[1] == "0.5"
 
 
-def test_debug_from_the_environment_and_a_file(uqcli, monkeypatch, configure):
+def test_debug_can_be_set_by_the_environment_and_a_file(uqcli, monkeypatch, configure):
     assert "Traceback" not in uqcli("show", "nowhere.json").err
     monkeypatch.setenv("UQCLI_SHOW_DEBUG", "1")
     assert "Traceback" in uqcli("show", "nowhere.json").err
@@ -225,7 +225,7 @@ def test_help_reads_no_configuration(uqcli, configure, command):
     assert uqcli(command, "--help").code == 0
 
 
-def test_members_take_a_list(uqcli, tmp_path):
+def test_members_accept_a_list(uqcli, tmp_path):
     frame = pl.DataFrame({"a": [0.2, 0.4], "b": [0.3, 0.5], "c": [0.9, 0.1]})
     frame.write_parquet(tmp_path / "m.parquet")
     frame.select("a", "b").write_parquet(tmp_path / "two.parquet")
@@ -233,14 +233,14 @@ def test_members_take_a_list(uqcli, tmp_path):
     assert listed.code == 0, listed.err
     assert uqcli("uncertainty", "two.parquet", "--members", "*", "-o", "two.parquet.out", "-q").code == 0
     assert uqcli("uncertainty", "two.parquet", "--members", "[ab]", "-o", "all.parquet", "-q").code == 0
-    made = pl.read_parquet("listed.parquet")["score"].to_list()
-    assert made == pytest.approx(pl.read_parquet("all.parquet")["score"].to_list())
+    scores = pl.read_parquet("listed.parquet")["score"].to_list()
+    assert scores == pytest.approx(pl.read_parquet("all.parquet")["score"].to_list())
     missing = uqcli("uncertainty", "m.parquet", "--members", "a,d")
     assert missing.code == 3
     assert "'d'" in missing.err
 
 
-def test_exclusions_name_options_that_exist():
+def test_exclusions_name_existing_options():
     options = {
         command.name: {
             parameter.name
@@ -254,7 +254,7 @@ def test_exclusions_name_options_that_exist():
             assert {name for side in sides for name in side} <= known
 
 
-def test_configuration_of_every_type_is_refused_or_read(uqcli, data, configure):
+def test_configured_values_of_every_type_are_read_or_refused(uqcli, data, configure):
     for value in ("[1]", "{a=1}", "1979-05-27", "[[1]]", "true", "''", '"\\u0000"', "1e400", "nan"):
         for option in ("precision", "fail-if", "quiet", "threads", "algorithm", "score"):
             configure(f"[boundary]\nscore-bins = 5\n{option} = {value}\n")

@@ -1,4 +1,4 @@
-"""The program as a process: pipes, signals, import time, real terminals."""
+"""Tests of uqcli as a process: pipes, signals, imports and terminals."""
 
 import json
 import os
@@ -18,8 +18,8 @@ def start(*arguments, **options):
     return subprocess.Popen([*PROGRAM, *map(str, arguments)], stderr=subprocess.PIPE, **options)
 
 
-def test_a_closed_pipe_is_silent(single, large):
-    process = start("apply", single, large, stdout=subprocess.PIPE)
+def test_a_closed_pipe_is_silent(single, large_file):
+    process = start("apply", single, large_file, stdout=subprocess.PIPE)
     assert process.stdout.readline() == b"score,pad,decision\n"
     process.stdout.close()
     assert process.stderr.read() == b""
@@ -27,7 +27,7 @@ def test_a_closed_pipe_is_silent(single, large):
     assert process.wait(30) == 0
 
 
-def test_a_reader_that_is_gone_before_the_first_byte(single):
+def test_a_pipe_closed_before_the_first_byte_is_silent(single):
     read_end, write_end = os.pipe()
     os.close(read_end)
     process = start("show", single, stdout=write_end)
@@ -45,37 +45,37 @@ def test_a_reader_that_is_gone_before_the_first_byte(single):
         (["tce", "-"], "FIFO"),
     ],
 )
-def test_bad_rows_are_told_of_while_more_are_awaited(single, tmp_path, arguments, form):
-    given = tmp_path / "given.csv"
-    os.mkfifo(given)
-    words = [each.format(single) for each in arguments]
+def test_bad_rows_are_reported_while_the_stream_is_open(single, tmp_path, arguments, form):
+    fifo = tmp_path / "given.csv"
+    os.mkfifo(fifo)
+    words = [argument.format(single) for argument in arguments]
     if form == "FIFO":
-        words = [str(given) if each == "-" else each for each in words]
+        words = [str(fifo) if word == "-" else word for word in words]
     process = start(*words, stdin=subprocess.PIPE, cwd=tmp_path)
-    stream = given.open("wb") if form == "FIFO" else process.stdin
+    stream = fifo.open("wb") if form == "FIFO" else process.stdin
     stream.write(b"score,uncertainty,label\n" + b"x,1,1\n" * 20)
     stream.flush()
     assert process.wait(20) == 3  # the stream is still open
     assert b"'x' in data row 1" in process.stderr.read()
     process.stderr.close()
-    for each in {stream, process.stdin}:
-        each.close()
+    for open_stream in {stream, process.stdin}:
+        open_stream.close()
 
 
-def test_rows_that_come_one_by_one_are_all_there(single, tmp_path):
+def test_slowly_arriving_rows_are_all_written(single, tmp_path):
     process = start("apply", single, "-", stdin=subprocess.PIPE, stdout=subprocess.PIPE, cwd=tmp_path)
     text = b"".join(b'0.%d,"a,\n%d"\n' % (row, row) for row in range(1, 40))
     process.stdin.write(b"score,pad\n")
-    for at in range(0, len(text), 7):
-        process.stdin.write(text[at : at + 7])
+    for position in range(0, len(text), 7):
+        process.stdin.write(text[position : position + 7])
         process.stdin.flush()
-        time.sleep(0.3 if at in (70, 140) else 0.005)
+        time.sleep(0.3 if position in (70, 140) else 0.005)
     process.stdin.close()
-    out = process.stdout.read()
+    stdout = process.stdout.read()
     assert process.wait(20) == 0
-    assert out.replace(b",false", b"").replace(b",true", b"") == b"score,pad,decision\n" + text
-    for each in (process.stdout, process.stderr):
-        each.close()
+    assert stdout.replace(b",false", b"").replace(b",true", b"") == b"score,pad,decision\n" + text
+    for stream in (process.stdout, process.stderr):
+        stream.close()
 
 
 @pytest.mark.parametrize(
@@ -90,11 +90,11 @@ def test_rows_that_come_one_by_one_are_all_there(single, tmp_path):
         (signal.SIGXCPU, 152),
     ],
 )
-def test_a_signal_ends_the_run_and_leaves_nothing(single, large, tmp_path, number, code):
+def test_a_signal_ends_the_run_and_leaves_nothing(single, large_file, tmp_path, number, code):
     output = tmp_path / "out" / "o.parquet"
     output.parent.mkdir()
     output.write_text("old")
-    process = start("apply", single, large, "-o", output)
+    process = start("apply", single, large_file, "-o", output)
     while len(list(output.parent.iterdir())) < 2:
         time.sleep(0.01)
         assert process.poll() is None, "the run ended before the signal"
@@ -110,17 +110,17 @@ def test_an_ignored_signal_stays_ignored(single, tmp_path):
     def ignore():
         signal.signal(signal.SIGINT, signal.SIG_IGN)
 
-    rows = tmp_path / "rows.csv"  # read to their end
+    rows = tmp_path / "rows.csv"  # uqcli reads them to their end
     pl.DataFrame({"score": np.random.default_rng(1).random(400_000)}).write_csv(rows)
     process = start("apply", single, rows, "-q", "-o", tmp_path / "o.parquet", preexec_fn=ignore)
-    while process.poll() is None:  # whatever is at work when it comes
+    while process.poll() is None:  # so that signals arrive at any stage
         process.send_signal(signal.SIGINT)
         time.sleep(0.02)
     process.communicate(timeout=60)
     assert process.returncode == 0
 
 
-def test_a_fifo_in_and_a_fifo_out(single, tmp_path):
+def test_input_and_output_can_be_fifos(single, tmp_path):
     os.mkfifo(tmp_path / "in")
     os.mkfifo(tmp_path / "out")
     process = start("apply", single, tmp_path / "in", "-q", "-o", tmp_path / "out")
@@ -130,22 +130,22 @@ def test_a_fifo_in_and_a_fifo_out(single, tmp_path):
     assert process.returncode == 0
 
 
-def test_parquet_through_pipes(single, tmp_path):
+def test_parquet_can_pass_through_pipes(single, tmp_path):
     pl.DataFrame({"score": [0.95, 0.05]}).write_parquet(tmp_path / "d.parquet")
     options = ["--format", "parquet", "--output-format", "parquet"]
-    done = subprocess.run(
+    process = subprocess.run(
         [*PROGRAM, "apply", str(single), "-", *options],
         input=(tmp_path / "d.parquet").read_bytes(),
         capture_output=True,
         check=True,
     )
-    (tmp_path / "o.parquet").write_bytes(done.stdout)
+    (tmp_path / "o.parquet").write_bytes(process.stdout)
     assert pl.read_parquet(tmp_path / "o.parquet")["decision"].to_list() == [True, False]
 
 
-def test_a_full_device_is_an_error_not_a_bug(single, large):
+def test_a_full_device_is_an_error_in_one_line(single, large_file):
     with open("/dev/full", "wb") as full:  # noqa: PTH123
-        for arguments in (["apply", single, large], ["show", single]):
+        for arguments in (["apply", single, large_file], ["show", single]):
             process = start(*arguments, stdout=full)
             _, errors = process.communicate(timeout=60)
             assert process.returncode == 3
@@ -153,7 +153,7 @@ def test_a_full_device_is_an_error_not_a_bug(single, large):
             assert len(errors.splitlines()) == 1
 
 
-def test_a_terminal_gets_a_table_that_fits(single):
+def test_a_terminal_shows_a_coloured_table(single):
     import pty
 
     primary, secondary = pty.openpty()
@@ -176,5 +176,5 @@ def test_help_loads_no_heavy_library(arguments):
         "heavy = {'polars', 'numba', 'scipy', 'numpy', 'pyarrow', 'msgspec'} & set(sys.modules)\n"
         "print(json.dumps(sorted(heavy)))"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True)
-    assert json.loads(done.stdout.splitlines()[-1]) == []
+    process = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True)
+    assert json.loads(process.stdout.splitlines()[-1]) == []

@@ -1,4 +1,4 @@
-"""Progress is shown on a terminal's standard error only, and leaves it as it was."""
+"""Tests of the progress bar: only a terminal shows it, and it is removed at the end."""
 
 import os
 import pty
@@ -33,29 +33,29 @@ def rows(uqcli, tmp_path):
 
 
 def on_terminal(folder, *arguments, stdout=subprocess.DEVNULL):
-    """What a terminal is sent on standard error, and the exit code."""
-    ours, theirs = pty.openpty()
+    """Run a command on a terminal; return its standard error and the exit code."""
+    primary, secondary = pty.openpty()
     process = subprocess.Popen(
         [sys.executable, "-c", RUN, *arguments],
         cwd=folder,
         stdin=subprocess.DEVNULL,
-        stdout=theirs if stdout is None else stdout,
-        stderr=theirs,
+        stdout=secondary if stdout is None else stdout,
+        stderr=secondary,
         env={**os.environ, "TERM": "xterm"},
     )
-    os.close(theirs)
+    os.close(secondary)
     sent = b""
     try:
-        while more := os.read(ours, 1 << 16):
-            sent += more
-    except OSError:  # the other end is closed
+        while chunk := os.read(primary, 1 << 16):
+            sent += chunk
+    except OSError:  # the other end of the terminal is closed
         pass
-    os.close(ours)
+    os.close(primary)
     return sent.decode(), process.wait(timeout=60)
 
 
 @pytest.mark.parametrize("ending", ["csv", "parquet", "jsonl"])
-def test_reading_is_shown_and_the_cursor_comes_back(rows, ending):
+def test_reading_is_shown_and_the_cursor_is_restored(rows, ending):
     sent, code = on_terminal(rows, "tce", f"d.{ending}")
     assert code == 0
     assert "reading: 5,000 rows" in sent
@@ -71,32 +71,34 @@ def test_draws_are_shown(rows):
     assert "drawing labels: 50 draws" in sent
 
 
-def test_nothing_is_shown_where_nobody_looks(rows):
+def test_nothing_is_shown_without_a_terminal(rows):
     assert on_terminal(rows, "tce", "d.csv", "-q") == ("", 0)
     arguments = [sys.executable, "-c", RUN, "tce", "d.csv"]
-    done = subprocess.run(arguments, cwd=rows, capture_output=True, timeout=60, check=True)
-    assert done.stderr == b""
-    sent, code = on_terminal(rows, "apply", "b.json", "d.csv", stdout=None)  # rows are the terminal's
+    process = subprocess.run(arguments, cwd=rows, capture_output=True, timeout=60, check=True)
+    assert process.stderr == b""
+    sent, code = on_terminal(rows, "apply", "b.json", "d.csv", stdout=None)  # the terminal shows the rows
     assert code == 0
     assert "reading" not in sent
 
 
-def test_an_error_takes_the_bar_away(rows):
+def test_an_error_removes_the_bar(rows):
     with (rows / "d.csv").open("a") as file:
         file.write("none,0,true\n")
     sent, code = on_terminal(rows, "tce", "d.csv")
     assert code == 3
-    last = re.sub(r"\x1b\[[\d?]*[A-Za-z]", "", sent.rstrip().splitlines()[-1])  # what takes the bar away
+    last = re.sub(
+        r"\x1b\[[\d?]*[A-Za-z]", "", sent.rstrip().splitlines()[-1]
+    )  # without the codes that remove the bar
     assert last.startswith("error: column 'score' has 1 unreadable value")
 
 
-def test_what_is_followed_is_told_after_its_work():
-    heard = []
+def test_progress_is_reported_after_each_step():
+    events = []
 
-    listen(lambda *step: heard.append(step))
+    listen(lambda *step: events.append(step))
     try:
         for item in followed("ab", "drawing", 2):
-            heard.append(item)
+            events.append(item)
     finally:
         listen(None)
-    assert heard == ["a", ("drawing", 1, "draws", 0.5), "b", ("drawing", 2, "draws", 1.0)]
+    assert events == ["a", ("drawing", 1, "draws", 0.5), "b", ("drawing", 2, "draws", 1.0)]

@@ -1,4 +1,4 @@
-"""An alarm is saved and ends the run; a gate that fails forbids the saving all the same."""
+"""Tests that an alarm is saved and ends the run, and that a failed check prevents saving."""
 
 from dataclasses import dataclass
 
@@ -30,19 +30,25 @@ class Alarm:
 
 
 @pytest.fixture
-def grid(made):
-    data = DataRequest(inputs=(str(made / "data.parquet"),), roles=ROLES)
+def grid(prepared_files):
+    data = DataRequest(inputs=(str(prepared_files / "data.parquet"),), roles=ROLES)
     spec = GridSpec(binning=Binning.EQUI_WEIGHT, uncertainty_bins=2, score_bins=4)
     return bin_rows(data, spec).artifact
 
 
 @pytest.mark.parametrize(
-    ("kept", "gate", "written"), [(True, None, True), (False, None, False), (True, "e_value>100", False)]
+    ("saved_though_failed", "check", "written"),
+    [(True, None, True), (False, None, False), (True, "e_value>100", False)],
 )
-def test_what_failed_is_saved_where_it_says_so(grid, tmp_path, kept, gate, written):
-    place = tmp_path / "state.json"
-    result = Result(report=Alarm(), artifact=grid, failure=GateError(["an alarm"]), saved_though_failed=kept)
-    options = ReportOptions(quiet=True, fail_if=None if gate is None else [gate])
+def test_failed_results_are_saved_only_if_marked(grid, tmp_path, saved_though_failed, check, written):
+    output = tmp_path / "state.json"
+    result = Result(
+        report=Alarm(),
+        artifact=grid,
+        failure=GateError(["an alarm"]),
+        saved_though_failed=saved_though_failed,
+    )
+    options = ReportOptions(quiet=True, fail_if=None if check is None else [check])
     with pytest.raises(GateError):
-        deliver(result, options, provenance=Provenance(command="watch"), output=str(place))
-    assert place.exists() is written
+        deliver(result, options, provenance=Provenance(command="watch"), output=str(output))
+    assert output.exists() is written

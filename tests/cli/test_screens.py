@@ -1,4 +1,4 @@
-"""The usual run of each command fits one screen: few lines, 80 columns, few words."""
+"""Tests that the usual output of each command fits one screen: few lines, 80 columns, few words."""
 
 import io
 import re
@@ -60,7 +60,7 @@ USUAL = (
 
 
 class Terminal(io.StringIO):
-    """A stream that takes itself for a terminal."""
+    """A stream that reports to be a terminal."""
 
     def isatty(self):
         return True
@@ -68,30 +68,30 @@ class Terminal(io.StringIO):
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
-    """Rows, classes and rule files."""
+    """Write rows, classes and rule files."""
     folder = tmp_path_factory.mktemp("screens")
     random = np.random.default_rng(0)
     rows = sample_frame(rows=3000).drop("note")
     members = {f"m_{number}": np.clip(random.random(3000), 0.01, 0.99) for number in range(3)}
     groups = pl.Series("group", random.choice([f"group {number}" for number in range(12)], 3000))
     weight = pl.Series("weight", random.integers(1, 40, 3000))
-    rows.with_columns(groups, weight, **{name: pl.Series(each) for name, each in members.items()}).write_csv(
-        folder / "rows.csv"
-    )
+    rows.with_columns(
+        groups, weight, **{name: pl.Series(values) for name, values in members.items()}
+    ).write_csv(folder / "rows.csv")
     probability = random.dirichlet(np.ones(10), 3000)
     label = (probability.cumsum(axis=1) > random.random((3000, 1))).argmax(axis=1)
     columns = {f"p_class{number}": probability[:, number] for number in range(10)}
-    pl.DataFrame(columns).with_columns(label=pl.Series([f"class{each}" for each in label])).write_csv(
-        folder / "classes.csv"
-    )
+    pl.DataFrame(columns).with_columns(
+        label=pl.Series([f"class{class_number}" for class_number in label])
+    ).write_csv(folder / "classes.csv")
     outcomes = in_one_process([line.split() for line in SETUP], cwd=folder)
-    assert [each.code for each in outcomes] == [0] * len(SETUP), outcomes
+    assert [outcome.code for outcome in outcomes] == [0] * len(SETUP), outcomes
     return folder
 
 
-@pytest.mark.usefixtures("few_draws")
+@pytest.mark.usefixtures("few_permutations")
 @pytest.mark.parametrize("line", USUAL)
-def test_one_screen(line, folder, monkeypatch):
+def test_usual_output_fits_one_screen(line, folder, monkeypatch):
     monkeypatch.chdir(folder)
     monkeypatch.setenv("COLUMNS", str(COLUMNS))
     monkeypatch.setenv("TERM", "dumb")
@@ -100,9 +100,11 @@ def test_one_screen(line, folder, monkeypatch):
     monkeypatch.setattr(sys, "stdout", terminal)
     assert run(line.split()) in (0, 6)
     shown = terminal.getvalue().splitlines()
-    has_thresholds = any(re.search("flag when|threshold  |score >= ", each) for each in shown)
+    has_thresholds = any(re.search("flag when|threshold  |score >= ", line_shown) for line_shown in shown)
     assert len(shown) <= (LINES_WITH_THRESHOLDS if has_thresholds else LINES), terminal.getvalue()
     assert max(map(len, shown)) <= COLUMNS, terminal.getvalue()
-    prose = [each for each in shown if not re.search(r"\S {2,}\S", each)]
-    assert sum(len(re.findall(r"[A-Za-z]\S*", each)) for each in prose) <= WORDS, terminal.getvalue()
-    assert sum(each.startswith("Caution:") for each in shown) <= 1
+    prose = [line_shown for line_shown in shown if not re.search(r"\S {2,}\S", line_shown)]
+    assert sum(len(re.findall(r"[A-Za-z]\S*", line_shown)) for line_shown in prose) <= WORDS, (
+        terminal.getvalue()
+    )
+    assert sum(line_shown.startswith("Caution:") for line_shown in shown) <= 1

@@ -1,4 +1,4 @@
-"""Counts of days added up are one count over all days; rows grouped by a database are the rows themselves."""
+"""Tests of shards: merged grids of days equal one grid, and grouped rows equal single rows."""
 
 import os
 import re
@@ -33,8 +33,8 @@ def days(tmp_path):
     return rows
 
 
-def test_the_makefile_of_the_docs_counts_days_side_by_side(uqcli, days, tmp_path):
-    """As in the docs, by a real make with two jobs."""
+def test_the_makefile_of_the_docs_counts_days_in_parallel(uqcli, days, tmp_path):
+    """The makefile of the docs runs with two jobs."""
     makefile = next(
         block
         for block in re.findall(r"```make\n(.*?)```", PAGE.read_text(), flags=re.DOTALL)
@@ -49,13 +49,13 @@ def test_the_makefile_of_the_docs_counts_days_side_by_side(uqcli, days, tmp_path
     assert uqcli("boundary", "--grid", "whole.json", "--precision", "0.9", "-q", "-o", "b.json").code == 0
     assert (tmp_path / "both.json").read_bytes() == (tmp_path / "whole.json").read_bytes()
     assert (tmp_path / "boundary.json").read_bytes() == (tmp_path / "b.json").read_bytes()
-    another = tmp_path / "scores" / "day=2026-11-04"
-    another.mkdir()
-    days[:500].write_parquet(another / "part.parquet")
-    done = subprocess.run(
+    fourth_day = tmp_path / "scores" / "day=2026-11-04"
+    fourth_day.mkdir()
+    days[:500].write_parquet(fourth_day / "part.parquet")
+    process = subprocess.run(
         ["make", "-j2", "boundary.json"], cwd=tmp_path, env=environment, check=True, capture_output=True
     )
-    assert done.stdout.count(b"uqcli bin scores") == 1  # the new day alone
+    assert process.stdout.count(b"uqcli bin scores") == 1  # only the new day
     assert uqcli("bin", "scores", "--edges", "edges.json", "-q", "-o", "whole.json").code == 0
     assert (tmp_path / "both.json").read_bytes() == (tmp_path / "whole.json").read_bytes()
 
@@ -71,7 +71,7 @@ COMMANDS = {
 }
 
 
-def artifact_of(folder, command, name):
+def rule_file_of(folder, command, name):
     output = folder / "a.json"
     output.unlink(missing_ok=True)
     code = run([*COMMANDS[command], str(folder / name), "--weight", "w", "-q", "-o", str(output)])
@@ -81,7 +81,7 @@ def artifact_of(folder, command, name):
 @settings(max_examples=8)
 @pytest.mark.parametrize("command", COMMANDS)
 @given(data_sets(), st.randoms(use_true_random=False))
-def test_rows_grouped_with_their_number_are_the_rows(tmp_path_factory, command, data, random):
+def test_grouped_rows_with_their_number_equal_single_rows(tmp_path_factory, command, data, random):
     folder = tmp_path_factory.mktemp("grouped")
     rows = [row for row in data for _ in range(random.randrange(1, 4))]
     random.shuffle(rows)
@@ -89,15 +89,15 @@ def test_rows_grouped_with_their_number_are_the_rows(tmp_path_factory, command, 
     frame.write_parquet(folder / "rows.parquet")
     grouped = frame.group_by("score", "uncertainty", "label").agg(pl.col("w").sum())
     grouped.write_parquet(folder / "grouped.parquet")
-    expected = artifact_of(folder, command, "rows.parquet")
-    found = artifact_of(folder, command, "grouped.parquet")
+    expected = rule_file_of(folder, command, "rows.parquet")
+    actual = rule_file_of(folder, command, "grouped.parquet")
     if isinstance(expected, int):
-        assert found == expected
+        assert actual == expected
         return
-    assert without_rows(found) == without_rows(expected)
+    assert without_rows(actual) == without_rows(expected)
 
 
 def without_rows(content):
-    """How many rows were read is said of the files, and is not the same; neither is a digest of that."""
+    """Remove the number of rows in the file and the digest, which differ for grouped rows."""
     content = re.sub(rb'"digest": "\w+"', b"", content)
     return re.sub(rb'"source": \{"rows": \d+, "positives": (\d+|null)', b"", content)

@@ -1,4 +1,4 @@
-"""``uqcli show`` with two rule files: what differs, and which rows change sides."""
+"""Tests of ``uqcli show`` with two rule files: differences, and rows whose decision changes."""
 
 import json
 
@@ -10,17 +10,17 @@ from tests.cli.conftest import sample_frame
 
 
 @pytest.fixture(scope="module")
-def rules(tmp_path_factory):
-    """A folder with rows."""
+def folder(tmp_path_factory):
+    """Write rows to a folder."""
     folder = tmp_path_factory.mktemp("show")
     sample_frame(rows=2000).write_csv(folder / "rows.csv")
     return folder
 
 
-def saved(uqcli, folder, name, *options):
-    place = folder / f"{name}.json"
-    assert uqcli("boundary", folder / "rows.csv", *options, "-q", "-o", place).code == 0
-    return place
+def fit_rule(uqcli, folder, name, *options):
+    path = folder / f"{name}.json"
+    assert uqcli("boundary", folder / "rows.csv", *options, "-q", "-o", path).code == 0
+    return path
 
 
 def decisions(uqcli, rule, rows):
@@ -35,11 +35,11 @@ def decisions(uqcli, rule, rows):
         (("--algorithm", "hr"), ("--algorithm", "st")),
     ],
 )
-def test_counted_rows_are_those_that_apply_decides_differently(uqcli, rules, first, second):
-    one = saved(uqcli, rules, "one", "--precision", "0.7", *first)
-    two = saved(uqcli, rules, "two", "--precision", "0.8", *second)
-    metrics = uqcli("show", one, two, "--on", rules / "rows.csv", "--json").json["metrics"]
-    before, after = (decisions(uqcli, rule, rules / "rows.csv") for rule in (one, two))
+def test_counted_rows_are_those_that_apply_decides_differently(uqcli, folder, first, second):
+    one = fit_rule(uqcli, folder, "one", "--precision", "0.7", *first)
+    two = fit_rule(uqcli, folder, "two", "--precision", "0.8", *second)
+    metrics = uqcli("show", one, two, "--on", folder / "rows.csv", "--json").json["metrics"]
+    before, after = (decisions(uqcli, rule, folder / "rows.csv") for rule in (one, two))
     assert metrics["rows"] == len(before)
     assert metrics["only_first"] == np.count_nonzero(before & ~after)
     assert metrics["only_second"] == np.count_nonzero(after & ~before)
@@ -48,23 +48,24 @@ def test_counted_rows_are_those_that_apply_decides_differently(uqcli, rules, fir
     assert metrics["changed"] == np.count_nonzero(before != after) > 0
 
 
-def test_labels_are_not_needed(uqcli, rules):
-    one = saved(uqcli, rules, "one", "--precision", "0.7")
-    two = saved(uqcli, rules, "two", "--precision", "0.8")
-    frame = pl.read_csv(rules / "rows.csv")
-    frame.drop("label").write_csv(rules / "unlabelled.csv")
+def test_labels_are_not_needed(uqcli, folder):
+    one = fit_rule(uqcli, folder, "one", "--precision", "0.7")
+    two = fit_rule(uqcli, folder, "two", "--precision", "0.8")
+    frame = pl.read_csv(folder / "rows.csv")
+    frame.drop("label").write_csv(folder / "unlabelled.csv")
     with_labels, without = (
-        uqcli("show", one, two, "--on", rules / name, "--json").out for name in ("rows.csv", "unlabelled.csv")
+        uqcli("show", one, two, "--on", folder / name, "--json").out
+        for name in ("rows.csv", "unlabelled.csv")
     )
     assert with_labels == without
 
 
-def test_thresholds_stand_side_by_side_over_the_ranges_of_both(uqcli, rules):
-    one = saved(
-        uqcli, rules, "one", "--precision", "0.7", "--uncertainty-bins", "2", "--algorithm", "vw-dpmt"
+def test_thresholds_of_both_rules_are_shown_by_range(uqcli, folder):
+    one = fit_rule(
+        uqcli, folder, "one", "--precision", "0.7", "--uncertainty-bins", "2", "--algorithm", "vw-dpmt"
     )
-    two = saved(
-        uqcli, rules, "two", "--precision", "0.7", "--uncertainty-bins", "3", "--algorithm", "vw-dpmt"
+    two = fit_rule(
+        uqcli, folder, "two", "--precision", "0.7", "--uncertainty-bins", "3", "--algorithm", "vw-dpmt"
     )
     edges = {edge for rule in (one, two) for edge in json.loads(rule.read_text())["uncertainty_edges"]}
     shown = uqcli("show", one, two).out.decode()
@@ -72,10 +73,10 @@ def test_thresholds_stand_side_by_side_over_the_ranges_of_both(uqcli, rules):
     assert shown.count(" to below ") == len(edges) - 1
 
 
-def test_equal_rules_have_no_difference(uqcli, rules):
-    one = saved(uqcli, rules, "one", "--precision", "0.7")
-    two = saved(uqcli, rules, "two", "--precision", "0.7")
-    report = uqcli("show", one, two, "--on", rules / "rows.csv", "--json").json
+def test_equal_rules_have_no_difference(uqcli, folder):
+    one = fit_rule(uqcli, folder, "one", "--precision", "0.7")
+    two = fit_rule(uqcli, folder, "two", "--precision", "0.7")
+    report = uqcli("show", one, two, "--on", folder / "rows.csv", "--json").json
     assert (report["metrics"]["differences"], report["metrics"]["changed"], report["differences"]) == (
         0,
         0,
@@ -84,41 +85,41 @@ def test_equal_rules_have_no_difference(uqcli, rules):
     assert uqcli("show", one, two).out.decode().splitlines()[0] == "one.json and two.json are equal"
 
 
-def test_calibrators_are_compared_by_field(uqcli, rules):
+def test_calibrators_are_compared_by_field(uqcli, folder):
     for method in ("platt", "beta"):
-        uqcli("calibrate", rules / "rows.csv", "--method", method, "-q", "-o", rules / f"{method}.json")
-    report = uqcli("show", rules / "platt.json", rules / "beta.json", "--json").json
+        uqcli("calibrate", folder / "rows.csv", "--method", method, "-q", "-o", folder / f"{method}.json")
+    report = uqcli("show", folder / "platt.json", folder / "beta.json", "--json").json
     fields = {difference["field"]: difference for difference in report["differences"]}
     assert (fields["method"]["first"], fields["method"]["second"]) == ("platt", "beta")
     assert "digest" not in fields
-    refused = uqcli("show", rules / "platt.json", rules / "beta.json", "--on", rules / "rows.csv")
+    refused = uqcli("show", folder / "platt.json", folder / "beta.json", "--on", folder / "rows.csv")
     assert refused.code == 2
     assert "two boundaries" in refused.err
 
 
-def test_rules_of_two_kinds_are_refused(uqcli, rules):
-    one = saved(uqcli, rules, "one", "--precision", "0.7")
-    uqcli("calibrate", rules / "rows.csv", "--method", "platt", "-q", "-o", rules / "platt.json")
-    refused = uqcli("show", one, rules / "platt.json")
+def test_rules_of_two_kinds_are_refused(uqcli, folder):
+    one = fit_rule(uqcli, folder, "one", "--precision", "0.7")
+    uqcli("calibrate", folder / "rows.csv", "--method", "platt", "-q", "-o", folder / "platt.json")
+    refused = uqcli("show", one, folder / "platt.json")
     assert refused.code == 2
     assert "two rule files of one kind" in refused.err
 
 
-def test_rows_need_two_rules(uqcli, rules):
-    one = saved(uqcli, rules, "one", "--precision", "0.7")
-    assert "expected two rule files" in uqcli("show", one, "--on", rules / "rows.csv").err
+def test_rows_need_two_rules(uqcli, folder):
+    one = fit_rule(uqcli, folder, "one", "--precision", "0.7")
+    assert "expected two rule files" in uqcli("show", one, "--on", folder / "rows.csv").err
 
 
-def test_an_edited_rule_is_named(uqcli, rules):
-    one = saved(uqcli, rules, "one", "--precision", "0.7")
-    two = saved(uqcli, rules, "two", "--precision", "0.8")
+def test_edited_rule_files_are_reported(uqcli, folder):
+    one = fit_rule(uqcli, folder, "one", "--precision", "0.7")
+    two = fit_rule(uqcli, folder, "two", "--precision", "0.8")
     content = json.loads(two.read_text())
     content["thresholds"][0] = 0.5
     two.write_text(json.dumps(content))
     assert "Caution: two.json: the rule file was edited" in uqcli("show", one, two).out.decode()
 
 
-def test_a_gate_on_changed_rows_stops_a_pipeline(uqcli, rules):
-    one = saved(uqcli, rules, "one", "--precision", "0.7")
-    two = saved(uqcli, rules, "two", "--precision", "0.8")
-    assert uqcli("show", one, two, "--on", rules / "rows.csv", "-q", "--fail-if", "changed > 0").code == 6
+def test_a_gate_on_changed_rows_fails_with_exit_code_6(uqcli, folder):
+    one = fit_rule(uqcli, folder, "one", "--precision", "0.7")
+    two = fit_rule(uqcli, folder, "two", "--precision", "0.8")
+    assert uqcli("show", one, two, "--on", folder / "rows.csv", "-q", "--fail-if", "changed > 0").code == 6

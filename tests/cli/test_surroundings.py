@@ -1,4 +1,4 @@
-"""Limits, environments and settings around the program: they change nothing, or are named in one line."""
+"""Tests of limits, environments and settings: they change no result, or an error names them."""
 
 import importlib.util
 import os
@@ -15,8 +15,8 @@ from tests.cli.conftest import PROGRAM, in_one_process
 
 def run(*words, environment=None, limits=(), **options):
     def limit():
-        for which, value in limits:
-            resource.setrlimit(which, (value, value))
+        for kind, value in limits:
+            resource.setrlimit(kind, (value, value))
 
     return subprocess.run(
         [*PROGRAM, *map(str, words)],
@@ -29,7 +29,7 @@ def run(*words, environment=None, limits=(), **options):
     )
 
 
-def test_python_without_docstrings_gives_the_same(data, artifact):
+def test_python_without_docstrings_gives_equal_results(data, artifact):
     lines = [
         ("boundary", data, "--precision", "0.5", "--json"),
         ("calibrate", data, "--json"),
@@ -37,18 +37,18 @@ def test_python_without_docstrings_gives_the_same(data, artifact):
         ("schema", "boundary"),
     ]
     helps = [(line[0], "--help") for line in lines]
-    plain = in_one_process(lines)
+    expected_outcomes = in_one_process(lines)
     stripped = in_one_process([*lines, *helps], environment={"PYTHONOPTIMIZE": "2"})
-    for line, one, other in zip(lines, plain, stripped[: len(lines)], strict=True):
-        assert (other.code, other.err) == (0, ""), line
-        assert other.out == one.out, line
+    for line, expected, outcome in zip(lines, expected_outcomes, stripped[: len(lines)], strict=True):
+        assert (outcome.code, outcome.err) == (0, ""), line
+        assert outcome.out == expected.out, line
     for line, shown in zip(helps, stripped[len(lines) :], strict=True):
         assert b"Examples:" in shown.out, line
 
 
 @pytest.mark.skipif(importlib.util.find_spec("matplotlib") is None, reason="figures need matplotlib")
 @pytest.mark.parametrize(
-    "around",
+    "settings",
     [
         {"MPLBACKEND": "module://matplotlib_inline.backend_inline"},
         {"MPLCONFIGDIR": "/proc/none"},
@@ -56,60 +56,63 @@ def test_python_without_docstrings_gives_the_same(data, artifact):
     ],
     ids=str,
 )
-def test_settings_of_matplotlib_change_no_figure_and_no_word(uqcli, data, tmp_path, around):
+def test_settings_of_matplotlib_change_no_figure(uqcli, data, tmp_path, settings):
     assert uqcli("bin", data, "-q", "--plot", tmp_path / "plain.png").code == 0  # by this process
     folder = tmp_path / "folder"
     folder.mkdir()
-    if isinstance(around, str):
-        (folder / "matplotlibrc").write_text(around)
-    environment = around if isinstance(around, dict) else {}
-    done = run("bin", data, "-q", "--plot", "same.png", environment=environment, cwd=folder)
-    assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
+    if isinstance(settings, str):
+        (folder / "matplotlibrc").write_text(settings)
+    environment = settings if isinstance(settings, dict) else {}
+    process = run("bin", data, "-q", "--plot", "same.png", environment=environment, cwd=folder)
+    assert (process.returncode, process.stdout, process.stderr) == (0, b"", b"")
     assert (tmp_path / "plain.png").read_bytes() == (folder / "same.png").read_bytes()
 
 
 @pytest.mark.skipif(importlib.util.find_spec("matplotlib") is None, reason="figures need matplotlib")
 def test_a_matplotlibrc_that_is_no_text_is_named(data, tmp_path):
     (tmp_path / "matplotlibrc").write_bytes(b"\xff\xfe\x00")
-    done = run("bin", data, "-q", "--plot", "p.png", cwd=tmp_path)
-    assert done.returncode == 2
-    assert b"matplotlibrc" in done.stderr
-    assert len(done.stderr.splitlines()) == 1
+    process = run("bin", data, "-q", "--plot", "p.png", cwd=tmp_path)
+    assert process.returncode == 2
+    assert b"matplotlibrc" in process.stderr
+    assert len(process.stderr.splitlines()) == 1
 
 
 @pytest.mark.parametrize("words", [("tce", "{data}"), ("tce", "--help")], ids=str)
-def test_no_color_wins(data, words):
-    line = [each.format(data=data) for each in words]
+def test_no_color_overrides_other_variables(data, words):
+    line = [word.format(data=data) for word in words]
     forcing = dict.fromkeys(("FORCE_COLOR", "PY_COLORS", "TTY_COMPATIBLE"), "1")
-    done = run(*line, environment={"NO_COLOR": "1", **forcing})
-    assert done.returncode == 0
-    assert b"\x1b" not in done.stdout
+    process = run(*line, environment={"NO_COLOR": "1", **forcing})
+    assert process.returncode == 0
+    assert b"\x1b" not in process.stdout
 
 
 @pytest.mark.parametrize("columns", ["0", "99999999999999999999"])
-def test_columns_that_no_terminal_has_mean_nothing(uqcli, data, columns, monkeypatch):
+def test_impossible_numbers_of_columns_are_ignored(uqcli, data, columns, monkeypatch):
     monkeypatch.delenv("COLUMNS", raising=False)
     lines = [("tce", "--help"), ("tce", data)]
     plain = [uqcli(*line).out for line in lines]
-    assert [each.out for each in in_one_process(lines, environment={"COLUMNS": columns})] == plain
-    ours, theirs = pty.openpty()
+    assert [outcome.out for outcome in in_one_process(lines, environment={"COLUMNS": columns})] == plain
+    primary, secondary = pty.openpty()
     process = subprocess.Popen(
-        [*PROGRAM, "bin", str(data)], stdout=theirs, stderr=theirs, env={**os.environ, "COLUMNS": columns}
+        [*PROGRAM, "bin", str(data)],
+        stdout=secondary,
+        stderr=secondary,
+        env={**os.environ, "COLUMNS": columns},
     )
-    os.close(theirs)
+    os.close(secondary)
     shown = b""
     try:
-        while more := os.read(ours, 1 << 16):
-            shown += more
+        while chunk := os.read(primary, 1 << 16):
+            shown += chunk
     except OSError:  # the terminal's other end is closed
         pass
-    os.close(ours)
+    os.close(primary)
     assert process.wait(30) == 0
     assert b"uncertainty" in shown
 
 
 @pytest.mark.parametrize(
-    ("which", "value", "said"),
+    ("kind", "value", "message"),
     [
         (resource.RLIMIT_NOFILE, 8, b"the limit of open files is 8"),
         (resource.RLIMIT_AS, 100_000 << 10, b"the memory limit is 97 MiB"),
@@ -117,31 +120,31 @@ def test_columns_that_no_terminal_has_mean_nothing(uqcli, data, columns, monkeyp
         (resource.RLIMIT_AS, 900_000 << 10, b"memory"),
     ],
 )
-def test_limits_that_libraries_crash_under_are_named(data, artifact, tmp_path, which, value, said):
+def test_limits_that_crash_libraries_are_named(data, artifact, tmp_path, kind, value, message):
     for words in (
         ("boundary", data, "--precision", "0.5", "-q", "-o", "o.json", "--report", "r.json"),
         ("apply", artifact, data, "-q", "-o", "o.csv", "--report", "r.json"),
     ):
-        done = run(*words, limits=[(which, value)], cwd=tmp_path)
-        assert done.returncode == 3
-        assert said in done.stderr
-        assert len(done.stderr.splitlines()) == 1
+        process = run(*words, limits=[(kind, value)], cwd=tmp_path)
+        assert process.returncode == 3
+        assert message in process.stderr
+        assert len(process.stderr.splitlines()) == 1
         assert b'"exit": 3' in (tmp_path / "r.json").read_bytes()
         assert not list(tmp_path.glob("o.*"))
 
 
-def test_the_least_limits_suffice(data, artifact, tmp_path):
-    least = [(resource.RLIMIT_NOFILE, 32), (resource.RLIMIT_AS, 1_000_000 << 10)]
+def test_the_smallest_documented_limits_suffice(data, artifact, tmp_path):
+    limits = [(resource.RLIMIT_NOFILE, 32), (resource.RLIMIT_AS, 1_000_000 << 10)]
     for words in (
         ("boundary", data, "--precision", "0.5", "-q", "-o", "o.json"),
         ("apply", artifact, data, "-q", "-o", "o.csv"),
     ):
-        done = run(*words, limits=least, cwd=tmp_path)
-        assert (done.returncode, done.stderr) == (0, b"")
+        process = run(*words, limits=limits, cwd=tmp_path)
+        assert (process.returncode, process.stderr) == (0, b"")
     assert run("--version", limits=[(resource.RLIMIT_NOFILE, 8)]).returncode == 0
 
 
-KINDS = [
+CPU_KINDS = [
     {"OPENBLAS_CORETYPE": "Prescott"},
     {"NPY_DISABLE_CPU_FEATURES": "X86_V3"},
 ]
@@ -155,12 +158,14 @@ def classes(tmp_path_factory):
         label = random.choice(3, 1000, p=prior)
         log_odds = random.normal(size=(1000, 3)) + 1.5 * (np.arange(3) == label[:, None])
         share = np.exp(log_odds) / np.exp(log_odds).sum(axis=1, keepdims=True)
-        frame = pl.DataFrame({**{f"p_{at}": share[:, at] for at in range(3)}, "label": label})
+        frame = pl.DataFrame(
+            {**{f"p_{class_number}": share[:, class_number] for class_number in range(3)}, "label": label}
+        )
         frame.write_csv(folder / f"{name}.csv")
     return folder
 
 
-def test_every_kind_of_cpu_gives_the_same_bytes(data, classes):
+def test_results_are_byte_identical_on_every_kind_of_cpu(data, classes):
     lines = [
         [*line.format(data=data).split(), "--json"]
         for line in (
@@ -171,15 +176,15 @@ def test_every_kind_of_cpu_gives_the_same_bytes(data, classes):
         )
     ]
     plain = in_one_process(lines, cwd=classes)
-    assert [(each.code, each.err) for each in plain] == [(0, "")] * len(lines)
-    for kind in KINDS:
-        for line, one, other in zip(
+    assert [(outcome.code, outcome.err) for outcome in plain] == [(0, "")] * len(lines)
+    for kind in CPU_KINDS:
+        for line, expected, outcome in zip(
             lines, plain, in_one_process(lines, environment=kind, cwd=classes), strict=True
         ):
-            assert other.out == one.out, (kind, line)
+            assert outcome.out == expected.out, (kind, line)
 
 
 @pytest.mark.parametrize("threads", ["0", " 0", "00"])
-def test_no_thread_at_all_is_none_asked_for(data, threads):
-    done = run("tce", data, "-q", environment={"POLARS_MAX_THREADS": threads})
-    assert (done.returncode, done.stderr) == (0, b"")
+def test_zero_threads_count_as_unset(data, threads):
+    process = run("tce", data, "-q", environment={"POLARS_MAX_THREADS": threads})
+    assert (process.returncode, process.stderr) == (0, b"")

@@ -1,4 +1,4 @@
-"""``uqcli tce``: what the report says of a file."""
+"""Tests of ``uqcli tce``: metrics, bins, classes, groups and notes."""
 
 import re
 
@@ -11,16 +11,16 @@ from uqcli.jobs.tce.measure import MeasureOptions, measure
 from uqcli.methods.bin.block_sizes import BlockSizes
 
 
-def test_the_command_equals_the_library(uqcli, data, frame):
+def test_the_command_equals_the_computation(uqcli, data, frame):
     report = uqcli("tce", data, "--alpha", "0.1", "--bins", "quantile", "--n-bins", "7", "--json").json
     options = MeasureOptions(alpha=0.1, binning="quantile", n_bins=7)
-    found = measure(pool(frame["score"].to_numpy(), frame["label"].to_numpy() == 1), options)
-    assert report["metrics"] == found.metrics
-    assert [each["rejected"] for each in report["bins"]] == found.rejected.rows.tolist()
-    assert sum(each["count"] for each in report["bins"]) == 400
+    expected = measure(pool(frame["score"].to_numpy(), frame["label"].to_numpy() == 1), options)
+    assert report["metrics"] == expected.metrics
+    assert [row["rejected"] for row in report["bins"]] == expected.rejected.rows.tolist()
+    assert sum(row["count"] for row in report["bins"]) == 400
 
 
-def test_bins_begin_at_zero_end_at_one_and_may_be_empty(uqcli, tmp_path):
+def test_bins_range_from_0_to_1_and_can_be_empty(uqcli, tmp_path):
     (tmp_path / "d.csv").write_text("score,label\n0.05,0\n0.06,1\n0.95,1\n")
     report = uqcli("tce", "d.csv", "--binning", "equispaced", "--json").json
     first, second = report["bins"][:2]
@@ -36,7 +36,7 @@ def test_scores_must_be_probabilities(uqcli, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("truth", "said", "unsaid"),
+    ("truth", "pattern", "absent"),
     [
         (lambda score: score, r"^0.0 % of predictions are rejected \(level 1e-06\)\.$", "too "),
         (lambda score: score**2, r"^100.0 % of .*, too high ", "too low"),
@@ -54,19 +54,19 @@ def test_scores_must_be_probabilities(uqcli, tmp_path):
     ],
     ids=["good", "high", "low", "high above a half", "all low, the most in the middle"],
 )
-def test_the_first_note_says_what_is_wrong_and_where(uqcli, tmp_path, truth, said, unsaid):
+def test_the_first_note_states_where_scores_are_rejected(uqcli, tmp_path, truth, pattern, absent):
     random = np.random.default_rng(3)
     score = random.uniform(0.1, 0.9, 20_000)
     label = random.random(20_000) < truth(score)
     pl.DataFrame({"score": score, "label": label}).write_parquet(tmp_path / "rows.parquet")
     note = uqcli("tce", "rows.parquet", "--alpha", "1e-6", "--json").json["notes"][0]
-    assert re.search(said, note), note
-    assert not re.search(unsaid, note), note
-    gate = uqcli("tce", "rows.parquet", "-q", "--alpha", "1e-6", "--fail-if", "tce > 20")
-    assert gate.code == (0 if said.startswith("^0.0") else 6)
+    assert re.search(pattern, note), note
+    assert not re.search(absent, note), note
+    check_failed = uqcli("tce", "rows.parquet", "-q", "--alpha", "1e-6", "--fail-if", "tce > 20")
+    assert check_failed.code == (0 if pattern.startswith("^0.0") else 6)
 
 
-def test_weights_are_repeated_rows(uqcli, tmp_path):
+def test_weights_count_as_repeated_rows(uqcli, tmp_path):
     (tmp_path / "w.csv").write_text("score,label,w\n0.2,0,3\n0.7,1,2\n0.9,0,0\n")
     (tmp_path / "r.csv").write_text("score,label\n0.2,0\n0.2,0\n0.2,0\n0.7,1\n0.7,1\n")
     weighted = uqcli("tce", "w.csv", "--weight", "w", "--json").json
@@ -74,8 +74,8 @@ def test_weights_are_repeated_rows(uqcli, tmp_path):
 
 
 @pytest.fixture
-def flowers(tmp_path):
-    """Three classes, probabilities and labels as text."""
+def class_rows(tmp_path):
+    """Write probabilities of three classes, with labels as text."""
     random = np.random.default_rng(5)
     probability = random.dirichlet([1, 1, 1], 600)
     label = [("ash", "elm", "oak")[random.choice(3, p=row)] for row in probability]
@@ -99,33 +99,35 @@ def classwise(frame, classes):
     ]
 
 
-def test_classes_are_measured_one_against_the_rest(uqcli, flowers):
-    path, frame = flowers
+def test_classes_are_measured_one_versus_rest(uqcli, class_rows):
+    path, frame = class_rows
     report = uqcli("tce", path, "--proba", "p_*", "--json").json
-    names = ["ash", "elm", "oak"]  # what * matched, sorted
+    names = ["ash", "elm", "oak"]  # the columns that match, sorted
     assert report["parameters"]["classes"] == names
     expected = classwise(frame, names)
-    for name, found in zip(names, expected, strict=True):
-        assert report["metrics"]["by_class"][name] == found.metrics
+    for name, measured in zip(names, expected, strict=True):
+        assert report["metrics"]["by_class"][name] == measured.metrics
     for metric in ("tce", "ece", "log_loss"):
-        mean = np.mean([found.metrics[metric] for found in expected])
+        mean = np.mean([measured.metrics[metric] for measured in expected])
         assert report["metrics"][metric] == pytest.approx(mean)
-    assert {each["class"] for each in report["bins"]} == set(names)
+    assert {row["class"] for row in report["bins"]} == set(names)
     assert report["source"]["positives"] is None
 
 
-def test_the_text_lists_the_worst_class_first(uqcli, flowers):
-    path, frame = flowers
+def test_the_text_lists_the_worst_class_first(uqcli, class_rows):
+    path, frame = class_rows
     names = ["ash", "elm", "oak"]
-    errors = {name: found.metrics["tce"] for name, found in zip(names, classwise(frame, names), strict=True)}
+    errors = {
+        name: measured.metrics["tce"] for name, measured in zip(names, classwise(frame, names), strict=True)
+    }
     shown = uqcli("tce", path, "--proba", "p_*").out.decode()
     table = shown[shown.index("(mean)") :]
-    at = [table.index(f"\n{name} ") for name in sorted(names, key=lambda name: -errors[name])]
-    assert at == sorted(at)
+    positions = [table.index(f"\n{name} ") for name in sorted(names, key=lambda name: -errors[name])]
+    assert positions == sorted(positions)
 
 
-def test_listed_columns_keep_their_order_and_take_names(uqcli, flowers):
-    path, frame = flowers
+def test_listed_columns_keep_their_order_and_take_names(uqcli, class_rows):
+    path, frame = class_rows
     listed = ("--proba", "p_oak,p_ash,p_elm", "--classes", "oak,ash,elm")
     report = uqcli("tce", path, *listed, "--json").json
     assert list(report["metrics"]["by_class"]) == ["oak", "ash", "elm"]
@@ -133,7 +135,7 @@ def test_listed_columns_keep_their_order_and_take_names(uqcli, flowers):
 
 
 @pytest.mark.parametrize(
-    ("arguments", "code", "said"),
+    ("arguments", "code", "message"),
     [
         (("--proba", "q_*"), 3, "at least two classes"),
         (("--proba", "p_oak"), 3, "at least two classes"),
@@ -145,13 +147,13 @@ def test_listed_columns_keep_their_order_and_take_names(uqcli, flowers):
         (("--proba", "p_oak,p_ash", "--classes", "oak,ash"), 3, ""),
     ],
 )
-def test_unusable_classes(uqcli, flowers, arguments, code, said):
-    outcome = uqcli("tce", flowers[0], *arguments)
+def test_unusable_classes_are_errors(uqcli, class_rows, arguments, code, message):
+    outcome = uqcli("tce", class_rows[0], *arguments)
     assert outcome.code == code
-    assert said in outcome.err
+    assert message in outcome.err
 
 
-def test_class_probabilities_add_up_to_one(uqcli, tmp_path):
+def test_class_probabilities_must_add_up_to_one(uqcli, tmp_path):
     (tmp_path / "d.csv").write_text("p_0,p_1,label\n0.5,0.5,1\n0.25,0.7,0\n")
     outcome = uqcli("tce", "d.csv", "--proba", "p_*")
     assert outcome.code == 3
@@ -169,7 +171,7 @@ def test_integer_classes_sort_as_numbers(uqcli, tmp_path):
 
 @pytest.fixture
 def regions(tmp_path):
-    """True probabilities in a large and a small region, scores too high in a third, and a handful of rows."""
+    """Write two calibrated regions, an overconfident one, and one of a few rows."""
     random = np.random.default_rng(12)
     region = np.repeat(["large", "small", "off", "tiny"], [40_000, 2_000, 2_500, 30])
     score = random.beta(1, 5, len(region))
@@ -180,29 +182,29 @@ def regions(tmp_path):
 
 
 def test_groups_are_tested_in_bins_of_one_size(uqcli, regions):
-    """Otherwise the largest group, whose bins find the smallest errors, would be the worst."""
+    """Otherwise the largest group would be the worst, because its bins detect the smallest errors."""
     report = uqcli("tce", "regions.parquet", "--by", "region", "--json").json
-    groups = {each["name"]: each for each in report["groups"]}
+    groups = {group["name"]: group for group in report["groups"]}
     assert report["worst_group"] == "off"
-    asked = report["parameters"]
+    parameters = report["parameters"]
     smallest = groups["small"]
     sizes = BlockSizes().bounds_for(smallest["rows"], smallest["positives"])
-    assert (asked["group_n_min"], asked["group_n_max"]) == sizes
+    assert (parameters["group_n_min"], parameters["group_n_max"]) == sizes
     for name in ("large", "small", "off"):
         part = regions.filter(pl.col("region") == name)
         counts = pool(part["score"].to_numpy(), part["label"].to_numpy())
-        alone = measure(counts, MeasureOptions(n_min=sizes[0], n_max=sizes[1]))
-        assert groups[name]["metrics"] == report["metrics"]["by_group"][name] == alone.metrics
-        assert [each["count"] for each in groups[name]["bins"]] == alone.bins.count.tolist()
-    everything = pool(regions["score"].to_numpy(), regions["label"].to_numpy())
-    found = measure(everything, MeasureOptions(n_min=sizes[0], n_max=sizes[1])).metrics["tce"]
-    assert report["metrics"]["tce_at_group_sizes"] == found
-    assert report["metrics"]["tce"] == measure(everything, MeasureOptions()).metrics["tce"]
+        single = measure(counts, MeasureOptions(n_min=sizes[0], n_max=sizes[1]))
+        assert groups[name]["metrics"] == report["metrics"]["by_group"][name] == single.metrics
+        assert [row["count"] for row in groups[name]["bins"]] == single.bins.count.tolist()
+    all_rows = pool(regions["score"].to_numpy(), regions["label"].to_numpy())
+    tce_of_all = measure(all_rows, MeasureOptions(n_min=sizes[0], n_max=sizes[1])).metrics["tce"]
+    assert report["metrics"]["tce_at_group_sizes"] == tce_of_all
+    assert report["metrics"]["tce"] == measure(all_rows, MeasureOptions()).metrics["tce"]
 
 
 def test_small_groups_are_named_and_not_tested(uqcli, regions):
     outcome = uqcli("tce", "regions.parquet", "--by", "region", "--json")
-    tiny = next(each for each in outcome.json["groups"] if each["name"] == "tiny")
+    tiny = next(group for group in outcome.json["groups"] if group["name"] == "tiny")
     assert not tiny["tested"]
     assert tiny["metrics"]["tce"] is None
     assert tiny["metrics"]["ece"] > 0
@@ -212,10 +214,10 @@ def test_small_groups_are_named_and_not_tested(uqcli, regions):
     line = next(line for line in text.splitlines() if line.split()[:1] == ["tiny"])
     assert line.split()[2] == "-"
     explicit = uqcli("tce", "regions.parquet", "--by", "region", "--n-min", "2200", "--json").json
-    assert [each["name"] for each in explicit["groups"] if each["tested"]] == ["large", "off"]
+    assert [group["name"] for group in explicit["groups"] if group["tested"]] == ["large", "off"]
 
 
-def test_without_a_group_large_enough_there_is_no_worst(uqcli, tmp_path):
+def test_without_a_large_enough_group_there_is_no_worst(uqcli, tmp_path):
     rows = "".join(f"0.{i % 10},{i % 2},{'rare' if i < 3 else 'common'}\n" for i in range(60))
     (tmp_path / "d.csv").write_text("score,label,g\n" + rows)
     report = uqcli("tce", "d.csv", "--by", "g", "--json").json
@@ -225,8 +227,8 @@ def test_without_a_group_large_enough_there_is_no_worst(uqcli, tmp_path):
     assert uqcli("tce", "d.csv", "--by", "g", "-q", "--fail-if", "worst_group.tce > 0").code == 6
 
 
-def test_true_probabilities_pass_in_a_large_file(uqcli, tmp_path):
-    """The paper's bins stay a twentieth of the rows wide, and condemn them."""
+def test_true_probabilities_are_not_rejected_in_a_large_file(uqcli, tmp_path):
+    """The paper's bins contain at least 5 % of the rows, and reject them."""
     random = np.random.default_rng(1)
     score = random.random(300_000)
     label = random.random(300_000) < score
@@ -240,7 +242,7 @@ def test_true_probabilities_pass_in_a_large_file(uqcli, tmp_path):
 
 
 def test_sentences_describe_the_rows_of_the_bins_they_name(uqcli, tmp_path):
-    """One wide bin: its rows average 27 %, and 30.5 % of them are positive, whichever are rejected."""
+    """In the one bin the mean score is 27 % and the positive rate 30.5 %, for all rejected rows."""
     score = np.array([0.1] * 100 + [0.44] * 100)
     label = np.zeros(200, dtype=int)
     label[:61] = 1
@@ -251,26 +253,26 @@ def test_sentences_describe_the_rows_of_the_bins_they_name(uqcli, tmp_path):
     assert note.count("mean score 27 %, positive 30.5 %)") == 2
 
 
-def test_draws_from_the_scores_depend_on_the_seed_alone(uqcli, data, frame, tmp_path):
-    asked = ("--bootstrap", "40", "--json")
-    outcome = uqcli("tce", data, *asked)
+def test_draws_depend_on_the_seed_only(uqcli, data, frame, tmp_path):
+    options = ("--bootstrap", "40", "--json")
+    outcome = uqcli("tce", data, *options)
     metrics = outcome.json["metrics"]
     for name in ("brier", "log_loss", "intercept", "slope"):
         assert metrics[name]["low"] <= metrics[name]["value"] <= metrics[name]["high"]
     for name in ("ece", "ace", "mce", "tce", "mcb", "ecce"):
         assert isinstance(metrics[name], float)
         assert 1 / 41 <= metrics[f"{name}_p"] <= 1
-    drawn = outcome.json["if_calibrated"]
+    if_calibrated = outcome.json["if_calibrated"]
     for name in ("ece", "ace", "mcb"):
-        assert metrics[f"{name}_excess"] == metrics[name] - drawn[name]["mean"]
+        assert metrics[f"{name}_excess"] == metrics[name] - if_calibrated[name]["mean"]
     frame[:150].write_csv(tmp_path / "1.csv")
     frame[150:].write_parquet(tmp_path / "2.parquet")
-    assert uqcli("tce", "1.csv", "2.parquet", *asked).out == outcome.out
+    assert uqcli("tce", "1.csv", "2.parquet", *options).out == outcome.out
     frame.sample(fraction=1, shuffle=True, seed=3).write_parquet(tmp_path / "shuffled.parquet")
-    assert uqcli("tce", "shuffled.parquet", *asked).out == outcome.out
-    assert uqcli("tce", data, *asked, "--seed", "1").json["metrics"] != metrics
+    assert uqcli("tce", "shuffled.parquet", *options).out == outcome.out
+    assert uqcli("tce", data, *options, "--seed", "1").json["metrics"] != metrics
     wide, narrow = (
-        uqcli("tce", data, *asked, "--confidence", level).json["metrics"]["log_loss"]
+        uqcli("tce", data, *options, "--confidence", level).json["metrics"]["log_loss"]
         for level in ("0.99", "0.5")
     )
     assert wide["low"] < narrow["low"] < narrow["high"] < wide["high"]
@@ -278,8 +280,8 @@ def test_draws_from_the_scores_depend_on_the_seed_alone(uqcli, data, frame, tmp_
     assert "if calibrated" in uqcli("tce", data, "--bootstrap", "40").out.decode()
 
 
-def test_classes_and_groups_have_draws_of_their_own(uqcli, flowers):
-    path, frame = flowers
+def test_classes_and_groups_have_their_own_draws(uqcli, class_rows):
+    path, frame = class_rows
     arguments = ("--proba", "p_*", "--by", "wood", "--bootstrap", "39", "--json")
     report = uqcli("tce", path, *arguments).json
     frame.sample(fraction=1, shuffle=True, seed=2).write_parquet(path)
@@ -288,11 +290,11 @@ def test_classes_and_groups_have_draws_of_their_own(uqcli, flowers):
     for part in (*parts, *report["metrics"]["by_group"].values()):
         assert 0 < part["ece_p"] <= 1
         assert part["brier"]["low"] < part["brier"]["value"] < part["brier"]["high"]
-    assert report["metrics"]["slope"]["low"] is None  # a mean of slopes
+    assert report["metrics"]["slope"]["low"] is None  # a mean of slopes has no interval
     assert report["metrics"]["by_class"]["oak"]["slope"]["low"] is not None
 
 
-def test_no_interval_is_printed_that_would_not_hold(uqcli, tmp_path):
+def test_intervals_that_would_not_cover_are_not_printed(uqcli, tmp_path):
     rows = "".join(f"0.{i % 9 + 1},{int(i % 12 == 0)}\n" for i in range(60))
     (tmp_path / "few.csv").write_text("score,label\n" + rows)
     outcome = uqcli("tce", "few.csv", "--bootstrap", "50", "--json")
@@ -301,7 +303,7 @@ def test_no_interval_is_printed_that_would_not_hold(uqcli, tmp_path):
     assert uqcli("tce", "few.csv", "--bootstrap", "50", "-q", "--fail-if", "brier.low > 1").code == 6
 
 
-def test_rare_positives_say_what_cannot_be_seen(uqcli, tmp_path):
+def test_rare_positives_give_a_note_on_undetectable_errors(uqcli, tmp_path):
     random = np.random.default_rng(4)
     score = random.beta(0.3, 300, 20_000)
     rare = pl.DataFrame({"score": score, "label": random.random(20_000) < score})
@@ -310,7 +312,7 @@ def test_rare_positives_say_what_cannot_be_seen(uqcli, tmp_path):
     assert any("few positives: the tests miss errors below about" in note for note in notes)
 
 
-def test_fractional_weights_are_refused_with_what_still_works(uqcli, tmp_path):
+def test_fractional_weights_are_refused_with_advice(uqcli, tmp_path):
     (tmp_path / "w.csv").write_text("score,label,w\n0.2,0,0.5\n0.7,1,2\n")
     outcome = uqcli("tce", "w.csv", "--weight", "w")
     assert outcome.code == 3

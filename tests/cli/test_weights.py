@@ -1,23 +1,23 @@
-"""Weights that are no counts of rows: said in reports, in JSON, and from Python."""
+"""Tests of the caution on weights that count no rows: in reports, in JSON, and in Python."""
 
 import polars as pl
 import pytest
 
 import uqcli as library
 
-SAID = "a weight of n must stand for n independent rows"
+CAUTION = "a weight of n must stand for n independent rows"
 
 
 @pytest.fixture
 def amounts(frame, tmp_path):
-    """Rows with an amount of money each."""
+    """Write rows with amounts of money as weights."""
     frame.with_row_index("amount").with_columns(pl.col("amount") % 90 + 1).write_parquet(
         tmp_path / "a.parquet"
     )
     return "a.parquet", "--weight", "amount"
 
 
-@pytest.mark.usefixtures("undrawn")
+@pytest.mark.usefixtures("figure_stub")
 @pytest.mark.parametrize(
     "command",
     [
@@ -30,16 +30,16 @@ def amounts(frame, tmp_path):
     ],
     ids=" ".join,
 )
-def test_amounts_are_cautioned_against(uqcli, amounts, command, tmp_path):
-    assert SAID in " ".join(uqcli(*command, *amounts).out.decode().split())
+def test_amounts_as_weights_give_a_caution(uqcli, amounts, command, tmp_path):
+    assert CAUTION in " ".join(uqcli(*command, *amounts).out.decode().split())
     report = uqcli(*command, *amounts, "--json", "--report", "r.md")
-    assert SAID in report.json["cautions"][0]
-    assert SAID in (tmp_path / "r.md").read_text()
+    assert CAUTION in report.json["cautions"][0]
+    assert CAUTION in (tmp_path / "r.md").read_text()
     assert "cautions" not in uqcli(*command, amounts[0], "--json").json
 
 
-def test_evaluate_cautions_too_and_counts_of_rows_are_fine(uqcli, amounts, artifact, frame, tmp_path):
-    assert SAID in uqcli("evaluate", artifact, *amounts, "--json").json["cautions"][0]
+def test_evaluate_also_gives_a_caution_except_for_counts_of_rows(uqcli, amounts, artifact, frame, tmp_path):
+    assert CAUTION in uqcli("evaluate", artifact, *amounts, "--json").json["cautions"][0]
     alike = pl.concat([frame.with_columns(pl.col("score").round(1), pl.col("uncertainty").round(0))] * 1)
     grouped = alike.group_by("score", "uncertainty", "label").len("rows")
     grouped.write_parquet(tmp_path / "g.parquet")

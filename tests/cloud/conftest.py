@@ -1,4 +1,4 @@
-"""An object store on loopback, and a proxy before it that cuts or keeps back what it should pass on."""
+"""Fixtures of an object store on loopback, and of a proxy that cuts or stalls its connections."""
 
 import io
 import logging
@@ -11,7 +11,7 @@ import pytest
 from botocore.config import Config
 from moto.server import ThreadedMotoServer
 
-from tests.cli.conftest import sample_frame, undrawn, uqcli  # noqa: F401  fixtures
+from tests.cli.conftest import figure_stub, sample_frame, uqcli  # noqa: F401  fixtures
 from uqcli.stores import limits
 
 VARIABLES = {
@@ -23,7 +23,7 @@ VARIABLES = {
 
 
 class Bucket:
-    """A bucket, asked directly."""
+    """A bucket with direct access."""
 
     def __init__(self, endpoint, name):
         self.endpoint = endpoint
@@ -48,12 +48,12 @@ class Bucket:
     def get(self, key):
         return self.client.get_object(Bucket=self.name, Key=key)["Body"].read()
 
-    def listed(self):
-        listed = self.client.list_objects_v2(Bucket=self.name).get("Contents", [])
-        return sorted(each["Key"] for each in listed)
+    def key_names(self):
+        contents = self.client.list_objects_v2(Bucket=self.name).get("Contents", [])
+        return sorted(item["Key"] for item in contents)
 
     def put_folder(self, folder, below):
-        """Copy the files of a directory; their names below it become keys."""
+        """Copy the files of a folder; their relative paths become keys."""
         for path in sorted(folder.rglob("*")):
             if path.is_file():
                 self.put(f"{below}/{path.relative_to(folder)}", path.read_bytes())
@@ -62,7 +62,7 @@ class Bucket:
 
 @pytest.fixture(scope="session")
 def endpoint():
-    logging.getLogger("werkzeug").disabled = True  # it would write between the lines of the program
+    logging.getLogger("werkzeug").disabled = True  # its log would mix with the output of uqcli
     server = ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
     server.start()
     host, port = server.get_host_and_port()
@@ -75,7 +75,7 @@ numbers = iter(range(1000))
 
 @pytest.fixture
 def bucket(endpoint, monkeypatch):
-    """An empty bucket of the store that the environment names."""
+    """Create an empty bucket in the store that the environment names."""
     for name in ("AWS_PROFILE", "AWS_ENDPOINT_URL_S3", "AWS_DEFAULT_REGION", "AWS_SESSION_TOKEN"):
         monkeypatch.delenv(name, raising=False)
     for name, value in VARIABLES.items():
@@ -85,22 +85,22 @@ def bucket(endpoint, monkeypatch):
 
 
 @pytest.fixture
-def impatient(monkeypatch):
-    """Limits that let a test see what happens at their ends."""
+def short_limits(monkeypatch):
+    """Shorten the limits, so that tests reach them soon."""
     monkeypatch.setattr(limits, "CONNECT_SECONDS", 1.0)
     monkeypatch.setattr(limits, "REQUEST_SECONDS", 1.0)
     monkeypatch.setattr(limits, "ATTEMPTS", 2)
 
 
 class Proxy:
-    """Passes bytes on, up to so many of each connection in each direction.
+    """A proxy that passes on a limited number of bytes per connection and direction.
 
     Parameters
     ----------
     down, up
-        Bytes of the store's answers, and of what it is sent; None for all.
+        Limits in bytes of the store's answers and of the requests; None for no limit.
     stall
-        Whether nothing more comes then, instead of an end.
+        At the limit, stall instead of closing the connection.
     """
 
     def __init__(self, endpoint, *, down=None, up=None, stall=False):
@@ -117,39 +117,42 @@ class Proxy:
     def _serve(self):
         with suppress(OSError):
             while True:
-                near, _ = self._listening.accept()
-                far = socket.create_connection(self._store)
-                self._sockets += [near, far]
-                for source, sink, most in ((near, far, self._limits[0]), (far, near, self._limits[1])):
-                    threading.Thread(target=self._pass_on, args=(source, sink, most), daemon=True).start()
+                client, _ = self._listening.accept()
+                store = socket.create_connection(self._store)
+                self._sockets += [client, store]
+                for source, sink, limit in (
+                    (client, store, self._limits[0]),
+                    (store, client, self._limits[1]),
+                ):
+                    threading.Thread(target=self._pass_on, args=(source, sink, limit), daemon=True).start()
 
-    def _pass_on(self, source, sink, most):
-        left = most
+    def _pass_on(self, source, sink, limit):
+        remaining = limit
         with suppress(OSError):
             while piece := source.recv(1 << 14):
-                given = piece if left is None else piece[:left]
-                sink.sendall(given)
-                left = None if left is None else left - len(given)
-                if left == 0:
+                passed = piece if remaining is None else piece[:remaining]
+                sink.sendall(passed)
+                remaining = None if remaining is None else remaining - len(passed)
+                if remaining == 0:
                     self.reached.set()
                     if self._stall:
                         return
                     break
-            for each in (source, sink):
-                each.shutdown(socket.SHUT_RDWR)
+            for end in (source, sink):
+                end.shutdown(socket.SHUT_RDWR)
 
     def close(self):
-        for each in self._sockets:
+        for open_socket in self._sockets:
             with suppress(OSError):
-                each.close()
+                open_socket.close()
 
 
 @pytest.fixture
 def proxied(bucket, monkeypatch):
-    """Put a proxy before the store; ``with proxied(down=1000) as proxy``."""
+    """Start a proxy in front of the store: ``with proxied(down=1000) as proxy``."""
 
     @contextmanager
-    def put(**options):
+    def start_proxy(**options):
         proxy = Proxy(bucket.endpoint, **options)
         monkeypatch.setenv("AWS_ENDPOINT_URL", proxy.endpoint)
         try:
@@ -158,16 +161,16 @@ def proxied(bucket, monkeypatch):
             monkeypatch.setenv("AWS_ENDPOINT_URL", bucket.endpoint)
             proxy.close()
 
-    return put
+    return start_proxy
 
 
 def frame_of(rows, seed=7):
-    """Rows of the sample with the columns that are needed."""
+    """Draw sample rows with the required columns."""
     return sample_frame(rows, seed).select("score", "uncertainty", "label")
 
 
-def written(frame, suffix):
-    """A frame as the bytes of a file."""
+def file_bytes(frame, suffix):
+    """Write a frame to the bytes of a file."""
     import gzip
 
     import pyarrow as pa

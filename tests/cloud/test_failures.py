@@ -1,4 +1,4 @@
-"""Stores that refuse, hesitate or break off: one line with the address, and nothing half written."""
+"""Tests of stores that refuse, stall or disconnect: one line names the address, and files stay whole."""
 
 import http.server
 import subprocess
@@ -9,57 +9,57 @@ import time
 
 import pytest
 
-from tests.cloud.conftest import frame_of, written
+from tests.cloud.conftest import file_bytes, frame_of
 from uqcli.stores import limits
 from uqcli.stores.objects import StoredObject, _Ranges
 
 
-def failed(done, address, *words):
-    """Exit 3 and one line that names the address."""
-    assert done.code == 3, done.err
-    assert len(done.err.splitlines()) == 1
-    assert done.out == b""
-    assert f"'{address}'" in done.err
-    for word in words:
-        assert word in done.err
+def assert_failed(outcome, address, *phrases):
+    """Require exit code 3 and one line that names the address."""
+    assert outcome.code == 3, outcome.err
+    assert len(outcome.err.splitlines()) == 1
+    assert outcome.out == b""
+    assert f"'{address}'" in outcome.err
+    for phrase in phrases:
+        assert phrase in outcome.err
 
 
 @pytest.fixture
-def model(uqcli, bucket):
-    rows = bucket.put("a.csv", written(frame_of(400), ".csv"))
+def rule(uqcli, bucket):
+    rows = bucket.put("a.csv", file_bytes(frame_of(400), ".csv"))
     assert uqcli("boundary", rows, "--precision", "0.6", "-q", "-o", f"{bucket}/b.json").code == 0
     return f"{bucket}/b.json"
 
 
-@pytest.mark.parametrize("place", ["", "/", "/day=*/", "/a.csv", "/*/*.csv"])
-def test_missing_buckets(uqcli, bucket, place):
-    address = f"s3://nowhere{place}"
-    failed(uqcli("tce", address), address, "there is no")
+@pytest.mark.parametrize("address", ["", "/", "/day=*/", "/a.csv", "/*/*.csv"])
+def test_missing_buckets_are_errors(uqcli, bucket, address):
+    address = f"s3://nowhere{address}"
+    assert_failed(uqcli("tce", address), address, "there is no")
 
 
-def test_missing_keys(uqcli, bucket, model):
+def test_missing_keys_are_errors(uqcli, bucket, rule):
     for key in ("none.csv", "none/", "none"):
-        failed(uqcli("tce", f"{bucket}/{key}"), f"{bucket}/{key}", "there is no such object")
-    failed(uqcli("tce", f"{bucket}/none*.csv"), f"{bucket}/none*.csv", "no file matches")
-    failed(uqcli("show", f"{bucket}/none.json"), f"{bucket}/none.json", "there is no such object")
-    failed(uqcli("apply", f"{bucket}/none.json", f"{bucket}/a.csv"), f"{bucket}/none.json")
+        assert_failed(uqcli("tce", f"{bucket}/{key}"), f"{bucket}/{key}", "there is no such object")
+    assert_failed(uqcli("tce", f"{bucket}/none*.csv"), f"{bucket}/none*.csv", "no file matches")
+    assert_failed(uqcli("show", f"{bucket}/none.json"), f"{bucket}/none.json", "there is no such object")
+    assert_failed(uqcli("apply", f"{bucket}/none.json", f"{bucket}/a.csv"), f"{bucket}/none.json")
 
 
 @pytest.mark.parametrize("name", ["s3://", "s3://b//a.csv", "s3:///a.csv", "s3://b*/a.csv"])
-def test_addresses_that_are_none(uqcli, bucket, name):
-    failed(uqcli("tce", name), name, "address")
+def test_invalid_addresses_are_errors(uqcli, bucket, name):
+    assert_failed(uqcli("tce", name), name, "address")
 
 
-@pytest.mark.parametrize("place", ["s3://nowhere/o.json", "{bucket}", "{bucket}/out/", "https://x.org/o"])
-def test_places_that_cannot_be_written_are_refused_before_the_work(uqcli, bucket, place):
-    place = place.format(bucket=bucket)
-    rows = bucket.put("a.csv", b"no rows, which would be said later")
-    failed(uqcli("boundary", rows, "--precision", "0.6", "-o", place), place)
+@pytest.mark.parametrize("address", ["s3://nowhere/o.json", "{bucket}", "{bucket}/out/", "https://x.org/o"])
+def test_unwritable_addresses_are_refused_before_the_work(uqcli, bucket, address):
+    address = address.format(bucket=bucket)
+    rows_address = bucket.put("a.csv", b"no rows, which would be said later")
+    assert_failed(uqcli("boundary", rows_address, "--precision", "0.6", "-o", address), address)
 
 
 @pytest.fixture
-def answering(monkeypatch, bucket, impatient):
-    """A server in the place of the store that has one answer for all."""
+def answering(monkeypatch, bucket, short_limits):
+    """Replace the store by a server with one answer to all requests."""
     servers = []
     monkeypatch.setattr(limits, "ATTEMPTS", 1)
 
@@ -71,7 +71,7 @@ def answering(monkeypatch, bucket, impatient):
                 self.send_header("Content-Length", "0")
                 self.end_headers()
 
-            do_GET = do_HEAD = do_PUT = do_POST = do_DELETE = answer  # noqa: N815  the library's names
+            do_GET = do_HEAD = do_PUT = do_POST = do_DELETE = answer  # noqa: N815  names of http.server
 
             def log_message(self, *_):
                 pass
@@ -91,40 +91,42 @@ ANSWERS = {403: "access is denied", 500: "an internal error", 503: "an internal 
 
 
 @pytest.mark.parametrize("code", ANSWERS)
-def test_stores_that_refuse(uqcli, bucket, answering, tmp_path, code):
-    (tmp_path / "a.csv").write_bytes(written(frame_of(400), ".csv"))
+def test_refused_requests_are_errors(uqcli, bucket, answering, tmp_path, code):
+    (tmp_path / "a.csv").write_bytes(file_bytes(frame_of(400), ".csv"))
     answering(code)
-    for place in (f"{bucket}/a.csv", f"{bucket}/day=*/"):
-        failed(uqcli("tce", place), place, ANSWERS[code])
-    failed(uqcli("show", f"{bucket}/b.json"), f"{bucket}/b.json", ANSWERS[code])
+    for address in (f"{bucket}/a.csv", f"{bucket}/day=*/"):
+        assert_failed(uqcli("tce", address), address, ANSWERS[code])
+    assert_failed(uqcli("show", f"{bucket}/b.json"), f"{bucket}/b.json", ANSWERS[code])
     line = ("boundary", tmp_path / "a.csv", "--precision", "0.6", "-q", "-o")
-    failed(uqcli(*line, f"{bucket}/b.json"), f"{bucket}/b.json", ANSWERS[code])
+    assert_failed(uqcli(*line, f"{bucket}/b.json"), f"{bucket}/b.json", ANSWERS[code])
 
 
-def test_nobody_is_there(uqcli, bucket, impatient, monkeypatch):
+def test_an_unreachable_store_is_an_error(uqcli, bucket, short_limits, monkeypatch):
     monkeypatch.setenv("AWS_ENDPOINT_URL", "http://127.0.0.1:1")
-    failed(uqcli("tce", f"{bucket}/a.csv"), f"{bucket}/a.csv", "the connection failed")
+    assert_failed(uqcli("tce", f"{bucket}/a.csv"), f"{bucket}/a.csv", "the connection failed")
 
 
 @pytest.mark.parametrize(
     ("suffix", "stall"),
     [
-        *((each, False) for each in (".csv", ".csv.gz", ".csv.zst", ".jsonl", ".parquet", ".arrow")),
+        *((suffix, False) for suffix in (".csv", ".csv.gz", ".csv.zst", ".jsonl", ".parquet", ".arrow")),
         (".csv", True),
     ],
 )
-def test_answers_that_break_off(uqcli, bucket, model, impatient, proxied, monkeypatch, suffix, stall):
+def test_interrupted_downloads_are_errors(
+    uqcli, bucket, rule, short_limits, proxied, monkeypatch, suffix, stall
+):
     monkeypatch.setattr(limits, "ATTEMPTS", 1)
-    rows = bucket.put(f"rows{suffix}", written(frame_of(20_000), suffix))
+    rows = bucket.put(f"rows{suffix}", file_bytes(frame_of(20_000), suffix))
     bucket.put("o.csv", b"old")
-    word = "no answer within 1 seconds" if stall else "the connection failed or was cut"
+    message = "no answer within 1 seconds" if stall else "the connection failed or was cut"
     with proxied(down=50_000, stall=stall):
-        failed(uqcli("apply", model, rows, "-q", "-o", f"{bucket}/o.csv"), rows, word)
+        assert_failed(uqcli("apply", rule, rows, "-q", "-o", f"{bucket}/o.csv"), rows, message)
     assert bucket.get("o.csv") == b"old"
-    assert not [key for key in bucket.listed() if ".uqcli" in key]
+    assert not [key for key in bucket.key_names() if ".uqcli" in key]
 
 
-def test_an_object_that_is_shorter_than_was_said(bucket):
+def test_an_object_shorter_than_announced_is_an_error(bucket):
     class Short:
         def size(self):
             return 100
@@ -136,34 +138,38 @@ def test_an_object_that_is_shorter_than_was_said(bucket):
         _Ranges(Short(), "s3://b/k").readall()
 
 
-@pytest.mark.parametrize("again", [b"", b"score"], ids=["gone", "another"])
+@pytest.mark.parametrize("replacement", [b"", b"score"], ids=["gone", "another"])
 @pytest.mark.parametrize("suffix", [".csv", ".jsonl.gz", ".parquet", ".arrow"])
-def test_objects_replaced_while_they_are_read(uqcli, bucket, model, monkeypatch, suffix, again):
-    rows = bucket.put(f"rows{suffix}", written(frame_of(2000), suffix))
+def test_objects_replaced_while_they_are_read_are_errors(
+    uqcli, bucket, rule, monkeypatch, suffix, replacement
+):
+    rows = bucket.put(f"rows{suffix}", file_bytes(frame_of(2000), suffix))
     bucket.put("o.csv", b"old")
     opened = StoredObject._handle
     times = iter(range(100))
 
-    def later(self):
-        if self.name == rows and next(times) == 2:  # looked at, opened for the rows, and looked at again
-            if again:
-                bucket.put(f"rows{suffix}", again)
+    def replace_later(self):
+        if self.name == rows and next(times) == 2:  # the third access: facts, rows, facts again
+            if replacement:
+                bucket.put(f"rows{suffix}", replacement)
             else:
                 bucket.client.delete_object(Bucket=bucket.name, Key=f"rows{suffix}")
         return opened(self)
 
-    monkeypatch.setattr(StoredObject, "_handle", later)
-    done = uqcli("apply", model, rows, "-q", "-o", f"{bucket}/o.csv")
-    failed(done, rows, "was replaced while it was read" if again else "there is no such object")
+    monkeypatch.setattr(StoredObject, "_handle", replace_later)
+    outcome = uqcli("apply", rule, rows, "-q", "-o", f"{bucket}/o.csv")
+    assert_failed(
+        outcome, rows, "was replaced while it was read" if replacement else "there is no such object"
+    )
     assert bucket.get("o.csv") == b"old"
 
 
-def test_objects_replaced_between_two_readings(uqcli, bucket, monkeypatch):
-    rows = bucket.put("rows.csv", written(frame_of(2000), ".csv"))
+def test_objects_replaced_between_two_reads_are_errors(uqcli, bucket, monkeypatch):
+    rows = bucket.put("rows.csv", file_bytes(frame_of(2000), ".csv"))
     monkeypatch.setattr("uqcli.engines.local.count.kept.KEPT_BYTES", 0)
     monkeypatch.setattr("uqcli.engines.local.check.batches.LocalBatches.rest", replacing(bucket))
-    done = uqcli("boundary", rows, "--precision", "0.6")
-    failed(done, rows, "was replaced while it was read")
+    outcome = uqcli("boundary", rows, "--precision", "0.6")
+    assert_failed(outcome, rows, "was replaced while it was read")
 
 
 def replacing(bucket):
@@ -171,27 +177,27 @@ def replacing(bucket):
 
     rest = LocalBatches.rest
 
-    def replaced(self, start):
-        bucket.put("rows.csv", written(frame_of(2000, seed=8), ".csv"))
+    def replace_then_rest(self, start):
+        bucket.put("rows.csv", file_bytes(frame_of(2000, seed=8), ".csv"))
         return rest(self, start)
 
-    return replaced
+    return replace_then_rest
 
 
 @pytest.mark.parametrize("most_put", [0, 1 << 22], ids=["copied", "put"])
-def test_uploads_that_break_off(uqcli, bucket, impatient, proxied, monkeypatch, most_put):
+def test_interrupted_uploads_keep_the_old_object(uqcli, bucket, short_limits, proxied, monkeypatch, most_put):
     monkeypatch.setattr(limits, "ATTEMPTS", 1)
     monkeypatch.setattr(limits, "MOST_PUT", most_put)
     bucket.put("o.csv", b"old")
-    place = f"{bucket}/o.csv"
+    address = f"{bucket}/o.csv"
     with proxied(up=20_000):
-        done = uqcli("simulate", "posterior", "--rows", "9999", "-q", "-o", place)
-    failed(done, place, "the connection failed or was cut")
+        outcome = uqcli("simulate", "posterior", "--rows", "9999", "-q", "-o", address)
+    assert_failed(outcome, address, "the connection failed or was cut")
     assert bucket.get("o.csv") == b"old"
-    assert bucket.listed() == ["o.csv"]
+    assert bucket.key_names() == ["o.csv"]
 
 
-def test_an_upload_that_does_not_arrive_whole_is_not_copied(uqcli, bucket, monkeypatch):
+def test_an_incomplete_upload_is_not_copied(uqcli, bucket, monkeypatch):
     def half(path, store, waiting, kind):
         with store.open_output_stream(waiting, compression=None) as sink:
             sink.write(path.read_bytes()[:10])
@@ -199,23 +205,23 @@ def test_an_upload_that_does_not_arrive_whole_is_not_copied(uqcli, bucket, monke
     monkeypatch.setattr(limits, "MOST_PUT", 0)
     monkeypatch.setattr("uqcli.stores.upload._send", half)
     bucket.put("o.csv", b"old")
-    place = f"{bucket}/o.csv"
-    failed(uqcli("simulate", "posterior", "--rows", "99", "-q", "-o", place), place, "10 of")
-    assert bucket.listed() == ["o.csv"]
+    address = f"{bucket}/o.csv"
+    assert_failed(uqcli("simulate", "posterior", "--rows", "99", "-q", "-o", address), address, "10 of")
+    assert bucket.key_names() == ["o.csv"]
     assert bucket.get("o.csv") == b"old"
 
 
-def test_a_pyarrow_without_the_store(uqcli, bucket, monkeypatch):
+def test_a_store_that_pyarrow_lacks_is_named(uqcli, bucket, monkeypatch):
     import pyarrow.fs
 
     monkeypatch.delattr(pyarrow.fs, "AzureFileSystem", raising=False)
     monkeypatch.setenv("AZURE_STORAGE_ACCOUNT", "a")
-    done = uqcli("tce", "az://container/a.csv")
-    assert (done.code, len(done.err.splitlines())) == (7, 1)
-    assert "az://" in done.err
+    outcome = uqcli("tce", "az://container/a.csv")
+    assert (outcome.code, len(outcome.err.splitlines())) == (7, 1)
+    assert "az://" in outcome.err
 
 
-STOPPED = """
+TERMINATED_SCRIPT = """
 import sys
 from uqcli.stores import limits
 from uqcli.__main__ import main
@@ -225,9 +231,9 @@ main()
 """
 
 
-def stopped(proxy, arguments, most_put=0):
-    """A process that is told to stop once the proxy keeps back what it waits for."""
-    code = textwrap.dedent(STOPPED.format(most_put=most_put, arguments=arguments))
+def terminated(proxy, arguments, most_put=0):
+    """Run a process, terminate it when the proxy stalls, and return its standard error."""
+    code = textwrap.dedent(TERMINATED_SCRIPT.format(most_put=most_put, arguments=arguments))
     process = subprocess.Popen([sys.executable, "-c", code], stderr=subprocess.PIPE)
     assert proxy.reached.wait(30)
     time.sleep(0.2)
@@ -239,22 +245,22 @@ def stopped(proxy, arguments, most_put=0):
     return errors.decode()
 
 
-def test_terminated_while_reading(bucket, model, proxied):
-    rows = bucket.put("rows.csv", written(frame_of(20_000), ".csv"))
+def test_termination_while_reading_changes_no_object(bucket, rule, proxied):
+    rows = bucket.put("rows.csv", file_bytes(frame_of(20_000), ".csv"))
     bucket.put("o.csv", b"old")
     with proxied(down=50_000, stall=True) as proxy:
-        errors = stopped(proxy, ["apply", model, rows, "-o", f"{bucket}/o.csv"])
+        errors = terminated(proxy, ["apply", rule, rows, "-o", f"{bucket}/o.csv"])
     assert errors == "error: terminated; no output file was changed\n"
     assert bucket.get("o.csv") == b"old"
 
 
 @pytest.mark.parametrize("most_put", [0, 1 << 22], ids=["copied", "put"])
-def test_terminated_while_writing(bucket, proxied, most_put):
+def test_termination_while_writing_reports_the_object(bucket, proxied, most_put):
     bucket.put("o.csv", b"old")
-    place = f"{bucket}/o.csv"
+    address = f"{bucket}/o.csv"
     with proxied(up=20_000, stall=True) as proxy:
-        errors = stopped(proxy, ["simulate", "posterior", "--rows", "9999", "-q", "-o", place], most_put)
-    said = f"may be written: '{place}'" if most_put else "no output file was changed"
-    assert errors == f"error: terminated; {said}\n"
+        errors = terminated(proxy, ["simulate", "posterior", "--rows", "9999", "-q", "-o", address], most_put)
+    message = f"may be written: '{address}'" if most_put else "no output file was changed"
+    assert errors == f"error: terminated; {message}\n"
     assert bucket.get("o.csv") == b"old"
-    assert bucket.listed() == ["o.csv"]
+    assert bucket.key_names() == ["o.csv"]

@@ -1,4 +1,4 @@
-"""Single files of web servers: read once, whole or not at all."""
+"""Tests of single files on web servers: uqcli reads them once, and whole."""
 
 import http.server
 import threading
@@ -7,25 +7,25 @@ from typing import ClassVar
 
 import pytest
 
-from tests.cloud.conftest import frame_of, written
+from tests.cloud.conftest import file_bytes, frame_of
 
 ROWS = frame_of(2000)
 FILES = {
-    f"/a{suffix}": written(ROWS, suffix) for suffix in (".csv", ".csv.gz", ".jsonl", ".parquet", ".arrow")
+    f"/a{suffix}": file_bytes(ROWS, suffix) for suffix in (".csv", ".csv.gz", ".jsonl", ".parquet", ".arrow")
 }
 FILES["/day=1/a.csv"] = FILES["/rows"] = FILES["/a.csv"]
 FILES["/parquet"] = FILES["/a.parquet"]
 
 
 class Handler(http.server.BaseHTTPRequestHandler):
-    """The files; ``/cut/`` sends half, ``/slow/`` keeps the rest back, ``/chunks/`` ends after a chunk."""
+    """A server of the files: ``/cut/`` sends half, ``/slow/`` stalls, ``/chunks/`` ends after a chunk."""
 
     protocol_version = "HTTP/1.1"
-    asked: ClassVar = []
+    requested: ClassVar = []
 
     def do_GET(self):
         path = self.path.partition("?")[0]
-        self.asked.append(self.path)
+        self.requested.append(self.path)
         trouble, _, name = path[1:].partition("/") if path.count("/") > 1 else ("", "", path[1:])
         if trouble == "to":
             self.send_response(302)
@@ -69,10 +69,10 @@ class Handler(http.server.BaseHTTPRequestHandler):
 
 
 @pytest.fixture
-def web(impatient, monkeypatch):
+def web(short_limits, monkeypatch):
     for name in ("http_proxy", "HTTP_PROXY", "all_proxy", "ALL_PROXY"):
         monkeypatch.delenv(name, raising=False)
-    monkeypatch.setattr(Handler, "asked", [])
+    monkeypatch.setattr(Handler, "requested", [])
     server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
     server.daemon_threads = True
     threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
@@ -84,32 +84,32 @@ def web(impatient, monkeypatch):
 @pytest.mark.parametrize("name", [name for name in FILES if name.startswith("/a.")])
 def test_files_are_read(uqcli, web, tmp_path, name):
     (tmp_path / name[1:]).write_bytes(FILES[name])
-    near = uqcli("boundary", tmp_path / name[1:], "--precision", "0.6", "--json")
-    done = uqcli("boundary", f"{web}{name}", "--precision", "0.6", "--json")
-    assert (done.code, done.out) == (0, near.out)
-    assert Handler.asked == [name]
+    local = uqcli("boundary", tmp_path / name[1:], "--precision", "0.6", "--json")
+    outcome = uqcli("boundary", f"{web}{name}", "--precision", "0.6", "--json")
+    assert (outcome.code, outcome.out) == (0, local.out)
+    assert Handler.requested == [name]
 
 
-def test_the_path_tells_the_format_or_an_option_or_the_first_bytes(uqcli, web, tmp_path):
+def test_the_format_follows_from_the_path_or_the_first_bytes(uqcli, web, tmp_path):
     (tmp_path / "a.csv").write_bytes(FILES["/a.csv"])
-    near = uqcli("tce", tmp_path / "a.csv", "--json")
-    for place in ("/a.csv?sign=a.parquet", "/rows", "/parquet", "/to/a.csv", "/day=1/a.csv"):
-        done = uqcli("tce", f"{web}{place}", "--json")
-        assert (done.code, done.out) == (0, near.out), place
+    local = uqcli("tce", tmp_path / "a.csv", "--json")
+    for path in ("/a.csv?sign=a.parquet", "/rows", "/parquet", "/to/a.csv", "/day=1/a.csv"):
+        outcome = uqcli("tce", f"{web}{path}", "--json")
+        assert (outcome.code, outcome.out) == (0, local.out), path
 
 
 def test_folders_of_the_path_are_columns(uqcli, web):
-    done = uqcli("tce", f"{web}/day=1/a.csv", "--by", "day", "--json", "--bootstrap", "0")
-    assert done.code == 0
-    assert '"1"' in done.out.decode()
+    outcome = uqcli("tce", f"{web}/day=1/a.csv", "--by", "day", "--json", "--bootstrap", "0")
+    assert outcome.code == 0
+    assert '"1"' in outcome.out.decode()
 
 
-def test_models_are_read(uqcli, web, tmp_path, monkeypatch):
+def test_rule_files_are_read(uqcli, web, tmp_path, monkeypatch):
     (tmp_path / "a.csv").write_bytes(FILES["/a.csv"])
     assert uqcli("boundary", tmp_path / "a.csv", "--precision", "0.6", "-o", tmp_path / "b.json").code == 0
     monkeypatch.setitem(FILES, "/b.json", (tmp_path / "b.json").read_bytes())
-    done = uqcli("apply", f"{web}/b.json", f"{web}/a.csv", "-o", tmp_path / "o.csv")
-    assert done.code == 0
+    outcome = uqcli("apply", f"{web}/b.json", f"{web}/a.csv", "-o", tmp_path / "o.csv")
+    assert outcome.code == 0
     assert len((tmp_path / "o.csv").read_bytes().splitlines()) == 2001
 
 
@@ -123,66 +123,70 @@ TROUBLE = {
 }
 
 
-@pytest.mark.parametrize("place", TROUBLE)
-def test_answers_that_are_none(uqcli, web, tmp_path, place):
+@pytest.mark.parametrize("path", TROUBLE)
+def test_incomplete_answers_are_errors(uqcli, web, tmp_path, path):
     (tmp_path / "a.csv").write_bytes(FILES["/a.csv"])
     assert uqcli("boundary", tmp_path / "a.csv", "--precision", "0.6", "-o", tmp_path / "b.json").code == 0
     (tmp_path / "o.csv").write_bytes(b"old")
-    done = uqcli("apply", tmp_path / "b.json", f"{web}{place}", "-q", "-o", tmp_path / "o.csv")
-    assert done.code == 3
-    assert len(done.err.splitlines()) == 1
-    assert f"'{web}{place}'" in done.err
-    assert TROUBLE[place] in done.err
+    outcome = uqcli("apply", tmp_path / "b.json", f"{web}{path}", "-q", "-o", tmp_path / "o.csv")
+    assert outcome.code == 3
+    assert len(outcome.err.splitlines()) == 1
+    assert f"'{web}{path}'" in outcome.err
+    assert TROUBLE[path] in outcome.err
     assert (tmp_path / "o.csv").read_bytes() == b"old"
 
 
-@pytest.mark.parametrize("place", ["http://127.0.0.1:1/a.csv", "http:///a.csv", "http://127.0.0.1:x/a.csv"])
-def test_servers_that_are_none(uqcli, impatient, place):
-    done = uqcli("tce", place)
-    assert (done.code, len(done.err.splitlines())) == (3, 1)
-    assert f"cannot read '{place}'" in done.err
+@pytest.mark.parametrize("address", ["http://127.0.0.1:1/a.csv", "http:///a.csv", "http://127.0.0.1:x/a.csv"])
+def test_unreachable_servers_are_errors(uqcli, short_limits, address):
+    outcome = uqcli("tce", address)
+    assert (outcome.code, len(outcome.err.splitlines())) == (3, 1)
+    assert f"cannot read '{address}'" in outcome.err
 
 
-@pytest.mark.usefixtures("undrawn")
-def test_what_signs_an_address_is_not_said(uqcli, web, tmp_path):
+@pytest.mark.usefixtures("figure_stub")
+def test_secrets_of_addresses_are_not_printed(uqcli, web, tmp_path):
     signed = web.replace("http://", "http://user:secret@") + "/none.csv?signature=secret"
-    for place in (signed, f"{web}/none.csv?signature=secret", f"{web}/away/ftp?signature=secret"):
-        for line in (("tce", place), ("apply", place, "d.csv"), ("tce", "d.csv", "--report", f"{place}.md")):
-            done = uqcli(*line, "--report", "r.json")
-            assert done.code in (2, 3), line
-            assert "secret" not in done.err + (tmp_path / "r.json").read_text()
+    for address in (signed, f"{web}/none.csv?signature=secret", f"{web}/away/ftp?signature=secret"):
+        for line in (
+            ("tce", address),
+            ("apply", address, "d.csv"),
+            ("tce", "d.csv", "--report", f"{address}.md"),
+        ):
+            outcome = uqcli(*line, "--report", "r.json")
+            assert outcome.code in (2, 3), line
+            assert "secret" not in outcome.err + (tmp_path / "r.json").read_text()
 
 
 @pytest.mark.parametrize("scheme", ["http", "s3", "az", "hdfs"])
-def test_users_and_passwords_in_addresses_are_refused_unseen(uqcli, scheme, tmp_path):
-    place = f"{scheme}://me:secret@host/a.csv"
-    for line in (("tce", place), ("bin", place), ("simulate", "posterior", "--rows", "9", "-o", place)):
-        done = uqcli(*line, "--report", "r.xml")
-        assert done.code == 3, line
-        assert "secret" not in done.err + (tmp_path / "r.xml").read_text()
-        assert scheme == "hdfs" or "contains a user or a password" in done.err or line[0] == "simulate"
+def test_users_and_passwords_in_addresses_are_refused_and_not_printed(uqcli, scheme, tmp_path):
+    address = f"{scheme}://me:secret@host/a.csv"
+    for line in (("tce", address), ("bin", address), ("simulate", "posterior", "--rows", "9", "-o", address)):
+        outcome = uqcli(*line, "--report", "r.xml")
+        assert outcome.code == 3, line
+        assert "secret" not in outcome.err + (tmp_path / "r.xml").read_text()
+        assert scheme == "hdfs" or "contains a user or a password" in outcome.err or line[0] == "simulate"
 
 
 def test_redirections_stay_on_the_web(uqcli, web):
-    for place in ("ftp", "file", "data"):
-        done = uqcli("tce", f"{web}/away/{place}")
-        assert done.code == 3
-        assert "it leads to a place that is not on the web" in done.err
+    for target in ("ftp", "file", "data"):
+        outcome = uqcli("tce", f"{web}/away/{target}")
+        assert outcome.code == 3
+        assert "it leads to a place that is not on the web" in outcome.err
 
 
-def test_a_part_is_not_the_whole(uqcli, web):
-    done = uqcli("tce", f"{web}/part/a.csv")
-    assert (done.code, "the server answered 206 Partial Content; expected 200" in done.err) == (3, True)
+def test_partial_content_is_refused(uqcli, web):
+    outcome = uqcli("tce", f"{web}/part/a.csv")
+    assert (outcome.code, "the server answered 206 Partial Content; expected 200" in outcome.err) == (3, True)
 
 
-def test_paths_of_any_letters_are_asked_for(uqcli, web, monkeypatch):
+def test_paths_of_any_letters_are_requested_encoded(uqcli, web, monkeypatch):
     monkeypatch.setitem(FILES, "/d%C3%A9j%C3%A0.csv", FILES["/a.csv"])
-    for place in ("/déjà.csv", "/d%C3%A9j%C3%A0.csv"):
-        assert uqcli("tce", f"{web}{place}", "-q").code == 0
-    assert Handler.asked == ["/d%C3%A9j%C3%A0.csv"] * 2
+    for path in ("/déjà.csv", "/d%C3%A9j%C3%A0.csv"):
+        assert uqcli("tce", f"{web}{path}", "-q").code == 0
+    assert Handler.requested == ["/d%C3%A9j%C3%A0.csv"] * 2
 
 
-def test_pages_do_not_repeat_what_signs_an_address(uqcli, web, tmp_path):
+def test_pages_do_not_contain_secrets_of_addresses(uqcli, web, tmp_path):
     assert uqcli("tce", f"{web}/a.csv?signature=secret", "-q", "--report", "r.md").code == 0
     page = (tmp_path / "r.md").read_text()
     assert f"{web}/a.csv" in page

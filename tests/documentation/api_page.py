@@ -1,4 +1,4 @@
-"""The Python API as Markdown, from signatures and docstrings."""
+"""Makes the page of the Python API from signatures and docstrings."""
 
 import enum
 import inspect
@@ -18,7 +18,7 @@ GROUPS = ("Functions", "Classes", "Choices", "Errors")
 
 
 def api_page():
-    """All public names."""
+    """Describe all public names."""
     names = [name for name in uqcli.__all__ if not name.startswith("__")]
     lines = [HEAD]
     for group, members in _grouped(names).items():
@@ -47,7 +47,7 @@ def _entry(name, item):
     yield f"### `{name}`"
     yield ""
     if inspect.isclass(item) and issubclass(item, enum.Enum):
-        yield f"{_documented(item)} {', '.join(f'`{each.value}`' for each in item)}."
+        yield f"{_documented(item)} {', '.join(f'`{choice.value}`' for choice in item)}."
         return
     if inspect.isfunction(item):
         yield from ("```python", _signature(name, item), "```", "")
@@ -58,14 +58,16 @@ def _entry(name, item):
 
 
 def _members(item):
-    """Public methods and properties of a class and of the classes of this program it comes from."""
-    found = {}
-    for each in reversed(item.__mro__):
-        if each.__module__.startswith("uqcli") and each is not Saved:
-            found |= {key: value for key, value in vars(each).items() if not key.startswith("_")}
+    """List the public methods and properties of a class and of its base classes in uqcli."""
+    members = {}
+    for base in reversed(item.__mro__):
+        if base.__module__.startswith("uqcli") and base is not Saved:
+            members |= {key: value for key, value in vars(base).items() if not key.startswith("_")}
     kinds = (property, classmethod, staticmethod)
     return [
-        (key, value) for key, value in found.items() if isinstance(value, kinds) or inspect.isfunction(value)
+        (key, value)
+        for key, value in members.items()
+        if isinstance(value, kinds) or inspect.isfunction(value)
     ]
 
 
@@ -82,38 +84,38 @@ def _member(owner, name, value):
 
 def _signature(name, function):
     parameters = list(inspect.signature(function).parameters.values())
-    shown, starred = [], False
-    for each in parameters:
-        if each.name in ("self", "cls"):
+    texts, starred = [], False
+    for parameter in parameters:
+        if parameter.name in ("self", "cls"):
             continue
-        if each.kind is each.VAR_POSITIONAL:
+        if parameter.kind is parameter.VAR_POSITIONAL:
             starred = True
-        if each.kind is each.KEYWORD_ONLY and not starred:
-            shown.append("*")
+        if parameter.kind is parameter.KEYWORD_ONLY and not starred:
+            texts.append("*")
             starred = True
-        shown.append(_parameter(each))
+        texts.append(_parameter(parameter))
     returned = inspect.signature(function).return_annotation
     end = "" if returned is inspect.Signature.empty else f" -> {returned}"
-    if len(shown) < 4:
-        return f"{name}({', '.join(shown)}){end}"
-    return "\n    ".join([f"{name}(", *(f"{each}," for each in shown)]) + f"\n){end}"
+    if len(texts) < 4:
+        return f"{name}({', '.join(texts)}){end}"
+    return "\n    ".join([f"{name}(", *(f"{text}," for text in texts)]) + f"\n){end}"
 
 
-def _parameter(each):
-    stars = {each.VAR_POSITIONAL: "*", each.VAR_KEYWORD: "**"}.get(each.kind, "")
-    annotation = "" if each.annotation is each.empty else f": {each.annotation}"
-    return f"{stars}{each.name}{annotation}{_default(each)}"
+def _parameter(parameter):
+    stars = {parameter.VAR_POSITIONAL: "*", parameter.VAR_KEYWORD: "**"}.get(parameter.kind, "")
+    annotation = "" if parameter.annotation is parameter.empty else f": {parameter.annotation}"
+    return f"{stars}{parameter.name}{annotation}{_default(parameter)}"
 
 
-def _default(each):
-    if each.default is each.empty:
+def _default(parameter):
+    if parameter.default is parameter.empty:
         return ""
-    plain = str(each.default) if isinstance(each.default, enum.Enum) else each.default
-    return f" = {plain!r}"
+    default = str(parameter.default) if isinstance(parameter.default, enum.Enum) else parameter.default
+    return f" = {default!r}"
 
 
 def _documented(item):
-    """A NumPy docstring as Markdown."""
+    """Turn a NumPy docstring into Markdown."""
     text = inspect.cleandoc(item.__doc__ or "")
     head, *sections = re.split(r"^(\w+)\n-+\n", text, flags=re.MULTILINE)
     lines = [head.strip().replace("``", "`")]
@@ -133,7 +135,7 @@ def _section(title, body):
                 f"- `{name}`" + (f" ({kind})" if kind else "") if title != "Returns" else f"- {line}"
             )
         elif line.strip():
-            begun = lines[-1].startswith("- ")
-            lines[-1] += ":" if begun else ""
+            is_first = lines[-1].startswith("- ")
+            lines[-1] += ":" if is_first else ""
             lines.append(f"  {line.strip()}".replace("``", "`"))
     return lines

@@ -1,4 +1,4 @@
-"""The saved models as Markdown: fields of each kind, and its JSON Schema."""
+"""Makes the page of the rule files: the fields of each kind, and its JSON Schema."""
 
 import json
 
@@ -15,7 +15,7 @@ uqcli ignores unknown fields and refuses a newer `format_version` (exit 5). A va
 
 
 def artifacts_page():
-    """All kinds of rule files."""
+    """Describe all kinds of rule files."""
     return "\n".join([HEAD, *(_kind(kind) for kind in ArtifactKind)])
 
 
@@ -56,13 +56,13 @@ def _type(field, parts):
     if "$ref" in field:
         name = field["$ref"].rsplit("/", 1)[-1]
         part = parts[name]
-        choices = ", ".join(f"`{each}`" for each in part.get("enum", []))
-        said = _paragraphs(part.get("description", name)).split("\n")[0]
-        return f"{said} {choices}".strip().replace("|", "\\|")
+        choices = ", ".join(f"`{choice}`" for choice in part.get("enum", []))
+        description = _paragraphs(part.get("description", name)).split("\n")[0]
+        return f"{description} {choices}".strip().replace("|", "\\|")
     if "anyOf" in field:
-        types = [_type(each, parts) for each in field["anyOf"]]
-        between = "; or " if any(each.endswith(".") for each in types) else " or "
-        return between.join(each.removesuffix(".") for each in types)
+        types = [_type(option, parts) for option in field["anyOf"]]
+        between = "; or " if any(type_text.endswith(".") for type_text in types) else " or "
+        return between.join(type_text.removesuffix(".") for type_text in types)
     if field.get("type") == "array":
         return f"list of {_type(field.get('items', {}), parts)}"
     if "const" in field:

@@ -1,4 +1,4 @@
-"""The commands as Markdown, options that several share once."""
+"""Makes the page of the commands, with shared options listed once."""
 
 from collections import Counter
 
@@ -8,7 +8,7 @@ from uqcli.cli.app import program
 from uqcli.cli.examples import EXAMPLES
 
 SHARED_BY = 4
-"""Commands that have an option in the same words before it counts as shared."""
+"""Number of commands with an identical option from which it counts as shared."""
 
 HEAD = """# Commands
 
@@ -19,20 +19,24 @@ Each command has the options in its table and the shared options that it names, 
 
 
 def commands_page():
-    """All commands."""
+    """Describe all commands."""
     group = typer.main.get_command(program())
     rows = {
-        name: [_option(each) for each in _of_kind(command, "option")]
+        name: [_option(option) for option in _of_kind(command, "option")]
         for name, command in group.commands.items()
     }
-    often = Counter(row for several in rows.values() for row in several)
-    shared = {row for row, commands in often.items() if commands >= SHARED_BY}
+    uses = Counter(row for options in rows.values() for row in options)
+    shared = {row for row, commands in uses.items() if commands >= SHARED_BY}
     parts = [HEAD, *(_command(name, command, rows[name], shared) for name, command in group.commands.items())]
     return "\n".join([*parts, _shared(group, shared)])
 
 
 def _of_kind(command, kind):
-    return [each for each in command.params if each.param_type_name == kind and each.name != "help"]
+    return [
+        parameter
+        for parameter in command.params
+        if parameter.param_type_name == kind and parameter.name != "help"
+    ]
 
 
 def _command(name, command, rows, shared):
@@ -41,15 +45,15 @@ def _command(name, command, rows, shared):
     summary, _ = command.help.split("\n\n\b\n")
     lines = [f"## `{usage}`", "", summary, "", "```sh", *EXAMPLES[name], "```", ""]
     lines += [f"- `{argument.metavar}`: {argument.help}" for argument in arguments]
-    own = [row for row in rows if row not in shared]
-    if own:
-        lines += ["", "| option | default | |", "|---|---|---|", *own]
+    own_rows = [row for row in rows if row not in shared]
+    if own_rows:
+        lines += ["", "| option | default | |", "|---|---|---|", *own_rows]
     names = [row.split("|")[1].split("`")[1] for row in rows if row in shared]
-    return "\n".join([*lines, "", f"Shared: {', '.join(f'`{each}`' for each in names)}.", ""])
+    return "\n".join([*lines, "", f"Shared: {', '.join(f'`{name}`' for name in names)}.", ""])
 
 
 def _shared(group, shared):
-    """Shared options, under the headings of the help."""
+    """List the shared options, under the headings of the help."""
     panels = {}
     for command in group.commands.values():
         for option in _of_kind(command, "option"):

@@ -1,4 +1,4 @@
-"""Draw the figures of the gallery again, by its own commands; ``make figures`` does it."""
+"""Draws the figures of the gallery with its own commands (``make figures``)."""
 
 import os
 import shutil
@@ -12,7 +12,7 @@ IMAGES = ROOT / "docs" / "images"
 
 
 def draw(block):
-    """Run a block and keep the figures it saves."""
+    """Run a block, and copy its figures to the images of the docs."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         shutil.copytree(ROOT / "sample_data", folder / "sample_data")

@@ -49,7 +49,7 @@ def chains():
     return found
 
 
-def needing(needs):
+def blocks_needing(needs):
     """The blocks that need something, in the order of their page."""
     found = [block for block in BLOCKS if block.needs == needs]
     assert found, f"no block needs {needs}"

@@ -1,4 +1,4 @@
-"""The reference pages of the site, made from the program itself; ``make reference`` writes them."""
+"""The reference pages of the site, made from uqcli; ``make reference`` writes them."""
 
 import sys
 from pathlib import Path
@@ -16,15 +16,15 @@ PAGES = {
     "json-reports": reports_page,
     "python-api": api_page,
 }
-"""What makes each of them, by the name of its file."""
+"""Functions that make the pages, by file name."""
 
 
-def place_of(name):
-    """Where a page of the reference is."""
+def path_of(name):
+    """Return the path of a reference page."""
     return DOCS / "reference" / f"{name}.md"
 
 
 if __name__ == "__main__":
     for name, page in PAGES.items():
-        place_of(name).write_text(page())
+        path_of(name).write_text(page())
     sys.stdout.write(f"{', '.join(PAGES)} are up to date\n")

@@ -1,4 +1,4 @@
-"""The JSON reports as Markdown: the keys that each command gives, found by running it on the sample data."""
+"""Makes the page of the JSON reports: the keys of each command, from runs on the sample data."""
 
 import json
 import re
@@ -27,14 +27,14 @@ this page from reports on the sample data.
 
 
 def sample_runs(folder):
-    """Command lines by what they show, in an order in which models are made before they are read."""
-    binary = [str(SAMPLE / f"digits_{each}.csv") for each in ("holdout", "new")]
-    classes = [str(SAMPLE / f"digits_proba_{each}.csv") for each in ("holdout", "new")]
+    """Return the command lines by title; each can use the rule files of those before it."""
+    binary = [str(SAMPLE / f"digits_{sample}.csv") for sample in ("holdout", "new")]
+    classes = [str(SAMPLE / f"digits_proba_{sample}.csv") for sample in ("holdout", "new")]
     proba = ["--proba", "p_*"]
-    at = {name: str(folder / f"{name}.json") for name in ("b", "c", "d", "s", "k")}
+    rule_files = {name: str(folder / f"{name}.json") for name in ("b", "c", "d", "s", "k")}
     return {
         "bin": ["bin", binary[0], "--score-bins", "4"],
-        "boundary": ["boundary", binary[0], "--precision", "0.9", "-o", at["b"]],
+        "boundary": ["boundary", binary[0], "--precision", "0.9", "-o", rule_files["b"]],
         "boundary --compare": ["boundary", binary[0], "--precision", "0.9", "--compare"],
         "boundary --certify": [
             "boundary",
@@ -44,41 +44,41 @@ def sample_runs(folder):
             "--certify",
             "0.1",
             "-o",
-            at["d"],
+            rule_files["d"],
         ],
-        "calibrate": ["calibrate", binary[0], "-o", at["c"]],
+        "calibrate": ["calibrate", binary[0], "-o", rule_files["c"]],
         "tce": ["tce", binary[1]],
         "tce --bootstrap": ["tce", binary[1], "--bootstrap", "20"],
         "tce --by": ["tce", binary[1], "--by", "digit"],
-        "shift": ["shift", classes[0], "--target", classes[1], *proba, "-o", at["s"]],
-        "conformal": ["conformal", classes[0], *proba, "-o", at["k"]],
-        "apply": ["apply", at["b"], binary[1], "-o", str(folder / "rows.csv")],
-        "evaluate, a boundary": ["evaluate", at["b"], binary[1]],
-        "evaluate, two boundaries": ["evaluate", at["b"], at["d"], binary[1]],
-        "evaluate, a calibrator": ["evaluate", at["c"], binary[1]],
-        "evaluate, prediction sets": ["evaluate", at["k"], classes[1]],
+        "shift": ["shift", classes[0], "--target", classes[1], *proba, "-o", rule_files["s"]],
+        "conformal": ["conformal", classes[0], *proba, "-o", rule_files["k"]],
+        "apply": ["apply", rule_files["b"], binary[1], "-o", str(folder / "rows.csv")],
+        "evaluate, a boundary": ["evaluate", rule_files["b"], binary[1]],
+        "evaluate, two boundaries": ["evaluate", rule_files["b"], rule_files["d"], binary[1]],
+        "evaluate, a calibrator": ["evaluate", rule_files["c"], binary[1]],
+        "evaluate, prediction sets": ["evaluate", rule_files["k"], classes[1]],
         "simulate": ["simulate", "gaussian", "--rows", "1000", "-o", str(folder / "drawn.csv")],
-        "show": ["show", at["b"]],
-        "show, two rule files": ["show", at["b"], at["d"], "--on", binary[1]],
+        "show": ["show", rule_files["b"]],
+        "show, two rule files": ["show", rule_files["b"], rule_files["d"], "--on", binary[1]],
     }
 
 
 @cache
 def sample_reports():
-    """JSON reports by what they show."""
-    with tempfile.TemporaryDirectory() as made:
-        folder = Path(made)
-        found = {}
+    """Run the command lines, and return their JSON reports by title."""
+    with tempfile.TemporaryDirectory() as folder_name:
+        folder = Path(folder_name)
+        reports = {}
         for number, (name, arguments) in enumerate(sample_runs(folder).items()):
             report = folder / f"report{number}.json"
             code = run([*arguments, "--no-config", "-q", "--report", str(report)])
             assert code == 0, name
-            found[name] = json.loads(report.read_text())
-        return found
+            reports[name] = json.loads(report.read_text())
+        return reports
 
 
 def reports_page():
-    """All commands with their keys."""
+    """Describe the keys of all commands."""
     lines = [HEAD]
     for name, report in sample_reports().items():
         lines += [f"## `{name}`", "", "| key | type |", "|---|---|"]
@@ -88,27 +88,27 @@ def reports_page():
 
 
 def keys_of(report):
-    """Types by dotted key."""
-    found = {}
+    """Return the types by dotted key."""
+    types = {}
     for key, value in report.items():
         if key not in ("command", "uqcli_version", "notes"):
-            _walk(_plain(key), value, found)
-    return found
+            _walk(_plain(key), value, types)
+    return types
 
 
-def _walk(path, value, found):
+def _walk(path, value, types):
     if isinstance(value, dict):
-        for key, each in value.items():
-            _walk(f"{path}.{_plain(key)}", each, found)
+        for key, item in value.items():
+            _walk(f"{path}.{_plain(key)}", item, types)
     elif isinstance(value, list):
-        for each in value or [None]:
-            _walk(f"{path}[]", each, found)
+        for item in value or [None]:
+            _walk(f"{path}[]", item, types)
     else:
-        found.setdefault(path, set()).add(_type(value))
+        types.setdefault(path, set()).add(_type(value))
 
 
 def _plain(key):
-    """Digits are classes of the sample data."""
+    """Replace the classes of the sample data, which are digits, by ``*``."""
     return "*" if re.fullmatch(r"\d+|p_.*", key) else key
 
 

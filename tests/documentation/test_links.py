@@ -1,4 +1,4 @@
-"""Links between pages lead somewhere, and everything can be reached."""
+"""Tests of links: their targets exist, and every page can be reached."""
 
 import re
 
@@ -11,26 +11,26 @@ MOST_BYTES = 10_000
 
 
 def links_of(path):
-    """Places that a page links to, without addresses of other hosts."""
+    """List the link targets of a page, without addresses of other hosts."""
     targets = re.findall(r"\]\(([^)\s]+)\)", without_code(path.read_text()))
     return [target for target in targets if not re.match(r"\w+:", target)]
 
 
 def anchors_of(path):
-    """What the headings of a page are called in links."""
+    """List the anchors of the headings of a page."""
     headings = re.findall(r"^#+ (.*)$", without_code(path.read_text()), flags=re.MULTILINE)
     return {re.sub(r"[\s-]+", "-", re.sub(r"[^\w\s-]", "", heading).strip().lower()) for heading in headings}
 
 
 @pytest.mark.parametrize("path", PAGES, ids=[str(path.relative_to(ROOT)) for path in PAGES])
-def test_links_lead_somewhere(path):
+def test_link_targets_exist(path):
     for link in links_of(path):
         target, _, anchor = link.partition("#")
-        place = (path.parent / target).resolve() if target else path
-        assert place.is_file(), link
-        assert not anchor or anchor in anchors_of(place), link
+        linked = (path.parent / target).resolve() if target else path
+        assert linked.is_file(), link
+        assert not anchor or anchor in anchors_of(linked), link
         if path.is_relative_to(DOCS):
-            assert place.is_relative_to(DOCS), f"{link} is not on the site"
+            assert linked.is_relative_to(DOCS), f"{link} is not on the site"
 
 
 def test_every_page_is_in_the_contents_of_the_site_and_reached_from_the_readme():

@@ -1,19 +1,19 @@
-"""The reference is the program's."""
+"""Tests that the reference pages are up to date and complete."""
 
 import re
 
 import pytest
 
 from tests.documentation.commands_page import commands_page
-from tests.documentation.reference import DOCS, PAGES, place_of
+from tests.documentation.reference import DOCS, PAGES, path_of
 from tests.documentation.reports_page import keys_of, sample_reports
 from uqcli import errors
 from uqcli.cli.config import COMMANDS
 
 
 @pytest.mark.parametrize("name", PAGES)
-def test_page_is_fresh(name):
-    assert PAGES[name]() == place_of(name).read_text(), "run make reference"
+def test_reference_pages_are_up_to_date(name):
+    assert PAGES[name]() == path_of(name).read_text(), "run make reference"
 
 
 def test_every_command_has_an_entry_with_every_option():
@@ -24,7 +24,7 @@ def test_every_command_has_an_entry_with_every_option():
         assert f"`{option}`" in text
 
 
-def test_an_option_in_the_same_words_is_said_once():
+def test_shared_options_are_listed_once():
     rows = re.findall(r"^\| `--.*$", commands_page(), flags=re.MULTILINE)
     repeated = {row for row in rows if rows.count(row) > 3}
     assert not repeated

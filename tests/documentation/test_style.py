@@ -1,4 +1,4 @@
-"""Prose is plain: standard terms and short sentences, in the pages and in what the program says.
+"""Tests of plain prose: standard terms and short sentences, in pages, docstrings and messages.
 
 The other rules are in CONTRIBUTING.md, "Plain words"; the terms are in docs/reference/glossary.md.
 """
@@ -27,7 +27,7 @@ BANNED = {
     r"\bplacebos?\b": "permutation test",
     r", too(?=\s*(?:[.,;:!?)]|$))": "also, before the verb",
 }
-"""Words that are out, by what to say instead."""
+"""Banned words, with their replacements."""
 
 OLD_TERMS = {
     r"\bhold-outs?\b|\brows held out\b": "calibration set; cross-validated",
@@ -39,10 +39,10 @@ OLD_TERMS = {
     r"\bgates?\b": "check",
     r"\bartifacts?\b|\bmodel files?\b": "rule, rule file",
 }
-"""Terms that pages used for one in the glossary; JSON keys and options in code spans keep them."""
+"""Old terms, with those of the glossary; JSON keys and options in code spans keep the old ones."""
 
-GENERATED = {*map(reference.place_of, reference.PAGES), *(DOCS / "results").iterdir()}
-"""Made from the program and from reproduction/, where their words are."""
+GENERATED = {*map(reference.path_of, reference.PAGES), *(DOCS / "results").iterdir()}
+"""Pages made from uqcli and from reproduction/, whose sources contain the words."""
 
 PAGES = [README, ROOT / "CONTRIBUTING.md", *sorted(set(DOCS.rglob("*.md")) - GENERATED)]
 MODULES = sorted((ROOT / "uqcli").rglob("*.py"))
@@ -57,62 +57,66 @@ ALONE = re.compile(r"#|\||-{3,}|={3,}|<|$")
 END = re.compile(r"(?<!\bal)(?<!e\.g)(?<!i\.e)[.!?][\")]*\s+(?=[^\sa-z]|uqcli)")
 
 
-def put(shown, match):
-    """What to read in place of a match, on as many lines."""
-    return (new := match.expand(shown)) + "\n" * (match[0].count("\n") - new.count("\n"))
+def replacement(template, match):
+    """Return the replacement of a match, with as many lines."""
+    return (text := match.expand(template)) + "\n" * (match[0].count("\n") - text.count("\n"))
 
 
 def sentences(text):
-    """Number of the line and words of each sentence; list items and cells of tables are their own.
+    """Yield the line number and the words of each sentence; list items and table cells are separate.
 
-    A code span is one word, C; blocks of code, addresses of links and emphasis are left out.
+    A code span counts as one word, C. Blocks of code, link addresses and emphasis are removed.
     """
-    for pattern, shown in HIDDEN:
-        text = re.sub(pattern, partial(put, shown), text, flags=re.S | re.M)
-    blocks, block, item, depth = [], None, False, 0
+    for pattern, template in HIDDEN:
+        text = re.sub(pattern, partial(replacement, template), text, flags=re.S | re.M)
+    blocks, block, is_item, depth = [], None, False, 0
     for number, line in enumerate(text.splitlines()):
-        bare, indent = line.strip(), len(line) - len(line.lstrip())
-        begins = ITEM.match(bare)
-        if ALONE.match(bare) or begins or block is None or (indent != depth and not item):
-            blocks += [(number, cell) for cell in re.split(r"(?<!\\)\|", bare)]
-            block, item, depth = (None if ALONE.match(bare) else True), bool(begins), indent
+        stripped, indent = line.strip(), len(line) - len(line.lstrip())
+        starts_item = ITEM.match(stripped)
+        if ALONE.match(stripped) or starts_item or block is None or (indent != depth and not is_item):
+            blocks += [(number, cell) for cell in re.split(r"(?<!\\)\|", stripped)]
+            block, is_item, depth = (None if ALONE.match(stripped) else True), bool(starts_item), indent
         else:
-            blocks[-1] = (blocks[-1][0], f"{blocks[-1][1]}\n{bare}")
-    for first, said in blocks:
+            blocks[-1] = (blocks[-1][0], f"{blocks[-1][1]}\n{stripped}")
+    for first_line, prose in blocks:
         start = 0
-        for stop in [*(match.end() for match in END.finditer(said)), len(said)]:
-            words = [word for word in said[start:stop].split() if re.search(r"\w", word)]
+        for stop in [*(match.end() for match in END.finditer(prose)), len(prose)]:
+            words = [word for word in prose[start:stop].split() if re.search(r"\w", word)]
             if words:
-                yield first + said[:start].count("\n"), " ".join(words)
+                yield first_line + prose[:start].count("\n"), " ".join(words)
             start = stop
 
 
 def literals(path):
-    """The same of the strings of a module, those with a space in them; a placeholder is one word, N."""
+    """Yield the sentences of the strings of a module that contain a space; a placeholder is one word, N."""
     parts = set()
     for node in ast.walk(ast.parse(path.read_text())):
         text = node.value if isinstance(node, ast.Constant) and node not in parts else ""
         if isinstance(node, ast.JoinedStr):
             parts |= set(node.values)
-            text = "".join(each.value if isinstance(each, ast.Constant) else "N" for each in node.values)
+            text = "".join(part.value if isinstance(part, ast.Constant) else "N" for part in node.values)
         if isinstance(text, str) and " " in text:
-            yield from ((node.lineno + line, said) for line, said in sentences(inspect.cleandoc(text)))
+            yield from (
+                (node.lineno + line, sentence) for line, sentence in sentences(inspect.cleandoc(text))
+            )
 
 
-def faults(said, banned):
-    """What is wrong with a sentence."""
-    found = [f"say {better}: {m[0]}" for word, better in banned.items() if (m := re.search(word, said, re.I))]
-    length = len(said.split())
-    return [*found, f"{length} words, at most {MOST_WORDS}"] if length > MOST_WORDS else found
+def faults(sentence, banned):
+    """List the faults of a sentence."""
+    faults_found = [
+        f"say {better}: {m[0]}" for word, better in banned.items() if (m := re.search(word, sentence, re.I))
+    ]
+    length = len(sentence.split())
+    return [*faults_found, f"{length} words, at most {MOST_WORDS}"] if length > MOST_WORDS else faults_found
 
 
 @pytest.mark.parametrize("path", [*PAGES, *MODULES], ids=lambda path: str(path.relative_to(ROOT)))
 def test_prose_is_plain(path: Path):
-    page = path.suffix == ".md"
-    found = sentences(path.read_text()) if page else literals(path)
-    wrong = [
-        f"{path.relative_to(ROOT)}:{line + page}: {'; '.join(what)}\n    {said}"
-        for line, said in found
-        if (what := faults(said, {**BANNED, **OLD_TERMS} if page else BANNED))
+    is_page = path.suffix == ".md"
+    prose = sentences(path.read_text()) if is_page else literals(path)
+    wrong_sentences = [
+        f"{path.relative_to(ROOT)}:{line + is_page}: {'; '.join(what)}\n    {sentence}"
+        for line, sentence in prose
+        if (what := faults(sentence, {**BANNED, **OLD_TERMS} if is_page else BANNED))
     ]
-    assert not wrong, "\n" + "\n".join(wrong)
+    assert not wrong_sentences, "\n" + "\n".join(wrong_sentences)

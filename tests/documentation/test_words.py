@@ -1,4 +1,4 @@
-"""Pages name the targets of the Makefile, and the numbers they give of the sample data are the program's."""
+"""Tests that pages name existing targets of the Makefile and current numbers of the sample data."""
 
 import json
 import math
@@ -17,9 +17,9 @@ CONTRIBUTING = ROOT / "CONTRIBUTING.md"
 
 
 def targets():
-    """What ``make help`` lists."""
-    told = subprocess.run(["make", "help"], cwd=ROOT, capture_output=True, text=True, check=True).stdout
-    return re.findall(r"^  ([a-z-]+) ", told, flags=re.MULTILINE)
+    """List the targets of ``make help``."""
+    output = subprocess.run(["make", "help"], cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    return re.findall(r"^  ([a-z-]+) ", output, flags=re.MULTILINE)
 
 
 def test_make_help_lists_every_target():
@@ -34,15 +34,15 @@ def test_contributing_names_the_targets():
     assert set(re.findall(r"`([a-z-]+)`", section)) == set(targets())
 
 
-def test_pages_name_targets_that_exist():
+def test_pages_name_existing_targets():
     for path in [*PAGES, ROOT / ".ci" / "run"]:
         named = re.findall(r"(?:`|^)make((?: [a-z][a-z-]*)+)", path.read_text(), flags=re.MULTILINE)
-        found = {word for words in named for word in words.split()}
-        assert found <= set(targets()), path
+        names = {word for words in named for word in words.split()}
+        assert names <= set(targets()), path
 
 
 def boundary_report(*options):
-    """The JSON report of the boundary that the first pages show."""
+    """Return the JSON report of the boundary that the first pages show."""
     calibration = str(ROOT / "sample_data" / "census_calibration.parquet")
     with tempfile.TemporaryDirectory() as folder:
         report = Path(folder) / "report.json"
@@ -52,45 +52,50 @@ def boundary_report(*options):
         return json.loads(report.read_text())
 
 
-def test_the_gain_on_the_sample_is_that_of_our_own_comparison():
+def test_the_gain_on_the_sample_data_is_current():
     report = boundary_report("--compare")
     metrics = report["metrics"]
-    gained = metrics["gain"]["equal_alerts"]
-    value, low, high = (f"{100 * gained[name]:+.2f}" for name in ("value", "low", "high"))
+    gain = metrics["gain"]["equal_alerts"]
+    value, low, high = (f"{100 * gain[name]:+.2f}" for name in ("value", "low", "high"))
     page = " ".join((DOCS / "explanation" / "does-it-pay.md").read_text().split())
     assert f"a recall of {metrics['recall']:.3f} against {metrics['score_only_recall']:.3f}" in page
     assert f'"{report["verdict"]}" (as here: {value} points, {low} to {high})' in page
     assert report["verdict"] == "helps"
 
 
-def test_the_first_figure_and_its_numbers_are_the_programs():
-    """Those of the rule on the test set, beside single thresholds chosen there."""
+def test_the_first_figure_and_its_numbers_are_current():
+    """They compare the rule on the test set with single thresholds that were chosen there."""
     score, uncertainty, label = figure.read("calibration")
     rule = uqcli.find_boundary(score, label, uncertainty=uncertainty, precision="0.7")
-    found = figure.compare(rule)
+    comparison = figure.compare(rule)
     test = dict(zip(("score", "uncertainty", "label"), figure.read("test"), strict=True))
     measured = rule.evaluate(test["score"], test["label"], uncertainty=test["uncertainty"]).metrics
-    assert (found.rule, found.precision) == (measured["recall"].value, measured["precision"].value)
-    best = uqcli.find_boundary(
+    assert (comparison.rule, comparison.precision) == (measured["recall"].value, measured["precision"].value)
+    with_equal_precision = uqcli.find_boundary(
         test["score"],
         test["label"],
-        precision=f"{math.floor(found.precision * 1e12) / 1e12:.12f}",
+        precision=f"{math.floor(comparison.precision * 1e12) / 1e12:.12f}",
         algorithm="st",
     )
-    assert found.same_precision == best.fit.recall
-    alike = uqcli.find_boundary(test["score"], test["label"], max_selected=found.alerts, algorithm="st")
-    assert found.same_alerts == alike.fit.recall
-    percents = [f"{100 * each:.0f} %" for each in (found.rule, found.same_precision, found.same_alerts)]
+    assert comparison.same_precision == with_equal_precision.fit.recall
+    with_equal_alerts = uqcli.find_boundary(
+        test["score"], test["label"], max_selected=comparison.alerts, algorithm="st"
+    )
+    assert comparison.same_alerts == with_equal_alerts.fit.recall
+    percents = [
+        f"{100 * recall:.0f} %"
+        for recall in (comparison.rule, comparison.same_precision, comparison.same_alerts)
+    ]
     for page in (README, DOCS / "index.md"):
         text = " ".join(page.read_text().split())
-        assert f"precision of {found.precision:.2f}" in text
+        assert f"precision of {comparison.precision:.2f}" in text
         assert f"{percents[0]} of the positives" in text
         assert f"{percents[1]} at the same precision, and {percents[2]} with as many alerts" in text
     picture = (DOCS / "images" / "boundary.svg").read_text()
-    assert figure.sentence(found) in picture
+    assert figure.sentence(comparison) in picture
 
 
-def test_an_ensembles_spread_brings_nothing_on_the_same_rows():
+def test_the_spread_of_an_ensemble_does_not_help_on_the_same_rows():
     columns = ("--score", "ensemble_score", "--uncertainty", "ensemble_uncertainty")
     report = boundary_report("--compare", *columns)
     assert report["verdict"] == "no evidence"

@@ -1,4 +1,4 @@
-"""Every engine on files and on frames, and the local one with so little room that all its ways are gone."""
+"""Fixtures for all engines: file formats, data frames, and limits so small that every code path runs."""
 
 import pytest
 from hypothesis import settings
@@ -14,23 +14,23 @@ TIGHT, AGAIN = "in parts of a few rows", "in parts, most of them read again"
 CELLS, EXPRESSIONS = "spark, in a few cells", "spark, in a few cells by expressions"
 ON_SPARK = (EngineName.SPARK, CELLS, EXPRESSIONS)
 FEW, SOME = 2, 4
-"""Generated examples of each test on a cluster, and where every part is read again."""
+"""Most generated examples per test: on a cluster, and where every part is read again."""
 
 
 @pytest.fixture(params=[*EngineName, TIGHT, AGAIN, CELLS, EXPRESSIONS])
-def room(request):
-    """The engine's name, or how little room one has."""
+def variant(request):
+    """Return the engine's name, or the name of its small limits."""
     return request.param
 
 
 @pytest.fixture(params=["parquet", FRAME])
 def source(request):
-    """Where rows are read from: a format of files, or memory."""
+    """Return the source of the rows: a file format, or a data frame in memory."""
     return request.param
 
 
 def pytest_collection_modifyitems(config, items):
-    """Leave out what a cluster refuses: frames in memory, JSON lines, Arrow, streams."""
+    """Deselect what a cluster refuses: frames in memory, JSON lines, Arrow, streams."""
     left_out = [item for item in items if _is_refused(item)]
     config.hook.pytest_deselected(items=left_out)
     items[:] = [item for item in items if item not in left_out]
@@ -39,38 +39,37 @@ def pytest_collection_modifyitems(config, items):
 def _is_refused(item):
     values = item.callspec.params if hasattr(item, "callspec") else {}
     if item.path.name == "test_frames.py":
-        return bool({*ON_SPARK} & {each for each in values.values() if isinstance(each, str)})
-    if values.get("room") not in ON_SPARK:
+        return bool({*ON_SPARK} & {value for value in values.values() if isinstance(value, str)})
+    if values.get("variant") not in ON_SPARK:
         return False
     source = values.get("source", values.get("ending", "parquet"))
-    return source in (FRAME, "arrow", "jsonl") or "here" in item.fixturenames
+    return source in (FRAME, "arrow", "jsonl") or "local_only" in item.fixturenames
 
 
 @pytest.fixture(autouse=True)
 def few_examples(request, monkeypatch):
-    """A question to a cluster takes a tenth of a second, however few the rows; reading again is slow, too."""
-    asked = "_hypothesis_internal_use_settings"
-    if "room" not in request.fixturenames:
+    """Limit the examples: a query to a cluster takes 0.1 s for any rows, and reading again is also slow."""
+    attribute = "_hypothesis_internal_use_settings"
+    if "variant" not in request.fixturenames:
         return
-    room, known = request.getfixturevalue("room"), getattr(request.function, asked, None)
-    most = FEW if room in ON_SPARK else SOME if room in (TIGHT, AGAIN) else None
-    if known is not None and most is not None:
-        monkeypatch.setattr(request.function, asked, settings(known, max_examples=most))
+    variant, known_settings = request.getfixturevalue("variant"), getattr(request.function, attribute, None)
+    most = FEW if variant in ON_SPARK else SOME if variant in (TIGHT, AGAIN) else None
+    if known_settings is not None and most is not None:
+        monkeypatch.setattr(request.function, attribute, settings(known_settings, max_examples=most))
 
 
 @pytest.fixture
-def here():
-    """For what is asked of engines of this machine only: streams, single rows, rows that are kept."""
+def local_only():
+    """Mark a test for engines of this machine only: streams, single rows, kept rows."""
 
 
 @pytest.fixture
-def engine(room, monkeypatch):
-    """An engine under the one contract."""
-    if (
-        room in ON_SPARK
-    ):  # where in the source a column was named, found anew for each, is a fifth of the work
+def engine(variant, monkeypatch):
+    """Open the engine under test."""
+    # pyspark looks up the source line of each column, a fifth of the run time.
+    if variant in ON_SPARK:
         monkeypatch.setattr("pyspark.errors.utils._enable_debugging_cache", False, raising=False)
-    if room in (TIGHT, AGAIN):
+    if variant in (TIGHT, AGAIN):
         for module in (kept, ranges):
             monkeypatch.setattr(module, "ROWS_PER_PART", 3)
         monkeypatch.setattr(isotonic, "SORTED_ROWS", 4)
@@ -78,14 +77,14 @@ def engine(room, monkeypatch):
         monkeypatch.setattr(ranges, "CELLS", 8)
         monkeypatch.setattr(ranges, "LEAST_RANGES", 4)
         monkeypatch.setattr(ranges, "LEAST_PARTS", 64)
-        if room == AGAIN:
+        if variant == AGAIN:
             monkeypatch.setattr(kept, "KEPT_BYTES", 40)
             monkeypatch.setattr(ranges, "LEAST_PARTS", 1 << 14)
         return open_engine(EngineName.POLARS)
-    if room in (CELLS, EXPRESSIONS):
+    if variant in (CELLS, EXPRESSIONS):
         monkeypatch.setattr(spark_ranges, "ROWS_PER_PART", 3)
         monkeypatch.setattr(spark_ranges, "MOST_VALUES", 4)
         monkeypatch.setattr(spark_ranges, "CELLS", 16)
         monkeypatch.setattr(spark_ranges, "LEAST_CELLS", 4)
-        return SparkEngine(expressions=room == EXPRESSIONS)
-    return open_engine(room)
+        return SparkEngine(expressions=variant == EXPRESSIONS)
+    return open_engine(variant)

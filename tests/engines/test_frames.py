@@ -1,4 +1,4 @@
-"""A data frame is read as the Parquet file of the same columns is: the same values, the same complaints."""
+"""Tests that a data frame is read as the Parquet file of its columns is: same values, same errors."""
 
 import re
 from dataclasses import fields, replace
@@ -27,12 +27,14 @@ MOMENT = datetime(2024, 2, 29, 12, 30, 1, 5000, tzinfo=UTC)
 
 
 def columns():
-    """One column of every type, with nulls and without."""
-    found = {str(kind): pl.Series(values=TRUTHS).cast(kind) for kind in NUMBERS}
-    found |= {f"{kind} with gaps": pl.Series(values=WITH_GAPS).cast(kind) for kind in NUMBERS}
+    """Make one column of every type, with nulls and without."""
+    columns_by_name = {str(kind): pl.Series(values=TRUTHS).cast(kind) for kind in NUMBERS}
+    columns_by_name |= {f"{kind} with gaps": pl.Series(values=WITH_GAPS).cast(kind) for kind in NUMBERS}
     for kind in TEXTS:
-        found[str(kind)] = pl.Series(values=list(map(str, TRUTHS)), dtype=kind)
-        found[f"{kind} with gaps"] = pl.Series(values=["1", "0", None, "1", "0", None, "1"], dtype=kind)
+        columns_by_name[str(kind)] = pl.Series(values=list(map(str, TRUTHS)), dtype=kind)
+        columns_by_name[f"{kind} with gaps"] = pl.Series(
+            values=["1", "0", None, "1", "0", None, "1"], dtype=kind
+        )
     values = {
         "names": ["a", " b", "", None, "A", "true", "TRUE"],
         "decimals": ["1.5", " 2 ", "", None, "-0", "1e3", "nan"],
@@ -45,25 +47,25 @@ def columns():
         "times": [time(12, minute) for minute in range(7)],
         "moments": [MOMENT + timedelta(hours=hours) for hours in range(7)],
         "lengths": [timedelta(hours=hours) for hours in range(7)],
-        "structs": [{"a": each} for each in TRUTHS],
+        "structs": [{"a": truth} for truth in TRUTHS],
     }
-    found |= {name: pl.Series(values=each) for name, each in values.items()}
-    found["milliseconds"] = found["moments"].cast(pl.Datetime("ms", "Europe/Berlin"))
-    return found
+    columns_by_name |= {name: pl.Series(values=column) for name, column in values.items()}
+    columns_by_name["milliseconds"] = columns_by_name["moments"].cast(pl.Datetime("ms", "Europe/Berlin"))
+    return columns_by_name
 
 
 COLUMNS = columns()
 TYPES = {name: column for name, column in COLUMNS.items() if f"{name} with gaps" not in COLUMNS}
-"""One column of every type, the one with nulls; the others differ where rows are read, in any room."""
+"""One column with nulls of every type; columns without nulls differ only in how rows are read."""
 
 
 @pytest.fixture(params=EngineName)
-def whole(request):
-    """An engine with room for all."""
+def any_engine(request):
+    """Open each engine with its default limits."""
     return open_engine(request.param)
 
 
-def rows_with(**others):
+def frame_with(**others):
     plain = {
         "score": [0.5, 0.25, 0.5, -0.0, 0.75, 1.0, 0.0],
         "uncertainty": [1, 2, 3, 1, 2, 3, 1],
@@ -75,60 +77,60 @@ def rows_with(**others):
     return pl.DataFrame(plain | others)
 
 
-def told(request, ask):
-    """What is answered, or what is said; with the same name for a file and for a frame."""
+def answer_or_message(request, query):
+    """Return the answer, or the error message with the same name for a file and for a frame."""
     try:
-        return flat(ask(request))
+        return flat(query(request))
     except DataError as error:
-        said = re.sub(r"row index (\d+)", lambda found: f"data row {int(found[1]) + 1}", str(error))
+        message = re.sub(r"row index (\d+)", lambda match: f"data row {int(match[1]) + 1}", str(error))
         for name in request.inputs:
-            said = said.replace(f"'{name}'", "the data frame").replace(" as parquet", "")
-        # what was expected of either, and so what to do, differs where neither can be read
-        return said.partition(";")[0] if said.startswith("cannot read") else said
+            message = message.replace(f"'{name}'", "the data frame").replace(" as parquet", "")
+        # if neither can be read, the advice after the semicolon differs
+        return message.partition(";")[0] if message.startswith("cannot read") else message
 
 
 def flat(answer):
-    """An answer as plain values that can be compared."""
+    """Turn an answer into plain values that can be compared."""
     if isinstance(answer, list | tuple):
-        return [flat(each) for each in answer]
+        return [flat(item) for item in answer]
     if isinstance(answer, dict):
-        return {name: flat(each) for name, each in answer.items()}
+        return {name: flat(item) for name, item in answer.items()}
     if isinstance(answer, np.ndarray | pl.Series):
         return (
             str(answer.dtype),
             repr(answer.tolist() if isinstance(answer, np.ndarray) else answer.to_list()),
         )
     if hasattr(answer, "__dataclass_fields__"):
-        return {each.name: flat(getattr(answer, each.name)) for each in fields(answer)}
+        return {field.name: flat(getattr(answer, field.name)) for field in fields(answer)}
     return answer
 
 
-def of_file(request, folder):
-    """The same asked of the frame in a Parquet file."""
+def as_file(request, folder):
+    """Make the same request for a Parquet file of the frame."""
     path = folder / "rows.parquet"
     request.frame.write_parquet(path)
     return replace(request, inputs=(str(path),), frame=None)
 
 
-def asked_of_tables(engine):
-    def ask(request):
+def table_query(engine):
+    def query(request):
         table = engine.table(request)
         by = Partition(edges=np.array([2.0]))
         return [table.pooled(by), table.isotonic(by), table.facts, table.rows()]
 
-    return ask
+    return query
 
 
-def of_batches(engine):
-    def ask(request):
+def batch_query(engine):
+    def query(request):
         batches = engine.batches(request)
-        found = list(batches)
-        assert all(rows.valid is None for rows in found)
-        joined = {role: np.concatenate([rows.numbers[role] for rows in found]) for role in found[0].numbers}
-        position = np.concatenate([rows.position for rows in found])
+        parts = list(batches)
+        assert all(rows.valid is None for rows in parts)
+        joined = {role: np.concatenate([rows.numbers[role] for rows in parts]) for role in parts[0].numbers}
+        position = np.concatenate([rows.position for rows in parts])
         return [joined, batches.dropped, batches.levels, batches.unnormalised, position]
 
-    return ask
+    return query
 
 
 CASES = {
@@ -144,38 +146,38 @@ CASES = {
 }
 
 
-def same_rows(request, folder, ask):
-    """Whether rows are dropped or refused, a frame and a file have one answer; it is given."""
+def same_answer(request, folder, query):
+    """Return the answer, which must be equal for a frame and a file; rows are dropped or refused."""
     for on_invalid in (OnInvalid.ERROR, OnInvalid.DROP):
-        asked = replace(request, on_invalid=on_invalid)
-        found = told(asked, ask)
-        expected = told(of_file(asked, folder), ask)
-        assert found == expected
-    return found
+        tried = replace(request, on_invalid=on_invalid)
+        answer = answer_or_message(tried, query)
+        expected = answer_or_message(as_file(tried, folder), query)
+        assert answer == expected
+    return answer
 
 
 @pytest.mark.parametrize("role", CASES)
-def test_a_column_of_any_type_is_read_as_from_a_file(whole, tmp_path, role):
+def test_a_column_of_any_type_is_read_as_from_a_file(any_engine, tmp_path, role):
     answered = 0
     for column in COLUMNS.values():
-        request = DataRequest(inputs=(), frame=rows_with(x=column), roles=CASES[role])
-        ask = whole.rows if role != "pattern" else of_batches(whole)
+        request = DataRequest(inputs=(), frame=frame_with(x=column), roles=CASES[role])
+        query = any_engine.rows if role != "pattern" else batch_query(any_engine)
         for positive in (None, "1") if role == "label" else (None,):
-            found = same_rows(replace(request, positive_value=positive), tmp_path, ask)
-            answered += not isinstance(found, str)
+            answer = same_answer(replace(request, positive_value=positive), tmp_path, query)
+            answered += not isinstance(answer, str)
     assert answered > 5
 
 
 @pytest.mark.parametrize("role", ["score", "label", "weight"])
-def test_tables_of_a_column_of_any_type_are_those_of_a_file(engine, room, tmp_path, role):
-    ask = asked_of_tables(engine)
-    # where rows come in parts, each type is tried in one of the two rooms
-    asked = COLUMNS if room == EngineName.POLARS else dict(list(TYPES.items())[room == AGAIN :: 2])
-    for column in asked.values():
+def test_tables_of_a_column_of_any_type_are_those_of_a_file(engine, variant, tmp_path, role):
+    query = table_query(engine)
+    # where rows come in parts, each type is tried under one of the two limits
+    tried = COLUMNS if variant == EngineName.POLARS else dict(list(TYPES.items())[variant == AGAIN :: 2])
+    for column in tried.values():
         request = DataRequest(
-            inputs=(), frame=rows_with(x=column), roles=CASES[role], on_invalid=OnInvalid.DROP
+            inputs=(), frame=frame_with(x=column), roles=CASES[role], on_invalid=OnInvalid.DROP
         )
-        assert told(request, ask) == told(of_file(request, tmp_path), ask)
+        assert answer_or_message(request, query) == answer_or_message(as_file(request, tmp_path), query)
 
 
 @pytest.mark.parametrize(
@@ -190,21 +192,21 @@ def test_tables_of_a_column_of_any_type_are_those_of_a_file(engine, room, tmp_pa
     ],
     ids=str,
 )
-def test_what_is_wrong_with_columns_is_said_as_of_a_file(whole, tmp_path, roles):
-    request = DataRequest(inputs=(), frame=rows_with(), roles=roles)
-    assert "the data frame" in same_rows(request, tmp_path, whole.rows)
+def test_errors_about_columns_are_those_of_a_file(any_engine, tmp_path, roles):
+    request = DataRequest(inputs=(), frame=frame_with(), roles=roles)
+    assert "the data frame" in same_answer(request, tmp_path, any_engine.rows)
 
 
-def test_no_row_is_too_few(engine, tmp_path):
-    request = DataRequest(inputs=(), frame=rows_with().clear(), roles=ROLES)
-    assert "no rows to work on" in same_rows(request, tmp_path, engine.rows)
-    assert "no rows to work on" in same_rows(request, tmp_path, asked_of_tables(engine))
+def test_an_empty_frame_is_refused(engine, tmp_path):
+    request = DataRequest(inputs=(), frame=frame_with().clear(), roles=ROLES)
+    assert "no rows to work on" in same_answer(request, tmp_path, engine.rows)
+    assert "no rows to work on" in same_answer(request, tmp_path, table_query(engine))
 
 
-def test_columns_are_found_by_their_names_only(whole):
-    frame = rows_with().rename({"score": "^.*$", "uncertainty": "*"})
+def test_columns_are_found_by_their_names_only(any_engine):
+    frame = frame_with().rename({"score": "^.*$", "uncertainty": "*"})
     roles = replace(ROLES, numbers={"score": "^.*$", "uncertainty": "*"})
-    rows = whole.rows(DataRequest(inputs=(), frame=frame, roles=roles)).rows
+    rows = any_engine.rows(DataRequest(inputs=(), frame=frame, roles=roles)).rows
     assert rows.numbers["uncertainty"].tolist() == frame["*"].to_list()
 
 
@@ -214,30 +216,30 @@ def test_columns_are_found_by_their_names_only(whole):
     ids=lambda column: str(column.dtype),
 )
 @pytest.mark.parametrize("role", CASES)
-def test_a_type_that_no_file_holds_is_refused(whole, column, role):
-    request = DataRequest(inputs=(), frame=rows_with(x=column), roles=CASES[role])
+def test_a_type_that_no_file_can_contain_is_refused(any_engine, column, role):
+    request = DataRequest(inputs=(), frame=frame_with(x=column), roles=CASES[role])
     with pytest.raises(DataError, match=f"column 'x' of the data frame holds {column.dtype}"):
-        whole.rows(request)
+        any_engine.rows(request)
 
 
-def test_rows_are_numbered_as_in_python(whole):
-    frame = rows_with(score=[0.5, 0.25, 0.5, None, 0.75, 1.0, 0.0])
+def test_rows_of_a_frame_are_numbered_from_zero(any_engine):
+    frame = frame_with(score=[0.5, 0.25, 0.5, None, 0.75, 1.0, 0.0])
     with pytest.raises(DataError, match=r"first in row index 3 of the data frame"):
-        whole.rows(DataRequest(inputs=(), frame=frame, roles=ROLES))
+        any_engine.rows(DataRequest(inputs=(), frame=frame, roles=ROLES))
 
 
-def test_a_frame_stays_as_it_is(engine):
-    frame = rows_with()
+def test_a_frame_is_not_modified(engine):
+    frame = frame_with()
     before = frame.to_dict(as_series=False)  # no view of the same memory
     table = engine.table(DataRequest(inputs=(), frame=frame, roles=replace(ROLES, weight="weight")))
-    for by in ([2.0], [1.0, 3.0], []):
-        table.pooled(Partition(edges=np.array(by)))
+    for edges in ([2.0], [1.0, 3.0], []):
+        table.pooled(Partition(edges=np.array(edges)))
     table.rows()
     assert frame.to_dict(as_series=False) == before
 
 
-def test_requests_are_the_same_of_one_frame_only():
-    frame = rows_with()
+def test_requests_are_equal_only_for_the_same_frame():
+    frame = frame_with()
     request = DataRequest(inputs=(), frame=frame, roles=ROLES)
     assert request == replace(request)
     assert request != replace(request, frame=frame.clone())
@@ -250,9 +252,9 @@ READERS = {"parquet": pl.read_parquet, "arrow": pl.read_ipc, "csv": Path.read_te
 
 @pytest.mark.parametrize("ending", READERS)
 @pytest.mark.parametrize("on_invalid", [OnInvalid.KEEP, OnInvalid.DROP])
-def test_a_streamed_frame_is_written_as_its_file_would_be(whole, tmp_path, ending, on_invalid):
+def test_a_streamed_frame_is_written_as_its_file_would_be(any_engine, tmp_path, ending, on_invalid):
     texts = {name: COLUMNS[name] for name in (*map(str, TEXTS), "names", "dates", "truths", "moments")}
-    frame = rows_with(**texts, score=[0.5, 0.25, None, -0.0, 0.75, 1.0, float("nan")])
+    frame = frame_with(**texts, score=[0.5, 0.25, None, -0.0, 0.75, 1.0, float("nan")])
     added = AddedColumns(
         types={"high": "bool", "twice": "float64"},
         compute=lambda rows: {"high": rows.score > 0.4, "twice": 2 * rows.score},
@@ -260,10 +262,10 @@ def test_a_streamed_frame_is_written_as_its_file_would_be(whole, tmp_path, endin
     roles = Roles(numbers={"score": "score"})
     request = DataRequest(inputs=(), frame=frame, roles=roles, on_invalid=on_invalid)
     written, facts = [], []
-    for each in (request, of_file(request, tmp_path)):
+    for data in (request, as_file(request, tmp_path)):
         output = tmp_path / f"out.{ending}"
         facts.append(
-            whole.stream(StreamRequest(data=each, added=added, output=Destination(place=str(output))))
+            any_engine.stream(StreamRequest(data=data, added=added, output=Destination(place=str(output))))
         )
         written.append(READERS[ending](output))
     assert facts[0] == facts[1]

@@ -1,4 +1,4 @@
-"""One contract for counts by any key, groups of text, days, classes and bins, and for sums of amounts."""
+"""Contract tests, on every engine, of counts by any key and of sums of amounts."""
 
 import gzip
 import hashlib
@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.engines.test_tables import EXAMPLES, written
+from tests.engines.test_tables import EXAMPLES, write_inputs
 from uqcli.engines.open import streams_kept
 from uqcli.engines.protocol import WHOLE, Partition
 from uqcli.engines.request import INPUT, PROBA, ClassColumns, DataRequest, Roles
@@ -40,7 +40,7 @@ RECORDS = st.lists(
     ),
     min_size=1,
     max_size=24,
-).filter(lambda records: any(each["weight"] for each in records))
+).filter(lambda records: any(record["weight"] for record in records))
 
 ROLES = Roles(
     numbers={"score": "score", "uncertainty": "uncertainty", "amount": "amount"},
@@ -57,20 +57,20 @@ def frame(records):
     )
 
 
-def by_hand(records, column="score"):
-    """Value, rows, positive rows, and units over either, ascending."""
-    found = []
-    for value in sorted({each[column] for each in records}):
-        held = [each for each in records if each[column] == value]
+def expected_counts(records, column="score"):
+    """Count by hand: value, rows, positive rows, and the summed amounts of both, ascending by value."""
+    counts = []
+    for value in sorted({record[column] for record in records}):
+        tied = [record for record in records if record[column] == value]
         sums = []
-        for rows in (held, [each for each in held if each["label"]]):
-            sums.append(sum(each["weight"] * int(Fraction(each["amount"]) * 10_000) for each in rows))
-        positives = sum(each["weight"] for each in held if each["label"])
-        found.append((value, sum(each["weight"] for each in held), positives, *sums))
-    return found
+        for rows in (tied, [record for record in tied if record["label"]]):
+            sums.append(sum(record["weight"] * int(Fraction(record["amount"]) * 10_000) for record in rows))
+        positives = sum(record["weight"] for record in tied if record["label"])
+        counts.append((value, sum(record["weight"] for record in tied), positives, *sums))
+    return counts
 
 
-def tuples(counts):
+def count_tuples(counts):
     columns = counts.value, counts.count, counts.positives, *counts.sums[:, 0]
     return list(zip(*(column.tolist() for column in columns), strict=True))
 
@@ -79,17 +79,17 @@ def bin_of(record):
     return sum(record["uncertainty"] >= edge for edge in EDGES)
 
 
-def divided(records, keys, *, bins):
-    """Lists of records, part by part."""
-    there = [each for each in records if each["weight"]]
-    names = [sorted({each[key] for each in there}) for key in keys]
+def records_by_part(records, keys, *, bins):
+    """Divide the records into the parts of a partition."""
+    weighted = [record for record in records if record["weight"]]
+    names = [sorted({record[key] for record in weighted}) for key in keys]
     parts = itertools.product(*names, range(len(EDGES) + 1 if bins else 1))
     return [
         [
-            each
-            for each in there
-            if all(each[key] == text for key, text in zip(keys, texts, strict=True))
-            and (not bins or bin_of(each) == number)
+            record
+            for record in weighted
+            if all(record[key] == text for key, text in zip(keys, texts, strict=True))
+            and (not bins or bin_of(record) == number)
         ]
         for *texts, number in parts
     ]
@@ -102,71 +102,79 @@ def divided(records, keys, *, bins):
 @given(records=RECORDS, cut=st.integers(0, 24))
 def test_counts_and_sums_by_key_are_those_by_hand(engine, tmp_path_factory, records, cut, keys, bins):
     cuts = [min(cut, len(records))]
-    inputs = written(frame(records), tmp_path_factory.mktemp("rows"), cuts)
+    inputs = write_inputs(frame(records), tmp_path_factory.mktemp("rows"), cuts)
     table = engine.table(DataRequest(**inputs, roles=ROLES))
     by = Partition(groups=keys, edges=np.array(EDGES if bins else []))
-    there = [each for each in records if each["weight"]]
+    weighted = [record for record in records if record["weight"]]
     for key in keys:
-        assert table.groups(key) == tuple(sorted({each[key] for each in there}))
-    expected = [by_hand(part) for part in divided(records, keys, bins=bins)]
-    assert [tuples(each) for each in table.pooled(by)] == expected
+        assert table.groups(key) == tuple(sorted({record[key] for record in weighted}))
+    expected = [expected_counts(part) for part in records_by_part(records, keys, bins=bins)]
+    assert [count_tuples(pool) for pool in table.pooled(by)] == expected
 
     def every_range(counts):
-        return [~each.exact for each in counts]
+        return [~pool.exact for pool in counts]
 
     *parts, whole = table.counted(by, every_range)
-    assert [tuples(each) for each in parts] == expected
-    assert tuples(whole) == by_hand(there)
+    assert [count_tuples(pool) for pool in parts] == expected
+    assert count_tuples(whole) == expected_counts(weighted)
 
 
 @EXAMPLES
 @given(records=RECORDS)
-def test_ranges_that_nobody_asks_to_open_keep_the_sums(engine, tmp_path_factory, records):
-    inputs = written(frame(records), tmp_path_factory.mktemp("rows"))
+def test_unopened_ranges_keep_the_sums(engine, tmp_path_factory, records):
+    inputs = write_inputs(frame(records), tmp_path_factory.mktemp("rows"))
     table = engine.table(DataRequest(**inputs, roles=ROLES))
     by = Partition(groups=("region",), edges=np.array(EDGES))
 
     def none(counts):
-        return [np.zeros(len(each.value), dtype=np.bool_) for each in counts]
+        return [np.zeros(len(pool.value), dtype=np.bool_) for pool in counts]
 
-    for found, rows in zip(
-        table.counted(by, none)[:-1], divided(records, ("region",), bins=True), strict=True
+    for pooled, rows in zip(
+        table.counted(by, none)[:-1], records_by_part(records, ("region",), bins=True), strict=True
     ):
-        totals = found.count.sum(), found.positives.sum(), *found.sums[:, 0].sum(axis=1)
-        assert totals == tuple(map(sum, zip(*(each[1:] for each in by_hand(rows)), strict=True))) or not rows
+        totals = pooled.count.sum(), pooled.positives.sum(), *pooled.sums[:, 0].sum(axis=1)
+        assert (
+            totals
+            == tuple(
+                map(
+                    sum, zip(*(totals_by_value[1:] for totals_by_value in expected_counts(rows)), strict=True)
+                )
+            )
+            or not rows
+        )
 
 
 @EXAMPLES
 @given(records=RECORDS, share=st.fractions(0, 1))
 def test_edges_by_key_are_the_values_of_their_ranks(engine, tmp_path_factory, records, share):
-    inputs = written(frame(records), tmp_path_factory.mktemp("rows"))
+    inputs = write_inputs(frame(records), tmp_path_factory.mktemp("rows"))
     table = engine.table(DataRequest(**inputs, roles=ROLES))
 
     def middle(rows):
         return np.array([int(share * (rows - 1))])
 
-    found = table.edges("uncertainty", middle, Partition(groups=("day",)))
-    for counts, rows in zip(found, divided(records, ("day",), bins=False), strict=True):
-        values = sorted(value for each in rows for value in [each["uncertainty"]] * each["weight"])
+    pools = table.edges("uncertainty", middle, Partition(groups=("day",)))
+    for counts, rows in zip(pools, records_by_part(records, ("day",), bins=False), strict=True):
+        values = sorted(value for record in rows for value in [record["uncertainty"]] * record["weight"])
         at = np.searchsorted(np.cumsum(counts.count), middle(len(values)), side="right")
         assert counts.value[at].tolist() == [values[int(share * (len(values) - 1))]]
 
 
 @EXAMPLES
 @given(records=RECORDS)
-def test_one_table_answers_by_one_key_after_the_other(engine, tmp_path_factory, records):
-    """The uncertainty may be let go once rows are divided by it; other keys stay."""
-    inputs = written(frame(records), tmp_path_factory.mktemp("rows"))
+def test_one_table_counts_by_one_key_after_another(engine, tmp_path_factory, records):
+    """The table may free the uncertainty after rows are divided by it; other keys stay."""
+    inputs = write_inputs(frame(records), tmp_path_factory.mktemp("rows"))
     table = engine.table(DataRequest(**inputs, roles=ROLES))
     cut = np.array(EDGES)
-    asked = [((), False), (("day",), True), (("region",), False), ((), True), (("region",), True)]
-    for keys, bins in asked:
+    partitions = [((), False), (("day",), True), (("region",), False), ((), True), (("region",), True)]
+    for keys, bins in partitions:
         by = Partition(groups=keys, edges=cut if bins else cut[:0])
-        expected = [by_hand(part) for part in divided(records, keys, bins=bins)]
-        assert [tuples(each) for each in table.pooled(by)] == expected
+        expected = [expected_counts(part) for part in records_by_part(records, keys, bins=bins)]
+        assert [count_tuples(pool) for pool in table.pooled(by)] == expected
     (uncertainties,) = table.pooled(WHOLE, "uncertainty")
-    there = [each for each in records if each["weight"]]
-    assert tuples(uncertainties) == by_hand(there, "uncertainty")
+    weighted = [record for record in records if record["weight"]]
+    assert count_tuples(uncertainties) == expected_counts(weighted, "uncertainty")
 
 
 CLASSES = ("cat", "dog", "emu")
@@ -193,14 +201,18 @@ def test_classes_are_a_key_like_any_other(engine, tmp_path_factory, records):
             for label, p, region in records
         ]
     )
-    inputs = written(rows, tmp_path_factory.mktemp("rows"))
+    inputs = write_inputs(rows, tmp_path_factory.mktemp("rows"))
     table = engine.table(DataRequest(**inputs, roles=OF_CLASSES))
     regions = sorted({region for *_, region in records})
     by = Partition(groups=("region",), classes=True)
-    found = table.pooled(by, PROBA + "cat")
-    for counts, (region, label) in zip(found, itertools.product(regions, CLASSES), strict=True):
-        held = [p for each, p, where in records if (each, where) == (label, region)]
-        expected = [(value, held.count(value), 0) for value in sorted(set(held))]
+    pools = table.pooled(by, PROBA + "cat")
+    for counts, (region, label) in zip(pools, itertools.product(regions, CLASSES), strict=True):
+        probabilities = [
+            p
+            for label_of_record, p, region_of_record in records
+            if (label_of_record, region_of_record) == (label, region)
+        ]
+        expected = [(value, probabilities.count(value), 0) for value in sorted(set(probabilities))]
         columns = counts.value, counts.count, counts.positives
         assert list(zip(*(column.tolist() for column in columns), strict=True)) == expected
 
@@ -213,39 +225,42 @@ RECORD = {
 
 def test_groups_are_compared_without_blanks_around_them(engine, tmp_path):
     rows = [RECORD | {"region": text} for text in ("x", " x", "x\t", "TRUE", "true", "X")]
-    table = engine.table(DataRequest(**written(frame(rows), tmp_path), roles=ROLES))
+    table = engine.table(DataRequest(**write_inputs(frame(rows), tmp_path), roles=ROLES))
     assert table.groups("region") == ("X", "true", "x")
-    found = table.pooled(Partition(groups=("region",)))
-    assert [each.rows for each in found] == [1, 2, 3]
+    pools = table.pooled(Partition(groups=("region",)))
+    assert [pool.rows for pool in pools] == [1, 2, 3]
 
 
 @pytest.mark.parametrize("amount", [0.00001, 1e12, 1e-300])
 def test_amounts_of_more_than_four_decimals_are_refused(engine, tmp_path, amount):
     rows = frame([RECORD] * 3).with_columns(amount=pl.Series([1.0, 2.5, amount]))
-    table = engine.table(DataRequest(**written(rows, tmp_path), roles=ROLES))
+    table = engine.table(DataRequest(**write_inputs(rows, tmp_path), roles=ROLES))
     with pytest.raises(DataError, match=r"column 'amount' has .* at most 4 decimals"):
         table.pooled(WHOLE)
 
 
 def test_amounts_whose_sum_would_not_be_exact_are_refused(engine, tmp_path):
     rows = frame([RECORD | {"weight": 900, "amount": "9e11"}])
-    table = engine.table(DataRequest(**written(rows, tmp_path), roles=ROLES))
+    table = engine.table(DataRequest(**write_inputs(rows, tmp_path), roles=ROLES))
     with pytest.raises(DataError, match="the amounts in column 'amount' add up to more"):
         table.pooled(WHOLE)
 
 
 def test_the_input_is_a_key_like_any_other(engine, tmp_path):
     rows = [RECORD | {"score": score} for score in (0.25, 0.5, 0.75)]
-    inputs = written(frame(rows), tmp_path, cuts=[1])
+    inputs = write_inputs(frame(rows), tmp_path, cuts=[1])
     table = engine.table(DataRequest(**inputs, roles=replace(ROLES, keys=(INPUT, "region"))))
     assert table.groups(INPUT) == inputs["inputs"]
     first, second = table.pooled(Partition(groups=(INPUT,)))
-    assert (tuples(first), tuples(second)) == (by_hand(rows[:1]), by_hand(rows[1:]))
+    assert (count_tuples(first), count_tuples(second)) == (
+        expected_counts(rows[:1]),
+        expected_counts(rows[1:]),
+    )
     assert INPUT not in table.facts.columns.values()
 
 
-@pytest.mark.usefixtures("here")
-def test_the_digest_covers_every_byte_wherever_it_is_from(engine, tmp_path):
+@pytest.mark.usefixtures("local_only")
+def test_the_digest_covers_every_byte_of_any_source(engine, tmp_path):
     text = b"score,uncertainty,label,weight\n0.5,1,1,1\n0.25,2,0,1\n"
     (tmp_path / "rows.csv").write_bytes(text)
     (tmp_path / "rows.csv.gz").write_bytes(gzip.compress(text))

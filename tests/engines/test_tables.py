@@ -1,4 +1,4 @@
-"""One contract for the tables of every engine: counts as if all rows had been pooled by hand."""
+"""Contract tests of the tables of every engine: counts equal those of all rows pooled by hand."""
 
 import gzip
 import itertools
@@ -17,7 +17,7 @@ from tests.engines.conftest import AGAIN, FRAME, ON_SPARK, TIGHT
 from tests.oracles import counting
 from tests.oracles.isotonic_blocks import isotonic_counts
 from tests.properties.array_table import ArrayTable
-from tests.properties.strategies import as_hold_out, build_cells, data_sets
+from tests.properties.strategies import as_rows, build_cells, data_sets
 from uqcli.choices import Algorithm, Binning, ConstraintKind, EngineName, OnInvalid
 from uqcli.counts import merge
 from uqcli.engines.local.count import kept
@@ -56,8 +56,8 @@ def frame(data, dtype=pl.Float64):
     )
 
 
-def written(rows, folder, cuts=(), ending="parquet", group=2):
-    """The rows in several files of a format, cut anywhere, or in a frame cut alike."""
+def write_inputs(rows, folder, cuts=(), ending="parquet", group=2):
+    """Write the rows to files of a format, split at the cuts, or put them into a frame split alike."""
     bounds = [0, *sorted(cuts), rows.height]
     if ending == FRAME:
         parts = [rows[start:stop] for start, stop in itertools.pairwise(bounds)]
@@ -85,13 +85,13 @@ def table_of(engine, inputs, **changes):
 
 
 def table_with(engine, inputs, data):
-    """A table of inputs that hold the data."""
+    """Open a table of inputs that contain the data."""
     roles = ROLES if is_weighted(data) else replace(ROLES, weight=None)
     return engine.table(DataRequest(**inputs, roles=roles))
 
 
 def is_weighted(data):
-    """Whether any row counts otherwise than once; else the engine is not told of weights."""
+    """Return whether any weight differs from 1; otherwise the request has no weight column."""
     return any(row[3] != 1 for row in data)
 
 
@@ -102,18 +102,21 @@ def narrow(data):
     return [(float(np.float32(row[0])), float(np.float32(row[1])), *row[2:]) for row in data]
 
 
-def triples(counts):
+def count_triples(counts):
     columns = counts.value, counts.count, counts.positives
     return list(zip(*(column.tolist() for column in columns), strict=True))
 
 
 def cell_tuples(row):
-    held = [
+    lowest = [
         None if not hits else low
         for hits, low in zip(row.positives, row.lowest_positive.tolist(), strict=True)
     ]
-    below = [0 if low is None else each for low, each in zip(held, row.below_positive.tolist(), strict=True)]
-    return list(zip(row.count.tolist(), row.positives.tolist(), held, below, strict=True))
+    below = [
+        0 if low is None else rows_below
+        for low, rows_below in zip(lowest, row.below_positive.tolist(), strict=True)
+    ]
+    return list(zip(row.count.tolist(), row.positives.tolist(), lowest, below, strict=True))
 
 
 @pytest.mark.parametrize("ending", ["parquet", "csv", "csv.gz", "jsonl", "arrow", FRAME])
@@ -125,25 +128,27 @@ def cell_tuples(row):
 )
 def test_pooled_counts_are_those_by_hand(engine, tmp_path_factory, data, edges, cuts, ending):
     edges = sorted(edges)
-    inputs = written(frame(data), tmp_path_factory.mktemp("rows"), [min(c, len(data)) for c in cuts], ending)
+    inputs = write_inputs(
+        frame(data), tmp_path_factory.mktemp("rows"), [min(c, len(data)) for c in cuts], ending
+    )
     table = table_with(engine, inputs, data)
     expected = [counting.pooled(part) for part in counting.rows_by_bin(data, edges)]
-    assert [triples(each) for each in table.pooled(Partition(edges=np.array(edges)))] == expected
+    assert [count_triples(counts) for counts in table.pooled(Partition(edges=np.array(edges)))] == expected
     assert (table.facts.rows, table.facts.positives) == (len(data), sum(row[2] for row in data))
 
 
 @EXAMPLES
 @given(data=DATA, bins=st.integers(1, 5))
 def test_edges_are_the_values_of_their_ranks(engine, source, tmp_path_factory, data, bins):
-    inputs = written(frame(data), tmp_path_factory.mktemp("rows"), ending=source)
+    inputs = write_inputs(frame(data), tmp_path_factory.mktemp("rows"), ending=source)
     (counts,) = table_with(engine, inputs, data).edges(
         "uncertainty", lambda rows: np.array([r * rows // bins for r in range(bins)])
     )
     pairs = [(row[1], row[3]) for row in data]
     total = sum(row[3] for row in data)
     ranks = [r * total // bins for r in range(bins)]
-    found = counts.value[np.searchsorted(np.cumsum(counts.count), ranks, side="right")]
-    assert found.tolist() == [counting.at_rank(pairs, rank) for rank in ranks]
+    edges = counts.value[np.searchsorted(np.cumsum(counts.count), ranks, side="right")]
+    assert edges.tolist() == [counting.at_rank(pairs, rank) for rank in ranks]
 
 
 SPECS = [
@@ -163,7 +168,7 @@ SPECS = [
 
 def grid_cells(table, spec):
     edges = uncertainty_edges(table, spec)
-    return cells_from(edges, [each.counts for each in grid_parts(table, edges, spec)[:-1]], spec)
+    return cells_from(edges, [part.counts for part in grid_parts(table, edges, spec)[:-1]], spec)
 
 
 @pytest.mark.parametrize("dtype", [pl.Float64, pl.Float32])
@@ -171,15 +176,15 @@ def grid_cells(table, spec):
 @given(data=DATA)
 def test_cells_are_those_by_hand(engine, source, tmp_path_factory, data, dtype):
     data = narrow(data) if dtype == pl.Float32 else data
-    inputs = written(frame(data, dtype), tmp_path_factory.mktemp("rows"), ending=source)
+    inputs = write_inputs(frame(data, dtype), tmp_path_factory.mktemp("rows"), ending=source)
     table = table_with(engine, inputs, data)
     for spec in SPECS:
-        found, whole = grid_cells(table, spec), build_cells(as_hold_out(data), spec)
-        assert found.uncertainty_edges.tolist() == whole.uncertainty_edges.tolist()
-        assert found.uncertainty_edges.tolist() == uncertainty_edges(table, spec).tolist()
-        parts = counting.rows_by_bin(data, found.uncertainty_edges.tolist())
-        for row, other, part in zip(found.rows, whole.rows, parts, strict=True):
-            assert row.lower.tolist() == other.lower.tolist()
+        cells, expected = grid_cells(table, spec), build_cells(as_rows(data), spec)
+        assert cells.uncertainty_edges.tolist() == expected.uncertainty_edges.tolist()
+        assert cells.uncertainty_edges.tolist() == uncertainty_edges(table, spec).tolist()
+        parts = counting.rows_by_bin(data, cells.uncertainty_edges.tolist())
+        for row, expected_row, part in zip(cells.rows, expected.rows, parts, strict=True):
+            assert row.lower.tolist() == expected_row.lower.tolist()
             if spec.score_bins is not None:
                 assert cell_tuples(row) == counting.cells(part, row.lower[1:].tolist())
 
@@ -195,137 +200,154 @@ CROWDED = {
 
 
 @pytest.fixture
-def larger_parts(engine, room, monkeypatch):
-    """Parts of 20 rows where they are of a few: all are gone through for every range that is opened."""
-    if room in (TIGHT, AGAIN):
+def larger_parts(engine, variant, monkeypatch):
+    """Set parts to 20 rows where limits are small: each opened range reads all parts."""
+    if variant in (TIGHT, AGAIN):
         monkeypatch.setattr(kept, "ROWS_PER_PART", 20)
-    if room == AGAIN:
+    if variant == AGAIN:
         monkeypatch.setattr(kept, "KEPT_BYTES", 400)
 
 
 @pytest.mark.usefixtures("larger_parts")
 @pytest.mark.parametrize("name", CROWDED)
-def test_values_crowded_anywhere_are_counted_as_by_hand(engine, room, tmp_path, name):
+def test_values_crowded_anywhere_are_counted_as_by_hand(engine, variant, tmp_path, name):
     random = np.random.default_rng(7)
-    size = {**dict.fromkeys((*ON_SPARK, AGAIN), 60), TIGHT: 120}.get(room, 300)
+    size = {**dict.fromkeys((*ON_SPARK, AGAIN), 60), TIGHT: 120}.get(variant, 300)
     score = CROWDED[name](random.random(size))
     data = [(float(s), float(random.random()), bool(random.random() < 0.4), 1) for s in score]
-    table = table_with(engine, written(frame(data), tmp_path, group=20), data)
+    table = table_with(engine, write_inputs(frame(data), tmp_path, group=20), data)
     for spec in SPECS:
-        found, whole = grid_cells(table, spec), build_cells(as_hold_out(data), spec)
-        for row, other in zip(found.rows, whole.rows, strict=True):
-            assert row.lower.tolist() == other.lower.tolist()
-            assert row.count.tolist() == other.count.tolist()
-            assert row.positives.tolist() == other.positives.tolist()
+        cells, expected = grid_cells(table, spec), build_cells(as_rows(data), spec)
+        for row, expected_row in zip(cells.rows, expected.rows, strict=True):
+            assert row.lower.tolist() == expected_row.lower.tolist()
+            assert row.count.tolist() == expected_row.count.tolist()
+            assert row.positives.tolist() == expected_row.positives.tolist()
 
 
 @EXAMPLES
 @given(data=DATA)
 def test_joined_bins_are_those_of_all_scores_pooled(engine, source, tmp_path_factory, data):
-    inputs = written(frame(data), tmp_path_factory.mktemp("rows"), ending=source)
+    inputs = write_inputs(frame(data), tmp_path_factory.mktemp("rows"), ending=source)
     table = table_with(engine, inputs, data)
     spec = GridSpec(binning=Binning.SHARED, uncertainty_bins=4, score_bins=7)
     edges = uncertainty_edges(table, spec)
-    parts = [each.counts for each in grid_parts(table, edges, spec)[:-1]]
+    parts = [part.counts for part in grid_parts(table, edges, spec)[:-1]]
     for bins in (1, 2):
-        found = cells_from(*joined_bins(edges, parts, bins), spec)
-        whole = build_cells(as_hold_out(data), replace(spec, uncertainty_bins=bins))
-        assert found.uncertainty_edges.tolist() == whole.uncertainty_edges.tolist()
+        cells = cells_from(*joined_bins(edges, parts, bins), spec)
+        expected = build_cells(as_rows(data), replace(spec, uncertainty_bins=bins))
+        assert cells.uncertainty_edges.tolist() == expected.uncertainty_edges.tolist()
         added = cells_from(edges, parts, spec).joined(bins)
-        for row, other, sums in zip(found.rows, whole.rows, added.rows, strict=True):
-            held = other.positives > 0
+        for row, expected_row, sums in zip(cells.rows, expected.rows, added.rows, strict=True):
+            has_positives = expected_row.positives > 0
             for name in ("lower", "count", "positives"):
-                assert getattr(row, name).tolist() == getattr(other, name).tolist()
-                assert getattr(sums, name).tolist() == getattr(other, name).tolist()
-            assert row.lowest_positive[held].tolist() == other.lowest_positive[held].tolist()
-            assert row.below_positive[held].tolist() == other.below_positive[held].tolist()
+                assert getattr(row, name).tolist() == getattr(expected_row, name).tolist()
+                assert getattr(sums, name).tolist() == getattr(expected_row, name).tolist()
+            assert (
+                row.lowest_positive[has_positives].tolist()
+                == expected_row.lowest_positive[has_positives].tolist()
+            )
+            assert (
+                row.below_positive[has_positives].tolist()
+                == expected_row.below_positive[has_positives].tolist()
+            )
 
 
-def calibration_set(table, constraint, grid, **more):
-    """Rows of a table to find boundaries on; nothing of them is saved."""
-    return CalibrationRows(constraint=constraint, source=None, table=table, uncertain=True, grid=grid, **more)
+def calibration_set(table, constraint, grid, **options):
+    """Make the calibration set of a table; nothing is saved."""
+    return CalibrationRows(
+        constraint=constraint, source=None, table=table, uncertain=True, grid=grid, **options
+    )
 
 
 @EXAMPLES
 @given(data=DATA, turn=st.integers(0, len(CONSTRAINTS) - 1))
 def test_smoothed_boundaries_need_no_more_than_their_thresholds(engine, source, tmp_path_factory, data, turn):
-    inputs = written(frame(data), tmp_path_factory.mktemp("rows"), ending=source)
+    inputs = write_inputs(frame(data), tmp_path_factory.mktemp("rows"), ending=source)
     kind, text = CONSTRAINTS[turn]
     for grid in (GridRequest(score_bins=7), GridRequest(uncertainty_bins=4, score_bins=7)):
-        found = []
-        for table, lean in ((table_with(engine, inputs, data), True), (ArrayTable(as_hold_out(data)), False)):
+        results = []
+        for table, lean in ((table_with(engine, inputs, data), True), (ArrayTable(as_rows(data)), False)):
             rows = calibration_set(table, parse_constraint(kind, text), grid, smoothed_only=lean)
             optima = [
                 rows.optimum(Algorithm.SMOOTH),
                 optimise(rows.one_row, Algorithm.SMOOTH, rows.constraint),
             ]
             optima.append(replace(rows, least_bins=2).optimum(Algorithm.SMOOTH))
-            found.append([each.found and (each.found.thresholds, each.found.fit) for each in optima])
-        assert found[0] == found[1]
+            results.append(
+                [optimum.found and (optimum.found.thresholds, optimum.found.fit) for optimum in optima]
+            )
+        assert results[0] == results[1]
 
 
-WAYS = (
+SETUPS = (
     (GridRequest(uncertainty_bins=2, score_bins=3), Algorithm.VW_DPMT),
     (GridRequest(uncertainty_bins=2, score_bins=3), Algorithm.ST),
     (GridRequest(score_bins=7), Algorithm.SMOOTH),
 )
-"""How rows are cut, and the algorithm that asks first."""
+"""Grids, and the algorithm that runs first on each."""
 
 
-def optima(table, kind, text, way):
-    """What every algorithm finds in a table."""
-    grid, first = way
+def optima(table, kind, text, setup):
+    """Run every algorithm on a table."""
+    grid, first = setup
     rows = calibration_set(table, parse_constraint(kind, text), grid)
-    found = [rows.optimum(each) for each in dict.fromkeys([first, *Algorithm]) if rows.obstacle(each) is None]
+    results = [
+        rows.optimum(algorithm)
+        for algorithm in dict.fromkeys([first, *Algorithm])
+        if rows.obstacle(algorithm) is None
+    ]
     return [
-        (each.found and (each.found.thresholds, each.found.fit), each.closest and each.closest.fit)
-        for each in found
+        (
+            optimum.found and (optimum.found.thresholds, optimum.found.fit),
+            optimum.closest and optimum.closest.fit,
+        )
+        for optimum in results
     ]
 
 
 @cache
-def optima_of_all_pooled(data, kind, text, way):
-    """The same on all rows pooled: what every engine must find."""
-    return optima(ArrayTable(as_hold_out(list(data))), kind, text, way)
+def optima_of_all_pooled(data, kind, text, setup):
+    """Run every algorithm on all rows pooled, as the expected result of every engine."""
+    return optima(ArrayTable(as_rows(list(data))), kind, text, setup)
 
 
 @EXAMPLES
-@given(data=DATA, turn=st.integers(0, len(WAYS) - 1))
-def test_boundaries_are_those_of_all_scores_pooled(engine, room, source, tmp_path_factory, data, turn):
-    """Each constraint is asked for in one or two of the ways, and in the others in other examples."""
-    inputs = written(frame(data), tmp_path_factory.mktemp("rows"), ending=source)
+@given(data=DATA, turn=st.integers(0, len(SETUPS) - 1))
+def test_boundaries_are_those_of_all_scores_pooled(engine, variant, source, tmp_path_factory, data, turn):
+    """Each example tests a constraint with one or two of the setups; other examples test the others."""
+    inputs = write_inputs(frame(data), tmp_path_factory.mktemp("rows"), ending=source)
     table = table_with(engine, inputs, data)
     for number, (kind, text) in enumerate(CONSTRAINTS):
-        for other in range(1 if room == EngineName.POLARS else 2):  # the one with more examples
-            way = WAYS[(turn + number + other) % len(WAYS)]
-            assert optima(table, kind, text, way) == optima_of_all_pooled(tuple(data), kind, text, way)
+        for offset in range(1 if variant == EngineName.POLARS else 2):  # this engine runs more examples
+            setup = SETUPS[(turn + number + offset) % len(SETUPS)]
+            assert optima(table, kind, text, setup) == optima_of_all_pooled(tuple(data), kind, text, setup)
 
 
 def test_columns_of_either_width_are_one_table(engine, tmp_path):
     data = [(0.1, 1.0, True, 1), (float(np.float32(0.1)), -2.0, False, 2), (-0.5, 0.0, True, 1)] * 4
     (tmp_path / "wide").mkdir()
-    narrow_file = written(frame(data[1::3] * 3, pl.Float32), tmp_path)["inputs"]
-    inputs = {"inputs": narrow_file + written(frame(data), tmp_path / "wide")["inputs"]}
+    narrow_file = write_inputs(frame(data[1::3] * 3, pl.Float32), tmp_path)["inputs"]
+    inputs = {"inputs": narrow_file + write_inputs(frame(data), tmp_path / "wide")["inputs"]}
     expected = counting.pooled(data[1::3] * 3 + data)
-    assert triples(table_with(engine, inputs, data).pooled(WHOLE)[0]) == expected
+    assert count_triples(table_with(engine, inputs, data).pooled(WHOLE)[0]) == expected
 
 
-def test_unusable_rows_are_left_out(engine, room, source, tmp_path):
+def test_unusable_rows_are_left_out(engine, variant, source, tmp_path):
     text = (
         "score,uncertainty,label,weight\n0.5,1,true,1\n,1,1,1\n0.5,nan,0,1\n0.25,2,False,3\n0.5,3, 0 ,1\n"
         "inf,1,1,1\n0.5,1,,1\n0.75,0,1.0,2\n0.75,0,0,\n-0.0,1,0,1\n0,1,TRUE,1\n"
     )
     inputs, place = as_texts(text, tmp_path, source)
-    place = "" if room in ON_SPARK else place
+    place = "" if variant in ON_SPARK else place
     table = table_of(engine, inputs, on_invalid=OnInvalid.DROP)
-    assert triples(table.pooled(WHOLE)[0]) == [(0.0, 2, 1), (0.25, 3, 0), (0.5, 2, 1), (0.75, 2, 2)]
+    assert count_triples(table.pooled(WHOLE)[0]) == [(0.0, 2, 1), (0.25, 3, 0), (0.5, 2, 1), (0.75, 2, 2)]
     assert (table.facts.rows, table.facts.positives, table.facts.dropped) == (6, 3, 5)
     with pytest.raises(DataError, match=f"'score' has 1 null.*{place}"):
         table_of(engine, inputs).pooled(WHOLE)
 
 
 def as_texts(text, folder, source):
-    """CSV, or a frame of its texts; and what messages call the second row."""
+    """Return CSV inputs or a frame of its texts, and how messages name the second row."""
     if source == FRAME:
         rows = pl.read_csv(text.encode(), infer_schema=False)
         return {"inputs": (), "frame": rows}, "row index 1 of the data frame"
@@ -334,8 +356,8 @@ def as_texts(text, folder, source):
     return {"inputs": (str(path),)}, "data row 2 of '.*rows.csv'"
 
 
-@pytest.mark.usefixtures("here")
-def test_a_stream_is_counted_as_often_as_asked(engine, tmp_path):
+@pytest.mark.usefixtures("local_only")
+def test_a_stream_is_counted_repeatedly(engine, tmp_path):
     data = [(number / 64, number % 5, number % 3 == 0, 1) for number in range(64)]
     path = tmp_path / "pipe"
     os.mkfifo(path)
@@ -344,85 +366,89 @@ def test_a_stream_is_counted_as_often_as_asked(engine, tmp_path):
     table = table_of(engine, {"inputs": (str(path),)})
     expected = [counting.pooled(part) for part in counting.rows_by_bin(data, [2])]
     for _ in range(2):
-        assert [triples(each) for each in table.pooled(Partition(edges=np.array([2.0])))] == expected
+        assert [
+            count_triples(counts) for counts in table.pooled(Partition(edges=np.array([2.0])))
+        ] == expected
     writer.join()
     assert sorted(table.rows().numbers["score"].tolist()) == [row[0] for row in data]
 
 
-def test_no_weight_is_no_row(engine, source, tmp_path):
-    inputs = written(frame([(0.5, 1.0, True, 0)] * 5), tmp_path, ending=source)
+def test_weights_of_zero_only_are_refused(engine, source, tmp_path):
+    inputs = write_inputs(frame([(0.5, 1.0, True, 0)] * 5), tmp_path, ending=source)
     with pytest.raises(DataError, match="every row has weight 0"):
         table_of(engine, inputs).pooled(WHOLE)
 
 
 @pytest.mark.usefixtures("larger_parts")
-def test_the_best_threshold_is_found_among_many_scores(engine, room, source, tmp_path):
+def test_the_best_threshold_is_found_among_many_scores(engine, variant, source, tmp_path):
     random = np.random.default_rng(3)
-    for seed in range({**dict.fromkeys(ON_SPARK, 1), AGAIN: 2, TIGHT: 3}.get(room, 8)):
+    for seed in range({**dict.fromkeys(ON_SPARK, 1), AGAIN: 2, TIGHT: 3}.get(variant, 8)):
         score = random.random(150)
         label = random.random(150) < score ** (seed % 3 + 1)
         data = [(*row, 1) for row in zip(score.tolist(), score.tolist(), label.tolist(), strict=True)]
         folder = tmp_path / str(seed)
         folder.mkdir()
-        inputs = written(frame(data), folder, ending=source, group=20)
-        tables = table_with(engine, inputs, data), ArrayTable(as_hold_out(data))
+        inputs = write_inputs(frame(data), folder, ending=source, group=20)
+        tables = table_with(engine, inputs, data), ArrayTable(as_rows(data))
         for kind, text in [*CONSTRAINTS, (ConstraintKind.PRECISION, "0.9")]:
-            found = [
+            optima = [
                 calibration_set(table, parse_constraint(kind, text), GridRequest(uncertainty_bins=1))
                 .optimum(Algorithm.ST)
                 .found
                 for table in tables
             ]
-            assert (found[0] and (found[0].thresholds, found[0].fit)) == (
-                found[1] and (found[1].thresholds, found[1].fit)
+            assert (optima[0] and (optima[0].thresholds, optima[0].fit)) == (
+                optima[1] and (optima[1].thresholds, optima[1].fit)
             )
 
 
 @EXAMPLES
 @given(data=DATA)
 def test_isotonic_blocks_are_those_of_all_rows_at_once(engine, source, tmp_path_factory, data):
-    inputs = written(frame(data), tmp_path_factory.mktemp("rows"), ending=source)
+    inputs = write_inputs(frame(data), tmp_path_factory.mktemp("rows"), ending=source)
     table = table_with(engine, inputs, data)
     by = Partition(edges=np.array([0.0, 1.0]))
-    whole = ArrayTable(as_hold_out(data)).isotonic(by)
-    assert [triples(each) for each in table.isotonic(by)] == [triples(each) for each in whole]
+    expected = ArrayTable(as_rows(data)).isotonic(by)
+    assert [count_triples(counts) for counts in table.isotonic(by)] == [
+        count_triples(counts) for counts in expected
+    ]
 
 
 @EXAMPLES
 @given(data=DATA)
 def test_errors_by_score_bin_are_those_of_all_scores_pooled(engine, source, tmp_path_factory, data):
-    inputs = written(frame(data), tmp_path_factory.mktemp("rows"), ending=source)
+    inputs = write_inputs(frame(data), tmp_path_factory.mktemp("rows"), ending=source)
     roles = ROLES if is_weighted(data) else replace(ROLES, weight=None)
     request = DataRequest(**inputs, roles=roles)
     spec = GridSpec(binning=Binning.EQUI_WEIGHT, uncertainty_bins=2, score_bins=3)
-    found = bin_rows(request, spec).report.errors
+    errors = bin_rows(request, spec).report.errors
     edges = uncertainty_edges(table_with(engine, inputs, data), spec)
-    parts = pool_by(as_hold_out(data), edges)
-    blocks = [isotonic_counts(each) for each in (*parts, merge(parts))]
-    expected = isotonic_errors(parts, blocks, build_cells(as_hold_out(data), spec))
-    for one, other in zip(found, expected, strict=True):
-        np.testing.assert_array_equal(one.ece, other.ece)
+    parts = pool_by(as_rows(data), edges)
+    blocks = [isotonic_counts(part) for part in (*parts, merge(parts))]
+    expected = isotonic_errors(parts, blocks, build_cells(as_rows(data), spec))
+    for error, expected_error in zip(errors, expected, strict=True):
+        np.testing.assert_array_equal(error.ece, expected_error.ece)
 
 
-def test_a_file_that_changes_while_it_is_read_is_said(engine, room, tmp_path):
+def test_a_file_that_changes_while_it_is_read_is_reported(engine, variant, tmp_path):
     data = [(number / 64, number % 5, number % 3 == 0, 1) for number in range(64)]
-    inputs = written(frame(data), tmp_path)
+    inputs = write_inputs(frame(data), tmp_path)
     table = table_of(engine, inputs)
-    expected = triples(table.pooled(WHOLE)[0])
+    expected = count_triples(table.pooled(WHOLE)[0])
     frame(data[:20]).write_parquet(inputs["inputs"][0])
-    if room in (AGAIN, *ON_SPARK):
+    if variant in (AGAIN, *ON_SPARK):
         with pytest.raises(DataError, match="changed while they were read"):
             table.pooled(WHOLE)
     else:
-        assert triples(table.pooled(WHOLE)[0]) == expected  # it was kept
+        assert count_triples(table.pooled(WHOLE)[0]) == expected  # the engine kept the rows
 
 
-@pytest.mark.usefixtures("here")
-def test_a_file_that_changes_between_two_questions_is_said(engine, tmp_path):
+@pytest.mark.usefixtures("local_only")
+def test_a_file_that_changes_between_two_queries_is_reported(engine, tmp_path):
     data = [(number / 64, number % 5, number % 3 == 0, 1) for number in range(64)]
-    inputs = written(frame(data), tmp_path)
+    inputs = write_inputs(frame(data), tmp_path)
     table = table_of(engine, inputs)
-    table.pooled(Partition(edges=np.array([2.0])))  # divided: the uncertainty is let go
+    table.pooled(Partition(edges=np.array([2.0])))  # divides the rows and frees the uncertainty
     assert table.rows().numbers["uncertainty"].sum() == sum(row[1] for row in data)
     table.pooled(Partition(edges=np.array([2.0])))
     frame(data[:20]).write_parquet(inputs["inputs"][0])

@@ -1,4 +1,4 @@
-"""Running the program as others would, and holding what happened against what was promised."""
+"""Runs uqcli as a process, and records every breach of a guarantee."""
 
 import ctypes
 import os
@@ -21,7 +21,7 @@ CODES = {number: 128 + number for number in ENDING}
 
 @dataclass
 class Findings:
-    """What was counted, and every promise that was broken."""
+    """Counts of faults, and every breach of a guarantee."""
 
     counts: Counter = field(default_factory=Counter)
     breaches: list = field(default_factory=list)
@@ -31,23 +31,25 @@ class Findings:
         with self._lock:
             self.counts[name] += number
 
-    def require(self, promise, said, ok):
-        """Note a breach unless the promise was kept."""
-        if not ok:
+    def require(self, guarantee, detail, holds):
+        """Record a breach unless the guarantee holds."""
+        if not holds:
             with self._lock:
-                self.breaches.append(f"{promise}: {said}")
+                self.breaches.append(f"{guarantee}: {detail}")
                 print(f"BREACH {self.breaches[-1]}", flush=True)
 
-    def one_line(self, code, errors, said):
-        """An end is either silent and 0 or one line; never a traceback or a bug."""
+    def one_line(self, code, errors, detail):
+        """Require exit code 0 without a message, or one line without a traceback."""
         text = errors.decode("utf-8", "replace")
         lines = text.splitlines()
-        self.require("one line", f"{said}: {text[-300:]!r}", len(lines) == (1 if code else 0))
-        self.require("no bug", f"{said}: {text[-300:]!r}", "Traceback" not in text and "internal" not in text)
+        self.require("one line", f"{detail}: {text[-300:]!r}", len(lines) == (1 if code else 0))
+        self.require(
+            "no bug", f"{detail}: {text[-300:]!r}", "Traceback" not in text and "internal" not in text
+        )
 
 
 def start(arguments, folder, **options):
-    """Start the program in a folder."""
+    """Start uqcli in a folder."""
     return subprocess.Popen(
         [*PROGRAM, *map(str, arguments)],
         cwd=folder,
@@ -58,26 +60,26 @@ def start(arguments, folder, **options):
 
 
 def run(arguments, folder, **options):
-    """Run the program to its end: its exit code and what it wrote on standard error."""
+    """Run uqcli to its end, and return its exit code and standard error."""
     process = start(arguments, folder, **options)
     _, errors = process.communicate(timeout=120)
     return process.returncode, errors
 
 
 def must_run(arguments, folder, **options):
-    """Run what cannot fail."""
+    """Run a command that must succeed."""
     code, errors = run(arguments, folder, **options)
     if code:
         raise RuntimeError(f"{arguments} ended with {code}: {errors.decode()}")
 
 
 def leftovers(folder):
-    """Temporary files beside outputs."""
+    """List temporary files beside outputs."""
     return sorted(path.name for path in Path(folder).iterdir() if path.name.endswith(".tmp"))
 
 
 def reached_the_program(process):
-    """Whether the interpreter has come to the program: it answers SIGTERM itself from then on."""
+    """Return whether the interpreter runs uqcli, which handles SIGTERM from then on."""
     try:
         status = Path(f"/proc/{process.pid}/status").read_text()
     except OSError:
@@ -86,10 +88,10 @@ def reached_the_program(process):
     return process.poll() is not None or bool(int(caught[1], 16) >> (signal.SIGTERM - 1) & 1)
 
 
-def bound_by_permissions():
-    """Let a child of root be refused as other users are: without the powers to pass over permissions.
+def obey_permissions():
+    """Drop the capabilities of root that bypass permissions, so that a child is refused as other users are.
 
-    The user stays, so that the interpreter and the program can be read wherever they are installed.
+    The user stays the same, so that the interpreter and uqcli stay readable in any place.
     """
     if os.getuid() == 0:
         for power in (_CAP_DAC_OVERRIDE, _CAP_DAC_READ_SEARCH):

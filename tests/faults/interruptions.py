@@ -1,4 +1,4 @@
-"""Signals at random moments, kills, and eight writers of one output."""
+"""Faults by interruption: signals at random moments, kills, and eight writers of one output."""
 
 import random
 import shutil
@@ -12,21 +12,21 @@ from tests.faults.findings import CODES, leftovers, must_run, reached_the_progra
 
 
 def signals(findings, lines, delivered, seed, workers=2):
-    """Interrupt runs until so many signals arrived while one was at work."""
+    """Interrupt runs until this many signals arrived during the work."""
     with ThreadPoolExecutor(workers) as pool:
-        whole = list(pool.map(_whole, lines))
-        jobs = list(zip(lines, whole, strict=True))
+        expected = list(pool.map(_expected_contents, lines))
+        jobs = list(zip(lines, expected, strict=True))
         source = random.Random(seed)
         while findings.counts["signals that arrived at work"] < delivered:
-            chosen = [
+            drawn = [
                 (source.choice(jobs), source.choice([*CODES]), source.random())
                 for _ in range(min(8 * workers, 2 * delivered))
             ]
-            list(pool.map(lambda each: _interrupted(findings, *each), chosen))
+            list(pool.map(lambda case_drawn: _interrupt(findings, *case_drawn), drawn))
 
 
-def _whole(line):
-    """What a line writes, and how long that takes from where the program begins: moments are shares of it."""
+def _expected_contents(line):
+    """Return the contents that a line writes, and its seconds from the start of uqcli."""
     with tempfile.TemporaryDirectory() as folder:
         process = start(line.writing(folder), folder)
         while not reached_the_program(process):
@@ -38,17 +38,17 @@ def _whole(line):
         return line.contents(folder), time.monotonic() - begin
 
 
-def _interrupted(findings, job, number, when):
+def _interrupt(findings, job, number, moment):
     line, (contents, seconds) = job
-    said = f"{line.name} met {signal.Signals(number).name} after {when:.2f} of its time"
+    detail = f"{line.name} met {signal.Signals(number).name} after {moment:.2f} of its time"
     folder = Path(tempfile.mkdtemp())
     for name in line.written():
         (folder / name).write_bytes(b"old")
     process = start(line.writing(folder), folder)
-    if when > 0.05:
+    if moment > 0.05:
         while not reached_the_program(process):
             time.sleep(0.001)
-    time.sleep(when * seconds)
+    time.sleep(moment * seconds)
     ready = reached_the_program(process)
     at_work = process.poll() is None
     process.send_signal(number)
@@ -59,24 +59,24 @@ def _interrupted(findings, job, number, when):
         findings.count("signals while the interpreter starts")
     if ready and code == CODES[number]:
         findings.count("signals that arrived at work")
-    found = line.contents(folder)
+    contents_left = line.contents(folder)
     if ready:
-        findings.require("exit code", f"{said}: {code}", code in (0, CODES[number]))
-        findings.one_line(code, errors, said)
-    findings.require("nothing left", f"{said}: {leftovers(folder)}", not leftovers(folder))
-    for name, content in found.items():
+        findings.require("exit code", f"{detail}: {code}", code in (0, CODES[number]))
+        findings.one_line(code, errors, detail)
+    findings.require("nothing left", f"{detail}: {leftovers(folder)}", not leftovers(folder))
+    for name, content in contents_left.items():
         if name == line.report and code != 0 and ready:
-            findings.require("a report of a failure", f"{said}: {name}", line.tells_of(content, code))
+            findings.require("a report of a failure", f"{detail}: {name}", line.states_failure(content, code))
             continue
-        findings.require("old or new", f"{said}: {name}", content in (b"old", contents[name]))
-        said_so = f"'{folder / name}'".encode() in errors
-        findings.require("truth", f"{said}: {errors!r}", code == 0 or said_so == (content != b"old"))
-    findings.require("whole", said, code != 0 or found == contents)
+        findings.require("old or new", f"{detail}: {name}", content in (b"old", contents[name]))
+        is_reported = f"'{folder / name}'".encode() in errors
+        findings.require("truth", f"{detail}: {errors!r}", code == 0 or is_reported == (content != b"old"))
+    findings.require("whole", detail, code != 0 or contents_left == contents)
     shutil.rmtree(folder)
 
 
-def killed(findings, lines, runs, seed):
-    """Kill without warning; the next run on the same output cleans up."""
+def kills(findings, lines, runs, seed):
+    """Kill runs, and require that the next run on the same output removes their temporaries."""
     source = random.Random(seed)
     for _ in range(runs):
         line = source.choice(lines)
@@ -96,7 +96,7 @@ def killed(findings, lines, runs, seed):
 
 
 def eight_writers(findings, folder, rounds, seed):
-    """Eight at once on one output, some of them killed: one of them whole, nothing else left."""
+    """Start eight writers of one output and kill some; one whole output must remain, and nothing else."""
     source = random.Random(seed)
     inputs = []
     for number in range(8):
@@ -104,10 +104,11 @@ def eight_writers(findings, folder, rounds, seed):
         part.write_text("score,uncertainty\n" + f"0.{number + 1},0.5\n" * 40_000)
         inputs.append(part)
     for _ in range(rounds):
-        with tempfile.TemporaryDirectory() as place:
-            output = Path(place) / "o.csv"
+        with tempfile.TemporaryDirectory() as writer_folder:
+            output = Path(writer_folder) / "o.csv"
             processes = [
-                start(("apply", folder / "b.json", part, "-q", "-o", output), place) for part in inputs
+                start(("apply", folder / "b.json", part, "-q", "-o", output), writer_folder)
+                for part in inputs
             ]
             doomed = source.sample(processes, source.randrange(4))
             time.sleep(source.uniform(0.2, 1.2))
@@ -118,8 +119,10 @@ def eight_writers(findings, folder, rounds, seed):
                 ended = process.returncode == 0 or (process in doomed and process.returncode == -9)
                 findings.require("eight writers", f"{process.returncode} {errors!r}", ended)
             findings.count("writers of one output", len(processes))
-            code, errors = run(("apply", folder / "b.json", inputs[0], "-q", "-o", output), place)
+            code, errors = run(("apply", folder / "b.json", inputs[0], "-q", "-o", output), writer_folder)
             findings.require("writer after the others", f"{code} {errors!r}", code == 0)
-            findings.require("writers leave nothing", str(leftovers(place)), not leftovers(place))
+            findings.require(
+                "writers leave nothing", str(leftovers(writer_folder)), not leftovers(writer_folder)
+            )
             rows = output.read_text().splitlines()
             findings.require("one writer's rows", rows[1], len(rows) == 40_001 and len(set(rows[1:])) == 1)

@@ -1,6 +1,6 @@
-"""``make faults``: what the program promises while everything around it breaks.
+"""Tests the guarantees of uqcli while everything around it fails: ``make faults``.
 
-Prints what was tried and every promise that was broken; ends with 1 if there is one.
+It prints the number of faults and every breach of a guarantee, and exits with 1 after a breach.
 """
 
 import argparse
@@ -10,16 +10,16 @@ import time
 from pathlib import Path
 
 from tests.faults.findings import Findings
-from tests.faults.interruptions import eight_writers, killed, signals
+from tests.faults.interruptions import eight_writers, kills, signals
 from tests.faults.places import (
     damaged_caches,
     full_disks,
+    full_spool,
     read_only_places,
     same_pages,
-    spool_that_is_full,
     vanishing_inputs,
 )
-from tests.faults.workload import lines, make
+from tests.faults.workload import lines, make_files
 
 
 def main():
@@ -32,15 +32,15 @@ def main():
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         folder.chmod(0o755)
-        make(folder)
-        every = lines(folder)
-        small, medium = every[:8], every[8:16]
+        make_files(folder)
+        all_lines = lines(folder)
+        small, medium = all_lines[:8], all_lines[8:16]
         sections = {
-            "signals": lambda: signals(findings, every, options.signals, options.seed),
-            "kills": lambda: killed(findings, every, 16, options.seed),
+            "signals": lambda: signals(findings, all_lines, options.signals, options.seed),
+            "kills": lambda: kills(findings, all_lines, 16, options.seed),
             "eight writers": lambda: eight_writers(findings, folder, 4, options.seed),
             "full disks": lambda: full_disks(findings, medium, [16384, 65536]),
-            "full place for copies": lambda: spool_that_is_full(findings, folder),
+            "full place for copies": lambda: full_spool(findings, folder),
             "read-only places": lambda: read_only_places(findings, small),
             "vanishing inputs": lambda: vanishing_inputs(findings, folder, 24, options.seed),
             "damaged caches": lambda: damaged_caches(findings, folder, 8, options.seed),
@@ -48,15 +48,15 @@ def main():
         }
         for title, section in sections.items():
             if options.only in (None, title):
-                begin = time.monotonic()
+                start = time.monotonic()
                 section()
-                seconds = time.monotonic() - begin
+                seconds = time.monotonic() - start
                 print(f"{title}: {seconds:.0f} s, {len(findings.breaches)} breaches so far", flush=True)
-    sys.exit(summarised(findings))
+    sys.exit(summarise(findings))
 
 
-def summarised(findings):
-    """Print what was counted and what was broken; the exit code."""
+def summarise(findings):
+    """Print the counts and the breaches, and return the exit code."""
     for title, count in sorted(findings.counts.items()):
         print(f"{count:6d} {title}")
     print("every promise was kept" if not findings.breaches else f"{len(findings.breaches)} breaches")

@@ -1,25 +1,25 @@
-"""A small part of ``make faults`` by seed, so that neither it nor the promises rot."""
+"""Runs a small part of ``make faults`` with fixed seeds."""
 
 import pytest
 
 from tests.faults.findings import Findings
-from tests.faults.interruptions import killed, signals
+from tests.faults.interruptions import kills, signals
 from tests.faults.places import full_disks, read_only_places, vanishing_inputs
-from tests.faults.workload import lines, make
+from tests.faults.workload import lines, make_files
 
 SIZES = {"small": 500, "medium": 20_000}
 
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
-    place = tmp_path_factory.mktemp("faults")
-    make(place, SIZES)
-    return place
+    fault_folder = tmp_path_factory.mktemp("faults")
+    make_files(fault_folder, SIZES)
+    return fault_folder
 
 
 SECTIONS = {
     "signals": lambda findings, folder: signals(findings, lines(folder, SIZES)[8:10], 3, seed=2),
-    "kills": lambda findings, folder: killed(findings, lines(folder, SIZES)[8:11], 2, seed=2),
+    "kills": lambda findings, folder: kills(findings, lines(folder, SIZES)[8:11], 2, seed=2),
     "full disks": lambda findings, folder: full_disks(findings, lines(folder, SIZES)[8:10], [16384]),
     "read-only places": lambda findings, folder: read_only_places(findings, lines(folder, SIZES)[:1]),
     "vanishing inputs": lambda findings, folder: vanishing_inputs(findings, folder, 2, seed=2),
@@ -27,7 +27,7 @@ SECTIONS = {
 
 
 @pytest.mark.parametrize("section", SECTIONS)
-def test_every_promise_is_kept(folder, section):
+def test_every_guarantee_holds(folder, section):
     findings = Findings()
     SECTIONS[section](findings, folder)
     assert findings.breaches == []

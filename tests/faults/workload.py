@@ -1,4 +1,4 @@
-"""Rows, saved models and command lines that faults meet."""
+"""Rows, rule files and command lines for the faults."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,7 +14,7 @@ SIZES = {"small": 500, "medium": 60_000, "large": 600_000}
 
 @dataclass(frozen=True)
 class Line:
-    """A command line; ``output`` is what it writes beside a report."""
+    """A command line; ``output`` is its output file, and ``report`` its report."""
 
     name: str
     arguments: tuple
@@ -22,33 +22,33 @@ class Line:
     report: str | None = None
 
     def writing(self, folder):
-        """Arguments with their places in a folder."""
+        """Return the arguments with outputs in a folder."""
         report = () if self.report is None else ("--report", Path(folder) / self.report)
         return (*self.arguments, "-q", "-o", Path(folder) / self.output, *report)
 
     def contents(self, folder):
-        """What stands in the files it writes; pages name the folder, which is another in each run."""
-        there = [name for name in self.written() if (Path(folder) / name).exists()]
-        written = {name: (Path(folder) / name).read_bytes() for name in there}
-        place = bytes(Path(folder))
-        escaped = place.replace(b"_", b"\\_")  # as Markdown has it
+        """Read the files that it writes, without the name of the folder, which differs between runs."""
+        names = [name for name in self.written() if (Path(folder) / name).exists()]
+        contents_by_name = {name: (Path(folder) / name).read_bytes() for name in names}
+        folder_name = bytes(Path(folder))
+        escaped = folder_name.replace(b"_", b"\\_")  # as in Markdown
         return {
-            name: content.replace(place, b"FOLDER").replace(escaped, b"FOLDER")
-            for name, content in written.items()
+            name: content.replace(folder_name, b"FOLDER").replace(escaped, b"FOLDER")
+            for name, content in contents_by_name.items()
         }
 
-    def tells_of(self, content, code):
-        """Whether a report says that its run failed with a code."""
+    def states_failure(self, content, code):
+        """Return whether a report states that its run failed with this exit code."""
         text = content.decode(errors="replace")
         return f'"exit": {code},' in text or f"(exit code {code})" in text
 
     def written(self):
-        """Names of the files it writes."""
+        """List the names of the files that it writes."""
         return (self.output,) if self.report is None else (self.report, self.output)
 
 
-def make(folder, sizes=SIZES):
-    """Write rows of every size, and the models that are applied."""
+def make_files(folder, sizes=SIZES):
+    """Write rows of every size, and the rule files to apply."""
     for size, rows in sizes.items():
         random = np.random.default_rng(len(size))
         score = random.random(rows).round(6)
@@ -69,11 +69,11 @@ def make(folder, sizes=SIZES):
 
 
 def lines(folder, sizes=SIZES):
-    """Six commands on every size."""
-    found = []
+    """List the command lines for rows of every size."""
+    all_lines = []
     for size in sizes:
         csv, parquet = folder / f"{size}.csv", folder / f"{size}.parquet"
-        found += [
+        all_lines += [
             Line("apply", ("apply", folder / "b.json", csv), "o.csv"),
             Line("apply", ("apply", folder / "c.json", parquet), "o.parquet", "r.json"),
             Line("boundary", ("boundary", parquet, "--precision", "0.6"), "o.json", "r.md"),
@@ -90,4 +90,4 @@ def lines(folder, sizes=SIZES):
             ),
             Line("simulate", ("simulate", "posterior", "--rows", str(sizes[size])), "o.parquet"),
         ]
-    return found
+    return all_lines

@@ -1,4 +1,4 @@
-"""Good inputs of every kind, and the command lines that read them."""
+"""Valid inputs of every kind for the fuzzer, and the command lines that read them."""
 
 import io
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ FEW = ("--bootstrap", "0")
 
 @dataclass(frozen=True)
 class Seeds:
-    """Files to mutate: tables by name, artifacts by name, and options by command."""
+    """Files to mutate: tables and rule files by name, and options by command."""
 
     tables: dict[str, bytes]
     artifacts: dict[str, bytes]
@@ -23,12 +23,12 @@ class Seeds:
 
 
 def options_of_commands() -> dict[str, list[str]]:
-    """The option names of every command."""
-    found = {}
+    """List the option names of every command."""
+    options = {}
     for command in program().registered_commands:
         parameters = command.callback.__signature__.parameters.values()  # type: ignore[union-attr]
-        found[str(command.name)] = [f"--{each.name.replace('_', '-')}" for each in parameters]
-    return found
+        options[str(command.name)] = [f"--{parameter.name.replace('_', '-')}" for parameter in parameters]
+    return options
 
 
 def _tables() -> dict[str, bytes]:
@@ -38,24 +38,24 @@ def _tables() -> dict[str, bytes]:
         p_1=pl.col("score"),
     )
     category = frame.with_columns(pl.col("g").cast(pl.Categorical))
-    forms = {
+    writers = {
         "a.csv": frame.write_csv,
-        "b.tsv": lambda out: frame.write_csv(out, separator="\t"),
+        "b.tsv": lambda buffer: frame.write_csv(buffer, separator="\t"),
         "c.parquet": category.write_parquet,
-        "d.parquet": lambda out: pq.write_table(frame.to_arrow(), out, compression="none"),
+        "d.parquet": lambda buffer: pq.write_table(frame.to_arrow(), buffer, compression="none"),
         "e.arrow": category.write_ipc,
         "f.arrow": frame.write_ipc_stream,
     }
-    made = {}
-    for name, write in forms.items():
-        out = io.BytesIO()
-        write(out)
-        made[name] = out.getvalue()
-    return made
+    tables = {}
+    for name, write in writers.items():
+        buffer = io.BytesIO()
+        write(buffer)
+        tables[name] = buffer.getvalue()
+    return tables
 
 
 def model_lines(data: str) -> dict[str, list[str]]:
-    """How the artifacts to mutate are made."""
+    """Return the command lines that fit the rule files to mutate."""
     return {
         "grid": ["bin", data, "--score-bins", "5"],
         "pava": ["bin", data, "--binning", "pava-bc"],
@@ -78,48 +78,48 @@ def model_lines(data: str) -> dict[str, list[str]]:
     }
 
 
-def make_seeds(place: Path) -> Seeds:
-    """Make every good input in a folder."""
+def make_seeds(folder: Path) -> Seeds:
+    """Write every valid input into a folder."""
     tables = _tables()
-    data = place / "good.parquet"
+    data = folder / "good.parquet"
     data.write_bytes(tables["d.parquet"])
     artifacts = {}
     for name, line in model_lines(str(data)).items():
-        path = place / f"{name}.json"
+        path = folder / f"{name}.json"
         if run([*line, "-q", "-o", str(path), "--no-config"]):
             raise RuntimeError(f"the artifact '{name}' to begin with cannot be made")
         artifacts[name] = path.read_bytes()
     return Seeds(tables=tables, artifacts=artifacts, options=options_of_commands())
 
 
-def lines_reading(data: str, place: Path) -> list[list[str]]:
-    """Command lines that read a table."""
-    out = str(place / "out")
-    models = [["apply", str(place / f"{name}.json"), data] for name in ("boundary", "tree", "aps", "grid")]
+def lines_reading(data: str, folder: Path) -> list[list[str]]:
+    """List the command lines that read a table."""
+    output = str(folder / "out")
+    models = [["apply", str(folder / f"{name}.json"), data] for name in ("boundary", "tree", "aps", "grid")]
     return [
         *(line for line in model_lines(data).values()),
-        *([*line, "-o", f"{out}.{ending}"] for line in models for ending in ("csv", "parquet", "arrow")),
-        ["evaluate", str(place / "boundary.json"), data],
-        ["evaluate", str(place / "lac.json"), data],
+        *([*line, "-o", f"{output}.{ending}"] for line in models for ending in ("csv", "parquet", "arrow")),
+        ["evaluate", str(folder / "boundary.json"), data],
+        ["evaluate", str(folder / "lac.json"), data],
         ["tce", data, "--by", "g"],
         ["tce", data, "--proba", "p_*"],
-        ["uncertainty", data, "--members", "p_*", "--overwrite", "-o", f"{out}.csv"],
-        ["shift", data, "--target", str(place / "good.parquet"), *FEW],
+        ["uncertainty", data, "--members", "p_*", "--overwrite", "-o", f"{output}.csv"],
+        ["shift", data, "--target", str(folder / "good.parquet"), *FEW],
     ]
 
 
-def lines_with_artifact(path: str, place: Path) -> list[list[str]]:
-    """Command lines that read an artifact."""
-    good = str(place / "good.parquet")
+def lines_with_artifact(path: str, folder: Path) -> list[list[str]]:
+    """List the command lines that read a rule file."""
+    valid_rows = str(folder / "good.parquet")
     return [
         *([["show", path]] * 3),
-        ["apply", path, good, "-o", str(place / "out.parquet")],
-        ["apply", path, good, "-o", str(place / "out.csv")],
-        ["evaluate", path, good],
-        ["bin", good, "--edges", path],
+        ["apply", path, valid_rows, "-o", str(folder / "out.parquet")],
+        ["apply", path, valid_rows, "-o", str(folder / "out.csv")],
+        ["evaluate", path, valid_rows],
+        ["bin", valid_rows, "--edges", path],
         ["bin", "--merge", path, path],
         ["boundary", "--grid", path, "--precision", "0.5"],
-        ["boundary", good, "--precision", "0.5", "--shift", path],
-        ["conformal", good, "--mode", "label-shift", "--shift", path],
-        ["calibrate", good, "--shift", path, *FEW],
+        ["boundary", valid_rows, "--precision", "0.5", "--shift", path],
+        ["conformal", valid_rows, "--mode", "label-shift", "--shift", path],
+        ["calibrate", valid_rows, "--shift", path, *FEW],
     ]

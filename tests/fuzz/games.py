@@ -1,4 +1,4 @@
-"""Cases whose answer is known: descriptors, addresses, found configurations, weights, orders of columns."""
+"""Fuzz cases with known answers: descriptors, addresses, configurations, weights and orders of columns."""
 
 import json
 import os
@@ -18,8 +18,8 @@ OURS = ("score", "uncertainty", "label")
 
 
 @dataclass(frozen=True)
-class Ended:
-    """How a command line ended."""
+class Outcome:
+    """Exit code and output of a command line."""
 
     code: int | str
     out: str
@@ -28,32 +28,32 @@ class Ended:
 
 @dataclass(frozen=True)
 class Game:
-    """A command line and what must be true of its end.
+    """A command line, and the judge of its outcome.
 
     Attributes
     ----------
     stdin, stdout
-        A file behind standard input or output, with the flags it is opened with; None for the usual ones.
+        A file for standard input or output, and the flags to open it; None for the usual stream.
     again
-        Another line that must end with the same code and standard output.
+        Another line that must have the same exit code and standard output.
     """
 
     line: list[str]
-    judge: Callable[[Ended], str | None]
+    judge: Callable[[Outcome], str | None]
     stdin: tuple[Path, int] | None = None
     stdout: tuple[Path, int] | None = None
     again: list[str] | None = None
     clean: list[Path] = field(default_factory=list)
 
 
-def descriptors(random: mutate.Random, place: Path, seeds: Seeds) -> Game:
-    """An input under other names, as a redirection, and as the place of a result."""
-    rows = place / "rows.csv"
+def descriptors(random: mutate.Random, folder: Path, seeds: Seeds) -> Game:
+    """Name an input in other ways, as a redirection, and as an output."""
+    rows = folder / "rows.csv"
     content = seeds.tables["a.csv"]
     rows.write_bytes(content)
-    symlink, hard, fifo = place / "sym.csv", place / "hard.csv", place / "new.csv"
-    for each in (symlink, hard, fifo):
-        each.unlink(missing_ok=True)
+    symlink, hard, fifo = folder / "sym.csv", folder / "hard.csv", folder / "new.csv"
+    for link in (symlink, hard, fifo):
+        link.unlink(missing_ok=True)
     symlink.symlink_to(rows)
     os.link(rows, hard)
     names = [
@@ -61,11 +61,11 @@ def descriptors(random: mutate.Random, place: Path, seeds: Seeds) -> Game:
         "/dev/stdin",
         "/dev/fd/0",
         "/proc/self/fd/0",
-        *map(str, (rows, symlink, hard, place / "." / "rows.csv")),
+        *map(str, (rows, symlink, hard, folder / "." / "rows.csv")),
     ]
     targets = [*names, "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1", str(fifo), "/dev/null", str(fifo)]
     flags = (os.O_RDONLY, os.O_RDWR, os.O_RDWR | os.O_APPEND)
-    model = place / "boundary.json"
+    model = folder / "boundary.json"
     line = mutate.pick(
         random,
         [
@@ -93,34 +93,32 @@ def descriptors(random: mutate.Random, place: Path, seeds: Seeds) -> Game:
         ],
     )
     if random.random() < 0.3:
-        line += ["--report", mutate.pick(random, [str(place / "r.json"), str(rows), str(model)])]
+        line += ["--report", mutate.pick(random, [str(folder / "r.json"), str(rows), str(model)])]
     stdin = (rows, mutate.pick(random, flags)) if random.random() < 0.7 else None
     stdout = None
     if random.random() < 0.3:
-        stdout = (mutate.pick(random, [rows, place / "o.csv"]), os.O_WRONLY | os.O_CREAT | os.O_APPEND)
-    saved = model.read_bytes()
+        stdout = (mutate.pick(random, [rows, folder / "o.csv"]), os.O_WRONLY | os.O_CREAT | os.O_APPEND)
+    rule_content = model.read_bytes()
 
-    def judge(ended: Ended) -> str | None:
+    def judge(ended: Outcome) -> str | None:
         if rows.read_bytes() != content:
             return "an input was written"
-        if model.read_bytes() != saved:
-            model.write_bytes(saved)
-            if (
-                ended.code != 0 or line[0] == "apply"
-            ):  # a report may take the place of a model that is not read
+        if model.read_bytes() != rule_content:
+            model.write_bytes(rule_content)
+            if ended.code != 0 or line[0] == "apply":  # a report may replace a rule file that is not an input
                 return "an artifact was written"
         if line[0] == "apply" and ended.code == 0 and line[-1] == str(fifo) and stdin is not None:
-            written = pl.read_csv(fifo, infer_schema=False).height
-            return None if written == 120 else f"{written} of 120 rows written"
+            rows_written = pl.read_csv(fifo, infer_schema=False).height
+            return None if rows_written == 120 else f"{rows_written} of 120 rows written"
         return None
 
     return Game(
-        line=line, judge=judge, stdin=stdin, stdout=stdout, clean=[place / "o.csv", place / "r.json", fifo]
+        line=line, judge=judge, stdin=stdin, stdout=stdout, clean=[folder / "o.csv", folder / "r.json", fifo]
     )
 
 
-def addresses(random: mutate.Random, place: Path, _seeds: Seeds) -> Game:
-    """Addresses that nobody answers, with secrets in them."""
+def addresses(random: mutate.Random, folder: Path, _seeds: Seeds) -> Game:
+    """Use addresses without a server that contain secrets."""
     scheme = mutate.pick(
         random, ["http", "https", "HTTP", "ftp", "file", "s3", "gs", "az", "sc", "xyz", "http+x"]
     )
@@ -128,7 +126,7 @@ def addresses(random: mutate.Random, place: Path, _seeds: Seeds) -> Game:
     host = mutate.pick(
         random, ["127.0.0.1:9", "[::1]:9", "127.0.0.1:x", "", "a b", "127.0.0.1:99999", "\u202e"]
     )
-    if scheme in ("s3", "gs", "az"):  # a store of that name would be asked for over the net
+    if scheme in ("s3", "gs", "az"):  # otherwise uqcli would contact a real store
         user, host = f"me:{SECRET}@", ""
     path = mutate.pick(
         random, ["/a.csv", "", "/", "/é.parquet", "/a b.csv", "/%zz.csv", "/*.csv", "/../a.csv"]
@@ -136,15 +134,15 @@ def addresses(random: mutate.Random, place: Path, _seeds: Seeds) -> Game:
     query = mutate.pick(
         random, ["", f"?sig={SECRET}", f"?a=b&token={SECRET}#x", f"#token={SECRET}", f";token={SECRET}"]
     )
-    if scheme != "sc" and query.startswith(";"):  # no secret's place but in sc://
+    if scheme != "sc" and query.startswith(";"):  # secrets follow a semicolon only in sc://
         query = ""
     address = f"{scheme}://{user}{host}{path}{query}"
-    good = str(place / "good.parquet")
+    good = str(folder / "good.parquet")
     line = mutate.pick(
         random,
         [
             ["tce", address],
-            ["apply", str(place / "boundary.json"), address],
+            ["apply", str(folder / "boundary.json"), address],
             ["apply", address, good],
             ["bin", good, "-o", address],
             ["tce", good, "--report", address],
@@ -156,27 +154,29 @@ def addresses(random: mutate.Random, place: Path, _seeds: Seeds) -> Game:
         ],
     )
 
-    def judge(ended: Ended) -> str | None:
+    def judge(ended: Outcome) -> str | None:
         if SECRET in ended.out or SECRET in ended.err:
             return "a secret is told"
-        return "it worked" if ended.code == 0 and "--spark" not in line else None  # no engine asks for it
+        return (
+            "it worked" if ended.code == 0 and "--spark" not in line else None
+        )  # the default engine ignores --spark
 
     return Game(line=line, judge=judge)
 
 
-def found(random: mutate.Random, place: Path, seeds: Seeds) -> Game:
-    """Configurations found upwards, some of which others may have put there."""
+def discovered_configuration(random: mutate.Random, folder: Path, seeds: Seeds) -> Game:
+    """Write configurations that uqcli discovers upwards, some of them writable by others."""
     command = mutate.pick(random, ["tce", "bin", "boundary"])
-    path = place / mutate.pick(random, ["uqcli.toml", "pyproject.toml"])
+    path = folder / mutate.pick(random, ["uqcli.toml", "pyproject.toml"])
     prefix = "tool.uqcli." if path.name == "pyproject.toml" else ""
-    steering = mutate.pick(random, ["output", "report", "plot", "spark"])
+    path_option = mutate.pick(random, ["output", "report", "plot", "spark"])
     texts = {
         "plain": f"[{prefix}{command}]\nscore-bins = 7\n"
         if command != "tce"
         else f"[{prefix}tce]\nn-bins = 7\n",
-        "steering": f'[{prefix}{command}]\n{steering} = "x.html"\n',
+        "steering": f'[{prefix}{command}]\n{path_option} = "x.html"\n',
         "address": f'[{prefix}{command}]\nuncertainty = "https://127.0.0.1:9/x"\n',
-        "another's": f'[{prefix}calibrate]\n{steering} = "x.html"\n',
+        "another's": f'[{prefix}calibrate]\n{path_option} = "x.html"\n',
         "unknown": f"[{prefix}{command}]\nfoo = 1\n",
     }
     kind = mutate.pick(random, list(texts))
@@ -186,21 +186,21 @@ def found(random: mutate.Random, place: Path, seeds: Seeds) -> Game:
     mode = mutate.pick(random, [0o600, 0o644, 0o664, 0o666, 0o777, 0o602])
     path.chmod(mode)
     bound = ["--precision", "0.5"] if command == "boundary" else []
-    line = [command, str(place / "good.parquet"), *bound, "-q"]
-    way = mutate.pick(random, ["found", "named", "left"])
-    if way != "found":
-        line += ["--config", str(path)] if way == "named" else ["--no-config"]
+    line = [command, str(folder / "good.parquet"), *bound, "-q"]
+    source = mutate.pick(random, ["found", "named", "left"])
+    if source != "found":
+        line += ["--config", str(path)] if source == "named" else ["--no-config"]
 
-    def judge(ended: Ended) -> str | None:
-        if way == "left":
+    def judge(ended: Outcome) -> str | None:
+        if source == "left":
             return None if ended.code == 0 else "it was read"
-        if broken or way == "named":
+        if broken or source == "named":
             return None
         refused = mode & 0o002 or kind != "plain"
         return None if ended.code == (2 if refused else 0) else f"{kind}, mode {mode:o}: exit {ended.code}"
 
     del seeds
-    return Game(line=line, judge=judge, clean=[path, place / "x.html"])
+    return Game(line=line, judge=judge, clean=[path, folder / "x.html"])
 
 
 COUNTING = (
@@ -224,74 +224,80 @@ def _rows(random: mutate.Random) -> pl.DataFrame:
     )
 
 
-def _asked(line: list[str], place: Path, name: str, *more: str) -> list[str]:
-    filled = [each.format(str(place / name), model=place / "boundary.json") for each in line]
-    return [*filled, *more, "--json"]
+def _filled_line(line: list[str], folder: Path, name: str, *options: str) -> list[str]:
+    filled = [word.format(str(folder / name), model=folder / "boundary.json") for word in line]
+    return [*filled, *options, "--json"]
 
 
-def _same(ended: Ended, again: Ended) -> str | None:
-    if ended.code != again.code:
-        return f"exit {ended.code} and {again.code}: {again.err[-200:]}"
-    if ended.code != 0:
+def _same(first_outcome: Outcome, second_outcome: Outcome) -> str | None:
+    if first_outcome.code != second_outcome.code:
+        return f"exit {first_outcome.code} and {second_outcome.code}: {second_outcome.err[-200:]}"
+    if first_outcome.code != 0:
         return None
-    first, second = (json.loads(each.out) for each in (ended, again))
-    for each in (first, second):  # rows as they stand, and what may be said of weights
+    first, second = (json.loads(outcome.out) for outcome in (first_outcome, second_outcome))
+    for report in (first, second):  # rows of the files, and cautions on weights
         for key in ("source", "parameters", "cautions", "notes"):
-            each.pop(key, None)
+            report.pop(key, None)
     return None if first == second else "another result"
 
 
-def weights(random: mutate.Random, place: Path, _seeds: Seeds) -> Game:
-    """A row of weight w is w rows; weights in the forms that files have."""
+def weights(random: mutate.Random, folder: Path, _seeds: Seeds) -> Game:
+    """Compare weights with repeated rows, for every type of weights in files."""
     rows = _rows(random)
     weight = random.integers(0, 4, rows.height)
     repeated = rows[np.repeat(np.arange(rows.height), weight).tolist()]
     form = mutate.pick(random, [pl.Int8, pl.UInt64, pl.Float32, pl.Float64, pl.String])
-    rows.with_columns(w=pl.Series(weight.tolist()).cast(form)).write_parquet(place / "weighted.parquet")
-    repeated.write_parquet(place / "repeated.parquet")
+    rows.with_columns(w=pl.Series(weight.tolist()).cast(form)).write_parquet(folder / "weighted.parquet")
+    repeated.write_parquet(folder / "repeated.parquet")
     line = mutate.pick(random, COUNTING)
-    again = _asked(line, place, "repeated.parquet")
+    again = _filled_line(line, folder, "repeated.parquet")
     return Game(
-        line=_asked(line, place, "weighted.parquet", "--weight", "w"), judge=lambda _: None, again=again
+        line=_filled_line(line, folder, "weighted.parquet", "--weight", "w"),
+        judge=lambda _: None,
+        again=again,
     )
 
 
-def columns(random: mutate.Random, place: Path, _seeds: Seeds) -> Game:
-    """Columns in another order, beside others of any name, in another format: the same result."""
+def columns(random: mutate.Random, folder: Path, _seeds: Seeds) -> Game:
+    """Compare results for another order of columns, additional columns and another format."""
     rows = _rows(random)
-    rows.write_parquet(place / "plain.parquet")
-    odd = mutate.pick(random, ["", "Score", "a,b", 'q"', "decision", "\ufeff", "é", "x" * 200, "label ", "1"])
-    mixed = rows.with_columns(pl.lit("x").alias(odd))
+    rows.write_parquet(folder / "plain.parquet")
+    column_name = mutate.pick(
+        random, ["", "Score", "a,b", 'q"', "decision", "\ufeff", "é", "x" * 200, "label ", "1"]
+    )
+    mixed = rows.with_columns(pl.lit("x").alias(column_name))
     mixed = mixed.select(random.permutation(mixed.columns).tolist())
     if mutate.pick(random, ["csv", "parquet"]) == "csv":
-        mixed.write_csv(place / "mixed.csv")
+        mixed.write_csv(folder / "mixed.csv")
         name = "mixed.csv"
     else:
-        mixed.write_parquet(place / "mixed.parquet")
+        mixed.write_parquet(folder / "mixed.parquet")
         name = "mixed.parquet"
     line = mutate.pick(random, COUNTING)
     return Game(
-        line=_asked(line, place, name), judge=lambda _: None, again=_asked(line, place, "plain.parquet")
+        line=_filled_line(line, folder, name),
+        judge=lambda _: None,
+        again=_filled_line(line, folder, "plain.parquet"),
     )
 
 
-def judged(game: Game, ended: Ended, again: Ended | None) -> str | None:
-    """What is wrong with how a game ended."""
+def judge_game(game: Game, ended: Outcome, again: Outcome | None) -> str | None:
+    """Return the fault of the outcome of a game, or None."""
     return game.judge(ended) or (None if again is None else _same(ended, again))
 
 
-def cleaned(game: Game) -> None:
-    """Remove what a game left."""
-    for each in game.clean:
-        if each.is_dir():
-            shutil.rmtree(each)
-        each.unlink(missing_ok=True)
+def clean_up(game: Game) -> None:
+    """Remove the files of a game."""
+    for path in game.clean:
+        if path.is_dir():
+            shutil.rmtree(path)
+        path.unlink(missing_ok=True)
 
 
 GAMES = {
     "descriptors": descriptors,
     "addresses": addresses,
-    "found": found,
+    "found": discovered_configuration,
     "weights": weights,
     "columns": columns,
 }

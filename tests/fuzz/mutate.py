@@ -1,4 +1,4 @@
-"""Mutations of bytes, of JSON values and of option lines, drawn from one generator."""
+"""Mutations of bytes, JSON values and command lines, drawn from one generator."""
 
 import json
 from typing import Any
@@ -26,42 +26,42 @@ TEXTS = (
 
 
 def pick(random: Random, items: Any) -> Any:
-    """One of the items."""
+    """Draw one of the items."""
     return items[int(random.integers(len(items)))]
 
 
 def mutated_bytes(random: Random, content: bytes) -> bytes:
-    """Bytes with some of them changed, cut, doubled, or tokens put in."""
+    """Change, remove or repeat some bytes, or insert tokens."""
     changed = bytearray(content)
     for _ in range(1 + int(random.exponential())):
-        at = int(random.integers(len(changed) + 1))
+        position = int(random.integers(len(changed) + 1))
         match int(random.integers(6)):
             case 0:
-                del changed[at:]
+                del changed[position:]
             case 1:
-                changed[at:at] = pick(random, TOKENS)
+                changed[position:position] = pick(random, TOKENS)
             case 2:
-                del changed[at : at + int(random.integers(1, 40))]
+                del changed[position : position + int(random.integers(1, 40))]
             case 3:
-                changed[at:at] = changed[at : at + int(random.integers(1, 60))]
+                changed[position:position] = changed[position : position + int(random.integers(1, 60))]
             case 4:
-                changed[at : at + 4] = b"\xff" * 4
+                changed[position : position + 4] = b"\xff" * 4
             case _:
-                changed[at : at + 1] = random.bytes(1)
+                changed[position : position + 1] = random.bytes(1)
     return bytes(changed)
 
 
-def _places(value: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
-    """Paths to every value inside a JSON value."""
+def _paths(value: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
+    """List the paths to every value inside a JSON value."""
     inner = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
-    return [path, *(place for key, each in inner for place in _places(each, (*path, key)))]
+    return [path, *(inner_path for key, item in inner for inner_path in _paths(item, (*path, key)))]
 
 
 def mutated_json(random: Random, content: bytes) -> bytes:
-    """JSON with some values replaced, removed, repeated or exchanged."""
+    """Replace, remove, repeat or reorder some values of JSON."""
     value = json.loads(content)
     for _ in range(1 + int(random.exponential(0.5))):
-        path = pick(random, [place for place in _places(value) if place] or [()])
+        path = pick(random, [inner_path for inner_path in _paths(value) if inner_path] or [()])
         if not path:
             continue
         holder = value
@@ -83,24 +83,24 @@ def mutated_json(random: Random, content: bytes) -> bytes:
 
 
 def mutated_line(random: Random, line: list[str], options: list[str]) -> list[str]:
-    """An option line with options put in, values exchanged, parts left out."""
+    """Insert options, replace values or remove parts of a command line."""
     changed = list(line)
     for _ in range(1 + int(random.exponential())):
-        at = int(random.integers(1, len(changed) + 1))
+        position = int(random.integers(1, len(changed) + 1))
         match int(random.integers(5)):
             case 0 if len(changed) > 2:
-                del changed[at - 1 : at]
+                del changed[position - 1 : position]
             case 1:
-                changed[at:at] = [pick(random, options)]
+                changed[position:position] = [pick(random, options)]
             case 2:
-                changed[at:at] = [pick(random, TEXTS)]
+                changed[position:position] = [pick(random, TEXTS)]
             case _:
                 changed += [pick(random, options), pick(random, TEXTS)]
     return changed
 
 
 def mutated_toml(random: Random, command: str, options: list[str]) -> bytes:
-    """A configuration of one command with some options of any type."""
+    """Write a configuration of one command with options of any type."""
     lines = [f"[{command}]"] if random.random() < 0.9 else []
     for _ in range(1 + int(random.exponential(0.5))):
         value = pick(random, VALUES) if random.random() < 0.5 else pick(random, TEXTS)
@@ -111,5 +111,5 @@ def mutated_toml(random: Random, command: str, options: list[str]) -> bytes:
 
 def _toml(value: Any) -> str:
     if isinstance(value, dict):
-        return "{" + ", ".join(f"{key} = {_toml(each)}" for key, each in value.items()) + "}"
+        return "{" + ", ".join(f"{key} = {_toml(item)}" for key, item in value.items()) + "}"
     return '""' if value is None else json.dumps(value)

@@ -1,4 +1,4 @@
-"""Independent readings: what a table holds by the csv module or Arrow, and what an artifact says."""
+"""Independent readers for the fuzzer: tables by the csv module or Arrow, and rule files as JSON."""
 
 import csv
 import io
@@ -14,7 +14,7 @@ from uqcli.artifacts.codec import decode, encode
 
 
 def rows_of(path: Path) -> int | None:
-    """How many rows a table has by another reader; None where that one cannot read it."""
+    """Count the rows of a table with another reader; None if that reader fails."""
     content = path.read_bytes()
     try:
         if path.suffix == ".parquet":
@@ -28,9 +28,9 @@ def rows_of(path: Path) -> int | None:
 
 
 def _records(content: bytes, delimiter: str) -> int | None:
-    """Records after the header by the csv module; empty lines are none.
+    """Count the records after the header with the csv module, without empty lines.
 
-    The module also ends a record at a bare carriage return, which is text to us as to RFC 4180.
+    The module also ends a record at a bare carriage return, which is text in uqcli and in RFC 4180.
     """
     try:
         text = re.sub(r"\r(?!\n)", " ", content.decode("utf-8-sig"))
@@ -43,17 +43,17 @@ def _records(content: bytes, delimiter: str) -> int | None:
 
 
 def same_meaning(content: bytes) -> bool:
-    """Whether an accepted artifact is understood as it is written: the keys we know are equal."""
-    again = json.loads(encode(decode(content, "fuzz")))
-    again.pop("digest", None)  # of what was understood: an edited artifact's own says otherwise
-    return _agrees(json.loads(content), again)
+    """Return whether an accepted rule file is written again with equal values of all known keys."""
+    written = json.loads(encode(decode(content, "fuzz")))
+    written.pop("digest", None)  # the digest of an edited rule file differs
+    return _agrees(json.loads(content), written)
 
 
-def _agrees(read: object, again: object) -> bool:
-    if isinstance(again, dict) and isinstance(read, dict):
-        return all(name not in read or _agrees(read[name], value) for name, value in again.items())
-    if isinstance(again, list) and isinstance(read, list):
-        return len(read) == len(again) and all(map(_agrees, read, again))
-    if isinstance(again, float) and isinstance(read, int | float) and not isinstance(read, bool):
-        return math.isclose(float(read), again, rel_tol=0, abs_tol=0)
-    return type(read) is type(again) and read == again
+def _agrees(read: object, written: object) -> bool:
+    if isinstance(written, dict) and isinstance(read, dict):
+        return all(name not in read or _agrees(read[name], value) for name, value in written.items())
+    if isinstance(written, list) and isinstance(read, list):
+        return len(read) == len(written) and all(map(_agrees, read, written))
+    if isinstance(written, float) and isinstance(read, int | float) and not isinstance(read, bool):
+        return math.isclose(float(read), written, rel_tol=0, abs_tol=0)
+    return type(read) is type(written) and read == written

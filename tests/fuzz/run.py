@@ -1,8 +1,11 @@
-"""``make fuzz``: mutated tables, artifacts, configurations and option lines through every command.
+"""Runs mutated tables, rule files, configurations and command lines through every command: ``make fuzz``.
 
-Each case is run in this process under a time limit. A case fails if it ends with an exit code outside the
-contract, with a traceback, a panic or more than one line of error; if it takes too long; if rows that were
-accepted are not those that another reader finds; or if an accepted artifact is not understood as written.
+Each case runs in this process under a time limit. A case fails if one of these is true:
+
+- The exit code is outside the contract, or the output has a traceback, a panic or several error lines.
+- It takes too long.
+- The accepted rows differ from those of another reader.
+- An accepted rule file is not written again with equal values.
 """
 
 import argparse
@@ -25,7 +28,7 @@ import numpy as np
 
 from tests.fuzz import mutate
 from tests.fuzz.cases import Seeds, lines_reading, lines_with_artifact, make_seeds
-from tests.fuzz.games import GAMES, Ended, cleaned, judged
+from tests.fuzz.games import GAMES, Outcome, clean_up, judge_game
 from tests.fuzz.oracle import rows_of, same_meaning
 from uqcli.cli.app import run
 from uqcli.errors import ArtifactError
@@ -34,7 +37,7 @@ SECONDS = 20
 CODES = {0, 2, 3, 4, 5, 6, 7}
 KINDS = ("csv", "columnar", "artifact", "configuration", "options", *GAMES)
 WIDE = ("1000000", "10000001", "18446744073709551615")
-"""Numbers that ask for work without end of options that may have it."""
+"""Numbers that cause endless work for options that allow it."""
 
 
 class TooLongError(BaseException):
@@ -43,20 +46,19 @@ class TooLongError(BaseException):
 
 @dataclass
 class Tally:
-    """What became of the cases."""
+    """Counts of outcomes, and failures."""
 
     ends: Counter[tuple[str, int | str]] = field(default_factory=Counter)
     failures: list[str] = field(default_factory=list)
     slowest: float = 0.0
 
 
-Outcome = Ended
-Opened = tuple[Path, int] | None
-"""A file behind a standard stream, and how it is opened."""
+OpenedFile = tuple[Path, int] | None
+"""A file for a standard stream, and the flags to open it."""
 
 
 @contextlib.contextmanager
-def _limited() -> Iterator[None]:
+def _time_limit() -> Iterator[None]:
     def stop(*_: object) -> None:
         raise TooLongError
 
@@ -70,17 +72,17 @@ def _limited() -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def _streams(place: Path, stdin: Opened, stdout: Opened) -> Iterator[tuple[Path, Path]]:
-    """Standard output and error of the process, Rust's and C's words included, in files."""
-    paths = place / "stdout", place / "stderr"
-    saved = [os.dup(number) for number in (0, 1, 2)]
+def _streams(folder: Path, stdin: OpenedFile, stdout: OpenedFile) -> Iterator[tuple[Path, Path]]:
+    """Redirect standard output and error of the process to files, including output of Rust and C."""
+    paths = folder / "stdout", folder / "stderr"
+    descriptors = [os.dup(number) for number in (0, 1, 2)]
     streams = sys.stdin, sys.stdout, sys.stderr
     for number, path in zip((1, 2), paths, strict=True):
-        with path.open("wb") as caught:
-            os.dup2(caught.fileno(), number)
-    for number, opened in ((0, stdin), (1, stdout)):
-        if opened is not None:
-            descriptor = os.open(*opened, 0o600)
+        with path.open("wb") as stream_file:
+            os.dup2(stream_file.fileno(), number)
+    for number, file_opened in ((0, stdin), (1, stdout)):
+        if file_opened is not None:
+            descriptor = os.open(*file_opened, 0o600)
             os.dup2(descriptor, number)
             os.close(descriptor)
     if stdin is None:
@@ -98,25 +100,25 @@ def _streams(place: Path, stdin: Opened, stdout: Opened) -> Iterator[tuple[Path,
             with contextlib.suppress(OSError):
                 stream.flush()
         sys.stdin, sys.stdout, sys.stderr = streams
-        for number, copy in zip((0, 1, 2), saved, strict=True):
+        for number, copy in zip((0, 1, 2), descriptors, strict=True):
             os.dup2(copy, number)
             os.close(copy)
 
 
-def ended(line: list[str], place: Path, stdin: Opened = None, stdout: Opened = None) -> Outcome:
+def run_line(line: list[str], folder: Path, stdin: OpenedFile = None, stdout: OpenedFile = None) -> Outcome:
     """Run one command line."""
     code: int | str
-    with _streams(place, stdin, stdout) as (out, err):
+    with _streams(folder, stdin, stdout) as (stdout_path, stderr_path):
         try:
-            with _limited():
+            with _time_limit():
                 code = run(line)
-        except BaseException as error:  # a fuzzer looks at whatever ends a run
+        except BaseException as error:  # a fuzzer inspects every end of a run
             code = type(error).__name__
-    return Outcome(code, out.read_text(errors="replace"), err.read_text(errors="replace"))
+    return Outcome(code, stdout_path.read_text(errors="replace"), stderr_path.read_text(errors="replace"))
 
 
-def complaint(outcome: Outcome) -> str | None:
-    """What is wrong with how a run ended."""
+def fault_of(outcome: Outcome) -> str | None:
+    """Return the fault of an outcome, or None."""
     if outcome.code not in CODES:
         return f"exit {outcome.code}"
     for word in ("Traceback", "panicked", "Warning:", "internal error"):
@@ -131,7 +133,7 @@ def complaint(outcome: Outcome) -> str | None:
 
 
 class Fuzzer:
-    """Cases one after the other, from one seed."""
+    """A sequence of cases from one seed."""
 
     def __init__(self, seed: int, place: Path) -> None:
         self.random = np.random.default_rng(seed)
@@ -140,7 +142,7 @@ class Fuzzer:
         self.tally = Tally()
 
     def case(self, number: int) -> None:
-        """Make a case, run it and judge it."""
+        """Make a case, run it, and judge it."""
         kind = KINDS[number % len(KINDS)]
         config = self.place / "uqcli.toml"
         config.unlink(missing_ok=True)
@@ -149,33 +151,33 @@ class Fuzzer:
             return
         line, path = getattr(self, f"_{kind}")()
         start = time.perf_counter()
-        outcome = ended(line, self.place)
+        outcome = run_line(line, self.place)
         self.tally.slowest = max(self.tally.slowest, time.perf_counter() - start)
-        wrong = complaint(outcome) or self._judged(kind, line, path, outcome)
+        fault = fault_of(outcome) or self._judged(kind, line, path, outcome)
         self.tally.ends[kind, outcome.code] += 1
-        if wrong is not None:
+        if fault is not None:
             self.tally.failures.append(
-                f"case {number} ({kind}): {wrong}: {line}: {outcome.err[-300:].strip()}"
+                f"case {number} ({kind}): {fault}: {line}: {outcome.err[-300:].strip()}"
             )
-            kept = Path.cwd() if path is None else path
+            failed_path = Path.cwd() if path is None else path
             if path is not None and path.exists():
-                shutil.copy(path, self.place / f"failed-{number}{kept.suffix}")
+                shutil.copy(path, self.place / f"failed-{number}{failed_path.suffix}")
 
     def _game(self, number: int, kind: str) -> None:
         game = GAMES[kind](self.random, self.place, self.seeds)
         start = time.perf_counter()
-        outcome = ended(game.line, self.place, game.stdin, game.stdout)
+        outcome = run_line(game.line, self.place, game.stdin, game.stdout)
         self.tally.slowest = max(self.tally.slowest, time.perf_counter() - start)
-        again = None if game.again is None else ended(game.again, self.place)
-        wrong = complaint(outcome) or judged(game, outcome, again)
-        cleaned(game)
+        second_outcome = None if game.again is None else run_line(game.again, self.place)
+        fault = fault_of(outcome) or judge_game(game, outcome, second_outcome)
+        clean_up(game)
         self.tally.ends[kind, outcome.code] += 1
-        if wrong is not None:
-            said = f"{wrong}: {game.line} < {game.stdin} > {game.stdout}: {outcome.err[-300:].strip()}"
-            self.tally.failures.append(f"case {number} ({kind}): {said}")
+        if fault is not None:
+            detail = f"{fault}: {game.line} < {game.stdin} > {game.stdout}: {outcome.err[-300:].strip()}"
+            self.tally.failures.append(f"case {number} ({kind}): {detail}")
 
     def _table(self, endings: tuple[str, ...]) -> tuple[list[str], Path]:
-        name = mutate.pick(self.random, [each for each in self.seeds.tables if each.endswith(endings)])
+        name = mutate.pick(self.random, [table for table in self.seeds.tables if table.endswith(endings)])
         path = self.place / f"mutated{Path(name).suffix}"
         path.write_bytes(mutate.mutated_bytes(self.random, self.seeds.tables[name]))
         line = mutate.pick(self.random, lines_reading(str(path), self.place))
@@ -191,8 +193,8 @@ class Fuzzer:
     def _artifact(self) -> tuple[list[str], Path]:
         name = mutate.pick(self.random, list(self.seeds.artifacts))
         path = self.place / "mutated.json"
-        how = mutate.mutated_json if self.random.random() < 0.8 else mutate.mutated_bytes
-        path.write_bytes(how(self.random, self.seeds.artifacts[name]))
+        mutate_content = mutate.mutated_json if self.random.random() < 0.8 else mutate.mutated_bytes
+        path.write_bytes(mutate_content(self.random, self.seeds.artifacts[name]))
         return mutate.pick(self.random, lines_with_artifact(str(path), self.place)), path
 
     def _configuration(self) -> tuple[list[str], Path]:
@@ -227,7 +229,7 @@ class Fuzzer:
         return content
 
     def _judged(self, kind: str, line: list[str], path: Path | None, outcome: Outcome) -> str | None:
-        """What another reading says of an accepted input."""
+        """Compare an accepted input with another reader."""
         if outcome.code != 0 or path is None or kind == "configuration":
             return None
         if kind == "artifact":
@@ -235,12 +237,14 @@ class Fuzzer:
         expected = rows_of(path)
         if expected is None or line[0] == "apply":  # other readers look at every column
             return None
-        again = ended([*line, "--json"], self.place)
-        source = json.loads(again.out)["source"] if again.code == 0 and again.out else None
+        json_outcome = run_line([*line, "--json"], self.place)
+        source = (
+            json.loads(json_outcome.out)["source"] if json_outcome.code == 0 and json_outcome.out else None
+        )
         if source is None:
             return None
-        found = source["rows"] + source["dropped"]
-        return None if found == expected else f"{found} rows, another reader finds {expected}"
+        rows_read = source["rows"] + source["dropped"]
+        return None if rows_read == expected else f"{rows_read} rows, another reader finds {expected}"
 
     def _artifact_judged(self, path: Path) -> str | None:
         try:
@@ -249,37 +253,40 @@ class Fuzzer:
             return "an artifact was accepted that cannot be loaded"
 
 
-def fuzz(runs: int, seed: int, place: Path, every: int = 0) -> Tally:
-    """Run some cases in a folder; say how far it is each so many cases."""
-    with warnings.catch_warnings(), contextlib.chdir(place):
+def fuzz(runs: int, seed: int, folder: Path, every: int = 0) -> Tally:
+    """Run some cases in a folder, and report the progress."""
+    with warnings.catch_warnings(), contextlib.chdir(folder):
         warnings.simplefilter("error")
-        fuzzer = Fuzzer(seed, place)
+        fuzzer = Fuzzer(seed, folder)
         for number in range(runs):
             fuzzer.case(number)
             if every and (number + 1) % every == 0:
-                found = len(fuzzer.tally.failures)
+                failures = len(fuzzer.tally.failures)
                 print(
-                    f"{number + 1} cases, {found} failures", *fuzzer.tally.failures[:9], sep="\n", flush=True
+                    f"{number + 1} cases, {failures} failures",
+                    *fuzzer.tally.failures[:9],
+                    sep="\n",
+                    flush=True,
                 )
     return fuzzer.tally
 
 
 def main() -> int:
-    """Run from the command line; 0 if nothing was found."""
+    """Run from the command line; return 0 without failures."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--runs", type=int, default=2000)
     parser.add_argument("--seed", type=int, default=0)
-    given = parser.parse_args()
-    place = Path(tempfile.mkdtemp(prefix="uqcli-fuzz-"))
-    tally = fuzz(given.runs, given.seed, place, every=500)
+    options = parser.parse_args()
+    folder = Path(tempfile.mkdtemp(prefix="uqcli-fuzz-"))
+    tally = fuzz(options.runs, options.seed, folder, every=500)
     for (kind, code), times in sorted(tally.ends.items(), key=str):
         print(f"{kind:14} exit {code}: {times}")
     print(f"{sum(tally.ends.values())} cases, {len(tally.failures)} failures, slowest {tally.slowest:.1f} s")
     print("\n".join(tally.failures[:50]))
     if tally.failures:
-        print(f"failing inputs are in {place}")
+        print(f"failing inputs are in {folder}")
     else:
-        shutil.rmtree(place)
+        shutil.rmtree(folder)
     return bool(tally.failures)
 
 

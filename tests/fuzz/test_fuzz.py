@@ -1,13 +1,13 @@
-"""A small part of ``make fuzz``, the same in every run."""
+"""Runs a small part of ``make fuzz`` with a fixed seed."""
 
 import pytest
 
 from tests.fuzz.oracle import rows_of, same_meaning
-from tests.fuzz.run import KINDS, Outcome, complaint, fuzz
+from tests.fuzz.run import KINDS, Outcome, fault_of, fuzz
 from uqcli.cli.app import run
 
 
-def test_some_mutated_inputs(tmp_path):
+def test_mutated_inputs_cause_no_fault(tmp_path):
     tally = fuzz(200, 11, tmp_path)
     assert not tally.failures, "\n".join(tally.failures)
     assert {kind for kind, _ in tally.ends} == set(KINDS)
@@ -15,7 +15,7 @@ def test_some_mutated_inputs(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("outcome", "found"),
+    ("outcome", "fault"),
     [
         (Outcome(0, "", ""), None),
         (Outcome(3, "", "error: x\n"), None),
@@ -27,15 +27,15 @@ def test_some_mutated_inputs(tmp_path):
         (Outcome(0, "", "error: x\n"), "an error with exit 0"),
     ],
 )
-def test_what_a_case_is_failed_for(outcome, found):
-    assert complaint(outcome) == found
+def test_faults_of_outcomes_are_recognised(outcome, fault):
+    assert fault_of(outcome) == fault
 
 
-def test_the_other_reader(tmp_path):
+def test_the_other_reader_counts_records(tmp_path):
     path = tmp_path / "d.csv"
     path.write_text('a,b\n1,"x\ny"\n\n2,3\n')
     assert rows_of(path) == 2
     path.write_text("score,uncertainty,label\n0.2,1,0\n0.9,2,1\n")
-    saved = tmp_path / "b.json"
-    assert run(["boundary", str(path), "--precision", "0.7", "-q", "-o", str(saved), "--no-config"]) == 0
-    assert same_meaning(saved.read_bytes())
+    rule_file = tmp_path / "b.json"
+    assert run(["boundary", str(path), "--precision", "0.7", "-q", "-o", str(rule_file), "--no-config"]) == 0
+    assert same_meaning(rule_file.read_bytes())

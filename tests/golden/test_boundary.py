@@ -1,4 +1,4 @@
-"""True positives on generated data, pinned; the optimum is confirmed by the dense table."""
+"""Golden tests of true positives on generated data; the dense table confirms the optimum."""
 
 from fractions import Fraction
 
@@ -15,7 +15,7 @@ from uqcli.rows import Rows
 
 
 def lattice(rows):
-    """Rows from integer arithmetic alone, so that they are the same on every machine."""
+    """Generate rows by integer arithmetic alone, so that they are equal on every machine."""
     state = 12345
     drawn = []
     for _ in range(3 * rows):
@@ -43,21 +43,21 @@ PINNED = {
 
 
 @pytest.mark.parametrize(("algorithm", "uncertainty_bins", "score_bins"), PINNED)
-def test_true_positives(algorithm, uncertainty_bins, score_bins):
+def test_true_positives_are_the_golden_values(algorithm, uncertainty_bins, score_bins):
     spec = GridSpec(binning=Binning.EQUI_WEIGHT, uncertainty_bins=uncertainty_bins, score_bins=score_bins)
     cells = build_cells(ROWS, spec)
-    reached = {}
+    true_positives = {}
     for precision in PINNED[algorithm, uncertainty_bins, score_bins]:
-        found = optimise(cells, algorithm, parse_constraint(ConstraintKind.PRECISION, precision)).found
-        reached[precision] = found.fit.true_positives if found else 0
-    assert reached == PINNED[algorithm, uncertainty_bins, score_bins]
+        boundary = optimise(cells, algorithm, parse_constraint(ConstraintKind.PRECISION, precision)).found
+        true_positives[precision] = boundary.fit.true_positives if boundary else 0
+    assert true_positives == PINNED[algorithm, uncertainty_bins, score_bins]
 
 
 @pytest.mark.parametrize("precision", ["0.6", "0.75", "0.9"])
 @pytest.mark.parametrize("score_bins", [20, 60])
-def test_the_optimum_is_the_dense_tables(precision, score_bins):
+def test_the_optimum_equals_the_dense_table(precision, score_bins):
     spec = GridSpec(binning=Binning.EQUI_WEIGHT, uncertainty_bins=3, score_bins=score_bins)
     cells = build_cells(ROWS, spec)
     rows = [list(zip(row.count.tolist(), row.positives.tolist(), strict=True)) for row in cells.rows]
-    found = optimise(cells, Algorithm.VW_DPMT, parse_constraint(ConstraintKind.PRECISION, precision)).found
-    assert (found.fit.true_positives if found else 0) == dense_table(rows, Fraction(precision))
+    boundary = optimise(cells, Algorithm.VW_DPMT, parse_constraint(ConstraintKind.PRECISION, precision)).found
+    assert (boundary.fit.true_positives if boundary else 0) == dense_table(rows, Fraction(precision))

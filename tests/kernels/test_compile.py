@@ -1,4 +1,4 @@
-"""Trouble with the compiler's cache is met with other means; whatever else goes wrong is told."""
+"""Tests of compiled kernels: they work without a usable cache, and report every other error."""
 
 import importlib.util
 import pickle
@@ -23,7 +23,7 @@ def sums(values, running):
 
 
 class Calling:
-    """Pickles as a call."""
+    """An object whose unpickling calls a function."""
 
     def __init__(self, *call):
         self.call = call
@@ -49,7 +49,7 @@ def use_cache(monkeypatch, folder):
 
 @pytest.fixture
 def cached(tmp_path, monkeypatch):
-    """A function whose compiled form is in a cache, and the files of that."""
+    """Return a function whose compiled form is in a cache, and the files of the cache."""
     use_cache(monkeypatch, str(tmp_path / "cache"))
     function = function_of(tmp_path)
     assert summed(Kernel(function)) == 45
@@ -80,7 +80,7 @@ def make_folder(path):
 
 
 def break_code(path):
-    """Write what unpickles as before, but for the compiled code."""
+    """Replace the compiled code, and nothing else, by bytes that are no code."""
     content = list(pickle.loads(path.read_bytes()))
     name, form, _ = content[0]
     assert form == "object"
@@ -104,7 +104,7 @@ TROUBLES = {
 
 
 @pytest.mark.parametrize("trouble", TROUBLES)
-def test_a_damaged_cache_is_left_alone(cached, trouble):
+def test_a_damaged_cache_is_ignored(cached, trouble):
     function, files = cached
     suffix, damage, expected = TROUBLES[trouble]
     damage(files[suffix])
@@ -116,7 +116,7 @@ def test_a_damaged_cache_is_left_alone(cached, trouble):
     assert [summed(kernel), summed(kernel)] == [45, 45]
 
 
-def test_a_cache_cut_short_anywhere_is_left_alone(cached):
+def test_a_truncated_cache_is_ignored(cached):
     function, files = cached
     content = files[".nbi"].read_bytes()
     for length in (*range(0, len(content), 61), len(content) - 1):
@@ -124,7 +124,7 @@ def test_a_cache_cut_short_anywhere_is_left_alone(cached):
         assert summed(Kernel(function)) == 45
 
 
-def test_a_full_disk_is_no_matter(tmp_path, monkeypatch):
+def test_kernels_run_on_a_full_disk(tmp_path, monkeypatch):
     use_cache(monkeypatch, str(tmp_path / "cache"))
     function = function_of(tmp_path)
     limits = resource.getrlimit(resource.RLIMIT_FSIZE)
@@ -137,7 +137,7 @@ def test_a_full_disk_is_no_matter(tmp_path, monkeypatch):
         resource.setrlimit(resource.RLIMIT_FSIZE, limits)
 
 
-def test_no_place_for_a_cache_is_no_matter():
+def test_kernels_run_where_no_cache_can_be():
     names = {}
     exec(compile(SOURCE, "<nowhere>", "exec"), names)
     with pytest.raises(RuntimeError, match="no locator"):
@@ -154,16 +154,16 @@ def raising(values):
 
 
 @pytest.mark.parametrize("error", ["ValueError", "RuntimeError", "ZeroDivisionError"])
-def test_what_a_kernel_raises_is_told_once(tmp_path, monkeypatch, error):
+def test_errors_of_a_kernel_are_raised_once(tmp_path, monkeypatch, error):
     use_cache(monkeypatch, str(tmp_path / "cache"))
     kernel = Kernel(function_of(tmp_path, RAISING.format(error=error), "raising"))
     with pytest.raises(Exception, match="from the kernel") as raised:
         kernel.run(SMALL_WORK + 1, np.ones(3))
     assert type(raised.value).__name__ == error
-    assert "compiled" not in kernel.__dict__  # nobody blamed the cache
+    assert "compiled" not in kernel.__dict__  # the cache was not taken for the cause
 
 
-def test_what_cannot_be_compiled_is_told(tmp_path, monkeypatch):
+def test_compile_errors_are_raised(tmp_path, monkeypatch):
     use_cache(monkeypatch, str(tmp_path / "cache"))
     kernel = Kernel(function_of(tmp_path, "def wrong(values):\n    return values.nonsense\n", "wrong"))
     with pytest.raises(numba.core.errors.TypingError):
@@ -181,12 +181,12 @@ def test_no_cache_is_read_from_the_working_directory(tmp_path, monkeypatch, home
         monkeypatch.setenv("HOME", home)
     assert cache_directory(Path("/proc/nowhere")) is None
     assert list(tmp_path.iterdir()) == []
-    for named in ("cache", "./cache", "~/cache"):
-        monkeypatch.setenv("NUMBA_CACHE_DIR", named)
+    for path in ("cache", "./cache", "~/cache"):
+        monkeypatch.setenv("NUMBA_CACHE_DIR", path)
         assert cache_directory(tmp_path) is None
 
 
-def test_a_cache_is_ours_and_nobody_elses(tmp_path, monkeypatch):
+def test_a_cache_that_others_can_write_is_not_used(tmp_path, monkeypatch):
     monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
     monkeypatch.delenv("NUMBA_CACHE_DIR", raising=False)
     monkeypatch.setenv("HOME", str(tmp_path / "home"))

@@ -1,4 +1,4 @@
-"""The frontier over a number of bins: against trying everything, compiled like plain."""
+"""Tests of the frontier over a number of bins, against brute force; compiled equals plain Python."""
 
 from itertools import product
 
@@ -10,22 +10,22 @@ from uqcli.kernels import frontier
 
 
 @given(st.integers(1, 3), st.integers(1, 4), st.data())
-def test_every_number_of_bins_is_taken_best(rows, bins, data):
+def test_the_frontier_is_optimal_for_every_number_of_bins(rows, bins, data):
     steps = st.lists(st.integers(-3, 5), min_size=bins, max_size=bins)
     gains = np.array([[0, *np.cumsum(data.draw(steps))] for _ in range(rows)], dtype=np.int64)
     chosen = frontier.bin_frontier(gains)
     for m in range(rows * bins + 1):
         assert chosen[:, m].sum() == m
-        reached = sum(gains[row, taken] for row, taken in enumerate(chosen[:, m]))
+        gain = sum(gains[row, taken] for row, taken in enumerate(chosen[:, m]))
         best = max(
             sum(gains[row, taken] for row, taken in enumerate(choice))
             for choice in product(range(bins + 1), repeat=rows)
             if sum(choice) == m
         )
-        assert reached == best
+        assert gain == best
 
 
-def test_compiled_equals_plain():
+def test_compiled_equals_python():
     random = np.random.default_rng(5)
     gains = np.concatenate(
         [np.zeros((3, 1), dtype=np.int64), random.integers(0, 9, (3, 20)).cumsum(1)], axis=1

@@ -1,4 +1,4 @@
-"""Small systems of equations, against LAPACK."""
+"""Tests of small linear systems, against LAPACK."""
 
 import numpy as np
 import pytest
@@ -7,7 +7,7 @@ from uqcli.kernels.linear import extreme_singular_values, is_positive_definite, 
 
 
 @pytest.mark.parametrize("size", [1, 2, 3, 5, 17, 60])
-def test_random_systems(size):
+def test_random_systems_are_solved_as_by_lapack(size):
     random = np.random.default_rng(size)
     for _ in range(20):
         matrix, right = random.normal(size=(size, size)), random.normal(size=size)
@@ -15,8 +15,8 @@ def test_random_systems(size):
             solved(matrix, right), np.linalg.solve(matrix, right), rtol=1e-6, atol=1e-9
         )
         singular = np.linalg.svd(matrix, compute_uv=False)
-        found = extreme_singular_values(matrix)
-        np.testing.assert_allclose(found, singular[[-1, 0]], rtol=1e-9, atol=1e-13 * singular[0])
+        extremes = extreme_singular_values(matrix)
+        np.testing.assert_allclose(extremes, singular[[-1, 0]], rtol=1e-9, atol=1e-13 * singular[0])
         square = matrix @ matrix.T
         least = float(np.linalg.eigvalsh(square)[0])
         assert is_positive_definite(square)
@@ -24,7 +24,7 @@ def test_random_systems(size):
 
 
 @pytest.mark.parametrize("size", [1, 2, 3, 4])
-def test_the_shortest_solution(size):
+def test_singular_systems_have_the_shortest_solution(size):
     random = np.random.default_rng(size)
     for rank in range(1, size + 1):
         factor = random.normal(size=(size, rank))
@@ -33,7 +33,7 @@ def test_the_shortest_solution(size):
         np.testing.assert_allclose(least_solution(matrix, right), expected, rtol=1e-6, atol=1e-9)
 
 
-def test_systems_without_a_solution():
+def test_unsolvable_systems_are_recognised():
     assert not np.isfinite(solved(np.ones((2, 2)), np.array([1.0, 2.0]))).all()
     assert not is_positive_definite(np.array([[1.0, 2.0], [2.0, 1.0]]))
     assert not is_positive_definite(np.full((2, 2), np.nan))

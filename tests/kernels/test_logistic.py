@@ -1,4 +1,4 @@
-"""The logistic fit against scipy's general minimiser."""
+"""Tests of the logistic fit, against scipy's general minimiser."""
 
 import numpy as np
 import pytest
@@ -21,29 +21,29 @@ def loss(beta, features, count, positives, ridge, offset):
 
 @settings(max_examples=40)
 @given(st.integers(0, 2**32), st.integers(0, 2), st.sampled_from([0.0, 0.3]), st.sampled_from([0.0, -1.5]))
-def test_no_other_coefficients_are_likelier(seed, width, ridge, offset):
+def test_the_fit_maximises_the_likelihood(seed, width, ridge, offset):
     random = np.random.default_rng(seed)
     features = random.normal(3, 2, (width, 40))
     count = random.integers(1, 6, 40)
     positives = random.binomial(count, sigmoid(0.4 * features.sum(0) - 1))
-    positives[:2], positives[2:4] = count[:2], 0  # both classes everywhere: a maximum exists
-    found = logistic_fit(features, count, positives, ridge=ridge, offset=offset)
+    positives[:2], positives[2:4] = count[:2], 0  # both classes occur everywhere, so that a maximum exists
+    coefficients = logistic_fit(features, count, positives, ridge=ridge, offset=offset)
     arguments = (features, count, positives, ridge, offset)
     best = minimize(loss, np.zeros(width + 1), args=arguments, method="BFGS", options={"gtol": 1e-9})
-    assert loss(found, *arguments) <= best.fun + 1e-9 * abs(best.fun)
-    np.testing.assert_allclose(found, best.x, atol=1e-4)
+    assert loss(coefficients, *arguments) <= best.fun + 1e-9 * abs(best.fun)
+    np.testing.assert_allclose(coefficients, best.x, atol=1e-4)
 
 
-def test_a_feature_that_does_not_vary_has_no_slope():
-    found = logistic_fit(np.full((1, 4), 7.0), np.full(4, 5), np.array([1, 2, 1, 1]))
-    np.testing.assert_allclose(found, [np.log(5 / 15), 0], atol=1e-12)
+def test_a_constant_feature_has_slope_zero():
+    coefficients = logistic_fit(np.full((1, 4), 7.0), np.full(4, 5), np.array([1, 2, 1, 1]))
+    np.testing.assert_allclose(coefficients, [np.log(5 / 15), 0], atol=1e-12)
 
 
-def test_separated_classes_with_a_ridge_end_at_finite_slopes():
+def test_separated_classes_with_a_ridge_have_finite_slopes():
     features = np.array([[0.0, 1.0, 2.0, 3.0]])
-    found = logistic_fit(features, np.full(4, 10), np.array([0, 0, 10, 10]), ridge=1e-6)
-    assert np.isfinite(found).all()
-    assert found[1] > 5
+    coefficients = logistic_fit(features, np.full(4, 10), np.array([0, 0, 10, 10]), ridge=1e-6)
+    assert np.isfinite(coefficients).all()
+    assert coefficients[1] > 5
 
 
 @pytest.mark.parametrize("value", [-1e308, -800.0, 0.0, 800.0, 1e308])

@@ -1,4 +1,4 @@
-"""Cumulated probabilities: the same doubles as by scanning for the next largest class, in time for many."""
+"""Tests of cumulated probabilities: the same doubles as by a scan, and fast for many classes."""
 
 import time
 
@@ -14,7 +14,7 @@ from uqcli.kernels.nonconformity import FEW_CLASSES, sets_below, true_label_scor
 
 @st.composite
 def problems(draw):
-    """Rows of few or many classes, with ties, zeros, tiny negatives and thresholds by class or by row."""
+    """Draw rows of few or many classes, with ties, zeros, tiny negatives, and thresholds by class or row."""
     classes = draw(st.one_of(st.integers(2, 5), st.integers(FEW_CLASSES - 1, FEW_CLASSES + 30)))
     rows = draw(st.integers(1, 8))
     random = np.random.default_rng(draw(st.integers(0, 2**32)))
@@ -30,28 +30,28 @@ def problems(draw):
     return probability, label, uniform, threshold
 
 
-def lines_of(threshold, rows):
+def thresholds_by_row(threshold, rows):
     return threshold if len(threshold) == rows else np.repeat(threshold, rows, axis=0)
 
 
 @given(problems())
-def test_scores_and_sets_are_those_of_the_scan_bit_by_bit(problem):
+def test_scores_and_sets_equal_those_of_the_scan_exactly(problem):
     probability, label, uniform, threshold = problem
     expected = [
-        oracle.true_label_score(*each)
-        for each in zip(probability.tolist(), label.tolist(), uniform.tolist(), strict=True)
+        oracle.true_label_score(*row)
+        for row in zip(probability.tolist(), label.tolist(), uniform.tolist(), strict=True)
     ]
     assert true_label_scores(probability, label, uniform).tolist() == expected
-    lines = lines_of(threshold, len(label))
+    lines = thresholds_by_row(threshold, len(label))
     sets = [
-        oracle.members(*each)
-        for each in zip(probability.tolist(), lines.tolist(), uniform.tolist(), strict=True)
+        oracle.members(*row)
+        for row in zip(probability.tolist(), lines.tolist(), uniform.tolist(), strict=True)
     ]
     assert sets_below(probability, threshold, uniform).tolist() == sets
 
 
 @given(problems())
-def test_compiled_or_not_the_same(problem):
+def test_compiled_equals_python(problem):
     probability, label, uniform, threshold = problem
     scores = [np.empty(len(label)) for _ in range(2)]
     nonconformity.fill_true_label_scores.python(probability, label, uniform, scores[0])
@@ -63,15 +63,15 @@ def test_compiled_or_not_the_same(problem):
     assert (masks[0] == masks[1]).all()
 
 
-@pytest.mark.parametrize("how", ["python", "cached"])
-def test_many_near_flat_classes_cost_little_more_than_a_few_likely_ones(how):
-    """Sums over all likelier classes, made again for each class, would cost a hundred times as much."""
-    flat, peaked = (min(seconds(how, concentration) for _ in range(3)) for concentration in (1000.0, 0.01))
+@pytest.mark.parametrize("mode", ["python", "cached"])
+def test_many_near_flat_classes_cost_little_more_than_a_few_likely_ones(mode):
+    """Summing all likelier classes again for each class would cost a hundred times as much."""
+    flat, peaked = (min(seconds(mode, concentration) for _ in range(3)) for concentration in (1000.0, 0.01))
     assert flat < 20 * peaked
 
 
-def seconds(how, concentration):
-    """How long scores and sets of 200 rows of 1,000 classes take."""
+def seconds(mode, concentration):
+    """Time the scores and sets of 200 rows of 1,000 classes."""
     random = np.random.default_rng(5)
     rows, classes = 200, 1000
     probability = random.dirichlet(np.full(classes, concentration), rows)
@@ -79,10 +79,10 @@ def seconds(how, concentration):
     scores, inside = np.empty(rows), np.zeros(probability.shape, dtype=bool)
     threshold = np.full((1, classes), 0.95)
     run_scores, run_sets = (
-        getattr(nonconformity.fill_true_label_scores, how),
-        getattr(nonconformity.fill_sets, how),
+        getattr(nonconformity.fill_true_label_scores, mode),
+        getattr(nonconformity.fill_sets, mode),
     )
-    run_scores(probability[:2], label[:2], uniform[:2], scores[:2])  # compiled before the clock starts
+    run_scores(probability[:2], label[:2], uniform[:2], scores[:2])  # compiles before the clock starts
     run_sets(probability[:2], threshold, uniform[:2], inside[:2])
     start = time.perf_counter()
     run_scores(probability, label, uniform, scores)

@@ -1,4 +1,4 @@
-"""Isotonic blocks: against the oracle, compiled like plain, whatever becomes of the cache."""
+"""Tests of isotonic blocks, against the oracle: compiled equals Python, and the cache may fail."""
 
 import os
 import shutil
@@ -29,7 +29,7 @@ def fitted(cells):
 
 
 @given(CELLS)
-def test_blocks_are_the_oracles(cells):
+def test_blocks_equal_those_of_the_oracle(cells):
     expected = [float(value) for value in isotonic_values([(n, p) for p, n in cells])]
     assert fitted(cells).tolist() == expected
 
@@ -40,13 +40,13 @@ def test_fit_equals_scipy(cells):
     np.testing.assert_allclose(fitted(cells), isotonic_regression(rates, weights=weights).x, atol=1e-12)
 
 
-def test_no_cells_no_blocks():
+def test_no_cells_give_no_blocks():
     empty = np.empty(0, dtype=np.int64)
     assert len(pava.isotonic_blocks(empty, empty)) == 0
 
 
 @given(CELLS, st.data())
-def test_bounded_blocks_are_the_oracles(cells, data):
+def test_bounded_blocks_equal_those_of_the_oracle(cells, data):
     positives, count = (np.array(column, dtype=np.int64) for column in zip(*cells, strict=True))
     n_min = data.draw(st.integers(1, int(count.sum())))
     n_max = data.draw(st.integers(n_min, int(count.sum()) + 3))
@@ -66,12 +66,12 @@ def blocks_of(run):
     return blocks, stacks[0][:blocks].tolist()
 
 
-def test_compiled_equals_plain():
+def test_compiled_equals_python():
     assert blocks_of(pava.fill_starts.cached) == blocks_of(pava.fill_starts.python)
 
 
 @pytest.mark.parametrize("run", [pava.fill_starts.cached, pava.fill_starts.python])
-def test_narrow_counts_are_added_up_wide(run):
+def test_sums_of_32_bit_counts_do_not_overflow(run):
     count = np.full(4, 720_000_000, dtype=np.int32)
     positives = np.array([500_000_000, 400_000_000, 300_000_000, 720_000_000], dtype=np.int32)
     stacks = [np.zeros(4, dtype=np.int64) for _ in range(3)]
@@ -80,7 +80,7 @@ def test_narrow_counts_are_added_up_wide(run):
     assert stacks[2][:2].tolist() == [2_160_000_000, 720_000_000]
 
 
-def test_a_busy_process_turns_to_the_compiler():
+def test_repeated_small_work_is_compiled():
     busy = Kernel(lambda values: values)
     compiled = []
     busy.__dict__["loaded"] = lambda args: lambda values: compiled.append(values) or values
@@ -88,7 +88,7 @@ def test_a_busy_process_turns_to_the_compiler():
     assert compiled == [2, 3]
 
 
-def test_bounded_compiled_equals_plain():
+def test_bounded_compiled_equals_python():
     def bounds(run):
         return lambda positives, count, *stacks: run(positives, count, 40, 900, *stacks)
 
@@ -116,17 +116,17 @@ def run_script(cache):
 
 
 @pytest.fixture(scope="module")
-def written(tmp_path_factory):
-    """A cache that a run has written, to be copied."""
+def written_cache(tmp_path_factory):
+    """Write a cache by a run; tests copy it."""
     cache = tmp_path_factory.mktemp("written") / "cache"
     assert run_script(cache).stdout == "2\n"
     return cache
 
 
 @pytest.mark.parametrize("trouble", ["truncated index", "truncated code", "no place"])
-def test_trouble_with_the_cache_never_breaks_a_run(written, tmp_path, trouble):
+def test_a_damaged_cache_never_breaks_a_run(written_cache, tmp_path, trouble):
     cache = tmp_path / "cache"
-    shutil.copytree(written, cache)
+    shutil.copytree(written_cache, cache)
     files = [path for path in cache.rglob("*") if path.suffix in (".nbi", ".nbc")]
     assert files, "the kernel was not cached"
     if trouble == "no place":

@@ -1,4 +1,4 @@
-"""Counts of 32 bits give what those of 64 bits give, also where their sums and products need more."""
+"""Tests that 32-bit counts give the results of 64-bit counts, even where sums overflow 32 bits."""
 
 from dataclasses import fields, is_dataclass, replace
 
@@ -31,7 +31,7 @@ HALVES = np.array([0.5])
 
 
 def table(values, rows, seed):
-    """So many distinct scores and about so many rows, with 64-bit counts below 2**31 each."""
+    """Draw counts of about this many distinct scores and rows, 64 bits wide and below 2**31 each."""
     random = np.random.default_rng(seed)
     value = np.unique(np.round(random.beta(1, 2, values), 6))
     count = np.maximum(1, random.multinomial(rows, random.dirichlet(np.full(len(value), 2.0))))
@@ -43,22 +43,26 @@ def narrow(counts):
     return replace(counts, count=counts.count.astype(np.int32), positives=counts.positives.astype(np.int32))
 
 
-def plain(found):
-    """A result as lists and numbers, so that every digit is compared."""
-    if isinstance(found, np.ndarray):
-        return found.tolist()
-    if is_dataclass(found):
-        return {each.name: plain(getattr(found, each.name)) for each in fields(found)}
-    if isinstance(found, tuple | list):
-        return [plain(each) for each in found]
-    return {name: plain(each) for name, each in found.items()} if isinstance(found, dict) else found
+def plain(result):
+    """Turn a result into lists and numbers, so that every digit is compared."""
+    if isinstance(result, np.ndarray):
+        return result.tolist()
+    if is_dataclass(result):
+        return {field.name: plain(getattr(result, field.name)) for field in fields(result)}
+    if isinstance(result, tuple | list):
+        return [plain(item) for item in result]
+    return {name: plain(value) for name, value in result.items()} if isinstance(result, dict) else result
 
 
 def by_uncertainty(counts):
-    """The scores of two uncertainty bins, as wide as the counts."""
+    """Divide the scores into two uncertainty bins, with counts of the same width."""
     parts = [
-        ValueCounts(value=counts.value[at::2], count=counts.count[at::2], positives=counts.positives[at::2])
-        for at in (0, 1)
+        ValueCounts(
+            value=counts.value[offset::2],
+            count=counts.count[offset::2],
+            positives=counts.positives[offset::2],
+        )
+        for offset in (0, 1)
     ]
     return tuple(parts)
 
@@ -66,7 +70,7 @@ def by_uncertainty(counts):
 def cells_of(counts):
     parts = by_uncertainty(counts)
     edges = (equi_weight_edges(part, 5) for part in parts)
-    rows = tuple(binned_cells(part, each) for part, each in zip(parts, edges, strict=True))
+    rows = tuple(binned_cells(part, bin_edges) for part, bin_edges in zip(parts, edges, strict=True))
     return Cells(uncertainty_edges=HALVES, rows=rows)
 
 
@@ -80,8 +84,8 @@ def drawn(counts):
 
 
 def measured(counts, **options):
-    found = measure(counts, MeasureOptions(**options))
-    return found, diagram(counts, found.bins, found.equispaced)
+    report = measure(counts, MeasureOptions(**options))
+    return report, diagram(counts, report.bins, report.equispaced)
 
 
 CONSUMERS = {
@@ -101,7 +105,7 @@ CONSUMERS = {
     "histogram": lambda counts: fit_histogram(counts, equi_weight_edges(counts, 4), 0.95),
     "isotonic errors": lambda counts: isotonic_errors(
         by_uncertainty(counts),
-        [isotonic_counts(each) for each in (*by_uncertainty(counts), counts)],
+        [isotonic_counts(part) for part in (*by_uncertainty(counts), counts)],
         cells_of(counts),
     ),
     "isotonic blocks": lambda counts: isotonic_blocks(counts.positives, counts.count),
@@ -123,7 +127,7 @@ OPTIMA = [
     (algorithm, kind, text)
     for algorithm in Algorithm
     for kind, text in ((ConstraintKind.PRECISION, "0.6"), (ConstraintKind.RECALL, "0.7"))
-    if kind in entry_of(algorithm).kinds and algorithm is not Algorithm.HR  # which pools rows of its own
+    if kind in entry_of(algorithm).kinds and algorithm is not Algorithm.HR  # HR pools rows itself
 ]
 
 
@@ -132,5 +136,8 @@ def test_boundaries_are_those_of_wide_counts(algorithm, kind, text):
     counts = table(60, 2_900_000_000, seed=3)
     cells = scores_of if algorithm is Algorithm.ST else cells_of
     constraint = parse_constraint(kind, text)
-    found = [plain(optimise(cells(each), algorithm, constraint)) for each in (narrow(counts), counts)]
-    assert found[0] == found[1]
+    optima = [
+        plain(optimise(cells(table_counts), algorithm, constraint))
+        for table_counts in (narrow(counts), counts)
+    ]
+    assert optima[0] == optima[1]

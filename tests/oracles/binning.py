@@ -1,4 +1,4 @@
-"""Grids by sorting and counting row by row."""
+"""Oracle of grids: sorts and counts row by row."""
 
 
 def equi_weight_edges(values, bins):
@@ -16,12 +16,12 @@ def bin_of(value, edges):
 
 
 def expand(data):
-    """Rows of weight 2 twice, of weight 0 not at all; data are (score, uncertainty, positive, weight)."""
+    """Repeat each (score, uncertainty, positive, weight) row by its weight."""
     return [(s, u, y) for s, u, y, w in data for _ in range(w)]
 
 
 def grid(data, binning, uncertainty_bins, score_bins):
-    """Uncertainty edges, and for each uncertainty bin its score edges and (n, p) cells."""
+    """Return the uncertainty edges, and the score edges and (n, p) cells of each uncertainty bin."""
     rows = expand(data)
     edges_of = equi_span_edges if binning == "equi-span" else equi_weight_edges
     all_scores = [s for s, _, _ in rows]

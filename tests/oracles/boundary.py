@@ -1,11 +1,11 @@
-"""Boundaries by trying everything, and by the paper's dense table."""
+"""Oracle of boundaries: brute force, and the paper's dense table."""
 
 from fractions import Fraction
 from itertools import product
 
 
 def run_counts(rows):
-    """(true positives, selected) of the j highest cells of each row; rows are lists of (n, p), ascending."""
+    """Return (true positives, flagged) of the j highest cells of each row of ascending (n, p) cells."""
     result = []
     for row in rows:
         counts = [(0, 0)]
@@ -20,7 +20,7 @@ def is_feasible(true_positives, selected, precision):
 
 
 def brute_force(rows, precision):
-    """Most true positives, then fewest selected, then highest thresholds (fewest cells in early rows)."""
+    """Return the tops with most true positives, then fewest flagged, then fewest cells in early rows."""
     runs = run_counts(rows)
     best = None
     for tops in product(*(range(len(row)) for row in runs)):
@@ -33,7 +33,7 @@ def brute_force(rows, precision):
 
 
 def dense_table(rows, precision):
-    """The paper's Algorithm 4: most true positives for every number of selected samples."""
+    """Run the paper's Algorithm 4: most true positives for every number of flagged rows."""
     total = sum(n for row in rows for n, _ in row)
     most = [0] + [None] * total
     for row in run_counts(rows):
@@ -50,7 +50,7 @@ def dense_table(rows, precision):
 
 
 def isotonic_values(row):
-    """Isotonic fit of p/n by pooling until nothing violates; (cells in block, value) or None if empty."""
+    """Fit p/n isotonically by pooling violators; a cell's value is None if its row is empty there."""
     blocks = [[[index], n, p] for index, (n, p) in enumerate(row) if n]
     changed = True
     while changed:
@@ -69,7 +69,7 @@ def isotonic_values(row):
 
 
 def mist(rows, precision):
-    """Lower one threshold on the isotonic value while the precision keeps the bound."""
+    """Lower one threshold on the isotonic value while the precision meets the bound."""
     values = [isotonic_values(row) for row in rows]
     best = 0
     for threshold in sorted({v for row in values for v in row if v is not None}, reverse=True):
@@ -87,7 +87,7 @@ def mist(rows, precision):
 
 
 def single_threshold(data, precision):
-    """Every distinct score as threshold; data are (score, positive, weight)."""
+    """Try every distinct score of the (score, positive, weight) rows as threshold."""
     best = 0
     for threshold in {score for score, _, _ in data}:
         taken = [(positive, weight) for score, positive, weight in data if score >= threshold]
@@ -99,7 +99,7 @@ def single_threshold(data, precision):
 
 
 def best_precision(rows):
-    """Highest precision of any boundary and the most true positives at it, by trying everything."""
+    """Return the highest precision of any boundary and its most true positives, by brute force."""
     runs = run_counts(rows)
     best = (Fraction(0), 0)
     for tops in product(*(range(len(row)) for row in runs)):

@@ -1,4 +1,4 @@
-"""Calibration errors sample by sample, with scipy's tests."""
+"""Oracle of calibration errors: row by row, with scipy's tests."""
 
 import math
 
@@ -17,7 +17,7 @@ def is_rejected(score, labels, alpha, test):
 
 
 def measure(data, edges, alpha, test):
-    """tce, expected error, maximum error and label variances; data are (score, label)."""
+    """Measure the TCE, expected and maximum error and label variances of (score, label) rows."""
     bins = {}
     for score, label in data:
         bins.setdefault(sum(edge <= score for edge in edges), []).append((score, label))
@@ -48,7 +48,7 @@ def log_loss(data):
 
 
 def isotonic(data):
-    """Labels of each block of the isotonic fit: ties together, then neighbours until none violates."""
+    """Return the labels of each block of the isotonic fit: pools ties, then violators."""
     by_score = {}
     for score, label in data:
         by_score.setdefault(score, []).append(label)
@@ -56,17 +56,17 @@ def isotonic(data):
     changed = True
     while changed:
         changed = False
-        for at in range(len(blocks) - 1):
-            one, other = blocks[at][1], blocks[at + 1][1]
-            if sum(one) * len(other) >= sum(other) * len(one):
-                blocks[at : at + 2] = [[blocks[at][0], one + other]]
+        for index in range(len(blocks) - 1):
+            lower, upper = blocks[index][1], blocks[index + 1][1]
+            if sum(lower) * len(upper) >= sum(upper) * len(lower):
+                blocks[index : index + 2] = [[blocks[index][0], lower + upper]]
                 changed = True
                 break
     return [labels for _, labels in blocks]
 
 
 def brier_parts(data):
-    """Miscalibration, discrimination, uncertainty of the Brier score."""
+    """Return the miscalibration, discrimination and uncertainty of the Brier score."""
     labels = [label for _, label in data]
     rate = sum(labels) / len(labels)
     fitted = sum((y - sum(block) / len(block)) ** 2 for block in isotonic(data) for y in block) / len(data)
@@ -75,14 +75,14 @@ def brier_parts(data):
 
 
 def cumulative(data):
-    """Largest less smallest sum of label - score over the lowest scores, divided by the rows."""
+    """Return the range of the cumulative sums of label - score, divided by the number of rows."""
     cuts = sorted({score for score, _ in data})
     sums = [0.0] + [sum(y - s for s, y in data if s <= cut) / len(data) for cut in cuts]
     return max(sums) - min(sums)
 
 
 def line(data):
-    """Intercept and slope of the logistic line by scipy's general optimiser."""
+    """Return the intercept and slope of the logistic line by scipy's general optimiser."""
     from scipy.optimize import minimize
 
     clipped = np.clip([s for s, _ in data], 1e-12, 1 - 1e-12)

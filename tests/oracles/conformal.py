@@ -1,4 +1,4 @@
-"""Conformal scores, thresholds and sets row by row and label by label, with exact fractions."""
+"""Oracle of non-conformity scores, thresholds and prediction sets: row by row, with exact fractions."""
 
 from fractions import Fraction
 
@@ -13,18 +13,20 @@ def score(probability, label, uniform, method):
 
 
 def marginal(scores, alpha):
-    """k-th smallest of the scores and 1, k = ceil((1-alpha)(n+1))."""
+    """Return the k-th smallest of the scores and 1, k = ceil((1-alpha)(n+1))."""
     wanted = (1 - alpha) * (len(scores) + 1)
     rank = int(wanted) + (wanted != int(wanted))
     return sorted([*scores, 1.0])[rank - 1] if rank <= len(scores) else 1.0
 
 
 def label_shift(scores, labels, weights, alpha, label):
-    """Smallest score with enough weight up to it."""
+    """Return the smallest score with enough weight up to it."""
     exact = [Fraction(weight) for weight in weights]
-    total = sum(exact[each] for each in labels) + exact[label]
+    total = sum(exact[label_of_row] for label_of_row in labels) + exact[label]
     for threshold in sorted(set(scores)):
-        mass = sum(exact[each] for s, each in zip(scores, labels, strict=True) if s <= threshold)
+        mass = sum(
+            exact[label_of_row] for s, label_of_row in zip(scores, labels, strict=True) if s <= threshold
+        )
         if mass >= (1 - alpha) * total:
             return threshold
     return 1.0

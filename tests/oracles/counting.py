@@ -1,10 +1,10 @@
-"""Counting rows by hand: lists and dictionaries, nothing clever."""
+"""Oracle of counts: lists and dictionaries."""
 
 from collections import Counter
 
 
 def rows_by_bin(rows, edges):
-    """Rows (score, uncertainty, positive, weight) of each uncertainty bin; weight 0 is absent."""
+    """Divide (score, uncertainty, positive, weight) rows by uncertainty bin, without weights of 0."""
     bins = [[] for _ in range(len(edges) + 1)]
     for row in rows:
         if row[3]:
@@ -13,7 +13,7 @@ def rows_by_bin(rows, edges):
 
 
 def pooled(rows):
-    """Sorted (value, count, positives) of rows' scores."""
+    """Return sorted (value, count, positives) of the rows' scores."""
     count, positives = Counter(), Counter()
     for score, _, positive, weight in rows:
         if weight:
@@ -23,7 +23,7 @@ def pooled(rows):
 
 
 def at_rank(values, rank):
-    """The value of a 0-based rank among (value, weight) pairs."""
+    """Return the value of a 0-based rank among (value, weight) pairs."""
     for value, weight in sorted(values):
         if rank < weight:
             return value
@@ -32,12 +32,12 @@ def at_rank(values, rank):
 
 
 def cells(rows, edges):
-    """(count, positives, lowest positive score, rows below it) of each cell between score edges."""
-    found = []
+    """Return (count, positives, lowest positive score, rows below it) of each cell between score edges."""
+    counts = []
     for number in range(len(edges) + 1):
         inside = [row for row in rows if sum(edge <= row[0] for edge in edges) == number and row[3]]
         hits = [row[0] for row in inside if row[2]]
         lowest = min(hits, default=None)
         below = sum(row[3] for row in inside if lowest is not None and row[0] < lowest)
-        found.append((sum(row[3] for row in inside), sum(row[3] * row[2] for row in inside), lowest, below))
-    return found
+        counts.append((sum(row[3] for row in inside), sum(row[3] * row[2] for row in inside), lowest, below))
+    return counts

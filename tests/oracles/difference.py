@@ -1,32 +1,33 @@
-"""Two selections compared row by row."""
+"""Oracle of the comparison of two rules, row by row."""
 
 from scipy import stats
 
 
 def repeated(rows):
-    """Rows (..., weight) as often as they weigh."""
+    """Repeat (..., weight) rows by their weight."""
     return [row[:-1] for row in rows for _ in range(row[-1])]
 
 
 def differences(rows):
-    """Recall, precision, rows selected and McNemar's p-values of the second selection against the first.
+    """Return the second rule's differences in recall, precision and alerts, with McNemar's p-values.
 
     Parameters
     ----------
     rows
-        (selected by the first, selected by the second, positive), a row each.
+        (flagged by the first, flagged by the second, positive) per row.
     """
 
-    def share(chosen, there):
-        return len(chosen) / len(there) if there else None
+    def ratio(part, whole):
+        return len(part) / len(whole) if whole else None
 
-    measured = []
-    for place in (0, 1):
-        selected = [row for row in rows if row[place]]
+    metrics = []
+    for rule in (0, 1):
+        selected = [row for row in rows if row[rule]]
         hits = [row for row in selected if row[2]]
-        measured.append((share(hits, [row for row in rows if row[2]]), share(hits, selected), len(selected)))
+        metrics.append((ratio(hits, [row for row in rows if row[2]]), ratio(hits, selected), len(selected)))
     recall, precision, selected = (
-        None if one is None or other is None else other - one for one, other in zip(*measured, strict=True)
+        None if first is None or second is None else second - first
+        for first, second in zip(*metrics, strict=True)
     )
     return {
         "recall": recall,
@@ -38,9 +39,9 @@ def differences(rows):
 
 
 def mcnemar(rows):
-    """By scipy's binomial test of the rows that only one of them selects; None without rows."""
+    """Return scipy's binomial test of the rows that only one rule flags; None without rows."""
     gained = sum(row[1] and not row[0] for row in rows)
-    apart = sum(row[1] != row[0] for row in rows)
+    discordant = sum(row[1] != row[0] for row in rows)
     if not rows:
         return None
-    return stats.binomtest(gained, apart).pvalue if apart else 1.0
+    return stats.binomtest(gained, discordant).pvalue if discordant else 1.0

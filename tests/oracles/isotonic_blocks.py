@@ -1,11 +1,11 @@
-"""Blocks of the isotonic fit of labels on scores, of all rows at once."""
+"""Oracle of isotonic blocks of labels on scores, of all rows at once."""
 
 from uqcli.counts import ValueCounts
 from uqcli.kernels.pava import isotonic_sums
 
 
 def isotonic_counts(counts):
-    """Blocks of the fit, each at its first score."""
+    """Return the blocks of the fit, each at its first score."""
     if len(counts.value) == 0:
         return counts
     first, count, positives = isotonic_sums(counts.positives, counts.count)

@@ -1,10 +1,10 @@
-"""Scores and sets by cumulated probability, looking for the next largest class by a scan each time."""
+"""Oracle of scores and sets by cumulated probability: scans for the next largest class each time."""
 
 import math
 
 
 def true_label_score(probability, label, uniform):
-    """Mass of the likelier classes, from the largest down, and a part of the label's own."""
+    """Add up the likelier classes, from the largest down, and a part of the label's own probability."""
     own, mass, last = probability[label], 0.0, math.inf
     while True:
         larger = [value for value in probability if own < value < last]
@@ -16,19 +16,19 @@ def true_label_score(probability, label, uniform):
 
 
 def members(probability, threshold, uniform):
-    """Whether each label's score is at most its threshold, largest probability first."""
-    inside = [limit >= 1.0 for limit in threshold]
+    """Return for each label whether its score is at most its threshold."""
+    is_member = [limit >= 1.0 for limit in threshold]
     mass, last = 0.0, math.inf
     while True:
         smaller = [value for value in probability if value < last]
         if not smaller:
-            return inside
+            return is_member
         last = max(smaller)
         if last < 0:
-            return inside
+            return is_member
         score = min(1.0, mass + uniform * last)
         for label, value in enumerate(probability):
             if value == last and score <= threshold[label]:
-                inside[label] = True
+                is_member[label] = True
         for _ in range(smaller.count(last)):
             mass += last

@@ -1,15 +1,15 @@
-"""PAVA-BC as the method page tells it, on lists of (positives, count)."""
+"""Oracle of PAVA-BC as the method page states it, on lists of (positives, count)."""
 
 from fractions import Fraction
 
 
 def blocks(atoms, n_min, n_max):
-    """Lists of atom positions."""
-    tail, held = [], 0
+    """Return the blocks as lists of atom positions."""
+    tail, tail_size = [], 0
     body = list(range(len(atoms)))
-    while body and held < n_min:
+    while body and tail_size < n_min:
         tail.insert(0, body.pop())
-        held += atoms[tail[0]][1]
+        tail_size += atoms[tail[0]][1]
     stack = []
     for atom in body:
         stack.append([atom])
@@ -21,7 +21,7 @@ def blocks(atoms, n_min, n_max):
                 if mean(atoms, previous) < mean(atoms, last):
                     break
             stack[-2:] = [previous + last]
-    joins = stack and (size(atoms, stack[-1]) < n_min or size(atoms, stack[-1]) + held <= n_max)
+    joins = stack and (size(atoms, stack[-1]) < n_min or size(atoms, stack[-1]) + tail_size <= n_max)
     if joins:
         stack[-1] += tail
     elif tail:

@@ -1,6 +1,6 @@
-"""Smoothed rates of cells, step by step with plain numbers; cells stand from the top score down.
+"""Oracle of smoothed rates of cells, step by step with plain numbers; cells are in descending score.
 
-Cells without rows add nothing to a sum and are passed over.
+Sums skip cells without rows.
 """
 
 import math
@@ -9,19 +9,19 @@ FEWEST = 1e-9
 
 
 def isotonic(values, weights):
-    """Non-increasing least-squares fit, after a clip, by pooling until nothing violates."""
+    """Clip the values, and fit a non-increasing sequence by least squares, pooling violators."""
     blocks = [
         [min(max(value, FEWEST), 1 - FEWEST), max(weight, FEWEST), 1]
         for value, weight in zip(values, weights, strict=True)
     ]
-    at = 0
-    while at + 1 < len(blocks):
-        (a, n, k), (b, m, j) = blocks[at], blocks[at + 1]
+    index = 0
+    while index + 1 < len(blocks):
+        (a, n, k), (b, m, j) = blocks[index], blocks[index + 1]
         if a < b:
-            blocks[at : at + 2] = [[(a * n + b * m) / (n + m), n + m, k + j]]
-            at = max(at - 1, 0)
+            blocks[index : index + 2] = [[(a * n + b * m) / (n + m), n + m, k + j]]
+            index = max(index - 1, 0)
         else:
-            at += 1
+            index += 1
     return [value for value, _, k in blocks for _ in range(k)]
 
 
@@ -34,10 +34,10 @@ def sigmoid(x):
 
 
 def smoothed(rows):
-    """Rates of rows of (lower edge, n, p), each row from its top cell down."""
+    """Smooth the rates of rows of (lower edge, n, p), each row from its top cell down."""
     cells = [(edge, n) for row in rows for edge, n, _ in row if n]
     total = sum(n for _, n in cells)
-    place = [
+    rank = [
         [
             (sum(n for other, n in cells if other < edge) + sum(n for other, n in cells if other == edge) / 2)
             / total
@@ -45,27 +45,27 @@ def smoothed(rows):
         ]
         for row in rows
     ]
-    x = pooled_log_odds(rows, place, total)
+    x = pooled_log_odds(rows, rank, total)
     if len(rows) == 1:
-        eta = [[sigmoid(each) for each in x[0]]]
+        eta = [[sigmoid(log_odds) for log_odds in x[0]]]
     else:
         mean = sum(
-            n * each
+            n * log_odds
             for row, line in zip(rows, x, strict=True)
-            for (_, n, _), each in zip(row, line, strict=True)
+            for (_, n, _), log_odds in zip(row, line, strict=True)
         )
         mean /= total
         eta = []
         for row, line in zip(rows, x, strict=True):
             a, b = intercept_and_slope(row, line, mean)
-            rates = [sigmoid(each + a + b * (each - mean)) for each in line]
+            rates = [sigmoid(log_odds + a + b * (log_odds - mean)) for log_odds in line]
             eta.append(isotonic(rates, [n for _, n, _ in row]))
-    return [near(row, line, total / len(rows)) for row, line in zip(rows, eta, strict=True)]
+    return [near_corrected(row, line, total / len(rows)) for row, line in zip(rows, eta, strict=True)]
 
 
-def pooled_log_odds(rows, place, total):
+def pooled_log_odds(rows, rank, total):
     size, hits = [0] * 200, [0] * 200
-    for row, line in zip(rows, place, strict=True):
+    for row, line in zip(rows, rank, strict=True):
         for (_, n, p), r in zip(row, line, strict=True):
             g = min(int(200 * r + 1e-12), 199)
             size[g] += n
@@ -77,14 +77,14 @@ def pooled_log_odds(rows, place, total):
     for c in centre:
         w = [(d - c, gauss(d - c, width) * n) for d, n, _ in filled]
         t = [(d - c, gauss(d - c, width) * p) for d, _, p in filled]
-        s0, s1, s2 = (sum(each * far**k for far, each in w) for k in range(3))
-        t0, t1 = (sum(each * far**k for far, each in t) for k in range(2))
+        s0, s1, s2 = (sum(mass * distance**k for distance, mass in w) for k in range(3))
+        t0, t1 = (sum(mass * distance**k for distance, mass in t) for k in range(2))
         det = s0 * s2 - s1**2
         value = (s2 * t0 - s1 * t1) / det if det > 1e-9 * s0**2 * width**2 else t0 / s0 if s0 else 0.0
         rate.append(min(max(value, 0.3 / total), 1 - 0.3 / total))
     fitted = isotonic(rate[::-1], size[::-1])[::-1]
-    logit = [math.log(each / (1 - each)) for each in fitted]
-    return [[interpolated(r, centre, logit) for r in line] for line in place]
+    logit = [math.log(fitted_rate / (1 - fitted_rate)) for fitted_rate in fitted]
+    return [[interpolated(r, centre, logit) for r in line] for line in rank]
 
 
 def interpolated(r, xs, ys):
@@ -114,14 +114,14 @@ def intercept_and_slope(row, line, mean):
     return a, b
 
 
-def near(row, eta, rows_each):
+def near_corrected(row, eta, rows_each):
     size = len(row)
     width = max(0.2 * max(rows_each, 1) ** -0.2, 1 / size)
     filled = [i for i in range(size) if row[i][1]]
     result = []
     for j in range(size):
         w = {i: gauss((i - j) / size, width) for i in filled}
-        beyond = sum(w[i] * (row[i][2] - row[i][1] * eta[i]) for i in filled)
+        excess = sum(w[i] * (row[i][2] - row[i][1] * eta[i]) for i in filled)
         rows = sum(w[i] * row[i][1] for i in filled)
-        result.append(eta[j] + beyond / (rows + 100))
+        result.append(eta[j] + excess / (rows + 100))
     return isotonic(result, [n for _, n, _ in row])

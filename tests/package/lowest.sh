@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# The tests of a source distribution, where nobody sees the checkout, under the lowest versions of what the
-# program depends on. Usage: lowest.sh SDIST [options of pytest]; needs uv.
+# Runs the tests of a source distribution outside the checkout, with the lowest versions of all
+# dependencies. Usage: lowest.sh SDIST [options of pytest]; needs uv.
 set -euo pipefail
 sdist=$(realpath "$1")
 shift

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Tries a wheel where nobody sees the checkout: a new environment, an empty folder. Usage: try.sh WHEEL
+# Tries a wheel outside the checkout, in a new environment and an empty folder. Usage: try.sh WHEEL
 set -euo pipefail
 wheel=$(realpath "$1")
 expected=$(basename "$wheel" | cut -d- -f2)

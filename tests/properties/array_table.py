@@ -1,4 +1,4 @@
-"""Rows that are at hand as a table: what an engine's answers are held against."""
+"""A table of rows in memory: the reference for the answers of every engine."""
 
 from dataclasses import dataclass
 
@@ -11,24 +11,24 @@ from uqcli.rows import Rows
 
 @dataclass(frozen=True)
 class ArrayTable:
-    """Every answer is exact at once (see uqcli.engines.protocol.Table)."""
+    """A table whose answers are all exact at once (see uqcli.engines.protocol.Table)."""
 
-    held: Rows
+    all_rows: Rows
 
     def edges(self, role, ranks, by=WHOLE):
-        del ranks, by  # exact at all of them; nobody asks by part
-        return (self.held.counts(self.held.numbers[role]),)
+        del ranks, by  # exact at all ranks; no test asks for parts
+        return (self.all_rows.counts(self.all_rows.numbers[role]),)
 
     def counted(self, by, unsettled):
-        del unsettled  # nothing is
+        del unsettled  # all counts are exact
         return RangeCounts.of_parts(self.pooled(by))
 
     def pooled(self, by):
-        return pool_by(self.held, by.edges)
+        return pool_by(self.all_rows, by.edges)
 
     def isotonic(self, by):
         parts = self.pooled(by)
-        return tuple(isotonic_counts(each) for each in (*parts, merge(parts)))
+        return tuple(isotonic_counts(part) for part in (*parts, merge(parts)))
 
     def rows(self):
-        return self.held
+        return self.all_rows

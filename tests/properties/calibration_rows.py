@@ -1,4 +1,4 @@
-"""Rows to calibrate on, and the methods that look at their scores alone."""
+"""Strategies of calibration sets, and the calibration methods that use the score alone."""
 
 import numpy as np
 from hypothesis import strategies as st
@@ -39,8 +39,8 @@ def scored(score, label, uncertainty=None, weight=None, features=None):
     )
 
 
-def drawn(seed, rows=400):
-    """Scores that overestimate, with an uncertainty that matters and features of both kinds."""
+def draw_rows(seed, rows=400):
+    """Draw overconfident scores, with an informative uncertainty and features of both kinds."""
     random = np.random.default_rng(seed)
     score = random.random(rows)
     kind = random.integers(0, 3, rows)

@@ -1,4 +1,4 @@
-"""Rows of several classes: with ties and corners, and drawn from a known mixture."""
+"""Strategies of rows of several classes: with ties and edge cases, or from a known mixture."""
 
 import numpy as np
 from hypothesis import strategies as st
@@ -7,7 +7,7 @@ from scipy import stats
 
 @st.composite
 def problems(draw):
-    """Probabilities with ties, labels, uniforms."""
+    """Draw probabilities with ties, labels and uniforms."""
     classes = draw(st.integers(2, 5))
     rows = draw(st.integers(1, 12))
     parts = draw(
@@ -17,14 +17,14 @@ def problems(draw):
             max_size=rows,
         )
     )
-    probability = np.array([[each / sum(line) for each in line] for line in parts])
+    probability = np.array([[part / sum(line) for part in line] for line in parts])
     label = np.array(draw(st.lists(st.integers(0, classes - 1), min_size=rows, max_size=rows)))
     uniform = np.array(draw(st.lists(st.floats(0, 1), min_size=rows, max_size=rows)))
     return probability, label, uniform
 
 
 def gaussian_mixture(random, rows, prior, classes=3):
-    """Labels and the exact class probabilities under the first prior."""
+    """Draw labels and features of a Gaussian mixture with these class priors."""
     label = random.choice(classes, rows, p=prior)
     x = random.normal(1.5 * label, 1.0)
     return label, x

@@ -1,4 +1,4 @@
-"""Small labelled data sets with all the ties and corners that real ones have."""
+"""Strategies of small labelled data sets, with the ties and edge cases of real ones."""
 
 from fractions import Fraction
 
@@ -19,24 +19,24 @@ PRECISIONS = st.one_of(
 )
 
 ON_CELLS = [algorithm for algorithm in Algorithm if algorithm is not Algorithm.HR]
-GRIDS = [each for each in Binning if each.cuts_uncertainty]
+GRIDS = [binning for binning in Binning if binning.cuts_uncertainty]
 
 
-def keep(precision):
-    """The constraint to keep an exact precision."""
+def precision_constraint(precision):
+    """Make the constraint of an exact precision bound."""
     return Constraint(kind=ConstraintKind.PRECISION, value=str(precision), amounts=(precision,))
 
 
 @st.composite
 def cell_rows(draw, max_rows=3, max_cells=6, most=6):
-    """Rows of (n, p) cells, some empty."""
+    """Draw rows of (n, p) cells, some empty."""
     cell = st.integers(0, most).flatmap(lambda n: st.tuples(st.just(n), st.integers(0, n)))
     row = st.lists(cell, min_size=1, max_size=max_cells)
     return draw(st.lists(row, min_size=1, max_size=max_rows))
 
 
 def as_cells(rows):
-    """The same cells as the library's table, with scores 0, 1, 2, ... as edges."""
+    """Turn the cells into uqcli's table, with scores 0, 1, 2, ... as edges."""
     table = []
     for row in rows:
         lower = np.arange(len(row), dtype=np.float64)
@@ -48,7 +48,7 @@ def as_cells(rows):
 
 @st.composite
 def data_sets(draw, weighted=True, max_size=24):
-    """Lists of (score, uncertainty, positive, weight); coarse values, so that ties abound."""
+    """Draw lists of (score, uncertainty, positive, weight) with coarse values and many ties."""
     score = draw(
         st.sampled_from(
             [
@@ -66,8 +66,8 @@ def data_sets(draw, weighted=True, max_size=24):
     return draw(st.lists(row, min_size=1, max_size=max_size).filter(lambda rows: any(r[3] for r in rows)))
 
 
-def as_hold_out(data, weighted=True):
-    """The same rows as the library's arrays."""
+def as_rows(data, weighted=True):
+    """Turn the rows into uqcli's arrays."""
     return Rows(
         numbers={
             "score": np.array([row[0] for row in data]),
@@ -79,6 +79,6 @@ def as_hold_out(data, weighted=True):
 
 
 def build_cells(calibration_set, spec):
-    """The cells of a grid over rows at hand."""
+    """Make the cells of a grid of rows in memory."""
     edges = uncertainty_edges_of(calibration_set, spec)
     return cells_from(edges, pool_by(calibration_set, edges), spec)

@@ -1,4 +1,4 @@
-"""What a CSV file says, against Python's own reader, wherever blocks happen to begin."""
+"""Property tests of the CSV reader, against Python's, with blocks that begin anywhere."""
 
 import csv
 import io
@@ -15,7 +15,7 @@ IN_QUOTES = [*ALPHABET, ",", "\t", "\n", "\r\n", "\r", '""', "\n\n"]
 
 
 class Trickle:
-    """A stream that gives a few bytes at a time, whatever is asked for."""
+    """A stream that returns a few bytes per read, for any size asked for."""
 
     def __init__(self, content, most):
         self._stream = io.BytesIO(content)
@@ -26,7 +26,7 @@ class Trickle:
 
 
 def read(content, block_bytes, monkeypatch, delimiter=","):
-    """Column names, and of every record its fields, their bytes and whether it is short; or None."""
+    """Return the columns and each record's fields, their bytes and whether it is short; None on errors."""
     monkeypatch.setattr(csv_text, "CSV_BLOCK_BYTES", block_bytes)
     stream = Trickle(content, block_bytes)
     try:
@@ -54,15 +54,15 @@ def read(content, block_bytes, monkeypatch, delimiter=","):
 
 
 def field(random, delimiter, *, first_alone):
-    """A field as it is written; never one that would make its line blank."""
+    """Draw a field as written, never one that makes its line blank."""
     if random.random() < 0.3:
         return '"' + "".join(random.choices(IN_QUOTES, k=random.randrange(4))) + '"'
     text = "".join(random.choices(ALPHABET, k=random.randrange(1 if first_alone else 0, 4)))
     return text.replace(delimiter, "_")
 
 
-def file_of(random, delimiter):
-    """A well-formed file: quoted, ragged, with and without BOM, blank lines and a last line end."""
+def random_file(random, delimiter):
+    """Draw a well-formed file: quoted, ragged, with and without BOM, blank lines and a last line end."""
     end = random.choice(["\n", "\r\n"])
     width = random.choice([1, 1, 2, 2, 3, 5, 9])
     lines = [delimiter.join(f"c{number}" for number in range(width))]
@@ -76,8 +76,8 @@ def file_of(random, delimiter):
     return text.removesuffix(end) if random.random() < 0.3 else text + end * random.choice([0, 0, 2])
 
 
-def by_python(content, delimiter):
-    """The same from Python's csv module."""
+def read_by_python(content, delimiter):
+    """Read the records with Python's csv module."""
     text = content.decode("utf-8-sig")
     rows = [row for row in csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True) if row]
     header = tuple(rows[0])
@@ -85,24 +85,24 @@ def by_python(content, delimiter):
 
 
 @pytest.mark.parametrize("seed", range(8))
-def test_well_formed_files_say_what_python_reads(seed, monkeypatch):
+def test_well_formed_files_are_read_as_by_python(seed, monkeypatch):
     source = random.Random(seed)
     for _ in range(60):
         delimiter = source.choice([",", ",", "\t", "|", " "])
-        content = file_of(source, delimiter).encode()
-        found = read(content, source.choice([1, 2, 3, 7, 20, 100, 1000]), monkeypatch, delimiter)
-        columns, expected = by_python(content, delimiter)
-        assert found is not None, content
-        assert found[0] == columns, content
-        values = [([text or "" for text in texts], short) for texts, _, short, _ in found[1]]
+        content = random_file(source, delimiter).encode()
+        records_read = read(content, source.choice([1, 2, 3, 7, 20, 100, 1000]), monkeypatch, delimiter)
+        columns, expected = read_by_python(content, delimiter)
+        assert records_read is not None, content
+        assert records_read[0] == columns, content
+        values = [([text or "" for text in texts], short) for texts, _, short, _ in records_read[1]]
         assert values == expected, content
-        for _, raw, short, record in found[1]:
+        for _, raw, short, record in records_read[1]:
             joined = delimiter.encode().join(raw)
             assert joined.startswith(record) if short else joined == record, content
 
 
 @pytest.mark.parametrize("seed", range(8))
-def test_any_bytes_mean_the_same_wherever_blocks_begin(seed, monkeypatch):
+def test_any_bytes_are_read_alike_for_any_block_size(seed, monkeypatch):
     source = random.Random(1000 + seed)
     pieces = [
         b"a",
@@ -124,12 +124,12 @@ def test_any_bytes_mean_the_same_wherever_blocks_begin(seed, monkeypatch):
     for _ in range(60):
         body = b"".join(source.choices(pieces[: source.choice([9, 12, 15])], k=source.randrange(40)))
         content = source.choice([b"a,b\n", b"a\n", b"a,b,c\r\n", b"", b"\xef\xbb\xbf"]) + body
-        whole = read(content, 1 << 20, monkeypatch)
+        expected = read(content, 1 << 20, monkeypatch)
         for block_bytes in (1, source.randrange(2, 9), source.randrange(9, 1000)):
-            assert read(content, block_bytes, monkeypatch) == whole, (content, block_bytes)
+            assert read(content, block_bytes, monkeypatch) == expected, (content, block_bytes)
 
 
-def test_a_short_record_is_marked_wherever_it_stands(monkeypatch):
+def test_a_short_record_is_marked_in_any_block(monkeypatch):
     content = b"a,b,c\n1\n4,5,6\n7,8\n"
     for block_bytes in range(1, 30):
         columns, records = read(content, block_bytes, monkeypatch)

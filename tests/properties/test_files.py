@@ -1,4 +1,4 @@
-"""The same rows give the same artifact bytes, however they are written down; apply agrees with the fit."""
+"""Property tests of rule files: equal bytes for equal rows in any format, and decisions as fitted."""
 
 import json
 
@@ -19,8 +19,8 @@ OPTIONS = st.tuples(
 )
 
 
-def artifact_of(folder, options, *inputs):
-    """The artifact's bytes, or the exit code where there is none."""
+def rule_file_of(folder, options, *inputs):
+    """Return the bytes of the rule file, or the exit code if there is none."""
     algorithm, binning, uncertainty_bins, score_bins, precision = options
     output = folder / "b.json"
     output.unlink(missing_ok=True)
@@ -50,7 +50,9 @@ def artifact_of(folder, options, *inputs):
 
 @settings(max_examples=40)
 @given(data_sets(), OPTIONS, st.randoms(use_true_random=False), st.integers(0, 24))
-def test_format_order_and_split_change_no_byte_and_apply_agrees(tmp_path_factory, data, options, random, cut):
+def test_format_order_and_split_do_not_change_the_rule_and_apply_agrees(
+    tmp_path_factory, data, options, random, cut
+):
     folder = tmp_path_factory.mktemp("files")
     names = ["score", "uncertainty", "label", "w"]
     frame = pl.DataFrame(data, schema=names, orient="row")
@@ -62,10 +64,10 @@ def test_format_order_and_split_change_no_byte_and_apply_agrees(tmp_path_factory
     for day, part in (("1", shuffled[: cut % len(data)]), ("2", shuffled[cut % len(data) :])):
         (folder / "days" / f"day={day}").mkdir(parents=True)
         part.write_ndjson(folder / "days" / f"day={day}" / "rows.jsonl")
-    expected = artifact_of(folder, options, folder / "d.parquet")
-    assert artifact_of(folder, options, folder / "d.csv") == expected
-    assert artifact_of(folder, options, folder / "b.arrow", folder / "a.csv.gz") == expected
-    assert artifact_of(folder, options, folder / "days") == expected
+    expected = rule_file_of(folder, options, folder / "d.parquet")
+    assert rule_file_of(folder, options, folder / "d.csv") == expected
+    assert rule_file_of(folder, options, folder / "b.arrow", folder / "a.csv.gz") == expected
+    assert rule_file_of(folder, options, folder / "days") == expected
     if expected in (2, 4):
         return
     fit = json.loads(expected)["fit"]

@@ -1,4 +1,4 @@
-"""What JSON lines say, against Python's own reader, wherever blocks happen to begin."""
+"""Property tests of the JSON lines reader, against Python's, with blocks that begin anywhere."""
 
 import io
 import json
@@ -43,7 +43,7 @@ def record(random):
 
 
 def text_of(value):
-    """What CSV would hold."""
+    """Return the value as CSV would contain it."""
     if value is None or isinstance(value, str):
         return value
     return {True: "true", False: "false"}[value] if isinstance(value, bool) else value
@@ -59,7 +59,7 @@ def read(content, block_bytes, monkeypatch):
 
 
 @pytest.mark.parametrize("seed", range(60))
-def test_values_are_those_of_pythons_reader_in_any_blocks(seed, monkeypatch):
+def test_values_equal_those_of_pythons_reader_for_any_block_size(seed, monkeypatch):
     random_ = random.Random(seed)
     records = [record(random_) for _ in range(random_.randrange(1, 30))]
     ends = [random_.choice(["\n", "\r\n", "\n\n", "\n \n"]) for _ in records]
@@ -74,12 +74,16 @@ def test_values_are_those_of_pythons_reader_in_any_blocks(seed, monkeypatch):
             for key in KEYS:
                 value = expected.get(key)
                 if isinstance(value, SCALARS):
-                    found, told = row[key], text_of(value)
-                    assert found == told or type(told)(found) == told, (key, value, found)
+                    parsed, text_value = row[key], text_of(value)
+                    assert parsed == text_value or type(text_value)(parsed) == text_value, (
+                        key,
+                        value,
+                        parsed,
+                    )
 
 
 @pytest.mark.parametrize(
-    ("content", "said"),
+    ("content", "message"),
     [
         (b'{"a": 1}\n[1]\n', "a line is no object"),
         (b'{"a": 1}\n{"a": NaN}\n', "data row 2: NaN is not a JSON number"),
@@ -89,12 +93,12 @@ def test_values_are_those_of_pythons_reader_in_any_blocks(seed, monkeypatch):
         (b'{"a": 1}\n{"a" 2}\n', "data row 2"),
     ],
 )
-def test_what_is_no_object_is_named(content, said, monkeypatch):
-    with pytest.raises(DataError, match=said):
+def test_lines_that_are_no_objects_are_named(content, message, monkeypatch):
+    with pytest.raises(DataError, match=message):
         read(content, 1 << 20, monkeypatch)
 
 
-def test_typed_columns_are_those_of_the_first_records_or_an_error():
+def test_columns_keep_the_types_of_the_first_records_or_fail():
     stream = io.BytesIO(b'{"a": 1, "b": "x"}\n{"a": 2.5}\n')
     (block,) = read_json_blocks(stream, b"", "d.jsonl", ())
     typed = block.table(pa.schema([("a", pa.float64()), ("b", pa.large_string())]))

@@ -1,4 +1,4 @@
-"""Sums part by part: those of whole arrays, of any width."""
+"""Property tests of sums by part: they equal those of whole arrays, of any width."""
 
 import numpy as np
 import pytest
@@ -10,7 +10,7 @@ from uqcli import parts
 
 @pytest.fixture(autouse=True)
 def small_parts(monkeypatch):
-    """Parts that a few values fill."""
+    """Set parts to a few values."""
     monkeypatch.setattr(parts, "PART", 8)
 
 
@@ -18,7 +18,7 @@ AMOUNTS = st.lists(st.integers(1, 2**31 - 1), min_size=1, max_size=60)
 
 
 @pytest.mark.parametrize("kind", [np.int32, np.int64])
-def test_sums_before_and_places(kind):
+def test_sums_and_ranks_equal_those_of_whole_arrays(kind):
     @given(AMOUNTS, st.data())
     def check(numbers, data):
         amount = np.array(numbers, dtype=kind)
@@ -33,6 +33,6 @@ def test_sums_before_and_places(kind):
     check()
 
 
-def test_pieces_keep_their_order():
+def test_parts_keep_their_order():
     assert parts.each_part(lambda part: (part.start, part.stop), 20) == [(0, 8), (8, 16), (16, 20)]
     assert parts.each_part(lambda part: part, 0) == []

@@ -1,4 +1,4 @@
-"""Copies are told from independent rows that came out alike, and weights that count rows from others."""
+"""Tests that copied rows, and weights that count no rows, are recognised."""
 
 import numpy as np
 import pytest
@@ -14,7 +14,7 @@ def table(score, uncertainty, positive, weight=None):
     return Rows(numbers=numbers, positive=positive, weight=weight).pooled()
 
 
-def drawn(seed, size, rate=1.0):
+def draw_rows(seed, size, rate=1.0):
     random = np.random.default_rng(seed)
     score, uncertainty = random.beta(1, 2, size), random.random(size)
     return score, uncertainty, random.random(size) < rate * score
@@ -22,30 +22,30 @@ def drawn(seed, size, rate=1.0):
 
 @pytest.mark.parametrize("seed", range(10))
 @pytest.mark.parametrize(("rate", "size"), [(1.0, 300), (0.1, 3000), (0.01, 50_000)])
-def test_copies_are_told_from_rows_that_came_out_alike(seed, rate, size):
-    score, uncertainty, positive = drawn(seed, size, rate)
+def test_copies_are_distinguished_from_rows_that_are_equal_by_chance(seed, rate, size):
+    score, uncertainty, positive = draw_rows(seed, size, rate)
     for digits in (1, 2, 3):
         assert not are_copies(table(score.round(digits), None, positive))
         assert not are_copies(table(score.round(digits), uncertainty.round(1), positive))
     weight = np.random.default_rng(seed).integers(1, 12, size)
     assert are_copies(table(score, uncertainty, positive, weight))
-    assert are_copies(table(*(np.repeat(each, 5) for each in (score, uncertainty, positive))))
+    assert are_copies(table(*(np.repeat(column, 5) for column in (score, uncertainty, positive))))
     assert not are_copies(table(score, uncertainty, positive))
 
 
-def test_rows_without_numbers_enough_are_no_copies():
+def test_too_few_rows_are_no_copies():
     assert not are_copies(table(np.array([0.5]), None, np.array([True]), np.array([9])))
     assert not are_copies(table(np.array([0.1, 0.9]), None, np.array([False, True]), np.array([50, 50])))
 
 
 @pytest.mark.parametrize("weighted", [True, False])
-def test_copies_of_a_row_stay_on_one_side(weighted):
-    score, uncertainty, positive = drawn(1, 400)
+def test_copies_of_a_row_stay_in_one_fold(weighted):
+    score, uncertainty, positive = draw_rows(1, 400)
     weight = np.random.default_rng(2).integers(1, 9, 400)
     if weighted:
         rows = table(score, uncertainty, positive, weight)
     else:
-        rows = table(*(np.repeat(each, weight) for each in (score, uncertainty, positive)))
+        rows = table(*(np.repeat(column, weight) for column in (score, uncertainty, positive)))
     single = copies(rows, 0)
     part = single.parts([len(single.of) // 5 * number for number in range(1, 5)])
     for row in range(len(rows)):
@@ -59,23 +59,23 @@ def test_copies_of_a_row_stay_on_one_side(weighted):
     assert (np.count_nonzero(deal_rows(alike, 5, np.random.default_rng(0)), axis=0) > 1).any()
 
 
-def seen(score, uncertainty, label, weight, batches=1):
-    found = WeightSummary()
+def caution_of(score, uncertainty, label, weight, batches=1):
+    summary = WeightSummary()
     for part in np.array_split(np.arange(len(score)), batches):
-        found.add_rows(
+        summary.add_rows(
             Rows(
                 numbers={"score": score[part], "uncertainty": uncertainty[part]},
                 positive=label[part],
                 weight=weight[part],
             )
         )
-    return found.caution()
+    return summary.caution()
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_weights_that_count_no_rows_are_cautioned_against(seed):
+def test_weights_that_count_no_rows_give_a_caution(seed):
     random = np.random.default_rng(seed)
-    score, uncertainty, label = drawn(seed, 3000)
+    score, uncertainty, label = draw_rows(seed, 3000)
     cases = {
         "weights are": np.ceil(random.lognormal(3, 1, 3000)).astype(np.int64),
         "weights are 1": np.where(label, 1, 20),
@@ -83,41 +83,47 @@ def test_weights_that_count_no_rows_are_cautioned_against(seed):
         "weights take 4 values and follow the label": np.where(label, 2, 1) * random.integers(1, 3, 3000)
         + label,
     }
-    for said, weight in cases.items():
-        assert seen(score, uncertainty, label, weight).startswith(said)
+    for caution, weight in cases.items():
+        assert caution_of(score, uncertainty, label, weight).startswith(caution)
         order = random.permutation(3000)
-        assert seen(*(each[order] for each in (score, uncertainty, label, weight)), batches=7).startswith(
-            said
-        )
+        assert caution_of(
+            *(column[order] for column in (score, uncertainty, label, weight)), batches=7
+        ).startswith(caution)
     for weight in (np.ones(3000, dtype=np.int64), random.integers(0, 4, 3000)):
-        assert seen(score, uncertainty, label, weight) == ""
+        assert caution_of(score, uncertainty, label, weight) == ""
 
 
 @pytest.mark.parametrize("seed", range(5))
 @pytest.mark.parametrize(("digits", "levels"), [(2, 0), (2, 1), (3, 1), (1, 1)])
 @pytest.mark.parametrize("rate", [1.0, 0.02])
-def test_grouped_counts_are_not(seed, digits, levels, rate):
-    score, uncertainty, label = drawn(seed, 40_000, rate)
+def test_grouped_counts_give_no_caution(seed, digits, levels, rate):
+    score, uncertainty, label = draw_rows(seed, 40_000, rate)
     grouped = table(score.round(digits), uncertainty.round(levels), label)
     columns = (*grouped.numbers.values(), grouped.labels, grouped.counted())
-    assert seen(*columns, batches=3) == ""
-    by_score = seen(
+    assert caution_of(*columns, batches=3) == ""
+    by_score = caution_of(
         columns[0], np.zeros(len(grouped)), *columns[2:]
-    )  # as a command that reads no uncertainty
+    )  # as in a command that reads no uncertainty
     assert by_score == ""
 
 
-def test_a_sample_tells_the_same_in_any_order(monkeypatch):
+def test_a_sample_is_the_same_in_any_order_of_rows(monkeypatch):
     monkeypatch.setattr("uqcli.repeats.MOST_SAMPLED", 100)
-    score, uncertainty, label = drawn(3, 2000)
-    found = []
+    score, uncertainty, label = draw_rows(3, 2000)
+    summaries = []
     for seed in range(4):
         order = np.random.default_rng(seed).permutation(2000)
-        one = WeightSummary()
+        summary = WeightSummary()
         for part in np.array_split(order, 1 + 3 * seed):
-            one.add([score[part], uncertainty[part]], label[part].astype(np.int64), np.full(len(part), 7))
-        found.append(
-            (one.key.tolist(), one.size.tolist(), one.odd.tolist(), one.rows.tolist(), one.caution())
+            summary.add([score[part], uncertainty[part]], label[part].astype(np.int64), np.full(len(part), 7))
+        summaries.append(
+            (
+                summary.key.tolist(),
+                summary.size.tolist(),
+                summary.odd.tolist(),
+                summary.rows.tolist(),
+                summary.caution(),
+            )
         )
-    assert found[0] == found[1] == found[2] == found[3]
-    assert len(found[0][0]) == 100
+    assert summaries[0] == summaries[1] == summaries[2] == summaries[3]
+    assert len(summaries[0][0]) == 100

@@ -1,4 +1,4 @@
-"""Pages come from kept results, the same bytes each time; the smallest study runs from end to end."""
+"""Tests of the pages of results: they are reproducible, and the smallest study runs end to end."""
 
 import json
 import time
@@ -6,8 +6,8 @@ import time
 import pytest
 
 from reproduction import __main__ as runner
-from reproduction.page import grid, results_page
-from reproduction.picture import Picture, drawn
+from reproduction.page import markdown_table, results_page
+from reproduction.picture import Picture, draw_svg
 from reproduction.program import Program, ProgramError
 from reproduction.spread import spread
 from reproduction.studies import STUDIES, truth
@@ -16,15 +16,15 @@ from reproduction.study import Outcome, Scale, Sheet, Study
 SMALLEST = Scale(seeds=1, few_seeds=1, rows=1_000, grids=1, repetitions=2)
 
 
-def test_the_place_of_a_value_among_seeds():
-    found = spread([0.1, 0.2, 0.30004, 0.4], 0.3, digits=2)
-    assert (found.low, found.median, found.high) == (0.1, 0.25, 0.4)
-    assert (found.place, found.inside) == (0.625, True)
+def test_a_published_value_is_ranked_among_the_seeds():
+    summary = spread([0.1, 0.2, 0.30004, 0.4], 0.3, digits=2)
+    assert (summary.low, summary.median, summary.high) == (0.1, 0.25, 0.4)
+    assert (summary.place, summary.inside) == (0.625, True)
     assert not spread([0.1, 0.2], 0.3, digits=1).inside
 
 
-def test_a_grid_keeps_its_columns():
-    assert grid(["a", "b"], [["1|2", "3"]]) == "| a | b |\n| --- | --- |\n| 1\\|2 | 3 |\n"
+def test_a_table_escapes_its_cells():
+    assert markdown_table(["a", "b"], [["1|2", "3"]]) == "| a | b |\n| --- | --- |\n| 1\\|2 | 3 |\n"
 
 
 @pytest.fixture
@@ -45,10 +45,10 @@ def study():
     return Study(name="bins", heading="One study", run=run)
 
 
-def test_pages_are_the_same_and_kept_results_are_used(study, tmp_path, monkeypatch, capsys):
+def test_pages_are_reproducible_and_use_kept_results(study, tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(runner, "STUDIES", (study,))
-    places = ["--quick", "--keep", str(tmp_path / "kept"), "--out", str(tmp_path / "pages")]
-    runner.main(places)
+    options = ["--quick", "--keep", str(tmp_path / "kept"), "--out", str(tmp_path / "pages")]
+    runner.main(options)
     first = (tmp_path / "pages/reproduction.md").read_bytes()
     assert b"words" in first
     assert b"| one study | T | made |" in first
@@ -57,10 +57,10 @@ def test_pages_are_the_same_and_kept_results_are_used(study, tmp_path, monkeypat
     assert b"| calibration error | Table 13 | not yet run |" in first
     assert "| it | 1 |" in (tmp_path / "pages/speed.md").read_text()
     capsys.readouterr()
-    runner.main(places)
+    runner.main(options)
     assert "bins: kept" in capsys.readouterr().out
     assert (tmp_path / "pages/reproduction.md").read_bytes() == first
-    runner.main([*places, "--again"])
+    runner.main([*options, "--again"])
     assert "at work" in capsys.readouterr().out
     assert (tmp_path / "pages/reproduction.md").read_bytes() == first
 
@@ -75,29 +75,29 @@ def test_a_stopped_study_leaves_no_result(study, tmp_path, monkeypatch):
     assert not list((tmp_path / "kept/quick").iterdir())
 
 
-def test_a_failing_study_is_told_and_the_others_finish(study, tmp_path, monkeypatch, capsys):
+def test_a_failing_study_is_reported_and_the_others_finish(study, tmp_path, monkeypatch, capsys):
     def run(program, scale, say):
         raise ProgramError("uqcli tce: exit 3")
 
     broken = Study(name="mixes", heading="Broken", run=run)
     monkeypatch.setattr(runner, "STUDIES", (broken, study))
-    places = ["--quick", "--keep", str(tmp_path / "kept"), "--out", str(tmp_path)]
+    options = ["--quick", "--keep", str(tmp_path / "kept"), "--out", str(tmp_path)]
     (tmp_path / "kept/quick").mkdir(parents=True)
     (tmp_path / "kept/quick/mixes.json").write_text("of an earlier run")
-    assert runner.main([*places, "--again"]) == 1
+    assert runner.main([*options, "--again"]) == 1
     assert "mixes FAILED: ProgramError: uqcli tce: exit 3" in capsys.readouterr().out
     assert [path.name for path in (tmp_path / "kept/quick").iterdir()] == ["bins.json"]
     assert "| one study | T | made |" in (tmp_path / "reproduction.md").read_text()
 
 
-def test_a_study_that_is_timed_runs_alone(tmp_path, monkeypatch):
-    running, seen = [], []
+def test_a_timed_study_runs_alone(tmp_path, monkeypatch):
+    running, studies_at_once = [], []
 
     def study_of(name, *, runs_alone=False):
         def run(program, scale, say):
             running.append(name)
             time.sleep(0.05)
-            seen.append((name, len(running)))
+            studies_at_once.append((name, len(running)))
             running.remove(name)
             return Outcome(sheets=[])
 
@@ -107,27 +107,27 @@ def test_a_study_that_is_timed_runs_alone(tmp_path, monkeypatch):
         runner, "STUDIES", (study_of("recall", runs_alone=True), study_of("bins"), study_of("mixes"))
     )
     assert runner.main(["--quick", "--keep", str(tmp_path), "--out", str(tmp_path)]) == 0
-    assert seen[-1] == ("recall", 1)
-    assert {name for name, _ in seen} == {"recall", "bins", "mixes"}
+    assert studies_at_once[-1] == ("recall", 1)
+    assert {name for name, _ in studies_at_once} == {"recall", "bins", "mixes"}
 
 
-def test_a_picture_is_the_same_bytes_each_time():
+def test_pictures_are_reproducible_byte_for_byte():
     def draw(panels):
         for axes in panels:
             axes.plot([0, 1], [0, 1], label="a line")
 
-    first = drawn(2, draw, below=0.35)
+    first = draw_svg(2, draw, below=0.35)
     assert first.count("a line") == 1
-    assert first == drawn(2, draw, below=0.35)
+    assert first == draw_svg(2, draw, below=0.35)
 
 
-def test_a_failing_command_is_told(tmp_path):
+def test_a_failing_command_is_an_error(tmp_path):
     program = Program(folder=tmp_path)
     with pytest.raises(ProgramError, match="exit"):
         program.run("tce", "missing.csv")
 
 
-def test_the_smallest_study_from_end_to_end(tmp_path):
+def test_the_smallest_study_runs_end_to_end(tmp_path):
     outcome = truth.run(Program(folder=tmp_path), SMALLEST, lambda text: None)
     kept = json.loads(json.dumps(outcome.kept()))
     assert Outcome.from_kept(kept) == outcome
@@ -136,5 +136,5 @@ def test_the_smallest_study_from_end_to_end(tmp_path):
     assert len(outcome.sheets[0].rows) == 1
 
 
-def test_studies_have_one_name_each():
+def test_names_of_studies_are_unique():
     assert len({study.name for study in STUDIES}) == len(STUDIES)

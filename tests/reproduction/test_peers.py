@@ -1,4 +1,4 @@
-"""Other tools' thresholds, on rows where the answer is plain."""
+"""Tests of other tools' thresholds, on rows with a known answer."""
 
 import numpy as np
 import pytest
@@ -8,20 +8,20 @@ from reproduction.peers import controlled_threshold, tuned_threshold
 
 @pytest.fixture
 def rows():
-    """Three scores whose rates are 0.1, 0.5 and 0.95."""
+    """Make rows of three scores with positive rates of 0.1, 0.5 and 0.95."""
     score = np.repeat([0.2, 0.6, 1.0], 1000)
     label = np.concatenate([np.arange(1000) < 1000 * rate for rate in (0.1, 0.5, 0.95)])
     order = np.random.default_rng(0).permutation(3000)
     return score[order], label[order]
 
 
-def test_both_take_the_only_score_above_the_bound(rows):
+def test_both_choose_the_only_score_above_the_bound(rows):
     score, label = rows
     assert 0.6 < tuned_threshold(score, label, 0.8) <= 1
     assert 0.6 < controlled_threshold(score, label, 0.8, 0.1) <= 1
 
 
-def test_no_threshold_is_none(rows):
+def test_without_a_feasible_threshold_there_is_none(rows):
     score, label = rows
     assert tuned_threshold(score, label, 0.99) is None
     with pytest.warns(UserWarning, match="control"):

@@ -1,4 +1,4 @@
-"""What studies compute themselves, and that the library stands in for commands."""
+"""Tests of the computations of studies, and that the library gives the rows of the commands."""
 
 import numpy as np
 import polars as pl
@@ -16,23 +16,25 @@ def program(tmp_path):
     return Program(folder=tmp_path)
 
 
-def test_rows_drawn_by_the_library_are_those_of_the_command(program):
+def test_rows_drawn_by_the_library_equal_those_of_the_command(program):
     options = ("--prevalence", 0.3, "--noise", 0.1, "--rows", 200, "--seed", 7)
     program.run("simulate", "gaussian", *options, "-o", "command.parquet")
     draw(program.folder / "library.parquet", "gaussian", 200, 7, prevalence=0.3, noise=0.1)
-    theirs, ours = (pl.read_parquet(program.folder / f"{name}.parquet") for name in ("command", "library"))
-    assert theirs.equals(ours.select(theirs.columns))
+    from_command, from_library = (
+        pl.read_parquet(program.folder / f"{name}.parquet") for name in ("command", "library")
+    )
+    assert from_command.equals(from_library.select(from_command.columns))
 
 
-def test_seeds_measured_together_are_those_measured_one_by_one(program):
+def test_seeds_measured_together_equal_seeds_measured_one_by_one(program):
     measured = Measured(program=program, say=lambda text: None)
     line = {"train": 0.5, "test": 0.4, "rows": 600, "n_min": 30, "n_max": 120, "alpha": 0.05, "test_of": "t"}
     together = measured.metrics(line, 2)
     assert program.commands == 1
-    for seed, found in enumerate(together):
+    for seed, metrics in enumerate(together):
         alone = measured._one_by_one("data0", {"n_min": 30, "n_max": 120, "alpha": 0.05, "test": "t"}, 2)
         for name in ("tce", "tce_q", "tce_v", "ece", "ace", "mce", "mce_q"):
-            assert found[name] == pytest.approx(alone[seed][name], rel=1e-12)
+            assert metrics[name] == pytest.approx(alone[seed][name], rel=1e-12)
     assert measured.metrics(line, 2) is together
     assert program.commands == 1
 
@@ -41,15 +43,15 @@ def test_recalls_by_name_of_the_boundary(program):
     assert recalls(program, "rows.parquet") == {}
     draw(program.folder / "rows.parquet", "posterior", 2_000, 0)
     program.run("boundary", "rows.parquet", "--recall", 0.5, "-o", "one.json")
-    found = recalls(program, "rows.parquet")
-    assert list(found) == ["one"]
-    assert 0.5 <= found["one"] < 0.6
+    recall_by_boundary = recalls(program, "rows.parquet")
+    assert list(recall_by_boundary) == ["one"]
+    assert 0.5 <= recall_by_boundary["one"] < 0.6
 
 
 CLASSES = GaussianClasses(means=((-1.0, 0.0), (1.0, 0.0)), spread=1.0, prior=(0.7, 0.3))
 
 
-def test_probabilities_of_classes_hold_what_they_say():
+def test_class_probabilities_are_calibrated():
     probability, label = CLASSES.draw(CLASSES.prior, 40_000, np.random.default_rng(0))
     assert probability.sum(axis=1) == pytest.approx(1)
     for low in (0.0, 0.2, 0.5, 0.8):
@@ -57,73 +59,75 @@ def test_probabilities_of_classes_hold_what_they_say():
         assert label[band].mean() == pytest.approx(probability[band, 1].mean(), abs=0.03)
 
 
-def test_true_weights_are_ratios_of_shares():
+def test_true_weights_are_ratios_of_priors():
     assert CLASSES.weights((0.35, 0.65)).weights == pytest.approx([0.5, 0.65 / 0.3])
     assert CLASSES.towards((0.5, 0.5), 0.5) == pytest.approx((0.6, 0.4))
 
 
-def test_the_truth_of_bins_is_what_many_rows_show():
+def test_true_rates_of_bins_equal_those_of_many_rows():
     lowest = np.array([0.0, 0.1, 0.4, 0.7])
     classes = recalibration.CLASSES
     for shares in (classes.prior, recalibration.TARGET):
         probability, label = classes.draw(shares, 200_000, np.random.default_rng(1))
-        place = np.searchsorted(lowest, probability[:, 1], side="right") - 1
-        count = np.bincount(place)
+        bins = np.searchsorted(lowest, probability[:, 1], side="right") - 1
+        count = np.bincount(bins)
         rate, mass = recalibration.truth(lowest, shares)
         assert mass == pytest.approx(count / len(label), abs=0.005)
-        assert rate == pytest.approx(np.bincount(place, label) / count, abs=0.01)
+        assert rate == pytest.approx(np.bincount(bins, label) / count, abs=0.01)
 
 
-def test_the_bound_of_theorem_4_is_what_the_paper_prints():
-    """w = (1.6, 0.4): 2 * 4 * source + 2 * error / 0.4."""
-    off = np.array([0.0, 0.1])
-    assert recalibration.theorem_4(off, np.array([1.6, 0.4])) == pytest.approx([0, 0.8])
-    assert recalibration.theorem_4(off, np.array([1.5, 0.4])) == pytest.approx([0.5, 1.3])
+def test_the_bound_of_theorem_4_is_that_of_the_paper():
+    """For w = (1.6, 0.4) the bound is 2 * 4 * source + 2 * error / 0.4."""
+    errors = np.array([0.0, 0.1])
+    assert recalibration.theorem_4(errors, np.array([1.6, 0.4])) == pytest.approx([0, 0.8])
+    assert recalibration.theorem_4(errors, np.array([1.5, 0.4])) == pytest.approx([0.5, 1.3])
 
 
 def _coverages(level):
-    """Two repetitions about a level for each method, at one size without shift and one with it."""
+    """Make two coverages around a level for each method, without and with shift."""
     points = [(100, 0.0), (100, 1.0)]
     pairs = [(level - 0.01, 1.5), (level + 0.01, 1.5)]
     return points, {(point, name): pairs for point in points for name in shift.METHODS}
 
 
-def test_what_the_shift_paper_says_is_told_as_it_is_found():
-    points, found = _coverages(0.9)
-    claims = shift._claims(found, points)
+def test_claims_of_the_shift_paper_follow_from_the_coverages():
+    points, coverages = _coverages(0.9)
+    claims = shift._claims(coverages, points)
     assert not claims["uncorrected sets miss the guarantee under every shift"]
     assert claims["true weights meet it (Theorem 2)"]
-    points, found = _coverages(0.8)
-    claims = shift._claims(found, points)
+    points, coverages = _coverages(0.8)
+    claims = shift._claims(coverages, points)
     assert claims["uncorrected sets miss the guarantee under every shift"]
     assert not claims["true weights meet it (Theorem 2)"]
-    assert shift._by_part(found, points, points, 2).verdict.startswith("partly reproduced")
+    assert shift._by_part(coverages, points, points, 2).verdict.startswith("partly reproduced")
 
 
-def test_a_trend_that_is_not_seen_is_said():
-    found = {
+def test_a_missing_trend_is_reported():
+    recalls = {
         (name, tau): [value]
         for name, values in {"st": (60, 50), "ew-dpmt": (55, 40), "vw-dpmt": (61, 52)}.items()
         for tau, value in zip((1, 3), values, strict=True)
     }
-    sheet = undersampling._sheet(found, (1, 3), 1, 100)
+    sheet = undersampling._sheet(recalls, (1, 3), 1, 100)
     assert "recall first rises with tau: no" in sheet.verdict
     assert "the gain grows with tau: yes" in sheet.verdict
     assert sheet.rows == [["1", "60.00", "55.00", "61.00"], ["3", "50.00", "40.00", "52.00"]]
-    found["ew-dpmt", 3] = []
-    assert undersampling._sheet(found, (1, 3), 1, 100).rows[1][2] == "none"
+    recalls["ew-dpmt", 3] = []
+    assert undersampling._sheet(recalls, (1, 3), 1, 100).rows[1][2] == "none"
 
 
-def test_the_theorem_is_read_between_the_scores_of_its_curve():
+def test_the_curve_of_the_theorem_is_interpolated():
     curve = {"score": [0.1, 0.3], "expected_positivity": [0.05, 0.25]}
     assert bias._expected(curve, 0.2) == pytest.approx(0.15)
 
 
-def test_dots_of_the_picture_pool_the_rows_of_a_band():
-    def of(score, count, positives):
+def test_points_of_the_picture_pool_the_rows_of_a_band():
+    def bin_of(score, count, positives):
         return {"mean_score": score, "count": count, "positives": positives}
 
-    few = of(0.9, bias.LEAST_SHOWN - 1, 3)
-    scores, rates = bias._points([of(0.501, 1_000, 100), of(0.521, 3_000, 900), of(0.0, 0, 0), few])
+    few = bin_of(0.9, bias.LEAST_SHOWN - 1, 3)
+    scores, rates = bias._points(
+        [bin_of(0.501, 1_000, 100), bin_of(0.521, 3_000, 900), bin_of(0.0, 0, 0), few]
+    )
     assert scores == pytest.approx([0.516])
     assert rates == pytest.approx([0.25])

@@ -1,4 +1,4 @@
-"""Studies on trained models: data and models are seeded, and the words follow from the numbers."""
+"""Tests of studies on trained models: data and models are seeded, and texts follow from numbers."""
 
 from statistics import NormalDist
 
@@ -15,14 +15,14 @@ DATA = (PATTERNS, CLUSTERS, heterogeneous.SPHERE, heterogeneous.DIGITS, heteroge
 
 
 @pytest.fixture(scope="module")
-def few():
+def few_rows():
     draws = np.random.default_rng(0)
     features = draws.normal(size=(200, 3)) * [1, 10, 0]
     return Rows(features=features, labels=(features[:, 0] + draws.normal(size=200) > 0).astype(np.int64))
 
 
 @pytest.mark.parametrize("data", DATA, ids=lambda data: data.name)
-def test_data_are_seeded_and_enough_for_their_split(data):
+def test_data_are_seeded_and_large_enough_for_their_split(data):
     first, again, other = data.draw(1), data.draw(1), data.draw(2)
     assert np.array_equal(first.features, again.features)
     assert np.array_equal(first.labels, again.labels)
@@ -31,92 +31,92 @@ def test_data_are_seeded_and_enough_for_their_split(data):
     assert sum(data.split) <= len(first.labels) == len(first.features)
 
 
-def test_log_odds_of_a_network_are_those_of_its_probabilities(few, monkeypatch):
+def test_log_odds_of_a_network_match_its_probabilities(few_rows, monkeypatch):
     from sklearn.neural_network import MLPClassifier
 
     fitted = []
     fit = MLPClassifier.fit
 
-    def kept(model, features, labels):
+    def record_fit(model, features, labels):
         fitted.append((fit(model, features, labels), features))
         return model
 
     monkeypatch.setattr(learned, "EPOCHS", 3)
-    monkeypatch.setattr(MLPClassifier, "fit", kept)
-    log_odds = learned.network(few, width=1, regularised=False, seed=0)(few.features)
+    monkeypatch.setattr(MLPClassifier, "fit", record_fit)
+    log_odds = learned.network(few_rows, width=1, regularised=False, seed=0)(few_rows.features)
     model, features = fitted[0]
     assert np.allclose(1 / (1 + np.exp(-log_odds)), model.predict_proba(features)[:, 1], atol=1e-12)
 
 
-def test_models_are_seeded(few, monkeypatch):
+def test_models_are_seeded(few_rows, monkeypatch):
     monkeypatch.setattr(learned, "EPOCHS", 3)
-    for train in (lambda: learned.boosted(few, 3), lambda: learned.network(few, 1, True, 3)):
-        assert np.array_equal(train()(few.features), train()(few.features))
+    for train in (lambda: learned.boosted(few_rows, 3), lambda: learned.network(few_rows, 1, True, 3)):
+        assert np.array_equal(train()(few_rows.features), train()(few_rows.features))
 
 
-def test_the_five_classifiers_give_probabilities(few):
-    train, new = learned.halves(few, 0.7, seed=0)
+def test_the_five_classifiers_give_probabilities(few_rows):
+    train, new = learned.halves(few_rows, 0.7, seed=0)
     assert (len(train.labels), len(new.labels)) == (140, 60)
-    found = learned.probabilities(train, new.features, seed=0)
-    assert list(found) == read()["trained"]["classifiers"]
-    for scores in found.values():
+    scores_by_classifier = learned.probabilities(train, new.features, seed=0)
+    assert list(scores_by_classifier) == read()["trained"]["classifiers"]
+    for scores in scores_by_classifier.values():
         assert scores.min() >= 0
         assert scores.max() <= 1
 
 
-def test_the_formula_of_the_example_has_its_best_weight_where_log_odds_say():
+def test_the_example_has_its_best_weight_at_the_log_odds():
     assert example.expected_auc(0) == pytest.approx(NormalDist().cdf(2**-0.5))
     best = example.expected_auc(example.BEST)
     assert best > max(example.expected_auc(example.BEST + step) for step in (-0.2, 0.2))
-    theirs = read()["heterogeneous"]["example"]
-    assert round(example.expected_auc(theirs["learned"]), 2) == theirs["auc_learned"]
-    assert round(example.expected_auc(theirs["better"]), 2) == theirs["auc_better"]
+    published = read()["heterogeneous"]["example"]
+    assert round(example.expected_auc(published["learned"]), 2) == published["auc_learned"]
+    assert round(example.expected_auc(published["better"]), 2) == published["auc_better"]
 
 
-def test_scores_of_the_example_have_the_laws_of_the_paper():
-    new, training = (example._drawn(200_000, law) for law in (False, True))
-    for drawn in (new, training):
+def test_scores_of_the_example_follow_the_paper():
+    test_scores, training = (example._draw(200_000, law) for law in (False, True))
+    for drawn in (test_scores, training):
         assert np.mean(drawn["feature"] == drawn["label"]) == pytest.approx(0.75, abs=0.005)
-    centred = np.where(new["label"] == 1, new["score"] - 1, -1 - new["score"])
+    centred = np.where(test_scores["label"] == 1, test_scores["score"] - 1, -1 - test_scores["score"])
     assert centred.std() == pytest.approx(2, abs=0.02)
-    inside = np.where(training["label"] == 1, training["score"] - 1, -1 - training["score"])
-    assert np.mean(inside < 0) == pytest.approx(1 / 3, abs=0.005)
-    assert np.sqrt(np.mean(inside[inside < 0] ** 2)) == pytest.approx(1, abs=0.01)
-    assert np.sqrt(np.mean(inside[inside > 0] ** 2)) == pytest.approx(2, abs=0.02)
+    centred_training = np.where(training["label"] == 1, training["score"] - 1, -1 - training["score"])
+    assert np.mean(centred_training < 0) == pytest.approx(1 / 3, abs=0.005)
+    assert np.sqrt(np.mean(centred_training[centred_training < 0] ** 2)) == pytest.approx(1, abs=0.01)
+    assert np.sqrt(np.mean(centred_training[centred_training > 0] ** 2)) == pytest.approx(2, abs=0.02)
 
 
-def made(before, after, low, high):
+def run_of(before, after, low, high):
     losses = {"loss_before": 0.7, "loss_after": 0.6, "error_before": abs(after - 0.8), "one_map": 0.65}
     return Run(before=before, after=after, low=low, high=high, **losses)
 
 
-def test_lifts_and_what_the_intervals_say():
-    runs = [made(0.8, 0.84, 0.03, 0.05), made(0.8, 0.808, -0.01, 0.02), made(0.8, 0.792, -0.01, -0.002)]
+def test_lifts_are_summarised_with_their_intervals():
+    runs = [run_of(0.8, 0.84, 0.03, 0.05), run_of(0.8, 0.808, -0.01, 0.02), run_of(0.8, 0.792, -0.01, -0.002)]
     assert heterogeneous.mean_lift(runs) == "+1.67 ± 1.76 %"
     assert heterogeneous.mean_lift(runs[:1]) == "+5.00 %"
-    assert heterogeneous.vouched(runs) == (1, 1)
-    assert heterogeneous.vouched([made(0.8, 0.9, None, None)]) == (0, 0)
+    assert heterogeneous.significant_intervals(runs) == (1, 1)
+    assert heterogeneous.significant_intervals([run_of(0.8, 0.9, None, None)]) == (0, 0)
 
 
-def test_trends_are_counted_in_their_tables_and_ours():
+def test_trends_are_counted_in_the_papers_tables_and_in_ours():
     lifts = {
         "S": {"reg": 0.81, "unreg": 0.82},
         "M": {"reg": 0.82, "unreg": 0.81},
         "L": {"reg": 0.83, "unreg": 0.8},
     }
-    found = {
-        (each.name, heterogeneous.NETWORKS[size, end].name, "tree"): [made(0.8, after, 0.001, 0.02)] * 2
-        for each in (PATTERNS, CLUSTERS)
+    runs = {
+        (data.name, heterogeneous.NETWORKS[size, end].name, "tree"): [run_of(0.8, after, 0.001, 0.02)] * 2
+        for data in (PATTERNS, CLUSTERS)
         for size, line in lifts.items()
         for end, after in line.items()
     }
-    sheet = heterogeneous._tables(found, [PATTERNS, CLUSTERS], ["S", "M", "L"])
+    sheet = heterogeneous._tables(runs, [PATTERNS, CLUSTERS], ["S", "M", "L"])
     assert "in 7 of the 10 lines of its Table 1, and in 2 of our 4" in sheet.text[-1]
     assert "They do in 12 of the 15 pairs of its Table 3, and in 2 of our 6" in sheet.text[-1]
     assert "in 4 of 6 settings without regularisation, 6 of 6 with it" in sheet.verdict
     assert len(sheet.rows) == 7
     assert {len(row) for row in sheet.rows} == {len(sheet.header)}
-    judged = heterogeneous._judged(found, [PATTERNS, CLUSTERS])
+    judged = heterogeneous._run_by_run(runs, [PATTERNS, CLUSTERS])
     assert (
         "without regularisation a lift in 8 of 12 runs, the interval above 0 in 12, below in 0"
         in judged.verdict
@@ -125,22 +125,22 @@ def test_trends_are_counted_in_their_tables_and_ours():
 
 
 def test_a_lift_is_clear_above_two_standard_errors():
-    assert heterogeneous.is_clear([made(0.8, after, None, None) for after in (0.82, 0.83, 0.84)])
-    assert not heterogeneous.is_clear([made(0.8, after, None, None) for after in (0.79, 0.83, 0.84)])
-    assert not heterogeneous.is_clear([made(0.8, 0.9, None, None)])
+    assert heterogeneous.is_clear([run_of(0.8, after, None, None) for after in (0.82, 0.83, 0.84)])
+    assert not heterogeneous.is_clear([run_of(0.8, after, None, None) for after in (0.79, 0.83, 0.84)])
+    assert not heterogeneous.is_clear([run_of(0.8, 0.9, None, None)])
 
 
-def test_order_of_pairs_and_of_values():
-    assert uci.apart_pairs([1, 2, 3], [1, 3, 2]) == 1
-    assert uci.apart_pairs([1, 2, 3], [3, 2, 1]) == 3
-    assert uci.apart_pairs([1, 1], [1, 2]) == 0
+def test_discordant_pairs_and_monotone_values():
+    assert uci.discordant_pairs([1, 2, 3], [1, 3, 2]) == 1
+    assert uci.discordant_pairs([1, 2, 3], [3, 2, 1]) == 3
+    assert uci.discordant_pairs([1, 1], [1, 2]) == 0
     assert uci.rising([1, 1, 2])
     assert not uci.rising([2, 1])
     assert heterogeneous.rises([1, 2])
     assert not heterogeneous.rises([1, 1])
 
 
-def test_printed_lifts_follow_from_printed_aucs_but_one():
+def test_published_lifts_follow_from_published_aucs_except_one():
     published = read()["heterogeneous"]
     slips = [
         (table, name, published["data"][place])
@@ -152,7 +152,7 @@ def test_printed_lifts_follow_from_printed_aucs_but_one():
     assert slips == [("table3", "M_reg", "Diabetes")]
 
 
-def test_printed_errors_of_classifiers_are_whole():
+def test_published_errors_of_classifiers_are_complete():
     trained = read()["trained"]
     assert len(trained["sets"]) == 10
     for table in trained["sets"].values():

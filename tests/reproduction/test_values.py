@@ -1,4 +1,4 @@
-"""What the papers print is well formed, and every table has a study or a reason."""
+"""Tests of the published values: they are well formed, and every table has a study or a reason."""
 
 from collections import Counter
 
@@ -9,7 +9,7 @@ from reproduction.values import read, tables_of
 SETTINGS = {"train", "test", "rows", "noise", "n_min", "n_max", "n_bins", "alpha", "test_of"}
 
 
-def test_every_table_belongs_to_a_study_and_has_a_value_a_column():
+def test_every_table_belongs_to_a_study_and_has_a_value_per_column():
     studies = {study.name for study in STUDIES}
     tables = read()["table"]
     assert max(Counter(table["key"] for table in tables).values()) == 1
@@ -28,7 +28,7 @@ def test_every_table_belongs_to_a_study_and_has_a_value_a_column():
             assert len(set(labels)) == len(labels)
 
 
-def test_values_are_shares_and_percents():
+def test_values_are_shares_or_per_cent():
     for table in read()["table"]:
         for row in table["rows"]:
             for column, value in zip(table["columns"], row["theirs"], strict=True):
@@ -36,27 +36,27 @@ def test_values_are_shares_and_percents():
 
 
 def test_the_same_setting_has_the_same_value_in_every_table():
-    """Tables 2, 9, 10, 12 and 13 share rows; a slip of the pen would show."""
-    found = {}
+    """Tables 2, 9, 10, 12 and 13 share rows, which shows errors of transcription."""
+    values = {}
     for table in read()["table"]:
         for row in table["rows"]:
-            plain = {"n_bins": 10, "alpha": 0.05, "rows": 6000, "noise": 0.0, "test_of": "binomial"}
-            given = {name: row[name] for name in SETTINGS if name in row}
-            given["alpha"] = float(given.get("alpha", 0.05))
-            key = tuple(sorted((plain | given).items()))
+            defaults = {"n_bins": 10, "alpha": 0.05, "rows": 6000, "noise": 0.0, "test_of": "binomial"}
+            settings = {name: row[name] for name in SETTINGS if name in row}
+            settings["alpha"] = float(settings.get("alpha", 0.05))
+            key = tuple(sorted((defaults | settings).items()))
             for column, value in zip(table["columns"], row["theirs"], strict=True):
-                before = found.setdefault((key, column), value)
+                before = values.setdefault((key, column), value)
                 assert abs(before - value) < 0.006, (table["name"], row["label"], column)
 
 
-def test_what_is_not_made_again_has_a_reason():
-    for each in read()["listed"]:
-        assert set(each) == {"paper", "what", "status", "reason"}
-        assert each["status"] in {"out of reach", "not yet run", "nothing to reproduce"}
-        assert each["reason"]
+def test_every_result_that_is_not_reproduced_has_a_reason():
+    for item in read()["listed"]:
+        assert set(item) == {"paper", "what", "status", "reason"}
+        assert item["status"] in {"out of reach", "not yet run", "nothing to reproduce"}
+        assert item["reason"]
 
 
-def test_times_and_recalls_of_the_boundary_paper_are_whole():
+def test_times_and_recalls_of_the_boundary_paper_are_complete():
     boundary = read()["boundary"]
     assert len(boundary["table4"]["rows"]) == 9
     for values in boundary["table2"]["theirs"].values():

@@ -1,7 +1,7 @@
-"""Artifacts that earlier versions wrote still load, apply and evaluate, with the results of their day.
+"""Tests that rule files of earlier versions still load, apply and evaluate, with the results of then.
 
-The folders are named after the version that wrote them. ``python -m tests.saved.test_saved_artifacts
-VERSION`` pins what the program at hand makes of a new folder; an old one is never pinned again.
+Each folder has the name of the version that wrote it. ``python -m tests.saved.test_saved_artifacts
+VERSION`` writes the expected results of a new folder with the current version; never do so again later.
 """
 
 import io
@@ -25,13 +25,13 @@ PINNED = {
 
 
 def rows_of(artifact):
-    """The rows an artifact is tried on: one score, or a probability of each class."""
+    """Choose the rows for a rule: one score, or a probability per class."""
     by_class = any(role.startswith("proba.") for role in artifact["source"]["columns"])
     return HERE / ("class_rows.csv" if by_class else "rows.csv")
 
 
 def report(*arguments):
-    """The JSON report of a command line that must end well."""
+    """Run a command line that must succeed, and return its JSON report."""
     out = io.StringIO()
     with redirect_stdout(out):
         code = run([*map(str, arguments), "--json", "--no-config"])
@@ -39,11 +39,11 @@ def report(*arguments):
     return json.loads(out.getvalue())
 
 
-def added_columns(path, rows, place):
-    """What ``apply`` adds to the rows, as text; sets in one column."""
-    assert run(["apply", str(path), str(rows), "-q", "--no-config", "-o", str(place)]) == 0
+def added_columns(path, rows, output):
+    """Return the columns that ``apply`` adds, as text, with prediction sets in one column."""
+    assert run(["apply", str(path), str(rows), "-q", "--no-config", "-o", str(output)]) == 0
     old = pl.read_csv(rows, infer_schema=False).columns
-    frame = pl.read_csv(place, infer_schema=False).drop(old)
+    frame = pl.read_csv(output, infer_schema=False).drop(old)
     sets = [name for name in frame.columns if name.startswith("in_")]
     result = {name: frame[name].to_list() for name in frame.columns if name not in sets}
     if sets:
@@ -54,40 +54,44 @@ def added_columns(path, rows, place):
     return result
 
 
-def measured(path, artifact, rows, place):
-    """Point values of ``evaluate``, or what else reads such an artifact."""
+def evaluation(path, artifact, rows, output):
+    """Return the point values of ``evaluate``, or of the command that reads this kind of rule."""
     kind = artifact["kind"]
     if kind == "grid":
         return report("bin", rows, "--edges", path)["metrics"]["rows"]
     if kind == "shift":
         proba = ["--proba", "p_*"] if rows.name == "class_rows.csv" else []
-        report("conformal", rows, "--mode", "label-shift", "--shift", path, *proba, "-o", place)
-        return json.loads(place.read_text())["weights"]
+        report("conformal", rows, "--mode", "label-shift", "--shift", path, *proba, "-o", output)
+        return json.loads(output.read_text())["weights"]
     metrics = report("evaluate", path, rows)["metrics"]
-    return {name: plain(metrics[name]) for name in PINNED[kind]}
+    return {name: point_value(metrics[name]) for name in PINNED[kind]}
 
 
-def plain(metric):
-    """A metric without its interval."""
+def point_value(metric):
+    """Return a metric without its interval."""
     if not isinstance(metric, dict):
         return metric
-    return metric["value"] if "value" in metric else {name: plain(each) for name, each in metric.items()}
+    return (
+        metric["value"] if "value" in metric else {name: point_value(value) for name, value in metric.items()}
+    )
 
 
-def results(path, place):
-    """Everything that is pinned of one artifact."""
+def results(path, output):
+    """Return the expected results of one rule file."""
     artifact = json.loads(path.read_text())
     rows = rows_of(artifact)
-    added = None if artifact["kind"] == "shift" else added_columns(path, rows, place)
-    return {"apply": added, "measured": measured(path, artifact, rows, place)}
+    added = None if artifact["kind"] == "shift" else added_columns(path, rows, output)
+    return {"apply": added, "measured": evaluation(path, artifact, rows, output)}
 
 
-def same(actual, expected):
-    """Equal texts and counts; floating numbers to the last digits but two."""
+def nearly_equal(actual, expected):
+    """Compare texts and counts exactly, and floats to 12 digits."""
     if isinstance(expected, dict):
-        return set(actual) >= set(expected) and all(same(actual[name], expected[name]) for name in expected)
+        return set(actual) >= set(expected) and all(
+            nearly_equal(actual[name], expected[name]) for name in expected
+        )
     if isinstance(expected, list):
-        return len(actual) == len(expected) and all(map(same, actual, expected))
+        return len(actual) == len(expected) and all(map(nearly_equal, actual, expected))
     if isinstance(expected, float):
         return actual == pytest.approx(expected, rel=1e-12)
     if isinstance(expected, str) and "." in expected:
@@ -96,36 +100,42 @@ def same(actual, expected):
 
 
 @pytest.mark.parametrize("path", SAVED, ids=lambda path: f"{path.parent.name} {path.stem}")
-def test_a_saved_artifact_gives_its_results(path, tmp_path):
+def test_a_saved_rule_file_gives_its_results(path, tmp_path):
     expected = json.loads((path.parent / "expected.json").read_text())[path.stem]
     actual = results(path, tmp_path / "applied.csv")
-    assert same(actual["apply"], expected["apply"])
-    assert same(actual["measured"], expected["measured"])
+    assert nearly_equal(actual["apply"], expected["apply"])
+    assert nearly_equal(actual["measured"], expected["measured"])
 
 
 @pytest.mark.parametrize("path", SAVED, ids=lambda path: f"{path.parent.name} {path.stem}")
-def test_a_saved_artifact_can_be_shown(path, capsys):
+def test_a_saved_rule_file_can_be_shown(path, capsys):
     assert run(["show", str(path), "--no-config", "--verbose"]) == 0
     assert path.parent.name in capsys.readouterr().out or path.stem.startswith("grid")
 
 
 def test_every_kind_map_and_algorithm_of_the_first_version_is_saved():
     artifacts = [json.loads(path.read_text()) for path in HERE.glob("0.1.0/*_*.json")]
-    assert {each["kind"] for each in artifacts} == {"grid", "boundary", "calibrator", "conformal", "shift"}
-    maps = {each["calibration"]["map"] for each in artifacts if each["kind"] == "calibrator"}
+    assert {artifact["kind"] for artifact in artifacts} == {
+        "grid",
+        "boundary",
+        "calibrator",
+        "conformal",
+        "shift",
+    }
+    maps = {artifact["calibration"]["map"] for artifact in artifacts if artifact["kind"] == "calibrator"}
     assert maps == {
         "logistic", "beta", "isotonic", "histogram", "identity", "by-uncertainty", "trees", "groups"
     }  # fmt: skip
-    algorithms = {each["algorithm"] for each in artifacts if each["kind"] == "boundary"}
+    algorithms = {artifact["algorithm"] for artifact in artifacts if artifact["kind"] == "boundary"}
     assert algorithms == {"vw-dpmt", "ew-dpmt", "mist", "gmt", "hr", "st"}
 
 
 def pin(folder):
-    """Write the results of the program at hand beside the artifacts of its version."""
-    place = folder / "applied.csv"
-    found = {path.stem: results(path, place) for path in sorted(folder.glob("*_*.json"))}
-    place.unlink()
-    lines = (f"  {json.dumps(name)}: {json.dumps(each)}" for name, each in found.items())
+    """Write the results of the current version beside its rule files."""
+    output = folder / "applied.csv"
+    results_by_rule = {path.stem: results(path, output) for path in sorted(folder.glob("*_*.json"))}
+    output.unlink()
+    lines = (f"  {json.dumps(name)}: {json.dumps(result)}" for name, result in results_by_rule.items())
     (folder / "expected.json").write_text("{\n" + ",\n".join(lines) + "\n}\n")
 
 

@@ -1,4 +1,4 @@
-"""Populations whose truth is known, and what a boundary found on a hold-out of them comes to."""
+"""Populations with known rates, and the true metrics of boundaries fitted on samples of them."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -15,34 +15,38 @@ def sigmoid(x):
 
 @dataclass(frozen=True)
 class Law:
-    """Scores, uncertainties and the rate of positives at each; a bound on precision that can be reached."""
+    """A law of scores and uncertainties with its positive rate, and a feasible precision bound."""
 
     rows: Callable
     rate: Callable
     bound: str
 
     def sample(self, size, seed):
-        """Scores, uncertainties and labels."""
+        """Draw scores, uncertainties and labels."""
         random = np.random.default_rng([7, seed])
         score, uncertainty = self.rows(random, size)
         return score, uncertainty, random.random(size) < self.rate(score, uncertainty)
 
     @cached_property
     def population(self):
-        """Scores, uncertainties and rates of many rows."""
+        """Draw scores, uncertainties and positive rates of many rows."""
         score, uncertainty = self.rows(np.random.default_rng(99), 300_000)
         return score, uncertainty, self.rate(score, uncertainty)
 
     def truth(self, model):
-        """Precision and recall of a boundary, and its recall less the score's at as many alerts."""
+        """Return precision, recall, and the gain in recall over the score alone at as many alerts."""
         score, uncertainty, rate = self.population
-        chosen = model.decide(score, uncertainty)
-        alone = rate[np.argsort(-score, kind="stable")][: int(chosen.sum())].sum()
-        hits = rate[chosen].sum()
-        return float(rate[chosen].mean()), float(hits / rate.sum()), float((hits - alone) / rate.sum())
+        flagged = model.decide(score, uncertainty)
+        score_only_hits = rate[np.argsort(-score, kind="stable")][: int(flagged.sum())].sum()
+        hits = rate[flagged].sum()
+        return (
+            float(rate[flagged].mean()),
+            float(hits / rate.sum()),
+            float((hits - score_only_hits) / rate.sum()),
+        )
 
 
-def squares(random, size):
+def uniform_square(random, size):
     return random.random(size), random.random(size)
 
 
@@ -50,7 +54,7 @@ def normal(random, size):
     return sigmoid(random.normal(size=size)), random.normal(size=size)
 
 
-def of_the_score(random, size):
+def wave_of_the_score(random, size):
     score = random.random(size)
     return score, np.sin(9 * score)
 
@@ -60,18 +64,18 @@ def tied(random, size):
 
 
 LAWS = {
-    "a step": Law(squares, lambda s, u: s**2 * (1 - 0.4 * (u > 0.5)), "0.7"),
-    "evidence": Law(squares, lambda s, u: s + (0.25 - s) * u, "0.6"),
+    "a step": Law(uniform_square, lambda s, u: s**2 * (1 - 0.4 * (u > 0.5)), "0.7"),
+    "evidence": Law(uniform_square, lambda s, u: s + (0.25 - s) * u, "0.6"),
     "rare, evidence": Law(normal, lambda s, u: sigmoid(-5.6 + 1.8 * np.log(s / (1 - s)) + u), "0.3"),
     "ties": Law(tied, lambda s, u: s**2 * (1 - 0.2 * u), "0.6"),
-    "useless noise": Law(squares, lambda s, u: s**1.5 + 0 * u, "0.7"),
-    "useless, of the score": Law(of_the_score, lambda s, u: s**1.5 + 0 * u, "0.7"),
+    "useless noise": Law(uniform_square, lambda s, u: s**1.5 + 0 * u, "0.7"),
+    "useless, of the score": Law(wave_of_the_score, lambda s, u: s**1.5 + 0 * u, "0.7"),
     "rare, useless": Law(normal, lambda s, u: sigmoid(-5.2 + 2 * np.log(s / (1 - s))) + 0 * u, "0.3"),
 }
 
 
-def measured(law, size, seed, **options):
-    """Of one hold-out: precision less bound, recall, gap to the score, what was expected; or None."""
+def measure_boundary(law, size, seed, **options):
+    """Fit a boundary on one calibration set, and return its true and expected metrics; None if infeasible."""
     score, uncertainty, label = law.sample(size, seed)
     try:
         model = uqcli.find_boundary(
@@ -80,7 +84,7 @@ def measured(law, size, seed, **options):
     except uqcli.InfeasibleError:
         return None
     precision, recall, gap = law.truth(model)
-    found = model.artifact.expected
+    expected = model.artifact.expected
     line = {
         "excess": precision - float(law.bound),
         "recall": recall,
@@ -88,10 +92,10 @@ def measured(law, size, seed, **options):
         "alerts": model.fit.selected,
         "apparent": model.fit.precision - precision,
     }
-    if found:
+    if expected:
         for name, value in (("precision", precision), ("recall", recall)):
-            told = getattr(found, name)
-            line[f"{name}_bias"] = told.value - value
-            if told.low is not None:
-                line[f"{name}_covered"] = told.low <= value <= told.high
+            estimate = getattr(expected, name)
+            line[f"{name}_bias"] = estimate.value - value
+            if estimate.low is not None:
+                line[f"{name}_covered"] = estimate.low <= value <= estimate.high
     return line

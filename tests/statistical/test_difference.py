@@ -1,4 +1,4 @@
-"""Intervals of paired differences hold their level at few rows and near the edges, effect or none."""
+"""Simulations of intervals of paired differences: they cover at few rows, near 0 and 1, with any effect."""
 
 import os
 
@@ -14,7 +14,7 @@ from uqcli.methods.evaluate.paired import PairedCounts
 
 REPETITIONS = int(os.environ.get("STATISTICAL_REPETITIONS", "200"))
 
-# of positives, and of other rows: shares that only the first, both, and only the second boundary select
+# among positives and among negatives: shares that only the first, both, or only the second rule flags
 SETTINGS = {
     "identical": ((0, 0.7, 0), (0, 0.1, 0)),
     "nearly identical": ((0.01, 0.8, 0.01), (0.01, 0.1, 0.01)),
@@ -31,8 +31,11 @@ SETTINGS = {
 
 
 def truth(law, positives):
-    lost, kept, gained = ((positives * one, (1 - positives) * other) for one, other in zip(*law, strict=True))
-    first, second = (np.add(kept, alone) for alone in (lost, gained))
+    lost, kept, gained = (
+        (positives * positive_share, (1 - positives) * negative_share)
+        for positive_share, negative_share in zip(*law, strict=True)
+    )
+    first, second = (np.add(kept, only_one) for only_one in (lost, gained))
     return {
         "recall": law[0][2] - law[0][0],
         "precision": second[0] / second.sum() - first[0] / first.sum(),
@@ -42,25 +45,27 @@ def truth(law, positives):
 
 @pytest.mark.parametrize("setting", SETTINGS)
 @pytest.mark.parametrize("rows", [20, 50, 200])
-def test_intervals_of_differences(setting, rows):
+def test_intervals_of_differences_cover(setting, rows):
     law, positives = SETTINGS[setting], 0.4
     expected = truth(law, positives)
-    shares = [positives * each for each in law[0]] + [(1 - positives) * each for each in law[1]]
+    shares = [positives * share for share in law[0]] + [(1 - positives) * share for share in law[1]]
     cells = [*shares, positives * (1 - sum(law[0])), (1 - positives) * (1 - sum(law[1]))]
-    held = dict.fromkeys(expected, 0)
+    covered = dict.fromkeys(expected, 0)
     for run in range(REPETITIONS):
         drawn = np.random.default_rng([rows, run]).multinomial(rows, cells).tolist()
-        lost, kept, gained = (Chosen(positives=drawn[at], negatives=drawn[3 + at]) for at in range(3))
+        lost, kept, gained = (
+            Chosen(positives=drawn[index], negatives=drawn[3 + index]) for index in range(3)
+        )
         pair = PairedSelections(lost=lost, kept=kept, gained=gained)
-        found = difference_of(pair, rows, sum(drawn[:3]) + drawn[6], 0.95)
+        difference = difference_of(pair, rows, sum(drawn[:3]) + drawn[6], 0.95)
         ends = {
-            "recall": (found.recall.low, found.recall.high),
-            "precision": (found.precision.low, found.precision.high),
-            "selected": (found.selected.low / rows, found.selected.high / rows),
+            "recall": (difference.recall.low, difference.recall.high),
+            "precision": (difference.precision.low, difference.precision.high),
+            "selected": (difference.selected.low / rows, difference.selected.high / rows),
         }
         for name, value in expected.items():
-            held[name] += ends[name][0] <= value + 1e-12 and value <= ends[name][1] + 1e-12
-    for name, count in held.items():
+            covered[name] += ends[name][0] <= value + 1e-12 and value <= ends[name][1] + 1e-12
+    for name, count in covered.items():
         below = stats.binomtest(count, REPETITIONS, 0.95, alternative="less").pvalue
         assert below > 0.001, (name, count / REPETITIONS)
 
@@ -82,21 +87,21 @@ MAPS = {  # a second map that differs from the first in some of the scores
 
 
 @pytest.mark.parametrize("setting", MAPS)
-def test_intervals_of_losses_of_two_calibrators(setting):
+def test_intervals_of_the_difference_of_two_calibrators_cover(setting):
     repetitions = max(100, REPETITIONS // 2)
     points, second = np.linspace(0.05, 0.95, 200_001), MAPS[setting]
-    first, other = losses(points, points), losses(second(points), points)
-    held, asked = dict.fromkeys(first, 0), 0
+    first_losses, second_losses = losses(points, points), losses(second(points), points)
+    covered, intervals = dict.fromkeys(first_losses, 0), 0
     for run in range(repetitions):
         random = np.random.default_rng([11, run])
         score = random.uniform(0.05, 0.95, 300)
         pairs = PairedCounts.of(score, second(score), random.random(300) < score, None)
-        found = resampled_losses(pairs, ResamplingPlan(replicates=60, seed=run))
-        asked += bool(found)
-        for name, estimate in found.items():
-            held[name] += estimate.low <= other[name] - first[name] <= estimate.high
+        estimates = resampled_losses(pairs, ResamplingPlan(replicates=60, seed=run))
+        intervals += bool(estimates)
+        for name, estimate in estimates.items():
+            covered[name] += estimate.low <= second_losses[name] - first_losses[name] <= estimate.high
     if setting in ("at the upper end", "in the middle", "everywhere"):
-        assert asked > 0.5 * repetitions
-    for name, count in held.items():
-        below = stats.binomtest(count, asked, 0.93, alternative="less").pvalue if asked else 1
-        assert below > 0.01, (name, count / asked)
+        assert intervals > 0.5 * repetitions
+    for name, count in covered.items():
+        below = stats.binomtest(count, intervals, 0.93, alternative="less").pvalue if intervals else 1
+        assert below > 0.01, (name, count / intervals)

@@ -1,4 +1,4 @@
-"""Every interval that is printed covers at about its level; seeded, at few rows, near the edges."""
+"""Simulations of every printed interval: it covers at about its level, at few rows and near 0 and 1."""
 
 import numpy as np
 import pytest
@@ -22,23 +22,23 @@ from uqcli.methods.shift.target import coverage_draws, percentiles, precision_in
 RUNS = 100
 
 
-def at_least(held, asked, nominal):
-    """Not surely below the nominal coverage less two points."""
-    return stats.binomtest(held, asked, nominal - 0.02, alternative="less").pvalue > 0.01
+def covers(covered, intervals_made, nominal):
+    """Return whether the coverage is not significantly below the nominal one less two points."""
+    return stats.binomtest(covered, intervals_made, nominal - 0.02, alternative="less").pvalue > 0.01
 
 
 def log_losses(p):
     return -(p * np.log(p) + (1 - p) * np.log1p(-p))
 
 
-LAWS = {  # scores that are true probabilities, and expected Brier score and log loss
+LAWS = {  # scores that are true probabilities
     "half": lambda random, rows: random.uniform(0.05, 0.95, rows),
     "rare": lambda random, rows: random.beta(2, 30, rows),
 }
 
 
 @pytest.mark.parametrize(("law", "rows"), [("half", 100), ("half", 400), ("rare", 1000)])
-def test_intervals_of_losses_and_of_the_calibration_line(law, rows):
+def test_intervals_of_losses_and_of_the_calibration_line_cover(law, rows):
     truth = LAWS[law](np.random.default_rng(0), 400_000)
     expected = {
         "brier": np.mean(truth * (1 - truth)),
@@ -46,22 +46,22 @@ def test_intervals_of_losses_and_of_the_calibration_line(law, rows):
         "intercept": 0.0,
         "slope": 1.0,
     }
-    held, asked = dict.fromkeys(expected, 0), dict.fromkeys(expected, 0)
+    covered, intervals_made = dict.fromkeys(expected, 0), dict.fromkeys(expected, 0)
     for run in range(RUNS):
         random = np.random.default_rng([1, run])
         score = LAWS[law](random, rows)
         counts = pool(score, random.random(rows) < score)
         plan = ResamplingPlan(replicates=60, seed=run)
-        for name, ends in intervals_of_scores(counts, plan, (0,)).items():
-            if ends is not None:
-                asked[name] += 1
-                held[name] += ends[0] <= expected[name] <= ends[1]
+        for name, interval in intervals_of_scores(counts, plan, (0,)).items():
+            if interval is not None:
+                intervals_made[name] += 1
+                covered[name] += interval[0] <= expected[name] <= interval[1]
     for name in expected:
-        assert asked[name] > 0.9 * RUNS
-        assert at_least(held[name], asked[name], 0.95), (name, held[name] / asked[name])
+        assert intervals_made[name] > 0.9 * RUNS
+        assert covers(covered[name], intervals_made[name], 0.95), (name, covered[name] / intervals_made[name])
 
 
-def test_p_values_of_perfect_probabilities_are_uniform_enough():
+def test_p_values_of_true_probabilities_have_their_level():
     small = dict.fromkeys(("ece", "ace", "mce", "tce", "mcb", "ecce"), 0)
     for run in range(RUNS):
         random = np.random.default_rng([2, run])
@@ -76,8 +76,8 @@ def test_p_values_of_perfect_probabilities_are_uniform_enough():
         assert stats.binomtest(count, RUNS, 0.1, alternative="greater").pvalue > 0.01, (name, count)
 
 
-def test_paired_intervals_of_a_calibrator_on_new_rows():
-    """A fixed map on new rows: AUC stays, losses fall by what an integral gives."""
+def test_paired_intervals_of_a_calibrator_cover_on_new_data():
+    """For a fixed map, integrals give the AUC and the differences of the losses."""
     random = np.random.default_rng(0)
     truth = random.uniform(0.05, 0.95, 1_000_000)
     before, after = truth**2, 0.9 * truth + 0.05
@@ -90,20 +90,20 @@ def test_paired_intervals_of_a_calibrator_on_new_rows():
     order = np.argsort(truth)
     below = np.cumsum(1 - truth[order]) - (1 - truth[order]) / 2
     auc = (truth[order] * below).sum() / (truth.sum() * (1 - truth).sum())
-    held = {"log_loss": 0, "brier": 0, "auc": 0}
+    covered = {"log_loss": 0, "brier": 0, "auc": 0}
     for run in range(RUNS):
         random = np.random.default_rng([3, run])
         score = random.uniform(0.05, 0.95, 300)
         pairs = PairedCounts.of(score**2, 0.9 * score + 0.05, random.random(300) < score, None)
-        found = compare(pairs, ResamplingPlan(replicates=60, seed=run))
+        comparison = compare(pairs, ResamplingPlan(replicates=60, seed=run))
         for name, value in expected.items():
-            held[name] += found.difference[name].low <= value <= found.difference[name].high
-        held["auc"] += found.before["auc"].low <= auc <= found.before["auc"].high
-    for name, count in held.items():
-        assert at_least(count, RUNS, 0.95), (name, count / RUNS)
+            covered[name] += comparison.difference[name].low <= value <= comparison.difference[name].high
+        covered["auc"] += comparison.before["auc"].low <= auc <= comparison.before["auc"].high
+    for name, count in covered.items():
+        assert covers(count, RUNS, 0.95), (name, count / RUNS)
 
 
-def test_calibration_of_true_probabilities_is_not_called_a_help():
+def test_calibration_of_true_probabilities_seldom_improves_significantly():
     helped = 0
     for run in range(RUNS):
         random = np.random.default_rng([4, run])
@@ -121,95 +121,98 @@ NAMES = ("0", "1", "2")
 
 
 def classes(random, rows, prior):
-    """Calibrated probabilities under the source's prior, and labels."""
+    """Draw probabilities that are calibrated under the source priors, and labels."""
     return drawn_rows(random, rows, prior, SOURCE, 1.6)
 
 
 @pytest.mark.parametrize(("kind", "runs", "rows"), [("hard", 250, 300), ("soft", 60, 300), ("em", 40, 300)])
-def test_intervals_of_class_weights_and_of_the_coverage_in_the_target(kind, runs, rows):
-    held, covered, asked = np.zeros(3), 0, 0
+def test_intervals_of_class_weights_and_of_coverage_on_target_data_cover(kind, runs, rows):
+    covered, coverage_hits, intervals_made = np.zeros(3), 0, 0
     truth, labels = classes(np.random.default_rng(9), 200_000, TARGET)
     coverage = (truth[np.arange(len(labels)), labels] >= 0.2).mean()
     for run in range(runs):
         random = np.random.default_rng([5, run])
         evidence = evidence_of(kind, classes(random, rows, SOURCE), classes(random, rows, TARGET)[0], NAMES)
-        found, drawn = evidence.estimate(), []
-        for each in range(79):
+        estimate, redrawn = evidence.estimate(), []
+        for replicate in range(79):
             try:
-                drawn.append(evidence.redrawn(generator(run, Purpose.BOOTSTRAP, each), found))
+                redrawn.append(evidence.redrawn(generator(run, Purpose.BOOTSTRAP, replicate), estimate))
             except InfeasibleError:
-                drawn.append(None)
-        weights = [None if each is None else each.weights for each in drawn]
+                redrawn.append(None)
+        weights = [None if weight_draw is None else weight_draw.weights for weight_draw in redrawn]
         intervals = intervals_of_weights(weights, 0.95)
         if intervals is None:
             continue
-        asked += 1
-        held += [
+        intervals_made += 1
+        covered += [
             low <= weight <= high for (low, high), weight in zip(intervals, TARGET / SOURCE, strict=True)
         ]
-        draws = np.array([each for each in weights if each is not None])
+        draws = np.array([weight_draw for weight_draw in weights if weight_draw is not None])
         probability, label = classes(random, rows, SOURCE)
-        inside = probability[np.arange(rows), label] >= 0.2
-        counts = np.bincount(label, minlength=3), np.bincount(label[inside], minlength=3)
-        ends = percentiles(coverage_draws(draws, *counts, generator(run, Purpose.TARGET)), 0.95)
-        covered += ends[0] <= coverage <= ends[1]
-    assert asked > 0.9 * runs
-    for count in held:
-        assert at_least(int(count), asked, 0.95), held / asked
-    assert at_least(covered, asked, 0.95), covered / asked
+        in_set = probability[np.arange(rows), label] >= 0.2
+        counts = np.bincount(label, minlength=3), np.bincount(label[in_set], minlength=3)
+        interval = percentiles(coverage_draws(draws, *counts, generator(run, Purpose.TARGET)), 0.95)
+        coverage_hits += interval[0] <= coverage <= interval[1]
+    assert intervals_made > 0.9 * runs
+    for count in covered:
+        assert covers(int(count), intervals_made, 0.95), covered / intervals_made
+    assert covers(coverage_hits, intervals_made, 0.95), coverage_hits / intervals_made
 
 
-def test_precision_in_a_target_of_two_classes():
-    """One row in ten is positive in the source, one in five in the target."""
-    source, target, held, runs = 0.1, 0.2, 0, 250
-    hit, false = 0.6, 0.05  # selected among positives, among negatives
+def test_intervals_of_precision_on_target_data_cover():
+    """The positive rate is 0.1 in the source and 0.2 in the target data."""
+    source, target, covered, runs = 0.1, 0.2, 0, 250
+    hit, false = 0.6, 0.05  # flagged among positives, among negatives
     precision = target * hit / (target * hit + (1 - target) * false)
     for run in range(runs):
         random = np.random.default_rng([6, run])
         positives = random.binomial(600, source)
-        called = random.binomial(600 - positives, false), random.binomial(positives, hit)
-        joint = np.array([[600 - positives - called[0], positives - called[1]], [called[0], called[1]]])
+        flagged = random.binomial(600 - positives, false), random.binomial(positives, hit)
+        joint = np.array([[600 - positives - flagged[0], positives - flagged[1]], [flagged[0], flagged[1]]])
         share = target * hit + (1 - target) * false
         predicted = random.binomial(600, share)
         evidence = PredictedClasses(
             joint=joint, target=np.array([600 - predicted, predicted]), classes=("0", "1")
         )
-        found = evidence.estimate()
+        estimate = evidence.estimate()
         draws = np.array(
-            [evidence.redrawn(generator(run, Purpose.BOOTSTRAP, each), found).weights for each in range(99)]
+            [
+                evidence.redrawn(generator(run, Purpose.BOOTSTRAP, replicate), estimate).weights
+                for replicate in range(99)
+            ]
         )
-        fresh = random.binomial(300, source)
-        counts = random.binomial(fresh, hit), random.binomial(300 - fresh, false)
+        new_positives = random.binomial(300, source)
+        counts = random.binomial(new_positives, hit), random.binomial(300 - new_positives, false)
         low, high = precision_interval(draws, *counts, 0.95, generator(run, Purpose.TARGET))
-        held += low <= precision <= high
-    assert at_least(held, runs, 0.95), held / runs
+        covered += low <= precision <= high
+    assert covers(covered, runs, 0.95), covered / runs
 
 
-def test_resampling_pooled_rows_has_the_law_of_drawing_rows():
+def test_resampled_counts_follow_the_law_of_resampled_rows():
     count = np.array([5, 1, 0, 14])
-    drawn = np.array([resample(count, np.random.default_rng(each)) for each in range(4000)])
+    drawn = np.array([resample(count, np.random.default_rng(seed)) for seed in range(4000)])
     assert (drawn.sum(axis=1) == 20).all()
     np.testing.assert_allclose(drawn.mean(axis=0), count, atol=0.15)
     shares = count / 20
     np.testing.assert_allclose(drawn.var(axis=0), 20 * shares * (1 - shares), rtol=0.1, atol=1e-12)
     counts = pool(np.array([0.2, 0.2, 0.7]), np.array([True, False, False]))
-    again = resample_counts(counts, np.random.default_rng(1))
-    assert again.rows == 3
-    assert (again.positives <= again.count).all()
+    resampled = resample_counts(counts, np.random.default_rng(1))
+    assert resampled.rows == 3
+    assert (resampled.positives <= resampled.count).all()
 
 
 @pytest.mark.parametrize(
     ("replicates", "tail"), [(38, None), (39, 0), (100, 1), (199, 4), (200, 4), (1000, 24)]
 )
-def test_order_statistics_hold_the_confidence(replicates, tail):
+def test_order_statistics_have_the_confidence(replicates, tail):
     assert tail_of(replicates, 0.95) == tail
     if tail is not None:
         assert (replicates - 1 - 2 * tail) / (replicates + 1) >= 0.95 - 1e-12
 
 
 @pytest.mark.parametrize(("shape", "rows"), [((1, 1, 1), 100), ((3, 1, 0.5, 0.5), 400)])
-def test_paired_intervals_of_class_probabilities(shape, rows):
-    def drawn(random, size):
+def test_paired_intervals_of_class_probabilities_cover(shape, rows):
+    def draw_probability(random, size):
         probability = np.clip(random.dirichlet(shape, size), 1e-4, 1)
         return probability / probability.sum(axis=1, keepdims=True)
 
@@ -217,27 +220,30 @@ def test_paired_intervals_of_class_probabilities(shape, rows):
         powers = probability**1.5
         return powers / powers.sum(axis=1, keepdims=True)
 
-    def losses(truth, said):
-        squares = (said**2).sum(axis=1) - 2 * (truth * said).sum(axis=1) + 1
-        return {"log_loss": -(truth * np.log(said)).sum(axis=1).mean(), "brier": squares.mean() / len(shape)}
+    def losses(truth, predicted):
+        squares = (predicted**2).sum(axis=1) - 2 * (truth * predicted).sum(axis=1) + 1
+        return {
+            "log_loss": -(truth * np.log(predicted)).sum(axis=1).mean(),
+            "brier": squares.mean() / len(shape),
+        }
 
-    truth = drawn(np.random.default_rng(0), 400_000)
+    truth = draw_probability(np.random.default_rng(0), 400_000)
     before, after = losses(truth, sharper(truth)), losses(truth, truth)
     difference = {name: after[name] - before[name] for name in after}
     expected = {"before": before, "after": after, "difference": difference}
-    held = {(side, name): 0 for side in expected for name in before}
-    asked = dict.fromkeys(held, 0)
+    covered = {(side, name): 0 for side in expected for name in before}
+    intervals_made = dict.fromkeys(covered, 0)
     for run in range(RUNS):
         random = np.random.default_rng([5, run])
-        probability = drawn(random, rows)
+        probability = draw_probability(random, rows)
         label = (random.random((rows, 1)) > probability.cumsum(axis=1)[:, :-1]).sum(axis=1)
         pairs = PairedClassCounts.of(sharper(probability), probability, label, None)
         compared = compare(pairs, ResamplingPlan(replicates=60, seed=run))
-        for side, name in held:
+        for side, name in covered:
             interval = getattr(compared, side)[name]
             if interval.low is not None:
-                asked[side, name] += 1
-                held[side, name] += interval.low <= expected[side][name] <= interval.high
-    for key, count in held.items():
-        assert asked[key] > 0.9 * RUNS
-        assert at_least(count, asked[key], 0.95), (key, count / asked[key])
+                intervals_made[side, name] += 1
+                covered[side, name] += interval.low <= expected[side][name] <= interval.high
+    for key, count in covered.items():
+        assert intervals_made[key] > 0.9 * RUNS
+        assert covers(count, intervals_made[key], 0.95), (key, count / intervals_made[key])

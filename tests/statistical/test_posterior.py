@@ -1,4 +1,4 @@
-"""The simulated posterior network against closed forms, Monte Carlo, and the paper's Figure 3."""
+"""Tests of the simulated posterior network, against closed forms, Monte Carlo and the paper's Figure 3."""
 
 import mpmath
 import numpy as np
@@ -16,25 +16,25 @@ def counts(n):
 @pytest.mark.parametrize("nu", [0.05, 1.0, 4.0])
 def test_without_undersampling_the_mean_has_a_closed_form(n, nu):
     model = PosteriorModel(tau=1.0, nu=nu)
-    evidence, seen = (column[:: max(n // 50, 1)] for column in counts(n))
+    evidence, positive_evidence = (column[:: max(n // 50, 1)] for column in counts(n))
     strength = nu * model.prior
-    expected = (seen / n + model.xi * strength / n) / (1 + strength / n)
-    np.testing.assert_allclose(expected_positivity(model, evidence, seen), expected, rtol=1e-10)
+    expected = (positive_evidence / n + model.xi * strength / n) / (1 + strength / n)
+    np.testing.assert_allclose(expected_positivity(model, evidence, positive_evidence), expected, rtol=1e-10)
 
 
 @pytest.mark.parametrize("n", [1, 7, 60, 500])
 @pytest.mark.parametrize("tau", [0.3, 3.0, 10.0])
-def test_with_undersampling_it_equals_the_hypergeometric_form(n, tau):
+def test_with_undersampling_the_mean_equals_the_hypergeometric_form(n, tau):
     model = PosteriorModel(tau=tau, xi=0.25, nu=2.0)
-    evidence, seen = (column[:: max(n // 12, 1)] for column in counts(n))
+    evidence, positive_evidence = (column[:: max(n // 12, 1)] for column in counts(n))
     strength = model.nu * model.prior
     expected = []
     with mpmath.workdps(60):
-        for k in seen.tolist():
+        for k in positive_evidence.tolist():
             a, b = strength * model.xi + k, strength * (1 - model.xi) + n - k
             ratio = mpmath.hyp2f1(n, a + 1, a + b + 1, 1 - tau) / mpmath.hyp2f1(n, a, a + b, 1 - tau)
             expected.append(float(a / (a + b) * ratio))
-    np.testing.assert_allclose(expected_positivity(model, evidence, seen), expected, rtol=1e-9)
+    np.testing.assert_allclose(expected_positivity(model, evidence, positive_evidence), expected, rtol=1e-9)
 
 
 def test_weak_priors_and_much_evidence_stay_finite():
@@ -50,7 +50,7 @@ def simulated(model, rows=200_000, seed=0):
     return draw(model, rows, random)
 
 
-def test_expected_positivity_is_the_mean_truth_by_monte_carlo():
+def test_the_expected_positive_rate_is_the_mean_true_rate():
     rows = simulated(PosteriorModel(tau=3.0, gammas=(0.25,)))
     for score in np.unique(rows.score):
         inside = rows.score == score
@@ -61,10 +61,10 @@ def test_expected_positivity_is_the_mean_truth_by_monte_carlo():
 
 
 @pytest.mark.parametrize("gamma", [0.02, 0.1, 0.5])
-def test_positivity_rises_with_the_score_at_fixed_gamma(gamma):
+def test_the_positive_rate_rises_with_the_score_at_fixed_gamma(gamma):
     model = PosteriorModel(tau=3.0, gammas=(gamma,))
-    evidence, seen = counts(model.evidence()[0])
-    assert (np.diff(expected_positivity(model, evidence, seen)) > 0).all()
+    evidence, positive_evidence = counts(model.evidence()[0])
+    assert (np.diff(expected_positivity(model, evidence, positive_evidence)) > 0).all()
     rows = simulated(model)
     groups = np.digitize(rows.score, np.quantile(rows.score, [0.25, 0.5, 0.75]))
     rates = [rows.label[groups == group].mean() for group in np.unique(groups)]
@@ -75,9 +75,9 @@ def test_overestimation_grows_with_tau():
     overestimation = []
     for tau in (1.0, 2.0, 3.0, 5.0, 10.0):
         model = PosteriorModel(tau=tau, gammas=(0.1,))
-        evidence, seen = counts(model.evidence()[0])
-        score = (model.prior * model.omega + seen) / (model.prior + evidence)
-        overestimation.append(score - expected_positivity(model, evidence, seen))
+        evidence, positive_evidence = counts(model.evidence()[0])
+        score = (model.prior * model.omega + positive_evidence) / (model.prior + evidence)
+        overestimation.append(score - expected_positivity(model, evidence, positive_evidence))
         rows = simulated(model, rows=50_000)
         top = rows.score > 0.7
         excess = rows.score[top] - rows.label[top]
@@ -85,7 +85,7 @@ def test_overestimation_grows_with_tau():
     assert (np.diff(np.array(overestimation), axis=0) > 0).all()
 
 
-def test_uncertainty_levels_separate_at_high_scores():
+def test_positive_rates_differ_by_uncertainty_at_high_scores():
     model = PosteriorModel(tau=3.0, xi=0.25, gammas=(0.01, 0.25))
     rows = simulated(model)
     certain = rows.evidence == rows.evidence.max()
@@ -96,7 +96,7 @@ def test_uncertainty_levels_separate_at_high_scores():
     assert gaps[1] > gaps[0] + 0.02
 
 
-def test_draws_do_not_depend_on_how_many_rows_follow():
+def test_draws_do_not_depend_on_the_number_of_rows_after_them():
     def first(rows):
         return [random.random(3).tolist() for _, random in blocks(rows, 7, Purpose.SIMULATE)]
 

@@ -1,4 +1,4 @@
-"""Class weights: intervals hold the true weights and shares at about their level, from few rows, too."""
+"""Simulations of intervals of class weights and priors: they cover at about their level, even at few rows."""
 
 import os
 
@@ -25,8 +25,8 @@ def write(random, rows, prior, path):
 
 
 @pytest.mark.parametrize(("estimator", "runs"), [(ShiftEstimator.BBSE, 60), (ShiftEstimator.EM, 15)])
-def test_intervals_hold_the_true_weights(tmp_path, estimator, runs):
-    held, asked = 0, 0
+def test_intervals_cover_the_true_weights(tmp_path, estimator, runs):
+    covered, intervals = 0, 0
     for number in range(runs):
         random = np.random.default_rng(number)
         write(random, 500, SOURCE, tmp_path / "source.parquet")
@@ -42,13 +42,13 @@ def test_intervals_hold_the_true_weights(tmp_path, estimator, runs):
             )
         )
         pairs = zip(outcome.artifact.interval, TARGET / SOURCE, strict=True)
-        held += sum(low <= truth <= high for (low, high), truth in pairs)
-        asked += 3
-    assert stats.binomtest(held, asked, 0.9).pvalue > 1e-3, held / asked
+        covered += sum(low <= truth <= high for (low, high), truth in pairs)
+        intervals += 3
+    assert stats.binomtest(covered, intervals, 0.9).pvalue > 1e-3, covered / intervals
 
 
 RUNS = int(os.environ.get("STATISTICAL_REPETITIONS", "200"))
-FEW = {  # shares in source and target, how far classes are apart, labelled and unlabelled rows
+FEW = {  # priors in source and target data, distance of the classes, labelled and unlabelled rows
     "one positive expected among the unlabelled": ([0.9, 0.1], [0.98, 0.02], 2, 2000, 50),
     "few rows, no false positive expected": ([0.5, 0.5], [0.99, 0.01], 4, 30, 1000),
     "three labelled positives": ([0.9, 0.1], [0.7, 0.3], 2, 30, 1000),
@@ -57,11 +57,11 @@ FEW = {  # shares in source and target, how far classes are apart, labelled and 
 }
 
 
-def drawn_rows(random, rows, prior, source, apart):
-    """Calibrated probabilities under the source's prior, and labels."""
+def drawn_rows(random, rows, prior, source, distance):
+    """Draw probabilities that are calibrated under the source priors, and labels."""
     label = random.choice(len(prior), rows, p=prior)
-    x = random.normal(apart * label, 1.0)
-    joint = np.stack([q * stats.norm.pdf(x, apart * k, 1.0) for k, q in enumerate(source)], axis=1)
+    x = random.normal(distance * label, 1.0)
+    joint = np.stack([q * stats.norm.pdf(x, distance * k, 1.0) for k, q in enumerate(source)], axis=1)
     return joint / joint.sum(axis=1, keepdims=True), label
 
 
@@ -83,28 +83,33 @@ def evidence_of(kind, rows, unlabelled, classes):
 
 @pytest.mark.parametrize("kind", ["hard", "soft", "em"])
 @pytest.mark.parametrize("case", FEW)
-def test_intervals_from_few_rows_hold_weights_and_shares(kind, case):
-    source, target, apart, labelled, unlabelled = FEW[case]
+def test_intervals_from_few_rows_cover_weights_and_priors(kind, case):
+    source, target, distance, labelled, unlabelled = FEW[case]
     runs = RUNS if kind == "hard" else max(20, RUNS // 8)
-    held, asked, classes = np.zeros((2, len(source))), 0, tuple(map(str, range(len(source))))
+    covered, intervals, classes = np.zeros((2, len(source))), 0, tuple(map(str, range(len(source))))
     truth = np.array(target) / source, np.array(target)
     for number in range(runs):
         random = np.random.default_rng([8, number])
-        rows = drawn_rows(random, labelled, source, source, apart)
+        rows = drawn_rows(random, labelled, source, source, distance)
         if len(set(rows[1])) < len(source):
-            continue  # nothing is printed of a class without labelled rows
-        fresh, _ = drawn_rows(random, unlabelled, target, source, apart)
-        evidence = evidence_of(kind, rows, fresh, classes)
+            continue  # uqcli prints no interval for a class without labelled rows
+        target_probability, _ = drawn_rows(random, unlabelled, target, source, distance)
+        evidence = evidence_of(kind, rows, target_probability, classes)
         try:
-            found = evidence.estimate()
+            estimate = evidence.estimate()
         except InfeasibleError:
-            continue  # nothing is printed
-        drawn = [evidence.redrawn(generator(number, Purpose.BOOTSTRAP, each), found) for each in range(79)]
-        of_weights = intervals_of_weights([each.weights for each in drawn], 0.95)
-        of_shares = intervals_of_shares([each.target_prior for each in drawn], 0.95)
-        for which, ends in enumerate(map(np.array, (of_weights, of_shares))):
-            held[which] += (ends[:, 0] <= truth[which]) & (truth[which] <= ends[:, 1])
-        asked += 1
-    assert asked > 0.8 * runs
-    for count in held.ravel().tolist():
-        assert stats.binomtest(int(count), asked, 0.93, alternative="less").pvalue > 0.003, held / asked
+            continue  # uqcli prints no interval
+        redrawn = [
+            evidence.redrawn(generator(number, Purpose.BOOTSTRAP, replicate), estimate)
+            for replicate in range(79)
+        ]
+        of_weights = intervals_of_weights([draw.weights for draw in redrawn], 0.95)
+        of_shares = intervals_of_shares([draw.target_prior for draw in redrawn], 0.95)
+        for quantity, interval in enumerate(map(np.array, (of_weights, of_shares))):
+            covered[quantity] += (interval[:, 0] <= truth[quantity]) & (truth[quantity] <= interval[:, 1])
+        intervals += 1
+    assert intervals > 0.8 * runs
+    for count in covered.ravel().tolist():
+        assert stats.binomtest(int(count), intervals, 0.93, alternative="less").pvalue > 0.003, (
+            covered / intervals
+        )

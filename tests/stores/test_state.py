@@ -1,4 +1,4 @@
-"""A state is read, changed and replaced by one run at a time, and a killed one leaves the old or the new."""
+"""Tests of state files: one run at a time changes a state, and a killed run leaves it intact."""
 
 import os
 import signal
@@ -13,7 +13,7 @@ from uqcli.stores import state
 from uqcli.stores.output import write_bytes
 from uqcli.stores.state import locked
 
-ADD = """
+INCREMENT = """
 import sys, time
 from uqcli.stores.output import write_bytes
 from uqcli.stores.state import locked
@@ -26,51 +26,51 @@ for _ in range(times):
 """
 
 
-def adding(path, times):
-    return subprocess.Popen([sys.executable, "-c", ADD, str(path), str(times)])
+def start_run(path, times):
+    return subprocess.Popen([sys.executable, "-c", INCREMENT, str(path), str(times)])
 
 
-def test_two_runs_lose_nothing(tmp_path):
+def test_concurrent_runs_lose_no_update(tmp_path):
     path = tmp_path / "state"
-    runs = [adding(path, 40) for _ in range(3)]
+    runs = [start_run(path, 40) for _ in range(3)]
     assert [run.wait() for run in runs] == [0, 0, 0]
     assert path.read_text() == "120"
-    assert [each.name for each in tmp_path.iterdir()] == ["state"]
+    assert [path_left.name for path_left in tmp_path.iterdir()] == ["state"]
 
 
 def test_a_kill_leaves_the_old_state_or_the_new_one(tmp_path):
     path = tmp_path / "state"
     path.write_text("7")
     for tenths in (3, 4, 5):
-        run = adding(path, 100_000)
+        run = start_run(path, 100_000)
         time.sleep(tenths / 10)
         os.kill(run.pid, signal.SIGKILL)
         run.wait()
         assert int(path.read_text()) >= 7
-        with locked(str(path)) as found:
-            assert found.content == path.read_bytes()
+        with locked(str(path)) as locked_state:
+            assert locked_state.content == path.read_bytes()
 
 
-def test_a_state_that_was_not_there_is_empty_and_stays_away_unless_written(tmp_path):
+def test_a_missing_state_is_empty_and_stays_missing_unless_written(tmp_path):
     path = tmp_path / "state"
-    with locked(str(path)) as found:
-        assert found.content == b""
+    with locked(str(path)) as locked_state:
+        assert locked_state.content == b""
     assert not path.exists()
-    with locked(str(path)) as found:
-        write_bytes(found.path, b"1")
+    with locked(str(path)) as locked_state:
+        write_bytes(locked_state.path, b"1")
     assert path.read_bytes() == b"1"
 
 
-def test_a_link_stays_and_what_it_names_is_replaced(tmp_path):
+def test_a_link_stays_and_its_target_is_replaced(tmp_path):
     (tmp_path / "real").write_text("1")
     (tmp_path / "link").symlink_to("real")
-    with locked(str(tmp_path / "link")) as found:
-        write_bytes(found.path, found.content + b"2")
+    with locked(str(tmp_path / "link")) as locked_state:
+        write_bytes(locked_state.path, locked_state.content + b"2")
     assert (tmp_path / "link").is_symlink()
     assert (tmp_path / "real").read_text() == "12"
 
 
-def test_who_waits_too_long_is_told(tmp_path, monkeypatch):
+def test_waiting_too_long_is_an_error(tmp_path, monkeypatch):
     monkeypatch.setattr(state, "PATIENCE", 0.1)
     path = str(tmp_path / "state")
     with (
@@ -82,12 +82,12 @@ def test_who_waits_too_long_is_told(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize("name", ["-", "s3://bucket/state", "/dev/null", "/dev/stdin"])
-def test_what_cannot_be_locked_is_refused(name):
+def test_paths_that_cannot_be_locked_are_refused(name):
     with pytest.raises(UsageError), locked(name):
         pass
 
 
-def test_a_folder_that_is_not_there_is_said(tmp_path):
+def test_a_missing_folder_is_an_error(tmp_path):
     with (
         pytest.raises(DataError, match="cannot write the state file"),
         locked(str(tmp_path / "no" / "state")),

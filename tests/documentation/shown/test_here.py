@@ -4,7 +4,7 @@ import polars as pl
 import pytest
 
 from tests.documentation.outputs import outputs_of
-from tests.documentation.pages import chains, needing, run
+from tests.documentation.pages import blocks_needing, chains, run
 
 
 @pytest.mark.parametrize("chain", chains(), ids=lambda chain: chain[0].name)
@@ -18,12 +18,12 @@ import numpy as np
 
 random = np.random.default_rng(0)
 train, holdout = random.normal(size=(2, 300, 3))
-train_label, holdout_label = (each.sum(axis=1) + random.normal(size=300) > 0 for each in (train, holdout))
+train_label, holdout_label = (part.sum(axis=1) + random.normal(size=300) > 0 for part in (train, holdout))
 """
 
 
 def test_the_ensemble_of_seeds(tmp_path):
-    (block,) = needing("xgboost")
+    (block,) = blocks_needing("xgboost")
     run(block, tmp_path, before=ROWS)
     written = pl.read_parquet(tmp_path / "members.parquet")
     assert written.columns == [*(f"m_{seed}" for seed in range(10)), "label"]

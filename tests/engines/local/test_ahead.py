@@ -1,4 +1,4 @@
-"""Threads that work ahead: the same items in order, errors where they belong, nothing left behind."""
+"""Tests of threads that work ahead: items stay in order, errors arrive in place, threads end."""
 
 import threading
 
@@ -12,14 +12,14 @@ def failing(stop):
     raise ValueError("broken")
 
 
-@pytest.mark.parametrize("way", [ahead, lambda items: parallel_map(lambda item: item, items)])
-def test_items_come_in_order_and_errors_after_them(way):
-    assert list(way(range(100))) == list(range(100))
+@pytest.mark.parametrize("mapped", [ahead, lambda items: parallel_map(lambda item: item, items)])
+def test_items_arrive_in_order_and_errors_after_them(mapped):
+    assert list(mapped(range(100))) == list(range(100))
     with pytest.raises(ValueError, match="broken"):
-        list(way(failing(5)))
+        list(mapped(failing(5)))
 
 
-def test_work_that_fails_ends_the_rest():
+def test_a_failed_item_stops_the_other_items():
     def work(item):
         if item == 3:
             raise ValueError("broken")
@@ -29,14 +29,14 @@ def test_work_that_fails_ends_the_rest():
         list(parallel_map(work, range(1000)))
 
 
-def test_a_reader_that_nobody_waits_for_ends():
+def test_an_abandoned_reader_ends():
     before = set(threading.enumerate())
-    taken = 0
+    last = 0
     for item in ahead(iter(range(10**9))):
-        taken = item
+        last = item
         if item == 4:
             break
-    assert taken == 4
+    assert last == 4
     for thread in set(threading.enumerate()) - before:
         thread.join(timeout=5)
         assert not thread.is_alive()

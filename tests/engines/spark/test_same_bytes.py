@@ -1,4 +1,4 @@
-"""Whole commands on a cluster: the bytes of the local engine, and errors in one line."""
+"""Tests of whole commands on a cluster: the bytes of the local engine, and errors in one line."""
 
 import importlib.util
 import socket
@@ -33,7 +33,7 @@ CLASSES = (
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
-    """Three files of rows with ties, negative scores and weights, some of them 0."""
+    """Write three files of rows with ties, negative scores and weights, some of them 0."""
     folder, random = tmp_path_factory.mktemp("rows"), np.random.default_rng(1)
     score = np.where(random.random(3000) < 0.5, random.normal(size=3000).round(1), random.normal(size=3000))
     parts = np.exp(random.normal(size=(3000, 3)).round(1))
@@ -46,7 +46,7 @@ def folder(tmp_path_factory):
             "label": (random.random(3000) < 1 / (1 + np.exp(1 - score))).astype(np.int8),
             "class": np.array(list("abc"))[(random.random((3000, 1)) > parts[:, :2].cumsum(axis=1)).sum(1)],
             "w": random.integers(0, 4, 3000),
-            **{f"p_{name}": parts[:, at] for at, name in enumerate("abc")},
+            **{f"p_{name}": parts[:, index] for index, name in enumerate("abc")},
         }
     )
     for number, (start, stop) in enumerate(((0, 700), (700, 701), (701, 3000))):
@@ -59,30 +59,30 @@ def inputs(folder):
 
 
 @pytest.mark.parametrize("line", [*BINARY, *CLASSES])
-def test_artifacts_are_the_same_bytes(folder, tmp_path, line):
+def test_rule_files_are_byte_identical_on_both_engines(folder, tmp_path, line):
     words = line.format(folder=folder).split()
     labels = ["--label", "class"] if line in CLASSES else []
     for engine in ("polars", "spark"):
-        place = str(tmp_path / engine)
-        assert run([*words, *labels, *inputs(folder), "-q", "-o", place, "--engine", engine]) == 0
+        output = str(tmp_path / engine)
+        assert run([*words, *labels, *inputs(folder), "-q", "-o", output, "--engine", engine]) == 0
     assert (tmp_path / "polars").read_bytes() == (tmp_path / "spark").read_bytes()
 
 
-def test_rows_are_the_same_whatever_their_order(folder, tmp_path):
-    model, there = str(tmp_path / "b.json"), str(tmp_path / "there")
-    assert run(["boundary", *inputs(folder), "--precision", "0.5", "-q", "-o", model]) == 0
-    assert run(["apply", model, *inputs(folder), "-q", "-o", str(tmp_path / "here.parquet")]) == 0
-    assert run(["apply", model, *inputs(folder), "-q", "-o", there, "--engine", "spark"]) == 0
-    here = pl.read_parquet(tmp_path / "here.parquet")
-    found = pl.read_parquet(sorted(Path(there).glob("*.parquet")))
-    assert (Path(there) / "_SUCCESS").exists()
+def test_decisions_are_equal_in_any_order_of_rows(folder, tmp_path):
+    rule_file, output = str(tmp_path / "b.json"), str(tmp_path / "there")
+    assert run(["boundary", *inputs(folder), "--precision", "0.5", "-q", "-o", rule_file]) == 0
+    assert run(["apply", rule_file, *inputs(folder), "-q", "-o", str(tmp_path / "here.parquet")]) == 0
+    assert run(["apply", rule_file, *inputs(folder), "-q", "-o", output, "--engine", "spark"]) == 0
+    local = pl.read_parquet(tmp_path / "here.parquet")
+    on_spark = pl.read_parquet(sorted(Path(output).glob("*.parquet")))
+    assert (Path(output) / "_SUCCESS").exists()
     assert not list(tmp_path.glob(".*.tmp"))
-    assert found.sort(found.columns).equals(here.sort(here.columns))
-    assert run(["apply", model, *inputs(folder), "-q", "-o", there, "--engine", "spark"]) == 3
+    assert on_spark.sort(on_spark.columns).equals(local.sort(local.columns))
+    assert run(["apply", rule_file, *inputs(folder), "-q", "-o", output, "--engine", "spark"]) == 3
 
 
 @pytest.mark.parametrize(
-    ("words", "code", "said"),
+    ("words", "code", "message"),
     [
         (["nowhere.parquet"], 3, "cannot read 'nowhere.parquet'"),
         (["{folder}/0.parquet", "--score", "scor"], 3, "did you mean 'score'"),
@@ -91,17 +91,17 @@ def test_rows_are_the_same_whatever_their_order(folder, tmp_path):
         (["-"], 2, "standard input"),
     ],
 )
-def test_errors_are_one_line(folder, capfd, words, code, said):
+def test_errors_are_one_line(folder, capfd, words, code, message):
     words = [word.format(folder=folder) for word in words]
     assert run(["boundary", *words, "--precision", "0.5", "--engine", "spark"]) == code
     (line,) = capfd.readouterr().err.splitlines()
-    assert said in line
+    assert message in line
 
 
-def test_a_server_that_speaks_something_else_is_no_cluster(folder, capfd, monkeypatch):
+def test_a_server_of_another_protocol_is_no_cluster(folder, capfd, monkeypatch):
     monkeypatch.setattr(session, "_ANSWER", 0.5)
-    with socket.create_server(("127.0.0.1", 0)) as deaf:
-        place = f"sc://127.0.0.1:{deaf.getsockname()[1]}"
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        address = f"sc://127.0.0.1:{server.getsockname()[1]}"
         line = [
             "boundary",
             str(folder / "0.parquet"),
@@ -110,7 +110,7 @@ def test_a_server_that_speaks_something_else_is_no_cluster(folder, capfd, monkey
             "--engine",
             "spark",
             "--spark",
-            place,
+            address,
         ]
         assert run(line) == 3
     assert "no answer of Spark Connect within 0.5 seconds" in capfd.readouterr().err
@@ -119,24 +119,26 @@ def test_a_server_that_speaks_something_else_is_no_cluster(folder, capfd, monkey
 def test_ranges_are_opened_in_as_many_passes_as_their_values_need(folder, tmp_path, monkeypatch):
     monkeypatch.setattr(ranges, "ROWS_PER_PART", 100)
     monkeypatch.setattr(ranges, "CELLS", 64)
-    asked = []
-    monkeypatch.setattr(ranges, "pooled", lambda *each, **more: asked.append(1) or pooled(*each, **more))
+    calls = []
+    monkeypatch.setattr(
+        ranges, "pooled", lambda *positional, **named: calls.append(1) or pooled(*positional, **named)
+    )
     pooled, passes = pooling.pooled, {}
     for most in (1 << 24, 400):
         monkeypatch.setattr(ranges, "MOST_VALUES", most)
-        asked.clear()
-        place = str(tmp_path / f"{most}")
-        line = f"boundary --precision 0.5 --weight w -q --engine spark -o {place}"
+        calls.clear()
+        output = str(tmp_path / f"{most}")
+        line = f"boundary --precision 0.5 --weight w -q --engine spark -o {output}"
         assert run([*line.split(), *inputs(folder)]) == 0
-        passes[most] = len(asked)
-    here = tmp_path / "here"
-    assert run([*f"boundary --precision 0.5 --weight w -q -o {here}".split(), *inputs(folder)]) == 0
-    assert all((tmp_path / f"{most}").read_bytes() == here.read_bytes() for most in passes)
+        passes[most] = len(calls)
+    local = tmp_path / "here"
+    assert run([*f"boundary --precision 0.5 --weight w -q -o {local}".split(), *inputs(folder)]) == 0
+    assert all((tmp_path / f"{most}").read_bytes() == local.read_bytes() for most in passes)
     assert passes[400] > passes[1 << 24]
 
 
 @pytest.mark.parametrize(
-    ("line", "said"),
+    ("line", "message"),
     [
         ("tce --score p", "distinct values to collect; expected at most 100 from a cluster"),
         (
@@ -145,14 +147,14 @@ def test_ranges_are_opened_in_as_many_passes_as_their_values_need(folder, tmp_pa
         ),
     ],
 )
-def test_more_than_may_come_here_is_refused_before_it_moves(folder, capfd, monkeypatch, line, said):
+def test_too_many_values_are_refused_before_they_are_collected(folder, capfd, monkeypatch, line, message):
     monkeypatch.setattr(pooling, "MOST_VALUES", 100)
     monkeypatch.setattr(distinct, "MOST_NUMBERS", 150)
     words = [*line.split(), *inputs(folder), "--engine", "spark"]
     assert run(words) == 3
-    found = capfd.readouterr().err
-    assert said in found
-    assert "--engine polars" in found
+    stderr = capfd.readouterr().err
+    assert message in stderr
+    assert "--engine polars" in stderr
 
 
 def test_frames_are_refused():
@@ -163,7 +165,7 @@ def test_frames_are_refused():
         SparkEngine().table(request).pooled(np.empty(0))
 
 
-def test_the_extra_is_named_where_it_is_missing(folder, capfd, monkeypatch):
+def test_a_missing_extra_is_named(folder, capfd, monkeypatch):
     monkeypatch.setattr(session, "_sessions", {})
     monkeypatch.setattr(session, "find_spec", lambda name: None)
     line = ["boundary", str(folder / "0.parquet"), "--precision", "0.5", "--engine", "spark"]

@@ -1,4 +1,4 @@
-"""Whether columns of uncertainty pay: neither order nor writing out of rows has a say, several are ranked."""
+"""Tests of the comparison of uncertainty columns: the permutation test, its verdicts and the ranking."""
 
 from dataclasses import replace
 
@@ -26,39 +26,39 @@ def frame():
     )
 
 
-def test_rows_are_compared_alike_in_any_order_and_written_out(frame):
-    out = frame.select(pl.exclude("w").repeat_by("w").explode())
-    found = []
-    for each in (frame, frame.sample(fraction=1, shuffle=True, seed=1), out):
-        columns = {"weight": each["w"]} if "w" in each.columns else {}
-        given = {"uncertainty": each["uncertainty"], "precision": "0.6", "compare": True, **columns}
-        found.append(uqcli.find_boundary(each["score"], each["label"], **given).compared)
-    assert found[0] == found[1] == found[2]
+def test_order_and_repetition_of_rows_do_not_change_the_comparison(frame):
+    repeated = frame.select(pl.exclude("w").repeat_by("w").explode())
+    comparisons = []
+    for table in (frame, frame.sample(fraction=1, shuffle=True, seed=1), repeated):
+        columns = {"weight": table["w"]} if "w" in table.columns else {}
+        options = {"uncertainty": table["uncertainty"], "precision": "0.6", "compare": True, **columns}
+        comparisons.append(uqcli.find_boundary(table["score"], table["label"], **options).compared)
+    assert comparisons[0] == comparisons[1] == comparisons[2]
 
 
 def gain(value, p_value, half=0.01):
     estimate = Estimate(value=value, low=value - half, high=value + half)
-    below = 1.01 - p_value  # of 99 placebos that all differ from the rows
-    return Gain(equal_alerts=estimate, at_bound=estimate, placebo=0.0, p_value=p_value, p_hurts=below)
+    p_hurts = 1.01 - p_value  # of 99 permutations that all differ from the rows
+    return Gain(equal_alerts=estimate, at_bound=estimate, placebo=0.0, p_value=p_value, p_hurts=p_hurts)
 
 
-def test_columns_are_ranked_and_judged_together():
+def test_columns_are_ranked_with_adjusted_p_values():
     gains = {"none": None, "worst": gain(-0.02, 1.0), "best": gain(0.03, 0.001), "middle": gain(0.02, 0.04)}
-    found = ranked(gains)
-    assert [each.uncertainty for each in found] == ["best", "middle", "none", "worst"]
-    assert [each.verdict for each in found] == ["helps", "no evidence", "no evidence", "hurts"]
-    assert [each.p_value for each in found] == [pytest.approx(0.003), pytest.approx(0.08), None, 1.0]
-    assert [each.verdict for each in ranked({name: gains[name] for name in ("best", "middle")})] == [
+    results = ranked(gains)
+    assert [result.uncertainty for result in results] == ["best", "middle", "none", "worst"]
+    assert [result.verdict for result in results] == ["helps", "no evidence", "no evidence", "hurts"]
+    assert [result.p_value for result in results] == [pytest.approx(0.003), pytest.approx(0.08), None, 1.0]
+    assert [result.verdict for result in ranked({name: gains[name] for name in ("best", "middle")})] == [
         "helps"
     ] * 2
 
 
-def test_a_gain_that_nobody_would_notice_is_no_verdict():
+def test_a_negligible_gain_gives_no_verdict():
     (only,) = ranked({"u": gain(0.004, 0.01)})
     assert only.verdict == "no evidence"
-    said = only.sentence()
-    assert said.startswith("No evidence that 'u' helps")
-    assert said.endswith("A change of less than 0.5 points does not count.")
+    sentence = only.sentence()
+    assert sentence.startswith("No evidence that 'u' helps")
+    assert sentence.endswith("A change of less than 0.5 points does not count.")
 
 
 @pytest.mark.parametrize("value", [0.02, -0.02])
@@ -69,15 +69,15 @@ def test_a_verdict_needs_an_interval_without_0(value):
     assert "The interval contains 0." in only.sentence()
 
 
-def test_a_verdict_in_money_needs_an_interval_of_money_without_0():
-    found = gain(0.02, 0.01, 0.01)
+def test_a_verdict_on_utility_needs_an_interval_of_utility_without_0():
+    base = gain(0.02, 0.01, 0.01)
     for low, verdict in ((5.0, "helps"), (-5.0, "no evidence")):
         value = Estimate(value=20.0, low=low, high=45.0)
-        (only,) = ranked({"u": replace(found, value=value, value_equal_alerts=value)})
+        (only,) = ranked({"u": replace(base, value=value, value_equal_alerts=value)})
         assert only.verdict == verdict
 
 
-def test_placebos_that_tie_with_the_rows_count_on_both_sides():
+def test_permutations_that_tie_with_the_rows_count_on_both_sides():
     tied = Gain(
         equal_alerts=Estimate(value=-0.02, low=-0.03, high=-0.01),
         at_bound=Estimate(value=-0.02, low=-0.03, high=-0.01),

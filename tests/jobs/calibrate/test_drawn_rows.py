@@ -1,4 +1,4 @@
-"""Rows dealt out, and drawn from counts."""
+"""Tests of folds of weighted rows, and of rows drawn from counts."""
 
 from dataclasses import replace
 
@@ -13,13 +13,13 @@ from uqcli.jobs.calibrate.drawn_rows import drawn_from, split_into_folds
 
 @settings(max_examples=50)
 @given(st.lists(st.integers(1, 9), min_size=1, max_size=12), st.integers(1, 6), st.integers(0, 99))
-def test_rows_are_dealt_out_whole(weights, parts, seed):
-    """Every row of weight w is w rows, and no part has two rows more than another."""
+def test_folds_contain_every_row_once_and_have_equal_sizes(weights, parts, seed):
+    """A row of weight w counts as w rows, and the sizes of folds differ by at most one."""
     weight = np.array(weights)
-    split_by_hash = split_into_folds(weight, parts, np.random.default_rng(seed))
-    assert (split_by_hash >= 0).all()
-    assert split_by_hash.sum(axis=0).tolist() == weights
-    sizes = split_by_hash.sum(axis=1)
+    folds = split_into_folds(weight, parts, np.random.default_rng(seed))
+    assert (folds >= 0).all()
+    assert folds.sum(axis=0).tolist() == weights
+    sizes = folds.sum(axis=1)
     assert sizes.max() - sizes.min() <= 1
 
 
@@ -30,16 +30,18 @@ def test_rows_are_drawn_without_replacement_in_proportion(monkeypatch):
     counts = ValueCounts(
         value=np.sort(random.random(400)), count=count, positives=random.binomial(count, 0.3)
     )
-    drawn = [drawn_from(counts, seed) for seed in range(200)]
-    place = [np.searchsorted(counts.value, each.value) for each in drawn]
+    draws = [drawn_from(counts, seed) for seed in range(200)]
+    positions = [np.searchsorted(counts.value, counts_drawn.value) for counts_drawn in draws]
     taken, hits = np.zeros((2, 400), dtype=np.int64)
-    for each, at in zip(drawn, place, strict=True):
-        assert each.rows == 600
-        assert (each.count <= counts.count[at]).all()
-        assert (each.positives <= counts.positives[at]).all()
-        assert (each.count - each.positives <= (counts.count - counts.positives)[at]).all()
-        taken[at] += each.count
-        hits[at] += each.positives
+    for counts_drawn, position in zip(draws, positions, strict=True):
+        assert counts_drawn.rows == 600
+        assert (counts_drawn.count <= counts.count[position]).all()
+        assert (counts_drawn.positives <= counts.positives[position]).all()
+        assert (
+            counts_drawn.count - counts_drawn.positives <= (counts.count - counts.positives)[position]
+        ).all()
+        taken[position] += counts_drawn.count
+        hits[position] += counts_drawn.positives
     share = 600 / counts.rows
     error = np.sqrt(200 * counts.count * share * (1 - share))
     assert (np.abs(taken - 200 * share * counts.count) < 5 * error + 1).all()

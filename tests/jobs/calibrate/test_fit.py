@@ -1,11 +1,11 @@
-"""Fits to rows, to counts, and to folds of rows."""
+"""Tests of calibration fits to rows, to counts, and to folds of rows."""
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.properties.calibration_rows import drawn, scored
+from tests.properties.calibration_rows import draw_rows, scored
 from tests.properties.strategies import data_sets
 from uqcli.choices import CalibrationMethod, Partitioner
 from uqcli.counts import Feature, pool
@@ -14,25 +14,25 @@ from uqcli.jobs.calibrate.fit import CalibrationOptions, cross_validated, fit, f
 from uqcli.methods.calibrate.scale import Scale
 
 
-def test_cross_fitting_never_shows_a_row_to_its_own_map():
-    data = drawn(6, rows=101).pooled()
+def test_cross_validated_scores_do_not_depend_on_the_rows_own_label():
+    data = draw_rows(6, rows=101).pooled()
     options = CalibrationOptions(method=CalibrationMethod.ISOTONIC)
 
-    def held_out(positive):
-        found = cross_validated(scored(data.score, positive).pooled(), options, None)
-        return dict(zip(found.rows.score.tolist(), found.probability.tolist(), strict=True))
+    def cross_validated_scores(positive):
+        prediction = cross_validated(scored(data.score, positive).pooled(), options, None)
+        return dict(zip(prediction.rows.score.tolist(), prediction.probability.tolist(), strict=True))
 
-    before = held_out(data.positive)
+    scores = cross_validated_scores(data.positive)
     for row in (0, 50, 100):
         flipped = data.positive.copy()
         flipped[row] = not flipped[row]
-        other = held_out(flipped)
-        assert other[data.score[row]] == before[data.score[row]]
-        assert other != before
+        flipped_scores = cross_validated_scores(flipped)
+        assert flipped_scores[data.score[row]] == scores[data.score[row]]
+        assert flipped_scores != scores
 
 
-def test_folds_and_halves_do_not_see_the_order_of_the_rows():
-    data = drawn(3, rows=400)
+def test_folds_do_not_depend_on_the_order_of_rows():
+    data = draw_rows(3, rows=400)
     features = {"g": Feature(levels=("a", "b"), value=np.arange(400.0) % 2)}
     twice = np.concatenate([np.arange(400), np.arange(0, 400, 3)])
     order = np.random.default_rng(1).permutation(len(twice))
@@ -49,27 +49,27 @@ def test_folds_and_halves_do_not_see_the_order_of_the_rows():
             method=CalibrationMethod.HETEROGENEOUS, min_leaf=20, partitioner=partitioner
         )
         assert fit(rows.pooled(), options) == fit(shuffled.pooled(), options)
-        one, other = (cross_validated(each.pooled(), options, None) for each in (rows, shuffled))
-        assert one.probability.tolist() == other.probability.tolist()
-        assert one.rows.weight.tolist() == other.rows.weight.tolist()
+        first, second = (cross_validated(table.pooled(), options, None) for table in (rows, shuffled))
+        assert first.probability.tolist() == second.probability.tolist()
+        assert first.rows.weight.tolist() == second.rows.weight.tolist()
 
 
 @given(data_sets(max_size=40), st.booleans())
-def test_counts_give_the_rows_and_the_map_of_rows(data, undersampled):
+def test_counts_and_rows_give_the_same_map(data, undersampled):
     score, _, positive, weight = (np.array(column) for column in zip(*data, strict=True))
     score = np.clip(score, 0, 1)
     rows = scored(score, positive, weight=weight).pooled()
     counts = pool(score, positive, weight)
-    made = rows_of(counts)
+    from_counts = rows_of(counts)
     for name in ("score", "positive", "weight"):
-        assert getattr(made, name).tolist() == getattr(rows, name).tolist()
+        assert getattr(from_counts, name).tolist() == getattr(rows, name).tolist()
     scale = Scale(undersampled=3.0 if undersampled else 1.0)
-    how = CalibrationOptions(method=CalibrationMethod.ISOTONIC, scale=scale)
-    assert fit_counts(counts, how) == fit(rows, how)
+    options = CalibrationOptions(method=CalibrationMethod.ISOTONIC, scale=scale)
+    assert fit_counts(counts, options) == fit(rows, options)
 
 
 @pytest.mark.parametrize("method", CalibrationMethod)
 def test_the_map_is_one_of_its_method(method):
-    fitted = fit(drawn(10, rows=200), CalibrationOptions(method=method, min_leaf=30))
+    fitted = fit(draw_rows(10, rows=200), CalibrationOptions(method=method, min_leaf=30))
     assert method in fitted.map.methods
     assert fitted.map.contradiction() is None

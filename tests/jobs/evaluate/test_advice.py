@@ -1,4 +1,4 @@
-"""Which of two calibrators is advised follows from the intervals of what tells them apart."""
+"""Tests of the advice between two calibrators: it follows from the intervals of their differences."""
 
 import pytest
 
@@ -18,7 +18,7 @@ def advice(log_loss, brier, *, paired=True, resampled=True):
 
 
 @pytest.mark.parametrize(
-    ("log_loss", "brier", "said"),
+    ("log_loss", "brier", "expected"),
     [
         (LOWER, LOWER, "Use b: lower log loss and Brier score (significant)."),
         (HIGHER, OPEN, "Use a: lower log loss (significant)."),
@@ -28,11 +28,11 @@ def advice(log_loss, brier, *, paired=True, resampled=True):
     ],
     ids=["both", "one", "one without interval", "neither", "against each other"],
 )
-def test_advice_follows_from_the_intervals(log_loss, brier, said):
+def test_advice_follows_from_the_intervals(log_loss, brier, expected):
     (sentence,) = advice(log_loss, brier)
-    assert sentence.startswith(said)
+    assert sentence.startswith(expected)
 
 
 @pytest.mark.parametrize("missing", ["paired", "resampled"])
-def test_nothing_is_advised_without_intervals(missing):
+def test_there_is_no_advice_without_intervals(missing):
     assert advice(LOWER, LOWER, **{missing: False}) == []

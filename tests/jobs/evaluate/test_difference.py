@@ -1,4 +1,4 @@
-"""Two boundaries on the same rows, against counting row by row."""
+"""Tests of the difference of two boundaries on the same rows, against counting row by row."""
 
 import random
 
@@ -17,20 +17,20 @@ from uqcli.jobs.evaluate.request import EvaluateRequest
 from uqcli.jobs.evaluate.run import run
 from uqcli.reports.evaluate.boundaries import UNSEEN
 
-ANY = uqcli.find_boundary(
+TEMPLATE = uqcli.find_boundary(
     [0.1, 0.9], [0, 1], uncertainty=[0, 1], precision=1, algorithm="ew-dpmt", uncertainty_bins=2
 ).artifact
 THRESHOLDS = st.one_of(st.none(), st.sampled_from([0.0, 1 / 3, 0.5, 2 / 3, 1.0]))
 
 
 def boundary(edge, low, high):
-    return msgspec.structs.replace(ANY, uncertainty_edges=[edge], thresholds=[low, high])
+    return msgspec.structs.replace(TEMPLATE, uncertainty_edges=[edge], thresholds=[low, high])
 
 
 BOUNDARIES = st.builds(boundary, st.sampled_from([0.0, 1.0]), THRESHOLDS, THRESHOLDS)
 
 
-def selects(artifact, score, uncertainty):
+def is_flagged(artifact, score, uncertainty):
     threshold = artifact.thresholds[uncertainty >= artifact.uncertainty_edges[0]]
     return threshold is not None and score >= threshold
 
@@ -40,7 +40,7 @@ def evaluate(models, rows, weighted=True):
     columns = {
         "score": score,
         "uncertainty": uncertainty,
-        "label": [int(each) for each in label],
+        "label": [int(is_positive) for is_positive in label],
         "w": weight,
     }
     request = EvaluateRequest(
@@ -52,19 +52,21 @@ def evaluate(models, rows, weighted=True):
     return run(request).report
 
 
-def found(models, rows, weighted=True):
+def difference_of(models, rows, weighted=True):
     return evaluate(models, rows, weighted).payload()["metrics"]["difference"]
 
 
 @given(BOUNDARIES, BOUNDARIES, data_sets())
-def test_values_by_counting_rows(first, second, rows):
-    decided = [(selects(first, s, u), selects(second, s, u), y, w) for s, u, y, w in rows]
-    by_hand, report = differences(repeated(decided)), found([first, second], rows)
+def test_differences_equal_those_counted_row_by_row(first, second, rows):
+    flags = [(is_flagged(first, s, u), is_flagged(second, s, u), y, w) for s, u, y, w in rows]
+    by_hand, report = differences(repeated(flags)), difference_of([first, second], rows)
     for name, expected in by_hand.items():
         value = report[name] if name.endswith("_p") else report[name]["value"]
         assert value == (None if expected is None else pytest.approx(expected, abs=1e-12)), name
-    assert report["disagreements"] == sum(w for one, other, _, w in decided if one != other)
-    assert report["disagreements_positive"] == sum(w for one, other, y, w in decided if y and one != other)
+    assert report["disagreements"] == sum(w for by_first, by_second, _, w in flags if by_first != by_second)
+    assert report["disagreements_positive"] == sum(
+        w for by_first, by_second, y, w in flags if y and by_first != by_second
+    )
     for name, most in (("recall", 1), ("precision", 1), ("selected", sum(row[3] for row in rows))):
         estimate = report[name]
         if estimate["value"] is None:
@@ -75,36 +77,36 @@ def test_values_by_counting_rows(first, second, rows):
 
 
 @given(BOUNDARIES, BOUNDARIES, data_sets(), st.randoms(use_true_random=False))
-def test_neither_order_nor_how_rows_are_repeated_matters(first, second, rows, shuffled):
-    expected = found([first, second], rows)
+def test_order_and_repetition_of_rows_do_not_matter(first, second, rows, shuffled):
+    expected = difference_of([first, second], rows)
     single = [(*row[:3], 1) for row in rows for _ in range(row[3])]
     shuffled.shuffle(single)
-    assert found([first, second], single, weighted=False) == expected
+    assert difference_of([first, second], single, weighted=False) == expected
 
 
 @given(BOUNDARIES, BOUNDARIES, data_sets())
-def test_the_other_way_round_is_the_mirror(first, second, rows):
-    there, back = found([first, second], rows), found([second, first], rows)
+def test_swapping_the_boundaries_mirrors_the_differences(first, second, rows):
+    forward, backward = difference_of([first, second], rows), difference_of([second, first], rows)
     for name in ("recall", "precision", "selected"):
-        one, other = there[name], back[name]
-        if one["value"] is not None:
-            assert other["value"] == pytest.approx(-one["value"], abs=1e-12)
-        assert other["low"] == pytest.approx(-one["high"], abs=1e-12)
-        assert other["high"] == pytest.approx(-one["low"], abs=1e-12)
+        estimate, mirrored = forward[name], backward[name]
+        if estimate["value"] is not None:
+            assert mirrored["value"] == pytest.approx(-estimate["value"], abs=1e-12)
+        assert mirrored["low"] == pytest.approx(-estimate["high"], abs=1e-12)
+        assert mirrored["high"] == pytest.approx(-estimate["low"], abs=1e-12)
     for name in ("recall_p", "selected_p", "disagreements", "disagreements_positive"):
-        assert there[name] == back[name]
+        assert forward[name] == backward[name]
 
 
 @given(BOUNDARIES, BOUNDARIES, data_sets())
-def test_what_is_said_follows_from_the_intervals(first, second, rows):
+def test_notes_and_tables_follow_from_the_intervals(first, second, rows):
     report = evaluate([first, second], rows)
     difference = report.payload()["metrics"]["difference"]
-    worth = [note for note in report.document().notes if note != UNSEEN]
-    if worth:  # what further alerts hold is said where both differences are significant
+    notes = [note for note in report.document().notes if note != UNSEEN]
+    if notes:  # a note on further alerts needs two significant differences
         assert all(
             difference[name]["low"] > 0 or difference[name]["high"] < 0 for name in ("recall", "selected")
         )
-        assert " rows more than " in worth[0]
+        assert " rows more than " in notes[0]
     full = report.document().tables[0]
     for table in (full, full.brief):
         precision, recall, _, selected, _ = (row[-1] for row in table.rows)
@@ -114,14 +116,14 @@ def test_what_is_said_follows_from_the_intervals(first, second, rows):
             assert cell == "-" or ("[" in cell) == (table is full)
 
 
-def test_one_or_three_boundaries_are_compared_with_nothing():
-    rows = [(random.Random(each).random(), 0.0, each % 2, 1) for each in range(20)]
-    models = [boundary(1.0, each, None) for each in (0.2, 0.5, 0.8)]
-    alone, several = evaluate(models[:1], rows).payload(), evaluate(models, rows).payload()
-    assert "difference" not in alone["metrics"]
-    assert "metrics" not in several
+def test_one_or_three_boundaries_are_not_compared():
+    rows = [(random.Random(seed).random(), 0.0, seed % 2, 1) for seed in range(20)]
+    models = [boundary(1.0, threshold, None) for threshold in (0.2, 0.5, 0.8)]
+    single_report, three_reports = evaluate(models[:1], rows).payload(), evaluate(models, rows).payload()
+    assert "difference" not in single_report["metrics"]
+    assert "metrics" not in three_reports
     pair = evaluate(models[:2], rows).payload()
-    assert [each["metrics"] for each in pair["results"]] == [
-        each["metrics"] for each in several["results"][:2]
+    assert [result["metrics"] for result in pair["results"]] == [
+        result["metrics"] for result in three_reports["results"][:2]
     ]
-    assert pair["results"][0]["metrics"] == alone["metrics"]
+    assert pair["results"][0]["metrics"] == single_report["metrics"]

@@ -1,4 +1,4 @@
-"""Sizes of the bins of pava-bc: the rule, and what may be given of it."""
+"""Tests of the bin sizes of pava-bc: the rule, and user-given minimum and maximum."""
 
 from math import isqrt
 
@@ -11,7 +11,7 @@ from uqcli.methods.bin.block_sizes import BlockSizes
 
 
 @given(st.integers(1, 10**9), st.data())
-def test_bins_grow_with_the_square_root_of_the_rows_and_with_rarity(rows, data):
+def test_bins_grow_with_the_square_root_of_the_rows_and_with_imbalance(rows, data):
     positives = data.draw(st.integers(0, rows))
     n_min, n_max = BlockSizes().bounds_for(rows, positives)
     if positives in (0, rows):
@@ -25,14 +25,14 @@ def test_bins_grow_with_the_square_root_of_the_rows_and_with_rarity(rows, data):
 
 
 @pytest.mark.parametrize("rows", [1, 40, 1000, 1600])
-def test_up_to_1600_rows_they_are_the_papers(rows):
+def test_sizes_up_to_1600_rows_are_those_of_the_paper(rows):
     paper = BlockSizes(sizing=BinSizing.PAPER).bounds_for(rows, rows // 2)
     assert BlockSizes().bounds_for(rows, rows // 2) == paper
 
 
 @given(st.integers(1, 10**6), st.integers(1, 10**6), st.sampled_from(BinSizing))
-def test_what_is_not_given_never_contradicts_what_is(rows, given_size, sizing):
-    least = BlockSizes(n_min=given_size, sizing=sizing).bounds_for(rows, rows // 3)
-    assert least[0] == given_size <= least[1]
-    most = BlockSizes(n_max=given_size, sizing=sizing).bounds_for(rows, rows // 3)
-    assert 1 <= most[0] <= most[1] == given_size
+def test_the_default_size_never_contradicts_the_given_one(rows, given_size, sizing):
+    from_minimum = BlockSizes(n_min=given_size, sizing=sizing).bounds_for(rows, rows // 3)
+    assert from_minimum[0] == given_size <= from_minimum[1]
+    from_maximum = BlockSizes(n_max=given_size, sizing=sizing).bounds_for(rows, rows // 3)
+    assert 1 <= from_maximum[0] <= from_maximum[1] == given_size

@@ -1,4 +1,4 @@
-"""The grid against row-by-row counting, and its invariances."""
+"""Tests of grids: cells equal counting row by row, and grids have their invariances."""
 
 import numpy as np
 from hypothesis import given, settings
@@ -9,10 +9,10 @@ from tests.properties.strategies import (
     GRIDS,
     ON_CELLS,
     PRECISIONS,
-    as_hold_out,
+    as_rows,
     build_cells,
     data_sets,
-    keep,
+    precision_constraint,
 )
 from uqcli.choices import Algorithm, Binning
 from uqcli.methods.bin.grid import GridSpec
@@ -27,19 +27,19 @@ SPECS = st.builds(
 )
 
 
-def equal(one, other):
-    return np.array_equal(one.uncertainty_edges, other.uncertainty_edges) and all(
-        np.array_equal(a.lower, b.lower)
-        and np.array_equal(a.count, b.count)
-        and np.array_equal(a.positives, b.positives)
-        for a, b in zip(one.rows, other.rows, strict=True)
+def equal(first, second):
+    return np.array_equal(first.uncertainty_edges, second.uncertainty_edges) and all(
+        np.array_equal(row.lower, other_row.lower)
+        and np.array_equal(row.count, other_row.count)
+        and np.array_equal(row.positives, other_row.positives)
+        for row, other_row in zip(first.rows, second.rows, strict=True)
     )
 
 
 @settings(max_examples=200)
 @given(data_sets(), SPECS)
 def test_grid_equals_counting_row_by_row(data, spec):
-    cells = build_cells(as_hold_out(data), spec)
+    cells = build_cells(as_rows(data), spec)
     score_bins = "all" if spec.score_bins is None else spec.score_bins
     u_edges, rows = oracle.grid(data, str(spec.binning), spec.uncertainty_bins, score_bins)
     assert cells.uncertainty_edges.tolist() == u_edges
@@ -52,54 +52,58 @@ def test_grid_equals_counting_row_by_row(data, spec):
 @given(data_sets(), SPECS, st.randoms(use_true_random=False))
 def test_row_order_does_not_matter(data, spec, random):
     shuffled = random.sample(data, len(data))
-    assert equal(build_cells(as_hold_out(data), spec), build_cells(as_hold_out(shuffled), spec))
+    assert equal(build_cells(as_rows(data), spec), build_cells(as_rows(shuffled), spec))
 
 
 @given(data_sets(), SPECS)
-def test_weight_two_is_two_rows(data, spec):
+def test_a_row_of_weight_two_counts_as_two_rows(data, spec):
     repeated = [(s, u, y, 1) for s, u, y, w in data for _ in range(w)]
-    assert equal(
-        build_cells(as_hold_out(data), spec), build_cells(as_hold_out(repeated, weighted=False), spec)
-    )
+    assert equal(build_cells(as_rows(data), spec), build_cells(as_rows(repeated, weighted=False), spec))
 
 
 @settings(max_examples=150)
 @given(data_sets(), SPECS, PRECISIONS, st.sampled_from(ON_CELLS))
-def test_applying_a_boundary_to_its_own_rows_gives_its_own_counts(data, spec, precision, algorithm):
-    calibration_set = as_hold_out(data)
+def test_decisions_on_the_calibration_set_match_the_fitted_counts(data, spec, precision, algorithm):
+    calibration_set = as_rows(data)
     if algorithm is Algorithm.ST or (algorithm is Algorithm.EW_DPMT and spec.score_bins is None):
         spec = GridSpec(binning=spec.binning, uncertainty_bins=1, score_bins=None)
-    found = optimise(build_cells(calibration_set, spec), algorithm, keep(precision)).found
-    if found is None:
+    boundary = optimise(build_cells(calibration_set, spec), algorithm, precision_constraint(precision)).found
+    if boundary is None:
         return
     decided = decide(
         calibration_set.score,
         calibration_set.uncertainty,
-        uncertainty_edges=found.uncertainty_edges,
-        thresholds=found.thresholds,
+        uncertainty_edges=boundary.uncertainty_edges,
+        thresholds=boundary.thresholds,
     )
-    assert int(calibration_set.weight[decided].sum()) == found.fit.selected
-    assert int(calibration_set.weight[decided & calibration_set.positive].sum()) == found.fit.true_positives
+    assert int(calibration_set.weight[decided].sum()) == boundary.fit.selected
+    assert (
+        int(calibration_set.weight[decided & calibration_set.positive].sum()) == boundary.fit.true_positives
+    )
 
 
 @given(data_sets(weighted=False), PRECISIONS)
 def test_a_monotone_relabelling_of_scores_changes_no_decision(data, precision):
     spec = GridSpec(binning=Binning.EQUI_WEIGHT, uncertainty_bins=2, score_bins=3)
-    calibration_set = as_hold_out(data, weighted=False)
+    calibration_set = as_rows(data, weighted=False)
     ranks = np.unique(calibration_set.score, return_inverse=True)[1].astype(np.float64)
     relabelled = calibration_set.scored(ranks)
-    one = optimise(build_cells(calibration_set, spec), Algorithm.VW_DPMT, keep(precision)).found
-    other = optimise(build_cells(relabelled, spec), Algorithm.VW_DPMT, keep(precision)).found
-    assert (one is None) == (other is None)
-    if one is not None:
-        assert one.fit == other.fit
+    boundary = optimise(
+        build_cells(calibration_set, spec), Algorithm.VW_DPMT, precision_constraint(precision)
+    ).found
+    relabelled_boundary = optimise(
+        build_cells(relabelled, spec), Algorithm.VW_DPMT, precision_constraint(precision)
+    ).found
+    assert (boundary is None) == (relabelled_boundary is None)
+    if boundary is not None:
+        assert boundary.fit == relabelled_boundary.fit
         decided, again = (
             decide(
                 rows.score,
                 rows.uncertainty,
-                uncertainty_edges=found.uncertainty_edges,
-                thresholds=found.thresholds,
+                uncertainty_edges=rule.uncertainty_edges,
+                thresholds=rule.thresholds,
             )
-            for rows, found in ((calibration_set, one), (relabelled, other))
+            for rows, rule in ((calibration_set, boundary), (relabelled, relabelled_boundary))
         )
         assert decided.tolist() == again.tolist()

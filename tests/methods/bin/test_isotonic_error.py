@@ -1,4 +1,4 @@
-"""ECE@j of isotonic fits, row by row."""
+"""Tests of ECE@j of isotonic fits, against sums row by row."""
 
 import numpy as np
 from hypothesis import given
@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from tests.oracles import binning as bins
 from tests.oracles.boundary import isotonic_values
 from tests.oracles.isotonic_blocks import isotonic_counts
-from tests.properties.strategies import as_hold_out, data_sets
+from tests.properties.strategies import as_rows, data_sets
 from uqcli.choices import Binning
 from uqcli.counts import merge
 from uqcli.methods.bin.grid import GridSpec, cells_from, pool_by, uncertainty_edges_of
@@ -15,14 +15,14 @@ from uqcli.methods.bin.isotonic_error import isotonic_errors
 
 
 def isotonic(rows):
-    """Fitted positivity by score; rows are (score, positive)."""
+    """Fit the positive rate by score to (score, positive) rows."""
     scores = sorted({s for s, _ in rows})
     atoms = [(sum(s == v for s, _ in rows), sum(s == v and y for s, y in rows)) for v in scores]
     return dict(zip(scores, map(float, isotonic_values(atoms)), strict=True))
 
 
 def oracle(rows, k, width, fit_in_each_bin):
-    """ECE@j; rows are (score, uncertainty, positive)."""
+    """Return ECE@j of (score, uncertainty, positive) rows."""
     edges = bins.equi_weight_edges([u for _, u, _ in rows], k) if k > 1 else []
     everywhere = isotonic([(s, y) for s, _, y in rows])
     errors = [[] for _ in range(width)]
@@ -36,17 +36,17 @@ def oracle(rows, k, width, fit_in_each_bin):
             cell = [(s, y) for s, y in inside if bins.bin_of(s, score_edges) == j]
             if cell:
                 errors[j].append(abs(sum(fitted[s] - y for s, y in cell)) / len(cell))
-    return [np.mean(each) if each else np.nan for each in errors]
+    return [np.mean(cell_errors) if cell_errors else np.nan for cell_errors in errors]
 
 
 @given(data_sets(), st.integers(1, 3), st.integers(1, 4))
-def test_errors_by_score_bin(data, k, width):
+def test_errors_by_score_bin_equal_those_of_the_oracle(data, k, width):
     rows = bins.expand(data)
     spec = GridSpec(binning=Binning.EQUI_WEIGHT, uncertainty_bins=k, score_bins=width)
-    calibration_set = as_hold_out(data)
+    calibration_set = as_rows(data)
     edges = uncertainty_edges_of(calibration_set, spec)
     parts = pool_by(calibration_set, edges)
-    blocks = [isotonic_counts(each) for each in (*parts, merge(parts))]
+    blocks = [isotonic_counts(part) for part in (*parts, merge(parts))]
     for fit_in_each_bin, error in enumerate(isotonic_errors(parts, blocks, cells_from(edges, parts, spec))):
         expected = np.array(oracle(rows, k, width, fit_in_each_bin))
         np.testing.assert_allclose(error.ece, expected, atol=1e-12)

@@ -1,4 +1,4 @@
-"""Every algorithm against its oracle, and the order between them."""
+"""Tests of every boundary algorithm, against its oracle and against each other."""
 
 from dataclasses import replace
 from fractions import Fraction
@@ -14,11 +14,11 @@ from tests.properties.strategies import (
     ON_CELLS,
     PRECISIONS,
     as_cells,
-    as_hold_out,
+    as_rows,
     build_cells,
     cell_rows,
     data_sets,
-    keep,
+    precision_constraint,
 )
 from uqcli.choices import Algorithm, Binning, ConstraintKind
 from uqcli.counts import bin_of
@@ -30,30 +30,30 @@ from uqcli.methods.boundary.precision import precision_bound
 from uqcli.methods.boundary.result import boundary_at
 
 
-def found(cells, algorithm, constraint):
+def boundary_of(cells, algorithm, constraint):
     return optimise(cells, algorithm, constraint).found
 
 
 def true_positives(cells, algorithm, precision):
-    boundary = found(cells, algorithm, keep(precision))
+    boundary = boundary_of(cells, algorithm, precision_constraint(precision))
     return 0 if boundary is None else boundary.fit.true_positives
 
 
 @settings(max_examples=200)
 @given(cell_rows(), PRECISIONS)
-def test_vw_dpmt_is_the_brute_force_boundary_with_all_its_tie_breaks(rows, precision):
+def test_vw_dpmt_equals_brute_force_with_all_tie_breaks(rows, precision):
     cells = as_cells(rows)
     expected = oracle.brute_force(rows, precision)
-    boundary = found(cells, Algorithm.VW_DPMT, keep(precision))
+    boundary = boundary_of(cells, Algorithm.VW_DPMT, precision_constraint(precision))
     if expected is None:
         assert boundary is None
     else:
         assert boundary is not None
-        assert same(boundary, boundary_at(cells, expected))
+        assert same_boundary(boundary, boundary_at(cells, expected))
 
 
-def same(one, other):
-    return one.thresholds == other.thresholds and one.fit == other.fit
+def same_boundary(first, second):
+    return first.thresholds == second.thresholds and first.fit == second.fit
 
 
 @settings(max_examples=100)
@@ -70,16 +70,16 @@ def test_mist_equals_its_oracle(rows, precision):
 
 @settings(max_examples=133)
 @given(data_sets(), PRECISIONS)
-def test_st_equals_trying_every_score(data, precision):
+def test_st_equals_the_best_of_all_scores(data, precision):
     spec = GridSpec(binning=Binning.EQUI_WEIGHT, uncertainty_bins=1, score_bins=None)
-    cells = build_cells(as_hold_out(data), spec)
+    cells = build_cells(as_rows(data), spec)
     expected = oracle.single_threshold([(s, y, w) for s, _, y, w in data], precision)
     assert true_positives(cells, Algorithm.ST, precision) == expected
 
 
 @given(data_sets(), PRECISIONS, st.sampled_from(GRIDS), st.integers(1, 4), st.sampled_from([None, 1, 2, 5]))
 def test_vw_dpmt_is_never_below_mist_or_with_all_scores_below_st(data, precision, binning, k, score_bins):
-    calibration_set = as_hold_out(data)
+    calibration_set = as_rows(data)
     cells = build_cells(calibration_set, GridSpec(binning=binning, uncertainty_bins=k, score_bins=score_bins))
     optimum = true_positives(cells, Algorithm.VW_DPMT, precision)
     assert optimum >= true_positives(cells, Algorithm.MIST, precision)
@@ -91,18 +91,20 @@ def test_vw_dpmt_is_never_below_mist_or_with_all_scores_below_st(data, precision
 @given(cell_rows(), st.lists(PRECISIONS, min_size=2, max_size=4), st.sampled_from(ON_CELLS))
 def test_recall_never_rises_with_the_precision_bound(rows, precisions, algorithm):
     cells = as_cells(equally_long(rows[:1] if algorithm is Algorithm.ST else rows))
-    reached = [true_positives(cells, algorithm, precision) for precision in sorted(precisions)]
-    assert reached == sorted(reached, reverse=True)
+    true_positives_by_bound = [
+        true_positives(cells, algorithm, precision) for precision in sorted(precisions)
+    ]
+    assert true_positives_by_bound == sorted(true_positives_by_bound, reverse=True)
 
 
 @given(cell_rows())
-def test_the_best_precision_of_an_infeasible_search_is_the_best_of_all(rows):
+def test_an_infeasible_search_reports_the_best_possible_precision(rows):
     cells = as_cells(rows)
     expected, most = oracle.best_precision(rows)
     if expected == 0:
-        assert optimise(cells, Algorithm.VW_DPMT, keep(Fraction(1))).closest is None
+        assert optimise(cells, Algorithm.VW_DPMT, precision_constraint(Fraction(1))).closest is None
     elif expected < 1:
-        result = optimise(cells, Algorithm.VW_DPMT, keep(Fraction(1)))
+        result = optimise(cells, Algorithm.VW_DPMT, precision_constraint(Fraction(1)))
         assert result.found is None
         assert (result.closest.fit.precision, result.closest.fit.true_positives) == (float(expected), most)
 
@@ -136,7 +138,7 @@ def exhaustive(classes):
 
 
 @given(st.fractions(min_value=Fraction(1, 10**9), max_value=1), st.integers(1, 80))
-def test_a_precision_is_met_exactly_when_its_bounded_fraction_is(target, rows):
+def test_a_precision_is_met_exactly_if_its_bounded_fraction_is(target, rows):
     bound = precision_bound(target, rows)
     assert bound.denominator <= max(rows, target.denominator if target.denominator <= rows else rows)
     for selected in range(1, rows + 1):
@@ -168,20 +170,23 @@ def test_vw_dpmt_is_never_below_ew_mist_and_gmt(rows, precision):
 
 @settings(max_examples=100)
 @given(st.integers(1, 3), st.integers(1, 5), st.integers(1, 4), PRECISIONS, st.data())
-def test_ew_dpmt_is_the_brute_force_boundary_on_equal_cells(k, width, size, precision, data):
+def test_ew_dpmt_equals_brute_force_on_cells_of_equal_size(k, width, size, precision, data):
     positives = st.lists(st.integers(0, size), min_size=width, max_size=width)
     rows = [[(size, p) for p in data.draw(positives)] for _ in range(k)]
     expected = oracle.brute_force(rows, precision)
-    got = found(as_cells(rows), Algorithm.EW_DPMT, keep(precision))
-    assert (got is None) == (expected is None)
-    if got is not None:
+    boundary = boundary_of(as_cells(rows), Algorithm.EW_DPMT, precision_constraint(precision))
+    assert (boundary is None) == (expected is None)
+    if boundary is not None:
         best = boundary_at(as_cells(rows), expected)
-        assert (got.fit.true_positives, got.fit.selected) == (best.fit.true_positives, best.fit.selected)
+        assert (boundary.fit.true_positives, boundary.fit.selected) == (
+            best.fit.true_positives,
+            best.fit.selected,
+        )
 
 
 @st.composite
 def constraints(draw):
-    """A constraint and the same as a test and an objective on (true positives, selected, rows, positives)."""
+    """Draw a constraint, with its test of (true positives, flagged, rows, positives) and its objective."""
     text = draw(st.sampled_from(["0.1", "0.25", "0.5", "0.75", "1"]))
     kind = draw(st.sampled_from(ConstraintKind))
     number = Fraction(text)
@@ -208,7 +213,7 @@ def constraints(draw):
 
 
 def best_of_all(rows, allowed, objective):
-    """Highest objective, then most true positives, then fewest selected, then highest thresholds."""
+    """Return the tops of highest objective, most true positives, fewest flagged, highest thresholds."""
     runs = oracle.run_counts(rows)
     n, p = sum(row[-1][1] for row in runs), sum(row[-1][0] for row in runs)
     best = None
@@ -223,24 +228,24 @@ def best_of_all(rows, allowed, objective):
 
 @settings(max_examples=266)
 @given(cell_rows(), constraints())
-def test_vw_dpmt_is_the_brute_force_boundary_under_every_constraint(rows, rule):
+def test_vw_dpmt_equals_brute_force_under_every_constraint(rows, rule):
     constraint, allowed, objective = rule
     cells = as_cells(rows)
     expected = best_of_all(rows, allowed, objective)
-    got = found(cells, Algorithm.VW_DPMT, constraint)
-    assert (got is None) == (expected is None)
-    assert got is None or same(got, boundary_at(cells, expected))
+    boundary = boundary_of(cells, Algorithm.VW_DPMT, constraint)
+    assert (boundary is None) == (expected is None)
+    assert boundary is None or same_boundary(boundary, boundary_at(cells, expected))
 
 
 @settings(max_examples=133)
 @given(cell_rows(max_rows=1), constraints())
-def test_st_is_the_brute_force_boundary_under_every_constraint(rows, rule):
+def test_st_equals_brute_force_under_every_constraint(rows, rule):
     constraint, allowed, objective = rule
     cells = as_cells(rows)
     expected = best_of_all(rows, allowed, objective)
-    got = found(cells, Algorithm.ST, constraint)
-    assert (got is None) == (expected is None)
-    assert got is None or same(got, boundary_at(cells, expected))
+    boundary = boundary_of(cells, Algorithm.ST, constraint)
+    assert (boundary is None) == (expected is None)
+    assert boundary is None or same_boundary(boundary, boundary_at(cells, expected))
 
 
 @settings(max_examples=133)
@@ -261,21 +266,23 @@ def test_mist_is_the_best_isotonic_threshold_under_every_constraint(rows, rule):
         if tp and allowed(tp, s, n, p):
             key = (-objective(tp, s), -tp, s)
             best = key if best is None else min(best, key)
-    got = found(as_cells(rows), Algorithm.MIST, constraint)
-    assert (None if got is None else (-got.fit.true_positives, got.fit.selected)) == (best and best[1:])
+    boundary = boundary_of(as_cells(rows), Algorithm.MIST, constraint)
+    assert (None if boundary is None else (-boundary.fit.true_positives, boundary.fit.selected)) == (
+        best and best[1:]
+    )
 
 
 @given(data_sets(), PRECISIONS)
 def test_hr_is_the_best_of_all_coefficients_and_thresholds(data, precision):
-    rows = as_hold_out(data)
-    result = optimise_recalibrated(rows, keep(precision))
+    rows = as_rows(data)
+    result = optimise_recalibrated(rows, precision_constraint(precision))
     low, high = min(u for _, u, _, _ in data), max(u for _, u, _, _ in data)
-    place = [(u - low) / (high - low) if high > low else 0.0 for _, u, _, _ in data]
+    scaled_uncertainty = [(u - low) / (high - low) if high > low else 0.0 for _, u, _, _ in data]
     best = max(
         oracle.single_threshold(
             [
-                (s + c / 100 * (at if high > low else 0), y, w)
-                for (s, _, y, w), at in zip(data, place, strict=True)
+                (s + c / 100 * (scaled if high > low else 0), y, w)
+                for (s, _, y, w), scaled in zip(data, scaled_uncertainty, strict=True)
             ],
             precision,
         )
@@ -293,8 +300,8 @@ def test_hr_is_the_best_of_all_coefficients_and_thresholds(data, precision):
     st.sampled_from([None, 1, 2, 5]),
 )
 def test_thresholds_are_raised_to_positive_rows_and_counted_again(data, precision, algorithm, k, score_bins):
-    """Same true positives as the cells hold, and every threshold the lowest score of a positive row above."""
-    rows = as_hold_out(data)
+    """True positives stay equal, and every threshold is the lowest score of a flagged positive row."""
+    rows = as_rows(data)
     if algorithm in (Algorithm.HR, Algorithm.EW_DPMT):
         return
     cells = build_cells(
@@ -306,7 +313,9 @@ def test_thresholds_are_raised_to_positive_rows_and_counted_again(data, precisio
         cells,
         rows=tuple(replace(row, lowest_positive=None, below_positive=None) for row in cells.rows),
     )
-    raised, plain = (found(each, algorithm, keep(precision)) for each in (cells, bare))
+    raised, plain = (
+        boundary_of(table, algorithm, precision_constraint(precision)) for table in (cells, bare)
+    )
     assert (raised is None) == (plain is None)
     if raised is None:
         return

@@ -1,4 +1,4 @@
-"""Constraints: as typed, in words, and what is maximised under them."""
+"""Tests of constraints: parsing, wording and objective."""
 
 from fractions import Fraction
 
@@ -13,7 +13,7 @@ MAX_SELECTED, MAX_FPR = ConstraintKind.MAX_SELECTED, ConstraintKind.MAX_FPR
 
 
 @pytest.mark.parametrize(
-    ("kind", "text", "amounts", "promise"),
+    ("kind", "text", "amounts", "target"),
     [
         (PRECISION, "0.7", (Fraction(7, 10),), "precision >= 0.7"),
         (RECALL, "1", (Fraction(1),), "recall >= 1"),
@@ -28,10 +28,10 @@ MAX_SELECTED, MAX_FPR = ConstraintKind.MAX_SELECTED, ConstraintKind.MAX_FPR
         ),
     ],
 )
-def test_a_constraint_is_exact_and_says_what_it_promises(kind, text, amounts, promise):
+def test_a_constraint_is_exact_and_states_its_target(kind, text, amounts, target):
     constraint = parse_constraint(kind, text)
     assert (constraint.kind, constraint.value, constraint.amounts) == (kind, text, amounts)
-    assert constraint.text() == promise
+    assert constraint.text() == target
     assert constraint.relative == text.endswith("%")
 
 
@@ -48,12 +48,12 @@ def test_a_constraint_is_exact_and_says_what_it_promises(kind, text, amounts, pr
         (UTILITY, "gain=0.0000000001,cost=1"),
     ],
 )
-def test_what_is_out_of_range_is_refused(kind, text):
+def test_values_out_of_range_are_refused(kind, text):
     with pytest.raises(UsageError):
         parse_constraint(kind, text)
 
 
-def test_what_is_maximised():
+def test_the_objective_depends_on_the_constraint():
     assert parse_constraint(PRECISION, "0.5").objective(3, 4) == 3
     assert parse_constraint(RECALL, "0.5").objective(3, 4) == Fraction(3, 4)
     assert utility("2", "0.5").objective(3, 4) == Fraction(11, 2)

@@ -1,4 +1,4 @@
-"""The trade-off holds the best boundary of each number of alerts."""
+"""Tests that the trade-off contains the best boundary of each number of alerts."""
 
 import itertools
 
@@ -15,41 +15,45 @@ def rows_of(seed, size=14):
 
 
 def cells_of(score, level, positive):
-    parts = [pool(score[level == each], positive[level == each]) for each in range(2)]
+    parts = [pool(score[level == bin_number], positive[level == bin_number]) for bin_number in range(2)]
     return Cells(uncertainty_edges=np.array([0.5]), rows=tuple(distinct_cells(part) for part in parts))
 
 
 def most_positives(score, level, positive, budget):
-    """By every pair of thresholds."""
-    places = [*np.unique(score).tolist(), 2.0]
-    chosen = (score >= np.where(level == 0, *pair) for pair in itertools.product(places, repeat=2))
-    return max(int(positive[each].sum()) for each in chosen if each.sum() <= budget)
+    """Return the most true positives of every pair of thresholds within the budget."""
+    candidates = [*np.unique(score).tolist(), 2.0]
+    masks = (score >= np.where(level == 0, *pair) for pair in itertools.product(candidates, repeat=2))
+    return max(int(positive[mask].sum()) for mask in masks if mask.sum() <= budget)
 
 
-def test_each_number_of_alerts_finds_the_most():
+def test_each_number_of_alerts_has_the_most_true_positives():
     for seed in range(20):
         rows = rows_of(seed)
         if not rows[2].any():
             continue
         score, _, positive = rows
-        alone = Cells(uncertainty_edges=np.empty(0), rows=(distinct_cells(pool(score, positive)),))
-        found = trade_off(cells_of(*rows), alone)
+        one_row = Cells(uncertainty_edges=np.empty(0), rows=(distinct_cells(pool(score, positive)),))
+        boundaries = trade_off(cells_of(*rows), one_row)
         for budget in range(1, len(score) + 1):
             best = max(
-                (e.fit.true_positives for e in found[Algorithm.VW_DPMT] if e.fit.selected <= budget),
+                (
+                    boundary.fit.true_positives
+                    for boundary in boundaries[Algorithm.VW_DPMT]
+                    if boundary.fit.selected <= budget
+                ),
                 default=0,
             )
             assert best == most_positives(*rows, budget)
-        for others in (Algorithm.SMOOTH, Algorithm.ST):
-            for each in found[others]:
-                least = most_positives(*rows, each.fit.selected)
-                assert each.fit.true_positives <= least
+        for algorithm in (Algorithm.SMOOTH, Algorithm.ST):
+            for boundary in boundaries[algorithm]:
+                most = most_positives(*rows, boundary.fit.selected)
+                assert boundary.fit.true_positives <= most
 
 
-def test_boundaries_differ_and_grow():
+def test_boundaries_differ_and_are_nested_in_counts():
     rows = rows_of(3, 300)
-    for found in trade_off(cells_of(*rows), None).values():
-        fits = [(each.fit.true_positives, each.fit.selected) for each in found]
+    for boundaries in trade_off(cells_of(*rows), None).values():
+        fits = [(boundary.fit.true_positives, boundary.fit.selected) for boundary in boundaries]
         assert all(p < q and n < m for (p, n), (q, m) in itertools.pairwise(fits))
         assert len(fits) > 5
     assert Algorithm.ST not in trade_off(cells_of(*rows), None)

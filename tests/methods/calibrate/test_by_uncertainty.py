@@ -1,4 +1,4 @@
-"""Isotonic maps of each uncertainty bin."""
+"""Tests of isotonic maps by uncertainty bin."""
 
 import numpy as np
 from hypothesis import given
@@ -17,11 +17,11 @@ def test_mist_is_isotonic_in_each_uncertainty_bin(rows, levels, random):
     uncertainty = np.array([random.choice([0.0, 0.5, 1.0]) for _ in rows])
     data = scored(score, label, uncertainty=uncertainty)
     fitted = fit(data, CalibrationOptions(method=CalibrationMethod.MIST, uncertainty_bins=levels))
-    got = fitted.predict(data).probability
+    probability = fitted.predict(data).probability
     ordered = np.sort(uncertainty)
     edges = [ordered[r * len(rows) // levels] for r in range(1, levels)]
     level = np.array([sum(edge <= value for edge in edges) for value in uncertainty])
     for number in np.unique(level):
         inside = level == number
         alone = fit_isotonic(pool(score[inside], label[inside]))
-        np.testing.assert_array_equal(got[inside], alone.probability(score[inside], PROBABILITY))
+        np.testing.assert_array_equal(probability[inside], alone.probability(score[inside], PROBABILITY))

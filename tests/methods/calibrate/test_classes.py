@@ -1,4 +1,4 @@
-"""Temperature scaling of many classes, against loops over rows and general minimisers."""
+"""Tests of temperature scaling of many classes, against loops over rows and general minimisers."""
 
 import numpy as np
 import pytest
@@ -13,8 +13,8 @@ from uqcli.methods.calibrate.parametric import fit_temperature
 from uqcli.methods.calibrate.scale import Scale
 
 
-def drawn(seed, rows, classes, power=1.0):
-    """Rows whose labels are drawn from a power of their probabilities."""
+def draw_rows(seed, rows, classes, power=1.0):
+    """Draw rows whose labels follow a power of their probabilities."""
     random = np.random.default_rng(seed)
     probability = random.dirichlet(np.ones(classes), rows).round(3)
     probability[:, -1] = 1 - probability[:, :-1].sum(axis=1)
@@ -27,27 +27,27 @@ def drawn(seed, rows, classes, power=1.0):
 
 @settings(max_examples=30, deadline=None)
 @given(st.integers(0, 10**6), st.integers(3, 200), st.integers(2, 6), st.sampled_from([0.3, 1.0, 3.0]))
-def test_the_likelihood_is_the_highest(seed, rows, classes, power):
-    probability, label, weight = drawn(seed, rows, classes, power)
+def test_the_fit_maximises_the_likelihood(seed, rows, classes, power):
+    probability, label, weight = draw_rows(seed, rows, classes, power)
     weight[0] = 1
-    found, _ = fit_class_temperature(ClassCounts.of(probability, label, weight))
+    fitted, _ = fit_class_temperature(ClassCounts.of(probability, label, weight))
     best = oracle.class_temperature(probability, label, weight)
-    losses = [oracle.class_loss(slope, probability, label, weight) for slope in (found.slope, best)]
+    losses = [oracle.class_loss(slope, probability, label, weight) for slope in (fitted.slope, best)]
     assert losses[0] <= losses[1] * (1 + 1e-9) + 1e-9
 
 
-def test_of_two_classes_it_is_the_temperature_of_one_score():
-    probability, label, weight = drawn(7, 300, 2, 2.0)
+def test_two_classes_have_the_temperature_of_one_score():
+    probability, label, weight = draw_rows(7, 300, 2, 2.0)
     score = np.clip(probability[:, 1], 0.001, 0.999)
     both = np.stack([1 - score, score], axis=1)
-    found, _ = fit_class_temperature(ClassCounts.of(both, label, weight))
+    fitted, _ = fit_class_temperature(ClassCounts.of(both, label, weight))
     single = fit_temperature(pool(score, label == 1, weight), Scale()).map
-    assert found.slope == pytest.approx(single.slope, rel=1e-9)
-    assert found.probabilities(both)[:, 1] == pytest.approx(single.probability(score, Scale()), abs=1e-12)
+    assert fitted.slope == pytest.approx(single.slope, rel=1e-9)
+    assert fitted.probabilities(both)[:, 1] == pytest.approx(single.probability(score, Scale()), abs=1e-12)
 
 
-def test_the_order_of_rows_and_weights_as_copies_change_no_bit():
-    probability, label, weight = drawn(3, 200, 4)
+def test_row_order_and_weights_as_copies_change_no_bit():
+    probability, label, weight = draw_rows(3, 200, 4)
     order = np.random.default_rng(0).permutation(len(label))
     copies = np.repeat(np.arange(len(label)), weight)
     forms = [
@@ -58,7 +58,7 @@ def test_the_order_of_rows_and_weights_as_copies_change_no_bit():
     assert len({fit_class_temperature(ClassCounts.of(*form))[0].slope for form in forms}) == 1
 
 
-def test_labels_that_are_always_the_likeliest_end_at_the_bound():
+def test_the_temperature_of_always_correct_predictions_is_at_its_bound():
     probability = np.array([[0.7, 0.2, 0.1], [0.1, 0.8, 0.1]])
-    found, notes = fit_class_temperature(ClassCounts.of(probability, np.array([0, 1]), None))
-    assert (found.slope, notes) == (1e3, ("The temperature is at its bound of 0.001.",))
+    fitted, notes = fit_class_temperature(ClassCounts.of(probability, np.array([0, 1]), None))
+    assert (fitted.slope, notes) == (1e3, ("The temperature is at its bound of 0.001.",))

@@ -1,9 +1,9 @@
-"""One calibration for each part of the rows."""
+"""Tests of heterogeneous calibration: one map for each part of the rows."""
 
 import numpy as np
 import pytest
 
-from tests.properties.calibration_rows import drawn, scored
+from tests.properties.calibration_rows import draw_rows, scored
 from uqcli.choices import CalibrationMethod, LeafMethod, Partitioner, SplitCriterion
 from uqcli.counts import Feature
 from uqcli.jobs.calibrate.fit import CalibrationOptions, fit
@@ -12,17 +12,17 @@ from uqcli.jobs.calibrate.fit import CalibrationOptions, fit
 @pytest.mark.parametrize("partitioner", Partitioner)
 @pytest.mark.parametrize("leaf_method", LeafMethod)
 def test_trees_calibrate_what_one_map_cannot(partitioner, leaf_method):
-    data = drawn(1, rows=6000)
+    data = draw_rows(1, rows=6000)
     options = CalibrationOptions(
         method=CalibrationMethod.HETEROGENEOUS,
         partitioner=partitioner,
         leaf_method=leaf_method,
         min_leaf=200,
     )
-    new = drawn(2, rows=6000)
-    one = fit(data, CalibrationOptions()).predict(new).probability
-    many = fit(data, options).predict(new).probability
-    assert ((many >= 0) & (many <= 1)).all()
+    new = draw_rows(2, rows=6000)
+    single = fit(data, CalibrationOptions()).predict(new).probability
+    heterogeneous = fit(data, options).predict(new).probability
+    assert ((heterogeneous >= 0) & (heterogeneous <= 1)).all()
     worst = {
         name: max(
             abs(
@@ -31,29 +31,29 @@ def test_trees_calibrate_what_one_map_cannot(partitioner, leaf_method):
             )
             for kind in range(3)
         )
-        for name, probability in (("one", one), ("many", many))
+        for name, probability in (("one", single), ("many", heterogeneous))
     }
     assert worst["many"] < 0.5 * worst["one"]
 
 
 @pytest.mark.parametrize("split", SplitCriterion)
 def test_single_trees_are_monotone_in_each_leaf_and_follow_their_rules(split):
-    data = drawn(3, rows=4000)
+    data = draw_rows(3, rows=4000)
     options = CalibrationOptions(method=CalibrationMethod.HETEROGENEOUS, min_leaf=300, split=split)
     fitted = fit(data, options)
-    found = fitted.predict(data)
+    prediction = fitted.predict(data)
     (tree,) = fitted.map.trees
     assert len(tree.leaves) > 1
     for number, leaf in enumerate(tree.leaves):
-        inside = found.leaf == number
+        inside = prediction.leaf == number
         order = np.argsort(data.score[inside], kind="stable")
-        assert (np.diff(found.probability[inside][order]) >= -1e-15).all()
+        assert (np.diff(prediction.probability[inside][order]) >= -1e-15).all()
         for part in leaf.rule.split(" and "):
             if part.startswith("age <= ") and "missing" not in part:
                 assert (data.features["age"].value[inside] <= float(part.split()[2]) + 1e-3).all()
 
 
-def test_small_leaves_use_a_larger_part_and_those_of_one_class_a_weak_penalty():
+def test_small_leaves_use_a_larger_part_and_one_class_leaves_a_weak_penalty():
     random = np.random.default_rng(4)
     score = random.random(1000)
     group = np.where(np.arange(1000) < 10, 0, np.where(np.arange(1000) < 300, 1, 2)).astype(float)
@@ -75,8 +75,8 @@ def test_small_leaves_use_a_larger_part_and_those_of_one_class_a_weak_penalty():
 
 
 @pytest.mark.parametrize("rows", [1, 2, 3, 7])
-def test_fewer_rows_than_leaves(rows):
-    data = drawn(5, rows=rows)
+def test_fewer_rows_than_leaves_give_finite_probabilities(rows):
+    data = draw_rows(5, rows=rows)
     for options in (
         CalibrationOptions(method=CalibrationMethod.HETEROGENEOUS),
         CalibrationOptions(method=CalibrationMethod.HETEROGENEOUS, min_leaf=1, max_depth=5),

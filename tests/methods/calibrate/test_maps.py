@@ -1,4 +1,4 @@
-"""What saved maps say of themselves: what contradicts them, their parts, their words."""
+"""Tests of saved calibration maps: contradictions, parts and formulas."""
 
 import numpy as np
 import pytest
@@ -36,14 +36,14 @@ TREES = TreesMap(
 MAPS = [LOGISTIC, BETA, ISOTONIC, HISTOGRAM, IDENTITY, LEVELS, GROUPS, TREES]
 
 
-@pytest.mark.parametrize("fine", MAPS, ids=lambda each: type(each).__name__)
-def test_what_fits_together_has_no_contradiction(fine):
-    assert fine.contradiction() is None
-    assert fine.tables(1.0)
+@pytest.mark.parametrize("saved_map", MAPS, ids=lambda saved_map: type(saved_map).__name__)
+def test_consistent_maps_have_no_contradiction(saved_map):
+    assert saved_map.contradiction() is None
+    assert saved_map.tables(1.0)
 
 
 @pytest.mark.parametrize(
-    ("wrong", "said"),
+    ("broken", "message"),
     [
         (STEEP, "coefficients"),
         (replace(BETA, a=-1.0), "negative"),
@@ -67,17 +67,17 @@ def test_what_fits_together_has_no_contradiction(fine):
         (replace(TREES, features=[FeatureColumn(name="a")]), "no threshold or levels"),
     ],
 )
-def test_what_does_not_fit_together_is_named(wrong, said):
-    assert said in wrong.contradiction()
+def test_contradictions_are_named(broken, message):
+    assert message in broken.contradiction()
 
 
-def test_what_maps_read_and_which_of_them_number_rows():
-    assert [each.needs_uncertainty for each in MAPS] == [each is LEVELS for each in MAPS]
-    assert [len(each.features) for each in MAPS] == [0] * 6 + [1, 1]
-    assert [each.has_leaves for each in MAPS] == [False] * 6 + [True, True]
+def test_maps_state_their_features_leaves_and_errors():
+    assert [saved_map.needs_uncertainty for saved_map in MAPS] == [saved_map is LEVELS for saved_map in MAPS]
+    assert [len(saved_map.features) for saved_map in MAPS] == [0] * 6 + [1, 1]
+    assert [saved_map.has_leaves for saved_map in MAPS] == [False] * 6 + [True, True]
     assert not replace(TREES, combine="sequence").has_leaves
     assert not replace(TREES, trees=TREES.trees * 2).has_leaves
-    assert [each.largest_error for each in MAPS] == [None] * 3 + [0.25] + [None] * 4
+    assert [saved_map.largest_error for saved_map in MAPS] == [None] * 3 + [0.25] + [None] * 4
     assert LOGISTIC.methods == {CalibrationMethod.PLATT, CalibrationMethod.TEMPERATURE}
 
 
@@ -86,18 +86,18 @@ def test_parts_are_levels_or_leaves():
     levels = LEVELS.parts(uncertainty, None)
     assert levels.names == ("uncertainty level 1", "uncertainty level 2")
     assert levels.number.tolist() == [0, 1, 1]
-    for each in (GROUPS, TREES):
-        parts = each.parts(uncertainty, leaf)
+    for saved_map in (GROUPS, TREES):
+        parts = saved_map.parts(uncertainty, leaf)
         assert parts.names == ("leaf 0: a = x", "leaf 1: any other")
         assert parts.number.tolist() == [1, 0, 1]
-        assert each.parts(uncertainty, None) is None
+        assert saved_map.parts(uncertainty, None) is None
     assert LEVELS.parts(None, leaf) is None
     assert LOGISTIC.parts(uncertainty, leaf) is None
 
 
-def test_formulas():
+def test_formulas_of_maps():
     maps = (LOGISTIC, BETA, ISOTONIC, HISTOGRAM, IDENTITY)
-    assert [each.formula() for each in maps] == [
+    assert [saved_map.formula() for saved_map in maps] == [
         "sigmoid(1.25 * log-odds -0.5)",
         "sigmoid(1 ln s - 0.5 ln(1-s) +0)",
         "isotonic, 2 levels from 0.0000 to 0.5000",

@@ -1,4 +1,4 @@
-"""The scale of scores, and the correction of undersampled negatives."""
+"""Tests of the scale of scores and of the correction for undersampled negatives."""
 
 import numpy as np
 
@@ -6,10 +6,10 @@ from tests.oracles import calibration as oracle
 from uqcli.methods.calibrate.scale import Scale
 
 
-def test_undersampling_is_undone_in_closed_form():
+def test_undersampling_is_corrected_in_closed_form():
     truth, tau = np.linspace(0.001, 0.999, 50), 4.0
-    seen = truth / (truth + (1 - truth) / tau)
-    np.testing.assert_allclose(Scale(undersampled=tau).corrected(seen), truth)
+    undersampled_rate = truth / (truth + (1 - truth) / tau)
+    np.testing.assert_allclose(Scale(undersampled=tau).corrected(undersampled_rate), truth)
     real = Scale(real=True, undersampled=tau)
-    np.testing.assert_allclose(real.probability(real.corrected(oracle.logit(seen))), truth)
+    np.testing.assert_allclose(real.probability(real.corrected(oracle.logit(undersampled_rate))), truth)
     assert Scale(undersampled=tau).corrected(np.array([0.0, 1.0])).tolist() == [0.0, 1.0]

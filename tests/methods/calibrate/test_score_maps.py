@@ -1,4 +1,4 @@
-"""Maps of the score alone: against scikit-learn, against slow oracles, and what must hold for all of them."""
+"""Tests of calibration maps of the score alone, against scikit-learn and slow oracles."""
 
 import warnings
 
@@ -29,11 +29,11 @@ def test_isotonic_equals_scikit_learn(rows):
         return  # scikit-learn pools scores that close
     model.fit(counts.value, counts.positives / counts.count, sample_weight=counts.count)
     new = np.concatenate([score, np.linspace(-0.2, 1.2, 41)])
-    got = fit_isotonic(counts).probability(new, PROBABILITY)
-    np.testing.assert_allclose(got, model.predict(new), atol=1e-9)
+    probability = fit_isotonic(counts).probability(new, PROBABILITY)
+    np.testing.assert_allclose(probability, model.predict(new), atol=1e-9)
 
 
-def test_points_of_an_isotonic_map_are_few():
+def test_an_isotonic_map_has_few_points():
     counts = pool(np.linspace(0, 1, 100_000), np.random.default_rng(8).random(100_000) < 0.5)
     fitted = fit_isotonic(counts)
     assert isinstance(fitted, IsotonicMap)
@@ -49,7 +49,7 @@ def test_platt_equals_scikit_learn(seed, rows):
     label[:2], label[2:4], score[:4] = True, False, [0.2, 0.7, 0.3, 0.8]
     fitted = fit_platt(pool(score, label), PROBABILITY).map
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # its own advice on C
+        warnings.simplefilter("ignore")  # scikit-learn's advice on C
         model = LogisticRegression(C=np.inf, tol=1e-10, max_iter=10_000)
         model.fit(oracle.logit(score)[:, None], label)
     assert fitted.slope == pytest.approx(model.coef_[0, 0], abs=1e-6)
@@ -76,7 +76,7 @@ def test_temperature_and_beta_have_the_smallest_loss(seed, rows, power):
 
 
 @given(ROWS, st.integers(1, 8))
-def test_histogram_is_the_rate_of_the_bin(rows, bins):
+def test_histogram_is_the_positive_rate_of_the_bin(rows, bins):
     score, label = arrays(rows)
     data = scored(score, label)
     fitted = fit(data, CalibrationOptions(method=CalibrationMethod.HISTOGRAM, n_bins=bins))
@@ -86,7 +86,7 @@ def test_histogram_is_the_rate_of_the_bin(rows, bins):
 @pytest.mark.parametrize("method", SCORES_ALONE)
 @settings(max_examples=40)
 @given(rows=ROWS)
-def test_probabilities_rise_and_weights_are_repeated_rows(method, rows):
+def test_probabilities_are_monotone_and_weights_count_as_repeated_rows(method, rows):
     score, label = arrays(rows)
     options = CalibrationOptions(method=method, scale=Scale(undersampled=3.0))
     fitted = fit(scored(score, label), options)
@@ -110,16 +110,16 @@ def test_swapping_the_classes_swaps_the_probabilities(rows):
     grid = np.linspace(0.01, 0.99, 30)
     for method in (CalibrationMethod.TEMPERATURE, CalibrationMethod.PLATT):
         options = CalibrationOptions(method=method, scale=Scale(real=True))
-        one = fit(scored(oracle.logit(score), label), options)
-        other = fit(scored(-oracle.logit(score), ~label), options)
+        original = fit(scored(oracle.logit(score), label), options)
+        swapped = fit(scored(-oracle.logit(score), ~label), options)
         new = scored(oracle.logit(grid), np.zeros(30)), scored(-oracle.logit(grid), np.zeros(30))
         np.testing.assert_allclose(
-            one.predict(new[0]).probability, 1 - other.predict(new[1]).probability, atol=1e-6
+            original.predict(new[0]).probability, 1 - swapped.predict(new[1]).probability, atol=1e-6
         )
 
 
 @pytest.mark.parametrize(
-    ("score", "label", "said"),
+    ("score", "label", "note"),
     [
         ([0.1, 0.2, 0.8, 0.9], [0, 0, 1, 1], "separates"),
         ([0.1, 0.2, 0.8, 0.9], [1, 1, 0, 0], "separates"),
@@ -129,16 +129,16 @@ def test_swapping_the_classes_swaps_the_probabilities(rows):
         ([0.1, 0.4, 0.6, 0.9], [1, 0, 1, 0], "negative"),
     ],
 )
-def test_fits_without_a_maximum_are_finite_and_say_so(score, label, said):
+def test_fits_without_a_maximum_are_finite_and_have_a_note(score, label, note):
     data = scored(score, label)
     fitted = fit(data, CalibrationOptions(method=CalibrationMethod.PLATT))
     probability = fitted.predict(data).probability
     assert ((probability > 0) & (probability < 1)).all()
-    assert said in " ".join(fitted.notes)
+    assert note in " ".join(fitted.notes)
     for method in SCORES_ALONE:
         assert np.isfinite(fit(data, CalibrationOptions(method=method)).predict(data).probability).all()
 
 
-def test_a_constant_score_becomes_the_rate():
+def test_a_constant_score_is_calibrated_to_the_positive_rate():
     data = scored([0.4] * 4, [0, 1, 1, 1])
     np.testing.assert_allclose(fit(data, CalibrationOptions()).predict(data).probability, 0.75)

@@ -1,4 +1,4 @@
-"""Verdicts on promised coverage: the law of the counts, and several promises together."""
+"""Tests of the test of guaranteed coverage: the law of the counts, and several guarantees together."""
 
 from fractions import Fraction
 
@@ -15,19 +15,19 @@ ALPHAS = st.sampled_from([Fraction(1, 10), Fraction(1, 20), Fraction(1, 3), Frac
 
 
 @given(st.integers(0, 300), st.integers(0, 300), st.integers(0, 300), ALPHAS)
-def test_p_values_are_those_of_the_beta_binomial_law(covered, more, calibration, alpha):
-    rows = covered + more
+def test_p_values_are_those_of_the_beta_binomial_law(covered, missed, calibration, alpha):
+    rows = covered + missed
     rank = rank_of(calibration, alpha)
-    found = coverage_p_value(covered, rows, calibration, alpha)
+    p_value = coverage_p_value(covered, rows, calibration, alpha)
     if rank > calibration:
-        assert found == 1
+        assert p_value == 1
     else:
         expected = stats.betabinom(rows, rank, calibration + 1 - rank).cdf(covered)
-        assert found == pytest.approx(expected, abs=1e-9)
+        assert p_value == pytest.approx(expected, abs=1e-9)
 
 
 @pytest.mark.parametrize("rows", [10**6, 2 * 10**7])
-def test_large_counts_agree_with_the_limit(rows):
+def test_large_counts_agree_with_the_normal_limit(rows):
     calibration, alpha = rows, Fraction(1, 10)
     rank = rank_of(calibration, alpha)
     spread = np.sqrt(2 * 0.09 / rows)
@@ -44,20 +44,20 @@ def test_holm_is_the_step_down_rule(p_values):
     adjusted = holm(p_values)
     assert list(adjusted) == list(p_values)
     for level in (0.01, 0.05, 0.2, 0.5):
-        rejected, left = set(), dict(p_values)
-        while left:
-            name = min(left, key=lambda each: (left[each], each))
-            if left[name] * len(left) > level:
+        rejected, remaining = set(), dict(p_values)
+        while remaining:
+            name = min(remaining, key=lambda hypothesis: (remaining[hypothesis], hypothesis))
+            if remaining[name] * len(remaining) > level:
                 break
             rejected.add(name)
-            del left[name]
+            del remaining[name]
         assert {name for name, p in adjusted.items() if p <= level} == rejected
 
 
-def test_equal_weights_are_as_many_rows():
-    kept = np.array([0, 0]), np.array([10**7, 10**7]), Fraction(1, 10)
-    assert effective_rows([3, 4], [0.5, 0.5], *kept) == 7
-    assert effective_rows([100, 100], [1.0, 0.0], *kept) == 100
+def test_equal_weights_give_as_many_effective_rows():
+    test_counts = np.array([0, 0]), np.array([10**7, 10**7]), Fraction(1, 10)
+    assert effective_rows([3, 4], [0.5, 0.5], *test_counts) == 7
+    assert effective_rows([100, 100], [1.0, 0.0], *test_counts) == 100
 
 
 @given(
@@ -66,16 +66,16 @@ def test_equal_weights_are_as_many_rows():
     )
 )
 def test_classes_that_are_missed_more_often_leave_fewer_effective_rows(lines):
-    """Against the sum over single rows, each missed or not as often as its class."""
+    """The expected value is the sum over rows, each with the miss rate of its class."""
     alpha, total, spread, squares = 0.1, 0.0, 0.0, 0.0
-    for rows, weight, missed, more in lines:
-        miss = (missed + 1) / (missed + more + 2)
+    for rows, weight, missed, covered in lines:
+        miss = (missed + 1) / (missed + covered + 2)
         for _ in range(rows):
             total += weight
             squares += weight**2
             spread += weight**2 * (miss * 0.9**2 + (1 - miss) * 0.1**2)
-    rows, weights, missed, more = (list(each) for each in zip(*lines, strict=True))
-    tested = np.array(missed) + np.array(more)
-    found = effective_rows(rows, weights, np.array(missed), tested, Fraction(1, 10))
+    rows, weights, missed, covered = (list(column) for column in zip(*lines, strict=True))
+    tested = np.array(missed) + np.array(covered)
+    effective = effective_rows(rows, weights, np.array(missed), tested, Fraction(1, 10))
     largest = max(squares, spread / (alpha * (1 - alpha)))
-    assert found == pytest.approx(total**2 / largest if largest else 0, rel=1e-9, abs=1)
+    assert effective == pytest.approx(total**2 / largest if largest else 0, rel=1e-9, abs=1)

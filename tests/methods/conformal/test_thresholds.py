@@ -1,4 +1,4 @@
-"""Conformal sets: against oracles, by their guarantees, at their edges."""
+"""Tests of prediction sets: against oracles, by their guarantees, and in edge cases."""
 
 import sys
 from fractions import Fraction
@@ -27,7 +27,7 @@ ALPHAS = st.sampled_from(
 
 
 @given(problems(), st.sampled_from(ConformalMethod), ALPHAS)
-def test_scores_thresholds_and_sets_are_the_oracles(problem, method, alpha):
+def test_scores_thresholds_and_sets_equal_those_of_the_oracle(problem, method, alpha):
     probability, label, uniform = problem
     scores = SCORES[method].of_labels(probability, label, uniform)
     expected = [
@@ -38,8 +38,8 @@ def test_scores_thresholds_and_sets_are_the_oracles(problem, method, alpha):
     assert threshold == oracle.marginal(expected, alpha)
     thresholds = np.linspace(0, 1, probability.shape[1]) * threshold
     for lines in (np.full((1, probability.shape[1]), threshold), thresholds[None, :]):
-        inside = SCORES[method].sets(probability, lines, uniform)
-        for row, line in enumerate(inside.tolist()):
+        members = SCORES[method].sets(probability, lines, uniform)
+        for row, line in enumerate(members.tolist()):
             assert line == oracle.members(probability[row].tolist(), lines[0], uniform[row], method)
 
 
@@ -51,7 +51,8 @@ def test_label_shift_thresholds_are_exact(problem, alpha, weights):
     rows = LabelScores(score=scores, label=label, weight=None)
     chosen = weights[:classes]
     expected = [
-        oracle.label_shift(scores.tolist(), label.tolist(), chosen, alpha, each) for each in range(classes)
+        oracle.label_shift(scores.tolist(), label.tolist(), chosen, alpha, class_number)
+        for class_number in range(classes)
     ]
     assert label_shift_thresholds(rows, chosen, alpha) == expected
     equal = label_shift_thresholds(rows, [0.3] * classes, alpha)
@@ -59,7 +60,7 @@ def test_label_shift_thresholds_are_exact(problem, alpha, weights):
 
 
 @given(problems(), ALPHAS)
-def test_weights_are_repeated_rows(problem, alpha):
+def test_weights_count_as_repeated_rows(problem, alpha):
     probability, label, uniform = problem
     scores = SCORES[ConformalMethod.LAC].of_labels(probability, label, uniform)
     times = np.arange(len(label)) % 3
@@ -73,7 +74,7 @@ def test_weights_are_repeated_rows(problem, alpha):
     assert label_conditional_thresholds(weighted, alphas) == label_conditional_thresholds(repeated, alphas)
 
 
-def test_too_few_rows_or_an_unseen_class_put_every_label_in():
+def test_too_few_rows_or_an_unseen_class_give_full_sets():
     assert marginal_threshold(np.array([0.1, 0.2]), None, Fraction(1, 10)) == 1.0
     assert marginal_threshold(np.empty(0), None, Fraction(1, 2)) == 1.0
     rows = LabelScores(score=np.full(50, 0.3), label=np.zeros(50, dtype=np.int64), weight=None)
@@ -84,7 +85,7 @@ def test_too_few_rows_or_an_unseen_class_put_every_label_in():
 
 @pytest.mark.parametrize("method", ConformalMethod)
 def test_marginal_coverage_lies_within_its_bounds(method):
-    """In [1-alpha, 1-alpha+1/(n+1)], within Monte-Carlo error."""
+    """Coverage is in [1-alpha, 1-alpha+1/(n+1)], within Monte-Carlo error."""
     random, covered, runs, n = np.random.default_rng(1), [], 1500, 60
     for _ in range(runs):
         label, x = gaussian_mixture(random, n + 20, SOURCE)
@@ -112,8 +113,8 @@ def test_label_conditional_coverage_holds_in_each_class():
     assert (covered.mean(axis=0) <= 0.8 + 0.05 + error).all()
 
 
-def test_corrected_sets_hold_under_label_shift_where_others_fail(capsys):
-    """The paper's toy: Gaussians under another prior, with oracle and estimated weights."""
+def test_corrected_sets_cover_under_label_shift_and_uncorrected_do_not(capsys):
+    """The paper's toy problem has Gaussians under other priors, with exact and estimated weights."""
     random, runs, n, alpha = np.random.default_rng(3), 300, 600, Fraction(1, 10)
     covered = {"uncorrected": [], "oracle": [], "estimated": []}
     for _ in range(runs):

@@ -1,4 +1,4 @@
-"""Two probabilities for the same rows: how many rows tell them apart."""
+"""Tests of paired probabilities: how many rows distinguish them."""
 
 import numpy as np
 import pytest
@@ -6,16 +6,16 @@ import pytest
 from uqcli.methods.evaluate.paired import PairedCounts
 
 
-def test_rows_that_tell_two_apart():
+def test_rows_apart_count_the_rows_that_distinguish_two_probabilities():
     before, positive = np.full(60, 0.5), np.arange(60) < 25
     after = before.copy()
     after[[0, 1, 2, 30, 31]] += 0.25
     assert PairedCounts.of(before, after, positive, None).rows_apart() == pytest.approx(2)
-    after[3:25] += 1e-9  # next to nothing
+    after[3:25] += 1e-9  # negligible
     assert PairedCounts.of(before, after, positive, None).rows_apart() == pytest.approx(2)
     after[32:] -= 0.25
     assert PairedCounts.of(before, after, positive, None).rows_apart() == pytest.approx(3)
-    hidden = before + np.where(np.arange(60) < 20, 0.25, 1e-9)  # no negative one is in the way of the others
+    hidden = before + np.where(np.arange(60) < 20, 0.25, 1e-9)  # the negatives do not change
     assert PairedCounts.of(before, hidden, positive, None).rows_apart() < 1e-3
     tiny = PairedCounts.of(before * 0, np.where(positive, 1e-300, 0), positive, None)
     assert tiny.rows_apart() == 0

@@ -1,4 +1,4 @@
-"""How well scores rank: against every pair of rows, and against scikit-learn."""
+"""Tests of AUC and average precision, against every pair of rows and scikit-learn."""
 
 import numpy as np
 import pytest
@@ -11,11 +11,17 @@ from uqcli.methods.evaluate.ranking import auc, average_precision
 
 
 @given(data_sets(max_size=20))
-def test_ranking_by_its_definition(data):
+def test_ranking_metrics_equal_their_definitions(data):
     score, _, positive, weight = (np.array(column) for column in zip(*data, strict=True))
     counts = pool(score, positive, weight)
     rows = [(s, y) for s, y, w in zip(score, positive, weight, strict=True) for _ in range(w)]
-    pairs = [(above > below) + (above == below) / 2 for above, y in rows if y for below, z in rows if not z]
+    pairs = [
+        (above > below) + (above == below) / 2
+        for above, y in rows
+        if y
+        for below, other_label in rows
+        if not other_label
+    ]
     if pairs:
         assert auc(counts) == pytest.approx(sum(pairs) / len(pairs))
     else:

@@ -1,4 +1,4 @@
-"""Class weights: they recover a known prior, name what makes them impossible, and sum exactly."""
+"""Tests of class weights: they recover known priors, explain failures, and sum exactly."""
 
 import numpy as np
 import pytest
@@ -13,7 +13,7 @@ from uqcli.methods.shift.weights import bbse, em, known, no_shift_p_value
 
 @pytest.mark.parametrize("estimator", ["hard", "soft", "em"])
 def test_estimators_recover_a_known_prior(estimator):
-    random, found = np.random.default_rng(4), []
+    random, target_priors = np.random.default_rng(4), []
     for _ in range(40):
         label, x = gaussian_mixture(random, 4000, SOURCE)
         source = posterior(x, SOURCE)
@@ -25,12 +25,12 @@ def test_estimators_recover_a_known_prior(estimator):
             weights = em(mean_responsibilities(target, ones), prior, "abc").weights
         else:
             if estimator == "hard":
-                source, target = (np.eye(3)[each.argmax(axis=1)] for each in (source, target))
+                source, target = (np.eye(3)[probability.argmax(axis=1)] for probability in (source, target))
             joint = np.stack([exact_sums(source, ones * (label == k)) for k in range(3)], axis=1) / 4000
             weights = bbse(joint, exact_sums(target, ones) / 4000, "abc").weights
-        found.append(weights * prior)
-    error = 4 * np.std(found, axis=0) / np.sqrt(len(found))
-    assert (np.abs(np.mean(found, axis=0) - TARGET) <= error + 0.005).all()
+        target_priors.append(weights * prior)
+    error = 4 * np.std(target_priors, axis=0) / np.sqrt(len(target_priors))
+    assert (np.abs(np.mean(target_priors, axis=0) - TARGET) <= error + 0.005).all()
 
 
 def test_singular_and_contradictory_inputs_name_the_reason():
@@ -49,7 +49,7 @@ def test_singular_and_contradictory_inputs_name_the_reason():
     assert clipped.weights[1] == 0
 
 
-def test_the_test_of_no_shift_holds_its_level():
+def test_the_test_of_no_shift_has_its_level():
     random = np.random.default_rng(5)
     values = [
         no_shift_p_value(random.multinomial(800, SOURCE), random.multinomial(500, SOURCE))

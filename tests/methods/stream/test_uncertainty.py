@@ -1,4 +1,4 @@
-"""Uncertainties against numerical integration and plain definitions."""
+"""Tests of uncertainties, against numerical integration and their definitions."""
 
 import mpmath
 import numpy as np
@@ -15,14 +15,14 @@ def coin_entropy(p):
 
 @pytest.mark.parametrize(("a", "b"), [(1.0, 1.0), (2.5, 0.7), (0.8, 0.6), (40.0, 3.0), (900.0, 1200.0)])
 def test_beta_against_scipy_and_integration(a, b):
-    made = of_beta(np.array([a]), np.array([b]))
+    uncertainties = of_beta(np.array([a]), np.array([b]))
     law = stats.beta(a, b)
-    assert made.score[0] == pytest.approx(law.mean())
-    assert made.std[0] == pytest.approx(law.std())
-    assert made.beta_entropy[0] == pytest.approx(law.entropy(), abs=1e-9)
-    assert made.entropy[0] == pytest.approx(coin_entropy(law.mean()))
+    assert uncertainties.score[0] == pytest.approx(law.mean())
+    assert uncertainties.std[0] == pytest.approx(law.std())
+    assert uncertainties.beta_entropy[0] == pytest.approx(law.entropy(), abs=1e-9)
+    assert uncertainties.entropy[0] == pytest.approx(coin_entropy(law.mean()))
     expected = law.expect(lambda p: -p * np.log(p) - (1 - p) * np.log1p(-p))
-    assert made.mutual_information[0] == pytest.approx(made.entropy[0] - expected, abs=1e-6)
+    assert uncertainties.mutual_information[0] == pytest.approx(uncertainties.entropy[0] - expected, abs=1e-6)
 
 
 def test_beta_entropy_is_minus_the_mean_log_density():
@@ -44,34 +44,40 @@ def test_one_large_parameter_does_not_cancel(a, b):
         x, y = mpmath.mpf(a), mpmath.mpf(b)
         rise = [mpmath.digamma(x + y) - mpmath.digamma(z) for z in (x, y)]
         expected = mpmath.log(mpmath.beta(x, y)) + (x - 1) * rise[0] + (y - 1) * rise[1]
-        for one, other in ((a, b), (b, a)):
-            got = beta_entropy(np.array([one]), np.array([other]))[0]
-            assert got == pytest.approx(float(expected), rel=1e-9, abs=1e-7)  # as good as betaln
+        for first, second in ((a, b), (b, a)):
+            entropy = beta_entropy(np.array([first]), np.array([second]))[0]
+            assert entropy == pytest.approx(float(expected), rel=1e-9, abs=1e-7)  # as good as betaln
 
 
 def test_members_by_definition():
     members = np.array([[0.2, 0.9], [0.4, 0.9], [0.6, 0.6]])
-    made = of_members(list(members))
-    np.testing.assert_allclose(made.score, members.mean(axis=0))
-    np.testing.assert_allclose(made.std, members.std(axis=0))
-    whole = [coin_entropy(p) for p in members.mean(axis=0)]
-    each = np.array([[coin_entropy(p) for p in row] for row in members])
-    np.testing.assert_allclose(made.entropy, whole)
-    np.testing.assert_allclose(made.mutual_information, whole - each.mean(axis=0))
+    uncertainties = of_members(list(members))
+    np.testing.assert_allclose(uncertainties.score, members.mean(axis=0))
+    np.testing.assert_allclose(uncertainties.std, members.std(axis=0))
+    mean_entropy = [coin_entropy(p) for p in members.mean(axis=0)]
+    member_entropy = np.array([[coin_entropy(p) for p in row] for row in members])
+    np.testing.assert_allclose(uncertainties.entropy, mean_entropy)
+    np.testing.assert_allclose(uncertainties.mutual_information, mean_entropy - member_entropy.mean(axis=0))
     mean, variance = members.mean(axis=0), members.var(axis=0)
     strength = mean * (1 - mean) / variance - 1
     matching = stats.beta(mean * strength, (1 - mean) * strength)
-    np.testing.assert_allclose(made.beta_entropy, matching.entropy())
+    np.testing.assert_allclose(uncertainties.beta_entropy, matching.entropy())
 
 
 def test_members_that_match_no_beta_stay_finite():
     corners = [np.array([0.0, 1.0, 0.3, 0.0]), np.array([0.0, 1.0, 0.3, 1.0])]
-    made = of_members(corners)
-    for part in (made.score, made.beta_entropy, made.std, made.entropy, made.mutual_information):
+    uncertainties = of_members(corners)
+    for part in (
+        uncertainties.score,
+        uncertainties.beta_entropy,
+        uncertainties.std,
+        uncertainties.entropy,
+        uncertainties.mutual_information,
+    ):
         assert np.isfinite(part).all()
 
 
-def test_much_evidence_is_told_apart_from_rounding():
+def test_mutual_information_of_much_evidence_is_accurate():
     pairs = [
         (1e16, 1e16),
         (1e15, 3.0),
@@ -81,16 +87,19 @@ def test_much_evidence_is_told_apart_from_rounding():
         (1e-9, 1e5),
         (0.5, 0.5),
     ]
-    found = of_beta(*(np.array(each) for each in zip(*pairs, strict=True)))
+    uncertainties = of_beta(*(np.array(column) for column in zip(*pairs, strict=True)))
     with mpmath.workdps(60):
-        for at, (one, other) in enumerate(pairs):
+        for row, (first, second) in enumerate(pairs):
             shares = [
-                mpmath.mpf(one) / (mpmath.mpf(one) + other),
-                mpmath.mpf(other) / (mpmath.mpf(one) + other),
+                mpmath.mpf(first) / (mpmath.mpf(first) + second),
+                mpmath.mpf(second) / (mpmath.mpf(first) + second),
             ]
-            above = [mpmath.psi(0, each + 1) - mpmath.log(each) for each in map(mpmath.mpf, (one, other))]
-            total = mpmath.mpf(one) + other
+            above = [
+                mpmath.psi(0, parameter + 1) - mpmath.log(parameter)
+                for parameter in map(mpmath.mpf, (first, second))
+            ]
+            total = mpmath.mpf(first) + second
             expected = mpmath.fdot(shares, above) - (mpmath.psi(0, total + 1) - mpmath.log(total))
-            assert found.mutual_information[at] == pytest.approx(float(expected), rel=1e-9)
+            assert uncertainties.mutual_information[row] == pytest.approx(float(expected), rel=1e-9)
             entropy = -mpmath.fdot(shares, list(map(mpmath.log, shares)))
-            assert found.entropy[at] == pytest.approx(float(entropy), rel=1e-12)
+            assert uncertainties.entropy[row] == pytest.approx(float(entropy), rel=1e-12)

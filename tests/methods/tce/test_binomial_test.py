@@ -1,4 +1,4 @@
-"""Decisions of the binomial test by stretches: those of the p-values, score by score."""
+"""Tests of the binomial test by score ranges, against p-values score by score."""
 
 import numpy as np
 import pytest
@@ -14,7 +14,7 @@ BINS = st.lists(st.tuples(MANY, st.floats(0, 1), st.integers(1, 3000)), min_size
 
 
 def scores_of(random, positives, rows, number):
-    """Scores of a bin: everywhere, around its rate, or densely where a decision may change."""
+    """Draw scores of a bin: anywhere, around its rate, or densely where a decision may change."""
     rate = positives / rows
     width = np.sqrt(max(rate * (1 - rate), 1 / rows) / rows)
     kind = random.integers(4)
@@ -35,36 +35,36 @@ def test_decisions_are_those_of_the_p_values(bins, alpha, seed):
     scores = [scores_of(random, k, n, m) for k, n, (_, _, m) in zip(positives, rows, bins, strict=True)]
     start = np.cumsum([0, *map(len, scores)])
     score = np.sort(np.clip(np.concatenate(scores), 0, 1))
-    found = binomial_test.rejected(score, start, positives, rows, alpha)
+    decisions = binomial_test.rejected(score, start, positives, rows, alpha)
     of_bin = np.repeat(np.arange(len(rows)), np.diff(start))
     expected = binomial_test.p_values(score, positives[of_bin], rows[of_bin]) <= alpha * binomial_test._TIED
-    assert found.each().tolist() == expected.tolist()
-    assert (np.diff(found.start) > 0).all()
-    assert (np.diff(found.rejected.astype(int)) != 0).all()
+    assert decisions.each().tolist() == expected.tolist()
+    assert (np.diff(decisions.start) > 0).all()
+    assert (np.diff(decisions.rejected.astype(int)) != 0).all()
 
 
 @pytest.mark.parametrize("rows", [1, 30, 1000])
 @pytest.mark.parametrize("share", [0.0, 0.03, 0.5, 1.0])
-def test_scores_packed_round_every_change(rows, share):
+def test_scores_next_to_every_change_are_decided_correctly(rows, share):
     k = round(share * rows)
     coarse = np.linspace(0, 1, 2001)
     n, positives = np.array([rows]), np.array([k])
-    whole = np.array([0, len(coarse)])
-    changes = coarse[1:][np.diff(binomial_test.rejected(coarse, whole, positives, n, 0.05).each())]
-    around = [np.linspace(each - 1 / 2000, each, 4000) for each in changes]
+    one_bin = np.array([0, len(coarse)])
+    changes = coarse[1:][np.diff(binomial_test.rejected(coarse, one_bin, positives, n, 0.05).each())]
+    around = [np.linspace(change - 1 / 2000, change, 4000) for change in changes]
     score = np.sort(np.concatenate([coarse, *around]))
-    found = binomial_test.rejected(score, np.array([0, len(score)]), positives, n, 0.05).each()
+    decisions = binomial_test.rejected(score, np.array([0, len(score)]), positives, n, 0.05).each()
     expected = (
         binomial_test.p_values(score, np.full(len(score), k), np.full(len(score), rows))
         <= 0.05 * binomial_test._TIED
     )
-    assert found.tolist() == expected.tolist()
+    assert decisions.tolist() == expected.tolist()
 
 
 @pytest.mark.parametrize("rows", [10**7, 10**9, 3 * 10**9])
 @pytest.mark.parametrize("z", [-2.5, -0.1, 0.1, 2.5])
 def test_tails_of_many_rows_are_those_of_the_normal_law(rows, z):
-    """Their continued fraction once ended too early near the mean, and beyond 32 bits there was none."""
+    """Regression: the continued fraction ended too early near the mean and failed beyond 32 bits."""
     k = rows * 3 // 10
     score = np.array([(k + z * np.sqrt(rows * 0.21)) / rows])
     p = binomial_test.p_values(score, np.array([k]), np.array([rows]))

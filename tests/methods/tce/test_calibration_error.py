@@ -1,4 +1,4 @@
-"""Test-based calibration error against scipy, sample by sample."""
+"""Tests of the test-based calibration error, against scipy row by row."""
 
 import numpy as np
 import pytest
@@ -30,7 +30,7 @@ ALPHAS = st.sampled_from(LEVELS)
 
 
 @pytest.mark.parametrize("alpha", [0.001, 0.01, 0.05, 0.1])
-def test_a_p_value_that_is_the_level_rejects(alpha):
+def test_a_p_value_equal_to_the_level_rejects(alpha):
     """A single positive row of score alpha has the p-value alpha."""
     assert stats.binomtest(1, 1, alpha).pvalue == alpha
     assert in_one_bin(binomial_test, np.array([alpha]), 1, 1, alpha).tolist() == [True]
@@ -38,7 +38,7 @@ def test_a_p_value_that_is_the_level_rejects(alpha):
 
 @settings(max_examples=150)
 @given(st.integers(1, 250), st.floats(0, 1), ALPHAS, st.lists(FAR, min_size=1, max_size=12))
-def test_binomial_decisions_are_scipys(rows, share, alpha, far):
+def test_binomial_decisions_equal_scipys(rows, share, alpha, far):
     positives = round(share * rows)
     rate, width = positives / rows, 2 / np.sqrt(rows)
     near = [rate + width * step for step in (-1.5, -1.1, -1, -0.9, -0.5, 0, 0.5, 0.9, 1, 1.1, 1.5)]
@@ -50,21 +50,21 @@ def test_binomial_decisions_are_scipys(rows, share, alpha, far):
 @pytest.mark.parametrize(("positives", "rows"), [(1, 30), (29, 30), (36, 300), (264, 300)])
 def test_acceptance_regions_may_have_gaps(positives, rows):
     score = np.linspace(0, 1, 1001 if rows == 30 else 251)
-    if rows == 300:  # gaps are near the ends of the region, and narrow
+    if rows == 300:  # gaps are narrow and near the ends of the region
         near = positives / rows + 0.08 * np.array([-1, 1])
         score = np.unique(np.concatenate([score, np.linspace(*near, 601)]))
-    got = in_one_bin(binomial_test, score, positives, rows, 0.05)
-    assert got.tolist() == [stats.binomtest(positives, rows, q).pvalue <= 0.05 for q in score]
-    assert np.count_nonzero(np.diff(got.astype(int))) > 2
+    decisions = in_one_bin(binomial_test, score, positives, rows, 0.05)
+    assert decisions.tolist() == [stats.binomtest(positives, rows, q).pvalue <= 0.05 for q in score]
+    assert np.count_nonzero(np.diff(decisions.astype(int))) > 2
 
 
-def test_a_known_gap():
-    got = in_one_bin(binomial_test, np.array([0.1633, 0.1751, 0.18]), 1, 30, 0.05)
-    assert got.tolist() == [True, False, True]
+def test_a_known_gap_is_accepted():
+    decisions = in_one_bin(binomial_test, np.array([0.1633, 0.1751, 0.18]), 1, 30, 0.05)
+    assert decisions.tolist() == [True, False, True]
 
 
 @given(st.integers(1, 200), st.floats(0, 1), ALPHAS, st.lists(st.floats(0, 1), min_size=1, max_size=8))
-def test_t_decisions_are_scipys(rows, share, alpha, scores):
+def test_t_decisions_equal_scipys(rows, share, alpha, scores):
     positives = round(share * rows)
     labels = [1] * positives + [0] * (rows - positives)
     expected = [oracle.is_rejected(q, labels, alpha, "t") for q in scores]
@@ -80,12 +80,12 @@ ROWS = st.lists(
 
 @settings(max_examples=100)
 @given(ROWS, st.sampled_from(ScoreBinning), st.sampled_from(CalibrationTest), ALPHAS, st.integers(1, 12))
-def test_metrics_are_those_of_the_samples(rows, binning, test, alpha, n_bins):
+def test_metrics_equal_those_summed_over_rows(rows, binning, test, alpha, n_bins):
     data = [(score + 0.0, int(label)) for score, label in rows]
     counts = pool(np.array([s for s, _ in data]), np.array([bool(y) for _, y in data]))
-    found = measure(counts, MeasureOptions(binning=binning, test=test, alpha=alpha, n_bins=n_bins))
-    metrics = found.metrics
-    expected = oracle.measure(data, found.bins.low[1:].tolist(), alpha, test)
+    report = measure(counts, MeasureOptions(binning=binning, test=test, alpha=alpha, n_bins=n_bins))
+    metrics = report.metrics
+    expected = oracle.measure(data, report.bins.low[1:].tolist(), alpha, test)
     assert metrics["tce"] == pytest.approx(expected["tce"])
     assert metrics["estimation_error"] == pytest.approx(expected["estimation"], abs=1e-12)
     assert metrics["within_bin_error"] == pytest.approx(expected["within"], abs=1e-12)
@@ -106,28 +106,29 @@ def test_metrics_are_those_of_the_samples(rows, binning, test, alpha, n_bins):
 def test_row_order_and_repetition_do_not_matter(rows, random):
     score, label = np.array([s + 0.0 for s, _ in rows]), np.array([y for _, y in rows])
     order = np.array(random.sample(range(len(rows)), len(rows)))
-    one = measure(pool(score, label), MeasureOptions()).metrics
-    assert measure(pool(score[order], label[order]), MeasureOptions()).metrics == one
+    metrics = measure(pool(score, label), MeasureOptions()).metrics
+    assert measure(pool(score[order], label[order]), MeasureOptions()).metrics == metrics
     twice = pool(np.concatenate([score, score]), np.concatenate([label, label]))
     weighted = pool(score, label, np.full(len(score), 2, dtype=np.int64))
     assert measure(twice, MeasureOptions()).metrics == measure(weighted, MeasureOptions()).metrics
 
 
 @given(ROWS, st.sampled_from([ScoreBinning.PAVA, ScoreBinning.PAVA_BC, ScoreBinning.QUANTILE]))
-def test_bins_follow_the_order_of_scores_alone(rows, binning):
-    """A rising relabelling of the scores leaves every bin its rows."""
+def test_bins_depend_only_on_the_order_of_scores(rows, binning):
+    """An increasing transformation of the scores changes no bin."""
     score, label = np.array([s + 0.0 for s, _ in rows]), np.array([y for _, y in rows])
     relabelled = np.searchsorted(np.unique(score), score) / (len(rows) + 1)
-    one, other = (
-        measure(pool(each, label), MeasureOptions(binning=binning, n_bins=4)) for each in (score, relabelled)
+    original, transformed = (
+        measure(pool(scores, label), MeasureOptions(binning=binning, n_bins=4))
+        for scores in (score, relabelled)
     )
-    assert one.bins.count.tolist() == other.bins.count.tolist()
-    assert one.bins.positives.tolist() == other.bins.positives.tolist()
+    assert original.bins.count.tolist() == transformed.bins.count.tolist()
+    assert original.bins.positives.tolist() == transformed.bins.positives.tolist()
 
 
 @given(ROWS, st.data())
-def test_sizes_of_bounded_bins(rows, data):
-    """No bin but the last is below n_min, and only ties or forced merges pass n_max."""
+def test_bounded_bins_keep_their_sizes(rows, data):
+    """No bin is below n_min, and only ties or forced merges exceed n_max."""
     score, label = np.array([s + 0.0 for s, _ in rows]), np.array([y for _, y in rows])
     counts = pool(score, label)
     n_min = data.draw(st.integers(1, len(rows)))
@@ -140,22 +141,22 @@ def test_sizes_of_bounded_bins(rows, data):
 
 @settings(max_examples=60)
 @given(ROWS)
-def test_parts_of_the_brier_score_and_the_cumulative_error_are_those_of_the_samples(rows):
+def test_brier_parts_and_cumulative_error_equal_those_summed_over_rows(rows):
     data = [(score + 0.0, int(label)) for score, label in rows]
     counts = pool(np.array([s for s, _ in data]), np.array([bool(y) for _, y in data]))
-    found = measure(counts, MeasureOptions()).metrics
-    parts = [found["mcb"], found["dsc"], found["unc"]]
+    metrics = measure(counts, MeasureOptions()).metrics
+    parts = [metrics["mcb"], metrics["dsc"], metrics["unc"]]
     np.testing.assert_allclose(parts, oracle.brier_parts(data), atol=1e-12)
-    assert found["brier"] == pytest.approx(found["mcb"] - found["dsc"] + found["unc"], abs=1e-12)
-    assert found["ecce"] == pytest.approx(oracle.cumulative(data), abs=1e-12)
+    assert metrics["brier"] == pytest.approx(metrics["mcb"] - metrics["dsc"] + metrics["unc"], abs=1e-12)
+    assert metrics["ecce"] == pytest.approx(oracle.cumulative(data), abs=1e-12)
     twice = ValueCounts(value=counts.value, count=2 * counts.count, positives=2 * counts.positives)
-    again = measure(twice, MeasureOptions()).metrics
+    repeated = measure(twice, MeasureOptions()).metrics
     for name in ("mcb", "dsc", "unc", "ecce", "ece", "brier"):
-        assert again[name] == pytest.approx(found[name], abs=1e-12)
+        assert repeated[name] == pytest.approx(metrics[name], abs=1e-12)
 
 
 @pytest.mark.parametrize("rows", [60, 700, 20_000])
-def test_the_calibration_line_is_the_maximum_of_the_likelihood(rows):
+def test_the_calibration_line_maximises_the_likelihood(rows):
     random = np.random.default_rng(rows)
     score = random.beta(1, 3, rows)
     label = random.random(rows) < np.clip(1.4 * score, 0, 1)
@@ -167,15 +168,15 @@ def test_the_calibration_line_is_the_maximum_of_the_likelihood(rows):
 
 
 @pytest.mark.parametrize(
-    ("score", "label", "alone"),
+    ("score", "label", "has_in_the_large"),
     [
-        ([0.1, 0.2, 0.9], [0, 0, 1], True),  # a score separates the classes
-        ([0.1, 0.2, 0.9], [1, 1, 0], True),  # the other way round
+        ([0.1, 0.2, 0.9], [0, 0, 1], True),  # scores separate the classes
+        ([0.1, 0.2, 0.9], [1, 1, 0], True),  # scores separate the classes in reverse order
         ([0.4, 0.4, 0.4], [0, 1, 1], True),
         ([0.1, 0.5], [0, 0], False),
     ],
 )
-def test_without_a_maximum_there_is_no_line(score, label, alone):
+def test_without_a_likelihood_maximum_there_is_no_calibration_line(score, label, has_in_the_large):
     line = calibration_line(pool(np.array(score), np.array(label) == 1))
     assert (line.intercept, line.slope) == (None, None)
-    assert (line.in_the_large is not None) == alone
+    assert (line.in_the_large is not None) == has_in_the_large

@@ -1,4 +1,4 @@
-"""Integers in the order of numbers, of either width."""
+"""Tests of integer keys that sort as their floats do, for both widths."""
 
 import numpy as np
 import pytest
@@ -13,10 +13,10 @@ WIDTHS = {
 }
 
 
-@pytest.mark.parametrize("kind", WIDTHS)
+@pytest.mark.parametrize("dtype", WIDTHS)
 @given(data=st.data())
-def test_keys_are_in_the_order_of_the_numbers(kind, data):
-    value = np.array(data.draw(st.lists(WIDTHS[kind], min_size=1)), dtype=kind) + kind(0)
+def test_keys_sort_as_their_numbers(dtype, data):
+    value = np.array(data.draw(st.lists(WIDTHS[dtype], min_size=1)), dtype=dtype) + dtype(0)
     keys = keys_of(value)
     assert values_of(keys).tolist() == value.astype(np.float64).tolist()
     assert (np.argsort(keys, kind="stable") == np.argsort(value, kind="stable")).all()
@@ -24,11 +24,11 @@ def test_keys_are_in_the_order_of_the_numbers(kind, data):
     assert keys_of(values_of(keys)).tolist() == widened(keys).tolist()
 
 
-@pytest.mark.parametrize("kind", WIDTHS)
+@pytest.mark.parametrize("dtype", WIDTHS)
 @given(data=st.data())
-def test_a_number_reaches_an_edge_where_its_key_does(kind, data):
-    value = np.array(data.draw(st.lists(WIDTHS[kind], min_size=1)), dtype=kind) + kind(0)
-    drawn = data.draw(st.lists(st.one_of(WIDTHS[kind], WIDTHS[np.float64])))
+def test_a_number_reaches_an_edge_exactly_if_its_key_does(dtype, data):
+    value = np.array(data.draw(st.lists(WIDTHS[dtype], min_size=1)), dtype=dtype) + dtype(0)
+    drawn = data.draw(st.lists(st.one_of(WIDTHS[dtype], WIDTHS[np.float64])))
     edges = np.array(drawn, dtype=np.float64)
     keys = least_keys(edges, keys_of(value).dtype)
     assert ((keys_of(value)[:, None] >= keys) == (value.astype(np.float64)[:, None] >= edges)).all()

@@ -1,4 +1,4 @@
-"""Ranges of keys: each key is in one of them, and they are narrow where the keys are."""
+"""Tests of key ranges: each key is in exactly one, and ranges are narrow where keys are dense."""
 
 import numpy as np
 import pytest
@@ -21,7 +21,7 @@ WIDTHS = {np.float32: 32, np.float64: 64}
     ),
     st.integers(2, 300),
 )
-def test_numbers_are_those_of_the_starts(values, most):
+def test_range_numbers_follow_from_the_starts(values, most):
     keys = keys_of(values)
     facts = ColumnFacts()
     facts.note(keys)
@@ -31,29 +31,29 @@ def test_numbers_are_those_of_the_starts(values, most):
     assert len(starts) == ranges.size
     assert (starts[1:] >= starts[:-1]).all()
     beyond = keys_of(np.array([np.inf], dtype=values.dtype))[0]
-    near = np.concatenate([keys, starts, starts[1:] - 1, [beyond - 1]], dtype=keys.dtype)
-    near = np.unique(near[(near >= keys.min()) & (near < beyond)])
-    np.testing.assert_array_equal(ranges.numbers(near), np.searchsorted(starts, near, side="right") - 1)
+    probes = np.concatenate([keys, starts, starts[1:] - 1, [beyond - 1]], dtype=keys.dtype)
+    probes = np.unique(probes[(probes >= keys.min()) & (probes < beyond)])
+    np.testing.assert_array_equal(ranges.numbers(probes), np.searchsorted(starts, probes, side="right") - 1)
 
 
 @pytest.mark.parametrize("scale", [1e-6, 1.0, 1e6])
-def test_ranges_hold_about_equally_many_rows(scale):
+def test_ranges_contain_about_equally_many_rows(scale):
     values = (np.random.default_rng(0).normal(5, 1, 200_000) * scale).astype(np.float32)
     facts = ColumnFacts()
     for part in np.split(values, 200):
         facts.note(keys_of(part))
     ranges = Ranges.over(facts, 1 << 12)
-    held = np.bincount(ranges.numbers(keys_of(values)), minlength=ranges.size)
+    rows_per_range = np.bincount(ranges.numbers(keys_of(values)), minlength=ranges.size)
     assert ranges.size > 1 << 11
-    assert np.sort(held)[-100:].max() < 10 * len(values) / ranges.size
+    assert np.sort(rows_per_range)[-100:].max() < 10 * len(values) / ranges.size
 
 
-def test_a_column_that_is_let_go_leaves_its_memory():
-    """Columns of one part share no piece of memory, so that the uncertainty can be freed alone."""
+def test_a_dropped_column_frees_its_memory():
+    """The columns of a part share no memory block, so the uncertainty can be freed alone."""
     keys = keys_of(np.arange(4.0))
     part = Part(keys={"score": keys, "uncertainty": keys}, cuts=np.array([0, 2, 4]), weight=None)
     store = _Store()
     first, second = store.part(part), store.part(part)
-    bases = {role: {id(each.keys[role].base) for each in (first, second)} for role in part.keys}
-    assert all(len(each) == 1 for each in bases.values())
+    bases = {role: {id(stored.keys[role].base) for stored in (first, second)} for role in part.keys}
+    assert all(len(ids) == 1 for ids in bases.values())
     assert bases["score"] != bases["uncertainty"]

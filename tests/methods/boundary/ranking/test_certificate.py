@@ -1,4 +1,4 @@
-"""Certificates: the test is exact, the sequence stops where it must, thresholds are the pilot's edges."""
+"""Tests of certificates: the exact test, the stop of the sequence, and thresholds on the pilot's edges."""
 
 from fractions import Fraction
 from math import comb
@@ -14,13 +14,13 @@ from uqcli.methods.boundary.ranking.certificate import Certified, NotCertified, 
 from uqcli.methods.boundary.ranking.smoothing import nested_boundaries
 
 
-def tail(trials, successes, share):
-    """P(Bin(trials, share) >= successes), by adding up fractions."""
+def binomial_tail(trials, successes, share):
+    """Return P(Bin(trials, share) >= successes) as a fraction."""
     return sum(comb(trials, k) * share**k * (1 - share) ** (trials - k) for k in range(successes, trials + 1))
 
 
-def like(cells, counts):
-    """Other counts under the same edges."""
+def with_counts(cells, counts):
+    """Make cells of other counts with the same edges."""
     rows = tuple(
         CellRow(lower=row.lower, count=np.array(n), positives=np.array(p))
         for row, (n, p) in zip(cells.rows, counts, strict=True)
@@ -29,51 +29,53 @@ def like(cells, counts):
 
 
 @given(cell_rows(max_rows=2, max_cells=5, most=8), st.data(), st.sampled_from(["0.3", "0.5", "0.8"]))
-def test_what_is_certified_passes_the_exact_test_and_the_next_would_not(rows, data, bound):
+def test_the_certified_boundary_passes_the_exact_test_and_the_next_fails(rows, data, bound):
     pilot = as_cells(rows)
     counts = []
     for row in rows:
         n = [data.draw(st.integers(0, 20)) for _ in row]
-        counts.append((n, [data.draw(st.integers(0, each)) for each in n]))
-    test, share, delta = like(pilot, counts), Fraction(bound), 0.2
-    found = certify(pilot, test, share, delta)
-    if isinstance(found, NotCertified):
+        counts.append((n, [data.draw(st.integers(0, cell_rows_drawn)) for cell_rows_drawn in n]))
+    test, share, delta = with_counts(pilot, counts), Fraction(bound), 0.2
+    certificate = certify(pilot, test, share, delta)
+    if isinstance(certificate, NotCertified):
         return
-    assert found.p_value <= delta
+    assert certificate.p_value <= delta
     np.testing.assert_allclose(
-        found.p_value, float(tail(found.selected, found.true_positives, share)), rtol=1e-9
+        certificate.p_value,
+        float(binomial_tail(certificate.selected, certificate.true_positives, share)),
+        rtol=1e-9,
     )
     nested = nested_boundaries(pilot)
     hits, selected = nested.counts_of(test)
-    last = max(np.flatnonzero((hits == found.true_positives) & (selected == found.selected)))
+    last = max(np.flatnonzero((hits == certificate.true_positives) & (selected == certificate.selected)))
     if last + 1 < len(hits):
-        assert tail(int(selected[last + 1]), int(hits[last + 1]), share) > delta
+        assert binomial_tail(int(selected[last + 1]), int(hits[last + 1]), share) > delta
     edges = [{None, LOWEST, *row.lower.tolist()} for row in pilot.rows]
-    assert all(threshold in row for threshold, row in zip(found.thresholds, edges, strict=True))
+    assert all(threshold in row for threshold, row in zip(certificate.thresholds, edges, strict=True))
 
 
 def test_a_sharp_separation_is_certified_and_noise_is_not():
     pilot = as_cells([[(50, 1)] * 8 + [(50, 48)] * 2])
-    good = like(pilot, [([200] * 10, [4] * 8 + [190] * 2)])
-    found = certify(pilot, good, Fraction(9, 10), 0.05)
-    assert isinstance(found, Certified)
-    assert found.thresholds == (8.0,)
-    assert (found.tested, found.selected, found.true_positives) == (2000, 400, 380)
-    noise = like(pilot, [([200] * 10, [100] * 10)])
+    good = with_counts(pilot, [([200] * 10, [4] * 8 + [190] * 2)])
+    certificate = certify(pilot, good, Fraction(9, 10), 0.05)
+    assert isinstance(certificate, Certified)
+    assert certificate.thresholds == (8.0,)
+    assert (certificate.tested, certificate.selected, certificate.true_positives) == (2000, 400, 380)
+    noise = with_counts(pilot, [([200] * 10, [100] * 10)])
     failed = certify(pilot, noise, Fraction(9, 10), 0.05)
     assert isinstance(failed, NotCertified)
     assert failed.p_value == pytest.approx(1)
     assert failed.rows_needed is None
 
 
-def test_a_near_miss_says_about_how_many_rows_it_takes():
+def test_a_near_miss_reports_about_how_many_rows_it_needs():
     pilot = as_cells([[(50, 1)] * 8 + [(50, 42)] * 2])
-    test = like(pilot, [([100] * 10, [2] * 8 + [83] * 2)])
+    test = with_counts(pilot, [([100] * 10, [2] * 8 + [83] * 2)])
     failed = certify(pilot, test, Fraction(8, 10), 0.01)
     assert isinstance(failed, NotCertified)
     assert pilot.total + test.total < failed.rows_needed < 30 * (pilot.total + test.total)
     times = failed.rows_needed // (pilot.total + test.total) + 1
-    more = like(pilot, [([100 * times] * 10, [2 * times] * 8 + [83 * times] * 2)])
+    more = with_counts(pilot, [([100 * times] * 10, [2 * times] * 8 + [83 * times] * 2)])
     assert isinstance(certify(pilot, more, Fraction(8, 10), 0.01), Certified)
 
 

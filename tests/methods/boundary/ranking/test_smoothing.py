@@ -1,4 +1,4 @@
-"""Smoothed rates against plain numbers, and the nested boundaries that they rank."""
+"""Tests of smoothed rates, against the oracle, and of the nested boundaries that they rank."""
 
 import numpy as np
 import pytest
@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.oracles import smoothing
-from tests.properties.strategies import PRECISIONS, as_cells, cell_rows, keep
+from tests.properties.strategies import PRECISIONS, as_cells, cell_rows, precision_constraint
 from uqcli.choices import Algorithm, ConstraintKind
 from uqcli.methods.boundary.constraint import parse_constraint
 from uqcli.methods.boundary.optimum import optimise
@@ -27,7 +27,7 @@ def from_the_top(cells):
 
 def rates_of(cells):
     layout = Layout.of(cells)
-    (rates,) = smoothed_rates(layout, *(each[None] for each in cells.flat))
+    (rates,) = smoothed_rates(layout, *(counts[None] for counts in cells.flat))
     return np.split(rates, np.cumsum(layout.sizes)[:-1])
 
 
@@ -36,10 +36,10 @@ def test_rates_are_those_of_the_oracle(rows):
     cells = as_cells(rows)
     if cells.total == 0:
         return
-    ours = [rate[::-1] for rate in rates_of(cells)]
-    theirs = smoothing.smoothed(from_the_top(cells))
-    for one, other in zip(ours, theirs, strict=True):
-        np.testing.assert_allclose(one, other, rtol=1e-7, atol=1e-12)
+    rates = [rate[::-1] for rate in rates_of(cells)]
+    expected = smoothing.smoothed(from_the_top(cells))
+    for row, expected_row in zip(rates, expected, strict=True):
+        np.testing.assert_allclose(row, expected_row, rtol=1e-7, atol=1e-12)
 
 
 @given(cell_rows(max_rows=4, max_cells=8, most=9))
@@ -56,16 +56,16 @@ def test_prefixes_are_nested_boundaries(rows):
 
 
 @given(cell_rows(max_rows=3, max_cells=6, most=6), PRECISIONS)
-def test_it_keeps_the_bound_and_never_beats_the_optimum(rows, precision):
+def test_smooth_meets_the_bound_and_never_beats_the_optimum(rows, precision):
     cells = as_cells(rows)
     if cells.total == 0:
         return
-    ours = optimise(cells, Algorithm.SMOOTH, keep(precision)).found
-    best = optimise(cells, Algorithm.VW_DPMT, keep(precision)).found
-    if ours is not None:
-        assert ours.fit.true_positives >= precision * ours.fit.selected
-        assert best is not None
-        assert ours.fit.true_positives <= best.fit.true_positives
+    smooth = optimise(cells, Algorithm.SMOOTH, precision_constraint(precision)).found
+    optimum = optimise(cells, Algorithm.VW_DPMT, precision_constraint(precision)).found
+    if smooth is not None:
+        assert smooth.fit.true_positives >= precision * smooth.fit.selected
+        assert optimum is not None
+        assert smooth.fit.true_positives <= optimum.fit.true_positives
 
 
 @pytest.mark.parametrize(
@@ -73,14 +73,14 @@ def test_it_keeps_the_bound_and_never_beats_the_optimum(rows, precision):
     [("precision", "0.6"), ("recall", "0.5"), ("max-selected", "20%"), ("max-fpr", "0.1"),
      ("utility", "gain=3,cost=1")],
 )  # fmt: skip
-def test_every_constraint_is_kept(kind, value):
+def test_every_constraint_is_met(kind, value):
     random = np.random.default_rng(1)
     rate = np.linspace(0.02, 0.95, 40)
     sizes = random.integers(5, 40, (3, 40))
     rows = [list(zip(line.tolist(), random.binomial(line, rate).tolist(), strict=True)) for line in sizes]
     cells = as_cells(rows)
-    found = optimise(cells, Algorithm.SMOOTH, parse_constraint(ConstraintKind(kind), value)).found
-    fit = found.fit
+    boundary = optimise(cells, Algorithm.SMOOTH, parse_constraint(ConstraintKind(kind), value)).found
+    fit = boundary.fit
     assert {
         "precision": lambda: fit.true_positives >= 0.6 * fit.selected,
         "recall": lambda: fit.true_positives >= 0.5 * fit.positives,
@@ -91,33 +91,33 @@ def test_every_constraint_is_kept(kind, value):
 
 
 @given(st.integers(1, 5))
-def test_a_grid_without_any_signal_is_one_rate(size):
+def test_a_grid_without_signal_has_one_rate(size):
     cells = as_cells([[(10, 5)] * size] * 2)
     for rate in rates_of(cells):
         np.testing.assert_allclose(rate, 0.5, atol=1e-3)
 
 
-def test_equal_rates_are_taken_by_place_from_the_top_then_by_bin():
+def test_equal_rates_are_ranked_by_score_bin_then_by_uncertainty_bin():
     line = [
         (10, 1),
         (10, 4),
         (10, 4),
         (10, 9),
-    ]  # the same in both bins; from one block two places of one rate
+    ]  # the same in both uncertainty bins; two score bins share one rate
     nested = nested_boundaries(as_cells([line, line]))
     assert (np.diff(nested.rate)[::2] == 0).all()
     assert nested.order.tolist() == [3, 7, 2, 6, 1, 5, 0, 4]
 
 
 @given(cell_rows(max_rows=3, max_cells=8, most=30))
-def test_several_tables_are_each_ranked_as_if_alone(rows):
+def test_tables_ranked_together_are_ranked_as_if_alone(rows):
     cells = as_cells(rows)
     count, positives = cells.flat
     tables = [(count, positives), (count // 2, positives // 2), (count[::-1], positives[::-1])]
     layout = Layout.of(cells)
-    together = nested_of_draws(layout, *(np.stack(each) for each in zip(*tables, strict=True)))
+    together = nested_of_draws(layout, *(np.stack(column) for column in zip(*tables, strict=True)))
     for nested, table in zip(together, tables, strict=True):
-        (alone,) = nested_of_draws(layout, *(each[None] for each in table))
+        (alone,) = nested_of_draws(layout, *(column[None] for column in table))
         assert nested.order.tolist() == alone.order.tolist()
         assert nested.rate.tolist() == alone.rate.tolist()
         assert nested.selected.tolist() == alone.selected.tolist()
