@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
@@ -28,6 +28,7 @@ def scores_of(random, positives, rows, number):
 
 @settings(max_examples=150, deadline=None)
 @given(BINS, ALPHAS, st.integers(0, 2**32))
+@example(bins=[(1, 1.0, 1016)], alpha=1 - 2**-53, seed=0)
 def test_decisions_are_those_of_the_p_values(bins, alpha, seed):
     random = np.random.default_rng(seed)
     rows = np.array([n for n, _, _ in bins])

@@ -47,7 +47,7 @@ def rejected(score: Floats, start: Ints, positives: Ints, rows: Ints, alpha: flo
     alpha
         Level in (0, 1].
     """
-    if alpha >= 1:
+    if alpha * _TIED >= 1:
         return Verdicts.of([(start[:1], np.ones(1, dtype=np.bool_))], len(score))
     few = max(_FEW, _FEW_IN_ALL // len(rows)) if alpha > _LEAST_BOUNDED else len(score)
     stretches = _beside_the_rate(score, start, positives, rows)
