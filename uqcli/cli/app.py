@@ -1,4 +1,4 @@
-"""The program: commands registered, errors printed, exit codes chosen."""
+"""The program: registers commands, prints errors and returns exit codes."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ _NO_MEMORY: Final = re.compile(
 
 
 class _Program(TyperGroup):
-    """The command group; a reader that went away is told apart before typer sees it."""
+    """The group of all commands; a closed pipe becomes a ClosedPipeError before typer handles it."""
 
     def get_params(self, ctx: Any) -> list[Any]:
         return plainly_shown(converting_plainly(super().get_params(ctx)))
@@ -80,7 +80,7 @@ def _root(
 
 @cache
 def program(names: tuple[str, ...] = COMMANDS) -> typer.Typer:
-    """The program with some of its commands; one alone starts sooner than all."""
+    """Build the program with some of its commands; a single command loads faster."""
     app = typer.Typer(
         name="uqcli",
         cls=_Program,
@@ -99,7 +99,7 @@ def program(names: tuple[str, ...] = COMMANDS) -> typer.Typer:
 
 
 def run(arguments: Sequence[str]) -> int:
-    """Run one command line and return its exit code; errors are one line on standard error."""
+    """Run a command line and return its exit code; an error is one line on standard error."""
     forget()
     forget_remarks()
     forget_rows()
@@ -123,13 +123,13 @@ def run(arguments: Sequence[str]) -> int:
 
 
 def _as_ours(error: BaseException) -> UqcliError:
-    """Any error as one of the tree."""
+    """Convert any exception to a UqcliError."""
     if isinstance(error, UqcliError):
         return error
     if isinstance(error, BrokenPipeError):
         return ClosedPipeError("closed pipe")
     if isinstance(error, typer.TyperException):
-        message = error.format_message().replace("Value error, ", "").rstrip(".")  # of the checker of types
+        message = error.format_message().replace("Value error, ", "").rstrip(".")  # pydantic's prefix
         return UsageError(message, remedy=_where_help_is(error))
     if _lacks_memory(error):
         return DataError(
@@ -146,7 +146,7 @@ def _as_ours(error: BaseException) -> UqcliError:
 
 
 def _lacks_memory(error: BaseException) -> bool:
-    """Whether an error, or one that led to it, is about memory, as of a library that cannot be loaded."""
+    """Whether an error or a cause of it is a lack of memory, for example while a library is loaded."""
     cause: BaseException | None = error
     while cause is not None:
         if isinstance(cause, MemoryError) or getattr(cause, "errno", None) == errno.ENOMEM:
@@ -163,7 +163,7 @@ def _lacks_memory(error: BaseException) -> bool:
 def _report(error: UqcliError, *, debug: bool) -> None:
     if isinstance(error, ClosedPipeError):
         return
-    with changing, suppress(OSError):  # a signal says nothing more, or has the last word
+    with changing, suppress(OSError):  # either this error or a signal's is printed, never both
         if debug:
             traceback.print_exc()
         if tell(error):

@@ -1,14 +1,14 @@
 """Options from configuration files and the environment.
 
-Flags win, then ``UQCLI_<COMMAND>_<OPTION>``, then ``[tool.uqcli.<command>]`` of the nearest
-``uqcli.toml`` or ``pyproject.toml`` upwards. Last come column names directly in ``[tool.uqcli]``, for every
-command that has such an option. A ``uqcli.toml`` may leave out ``tool.uqcli``. An option that excludes
-another one wins over it by the same order (uqcli.cli.priority).
+Flags override ``UQCLI_<COMMAND>_<OPTION>``. These override ``[tool.uqcli.<command>]`` of the nearest
+``uqcli.toml`` or ``pyproject.toml`` upwards. Column names directly in ``[tool.uqcli]`` come last, and are for
+every command with such an option. A ``uqcli.toml`` may omit ``tool.uqcli``. Options that exclude each other
+override each other in the same order (uqcli.cli.priority).
 
-The program cautions of a variable ``UQCLI_...`` that names no option: it may be meant for another version.
+A variable ``UQCLI_...`` that names no option gives a caution: it may be meant for another version.
 
-``UQCLI_<COMMAND>_DEBUG``, ``_CONFIG`` and ``_NO_CONFIG`` work as their flags do. A configuration file can
-set ``debug``; which file is read it cannot say.
+``UQCLI_<COMMAND>_DEBUG``, ``_CONFIG`` and ``_NO_CONFIG`` work like their flags. A configuration file can set
+``debug``, but not which file is read.
 """
 
 from __future__ import annotations
@@ -41,18 +41,18 @@ COMMANDS: Final = (
     "uncertainty",
     "simulate",
 )
-"""Each is a function in a file of its name, in the order of the help."""
+"""Command names in the order of the help; each is a function in a module of its name."""
 
 _OF_THE_FILE: Final = frozenset({"config", "no_config"})
 _COLUMNS: Final = frozenset({"score", "uncertainty", "label", "weight", "positive", "proba", "classes"})
-"""What may stand outside a command's table."""
+"""Options allowed outside a command's table."""
 
 _TRUE: Final = frozenset({"1", "true", "t", "yes", "y", "on"})
 _FALSE: Final = frozenset({"", "0", "false", "f", "no", "n", "off"})
 
 
 def layers_of(context: typer.Context, typed: Mapping[str, Any]) -> list[Settings]:
-    """Options of the environment and of files, those that win first.
+    """Read the options of the environment and of files, highest priority first.
 
     Parameters
     ----------
@@ -75,12 +75,12 @@ def layers_of(context: typer.Context, typed: Mapping[str, Any]) -> list[Settings
 
 
 def truth(name: str, value: Any) -> bool:
-    """Whether a flag is set by a value of a file or the environment.
+    """Parse a flag's value from a file or the environment.
 
     Raises
     ------
     UsageError
-        It is neither true nor false.
+        The value is neither true nor false.
     """
     text = str(value).strip().lower()
     if text not in _TRUE | _FALSE:
@@ -89,7 +89,7 @@ def truth(name: str, value: Any) -> bool:
 
 
 def _file_options(layer: Mapping[str, Any]) -> Settings:
-    """Which file to read, as one layer says it."""
+    """Return the options of one layer that choose the configuration file."""
     settings: Settings = {}
     if layer.get("config") is not None:
         settings["config"] = layer["config"]
@@ -121,12 +121,12 @@ def _from_file(context: typer.Context, given: str | None) -> list[Settings]:
 
 
 def _require_trust(path: Path, content: Settings) -> None:
-    """Refuse a file that was found where somebody else may have put it, or that says where results go.
+    """Refuse a file that another user may have put there, or that sets where results go.
 
     Raises
     ------
     UsageError
-        It names the file, and the option that takes it all the same.
+        Names the file, and the option that accepts it.
     """
     facts = path.stat()
     if facts.st_mode & stat.S_IWOTH:
@@ -147,7 +147,7 @@ _PLACES: Final = frozenset({"output", "report", "plot", "frontier", "spark"})
 
 
 def _steering(content: Settings) -> Iterator[str]:
-    """Options that say where results go, or what else is reached."""
+    """Yield options that set where results go, or that contain an address."""
     for table in (
         content,
         *(table_of_command for table_of_command in content.values() if isinstance(table_of_command, dict)),
@@ -161,7 +161,7 @@ def _steering(content: Settings) -> Iterator[str]:
 
 
 def _columns_of_all(context: typer.Context, content: Settings, path: Path) -> Settings:
-    """Column names outside the tables, of which a command takes those that it has options for."""
+    """Return column names outside the tables, only those that are options of the command."""
     outside = {name: value for name, value in content.items() if not isinstance(value, dict)}
     stray = sorted(set(outside) - _COLUMNS)
     if stray:
@@ -174,10 +174,10 @@ def _columns_of_all(context: typer.Context, content: Settings, path: Path) -> Se
 
 
 def candidates() -> Iterator[Path]:
-    """The configuration files from here upwards, the nearest first."""
+    """Yield configuration files from the working directory upwards, nearest first."""
     try:
         here = Path.cwd()
-    except OSError:  # the working directory is gone
+    except OSError:  # the working directory was deleted
         return
     for directory in (here, *here.parents):
         for name in ("uqcli.toml", "pyproject.toml"):
@@ -187,7 +187,7 @@ def candidates() -> Iterator[Path]:
 
 
 def _content(path: Path, *, required: bool) -> Settings | None:
-    """Our part of a file, or None if it has none."""
+    """Return the section of uqcli in a file, or None if there is none."""
     try:
         content: Settings = tomllib.loads(path.read_text("utf-8"), parse_float=str)
     except OSError as error:
@@ -261,7 +261,7 @@ def _settings(context: typer.Context, table: Settings, where: str) -> Settings:
 
 
 def _options_of(context: typer.Context) -> dict[str, Any]:
-    """Options that can be configured, by name."""
+    """Return the configurable options by name."""
     return {
         str(parameter.name): parameter
         for parameter in context.command.params

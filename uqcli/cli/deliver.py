@@ -1,4 +1,4 @@
-"""Writing what a job made: reports, then results if no gate forbids them, each whole or not at all."""
+"""Write the results of a job: its rules or rows unless a check failed, then its reports, each atomically."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 SEVERAL: Final = "{}"
-"""Stands in an output's name for each of several answers."""
+"""Placeholder in an output's name for the bound of each of several boundaries."""
 
 
 def check_outputs(
@@ -43,37 +43,37 @@ def check_outputs(
     table: str | None = None,
     has_figures: bool = False,
 ) -> Provenance:
-    """Refuse impossible outputs before any work is done.
+    """Refuse impossible outputs before the run starts.
 
     Parameters
     ----------
     output
-        Where rows or the artifact go, or several artifacts.
+        Where to write the rows, the rule, or several rules.
     rows
         Whether the output is rows.
     reads
-        What is read and must not be overwritten.
+        Inputs, which must not be overwritten.
     metrics
-        What gates may ask for, where that is known beforehand.
+        Metrics that checks may name, if known before the run.
     plot
-        Where the report's figure goes.
+        Where to write the report's figure.
     table
-        Where a further table goes.
+        Where to write a further table.
     has_figures
-        Whether pages of the report show figures.
+        Whether pages of the report always have figures.
 
     Returns
     -------
-    What the run is asked for and reads, for its pages.
+    Command line and input files, for the pages.
 
     Raises
     ------
     UsageError
-        Two things for one place, an unknown kind of report, an unreadable gate.
+        Two outputs with one name, an unknown kind of report, or an invalid check.
     DataError
-        A place that cannot be written.
+        An output cannot be written.
     MissingExtraError
-        A figure is asked for and cannot be drawn.
+        A figure is requested, but matplotlib is not installed.
     """
     from uqcli.reports.figures import check_plot_name, require_drawing
     from uqcli.reports.gates import judged_gates, parse_gate
@@ -94,7 +94,7 @@ def check_outputs(
         require_drawing()
     check_results_stream(STDIO if options.json else results[0])
     for place in outputs:
-        if not (rows and place == output and running.engine is EngineName.SPARK):  # the cluster's to say
+        if not (rows and place == output and running.engine is EngineName.SPARK):  # the cluster checks it
             check_writable(place)
     gates = [parse_gate(gate) for gate in options.fail_if or []]
     if metrics is not None:
@@ -106,7 +106,7 @@ def check_outputs(
 
 
 def _provenance(files: tuple[str, ...], models: tuple[str, ...], *, read: bool, rules: bool) -> Provenance:
-    """With digests of data and models where reports speak of them: as they are before the work begins."""
+    """Record the command line and, if a report shows them, digests of inputs before the run starts."""
     from uqcli.reports.provenance import Provenance, digests_of, digests_of_inputs, rules_of
 
     line = line_of_this_run()
@@ -131,25 +131,25 @@ def deliver(
     plot: str | None = None,
     table: str | None = None,
 ) -> None:
-    """Write the report, then what is saved, unless the job or a gate says no.
+    """Write the rule or rows and the reports; no rule or rows if the job or a check failed.
 
     Parameters
     ----------
     provenance
-        What the run was asked for and read.
+        Command line and input files of the run.
     output
-        Where the artifact or the rows go; None for nowhere.
+        Where to write the rule or the rows; None for nowhere.
     held
-        Rows that wait to take their place.
+        Queue of written rows; committed here if nothing failed.
     plot
-        Where the report's figure goes; None for nowhere.
+        Where to write the report's figure; None for nowhere.
     table
-        Where the job has put a further table; None for nowhere.
+        Where the job has written a further table; None for nowhere.
 
     Raises
     ------
     GateError
-        A gate holds: no artifact and no file of rows is written, an old one stays.
+        A check failed: no rule and no file of rows is written; an old one stays.
     """
     from uqcli.artifacts.codec import encode
     from uqcli.reports.gates import judged_gates, parse_gate
@@ -183,7 +183,7 @@ def deliver(
             to_terminal(document, stream, end=f"{wrote} {step}".strip(), verbose=options.verbose)
         stream.flush()
     except BrokenPipeError:
-        if not stopped:  # nobody reads the report; the exit code still counts
+        if not stopped:  # else the exit code must tell the failure
             raise
     told()
     if failure is not None:
@@ -195,7 +195,7 @@ def deliver(
 def _write(
     saved: Mapping[str, bytes], reports: Sequence[tuple[str, bytes]], *, rows: OutputQueue | None
 ) -> None:
-    """Write all files; reports take their places last, and none does before all are whole."""
+    """Write all files, then rename them into place, reports last."""
     with OutputQueue() as models, OutputQueue() as pages:
         direct = [
             [pair for pair in named if not _waits(pair, held)]
@@ -209,7 +209,7 @@ def _write(
 
 
 def _waits(named: tuple[str, bytes], held: OutputQueue) -> bool:
-    """Write a file that can wait for its place, as streams and devices cannot."""
+    """Write a file to a queue; return False for streams and devices, which cannot be queued."""
     name, content = named
     if not is_held(name):
         return False
@@ -226,16 +226,16 @@ def deliver_rows(
     output: str | None,
     held: OutputQueue,
 ) -> None:
-    """Do as ``deliver`` does where the output is rows; pages say where they are.
+    """Deliver a result whose output is rows; pages name the file of rows.
 
-    A command that writes rows to a pipe says nothing of itself.
+    If the rows go to standard output by default, no table is printed.
     """
     spoken = replace(options, quiet=True) if output is None else options
     deliver(result, spoken, provenance=replace(provenance, rows_to=output or ""), output=output, held=held)
 
 
 def _to_be_saved(result: Result[Report, Saved | None], output: str | None) -> dict[str, Saved]:
-    """Artifacts by the names of their files."""
+    """Return the rules to save, by file name."""
     if output is None:
         return {}
     named = {output.replace(SEVERAL, text): model for text, model in result.several.items()}
@@ -245,7 +245,7 @@ def _to_be_saved(result: Result[Report, Saved | None], output: str | None) -> di
 def _with_written(
     provenance: Provenance, saved: Mapping[str, bytes], *, made: bool, stopped: bool
 ) -> Provenance:
-    """With the models and rows that will be written, or why what was made is not."""
+    """Add the rules and rows to be written, or the reason why none is written."""
     from uqcli.reports.provenance import digest_of, rule_of, written_as
 
     if stopped and (made or provenance.rows_to):
@@ -260,7 +260,7 @@ def _with_written(
 def _report_files(
     report: Report, options: ReportOptions, facts: RunFacts, plot: str | None
 ) -> list[tuple[str, bytes]]:
-    """Names and contents of the reports and of the figure that were asked for."""
+    """Render the requested reports and figure; return their names and contents."""
     from uqcli.reports.render import to_file_format
 
     files = [
@@ -289,7 +289,7 @@ def _next_step(
     *,
     stopped: bool,
 ) -> str:
-    """The command to run next, or the option that saves the rule; empty if neither applies."""
+    """Return the command to run next, or the option that saves the rule; empty if neither applies."""
     if provenance.unwritten:
         name = f"-{SEVERAL}.json to save them" if result.several else ".json to save the rule"
         return "" if stopped else f"Next: add -o {provenance.command}{name}."

@@ -1,8 +1,8 @@
 """Option groups: frozen dataclasses whose fields become options of a command.
 
-typer reads a function's signature. ``with_groups`` puts the fields of every parameter that is an
-option group in its place, and hands the function the filled groups. A group's ``panel`` is the heading of
-its options in the help, and each field is an ``option``, a ``choice`` or a ``flag``.
+typer reads a function's signature. ``with_groups`` replaces each parameter that is an option group by the
+fields of the group. It calls the function with the filled groups. A group's ``panel`` is the heading of its
+options in the help. Each field is an ``option``, a ``choice`` or a ``flag``.
 """
 
 from __future__ import annotations
@@ -16,36 +16,36 @@ import typer
 
 
 def option(metavar: str | None, text: str, default: Any = None, *, also: str = "", **more: Any) -> Any:
-    """A field of a group: an option with a value.
+    """Declare a field of a group: an option with a value.
 
     Parameters
     ----------
     metavar
-        What its value is called in the help; None where the choices are listed.
+        Placeholder of its value in the help; None to list the choices.
     text
-        What the help says of it.
+        Help text.
     also
-        Another name that it has.
+        Another name, such as ``-o``.
     **more
-        What else typer knows of options.
+        Further arguments of ``typer.Option``.
     """
     return field(default=default, metadata={"metavar": metavar, "help": text, "also": also, **more})
 
 
 def choice(text: str, default: Any = None, *, also: str = "", metavar: str | None = None) -> Any:
-    """An option whose value is one of an enum's; with a metavar, the text has to name them all."""
+    """Declare an option whose value is a member of an enum; with a metavar, the text must name them all."""
     return option(metavar, text, default, also=also)
 
 
 def flag(text: str, *, also: str = "") -> Any:
-    """An option without a value."""
+    """Declare an option without a value."""
     return option(None, text, False, also=also)
 
 
 def plainly_shown(parameters: list[Any]) -> list[Any]:
-    """Parameters of typer as people read them: without Python's types and the ranges that errors name."""
+    """Remove Python types and ranges from the help of typer's parameters; error messages name the ranges."""
     for parameter in parameters:
-        parameter.min = parameter.max = None  # of the help alone
+        parameter.min = parameter.max = None  # only the help reads these
         if getattr(parameter, "is_flag", False):
             parameter.metavar = ""
         if parameter.param_type_name == "argument" and not parameter.type_descriptor.is_choice:
@@ -54,7 +54,7 @@ def plainly_shown(parameters: list[Any]) -> list[Any]:
 
 
 def set_closely() -> None:
-    """Let the empty columns of typer's help take no room from the texts."""
+    """Set no padding for the empty columns of typer's help, so that texts have more width."""
     from typer import rich_utils
 
     rich_utils.STYLE_OPTIONS_TABLE_PADDING = (0, 1, 0, 0)  # type: ignore[assignment]  # as rich reads it
@@ -65,7 +65,7 @@ def _no_type(ctx: Any) -> str:  # noqa: ARG001  as typer calls it
 
 
 def with_groups(command: Callable[..., None]) -> Callable[..., None]:
-    """Make a typer command of a function whose parameters may be option groups."""
+    """Convert a function whose parameters may be option groups to a typer command."""
     hints = get_type_hints(command, include_extras=True)
     groups: dict[str, Any] = {name: hint for name, hint in hints.items() if is_dataclass(hint)}
     parameters = []

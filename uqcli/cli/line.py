@@ -1,4 +1,4 @@
-"""The command line of a run as pages repeat it: what was asked for, without what shapes no result."""
+"""Command line of a run for its pages, without options that do not change results."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from uqcli.stores.address import shown_address
 _LEFT_OUT: Final = frozenset(
     {"output", "report", "plot", "json", "quiet", "threads", "engine", "spark", "debug"}
 )
-"""Where results go, and how the program runs."""
+"""Options for outputs and for running the program."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Line:
-    """A command, what was typed, and what was configured."""
+    """A command line: the command, its typed part and the configured options."""
 
     command: str
     typed: str
@@ -31,14 +31,14 @@ _line: ContextVar[Line] = ContextVar("line")
 def remember(
     command: str, parameters: Iterable[Any], typed: Mapping[str, Any], configured: Mapping[str, Any]
 ) -> None:
-    """Keep the line of this run.
+    """Record the command line of this run.
 
     Parameters
     ----------
     parameters
-        Of the command.
+        Parameters of the command.
     typed, configured
-        Options and arguments by name; of ``configured`` what nobody typed.
+        Values of options and arguments by name; ``configured`` has only options that were not typed.
     """
     by_name = {str(parameter.name): parameter for parameter in parameters}
     arguments = [
@@ -57,7 +57,7 @@ def remember(
 
 
 def line_of_this_run() -> Line:
-    """What was remembered last."""
+    """Return the command line recorded last."""
     return _line.get()
 
 

@@ -1,9 +1,8 @@
-"""Which of several values of an option counts, and which of several options that exclude each other.
+"""Priority of option values from flags, environment and files, and of options that exclude each other.
 
-Flags win over the environment and the environment over files, option by option. Options that exclude each
-other are declared once, below: where a stronger layer asks for one side, weaker layers lose the others.
-Only a typed option can be refused as out of place. A configured value must not
-break a run that has no use for it.
+For each option, flags override the environment, and the environment overrides files. If a higher layer sets
+one of several options that exclude each other, lower layers cannot set the others. A command refuses only
+typed options that it cannot use: a configured option must not break other runs.
 """
 
 from __future__ import annotations
@@ -39,7 +38,7 @@ EXCLUDING: Final[Mapping[str, Sequence[Sequence[Sequence[str]]]]] = {
     "conformal": ((("shift",), ("target",)),),
     "uncertainty": ((("alpha1", "alpha0"), ("members",)),),
 }
-"""By command, or ``*`` for all: sets of sides, of which one can be asked for."""
+"""By command, or ``*`` for all: groups of alternatives; a run can use one alternative of each group."""
 
 _typed: ContextVar[frozenset[str]] = ContextVar("typed", default=frozenset())
 _debug: ContextVar[bool] = ContextVar("debug", default=False)
@@ -49,18 +48,18 @@ class Command(TyperCommand):
     """A command whose options may come from files and the environment."""
 
     def get_params(self, ctx: Any) -> list[Any]:
-        """All parameters, with the option that asks for help."""
+        """Return all parameters, including --help."""
         parameters = plainly_shown(converting_plainly(super().get_params(ctx)))
-        parameters[-1].rich_help_panel = "Run"  # --help, which would have a panel of its own
+        parameters[-1].rich_help_panel = "Run"  # --help, otherwise in its own panel
         return parameters
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
-        """Write the help, closely set."""
+        """Write the help with little padding."""
         set_closely()
         super().format_help(ctx, formatter)
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Parse the command line, with what is configured as defaults."""
+        """Parse the command line, with configured values as defaults."""
         given, _, _ = self.make_parser(ctx).parse_args(args=list(args))
         there = {name: value for name, value in given.items() if value not in (None, [], ())}
         _typed.set(frozenset(there))
@@ -73,12 +72,12 @@ class Command(TyperCommand):
 
 
 def configured(context: typer.Context, there: Mapping[str, Any]) -> Settings:
-    """Values of options that were not typed, of the strongest layer that has each.
+    """Return the configured values of options that were not typed, each from its highest layer.
 
     Parameters
     ----------
     there
-        What was typed, by name.
+        Typed values by name.
 
     Raises
     ------
@@ -101,7 +100,7 @@ def configured(context: typer.Context, there: Mapping[str, Any]) -> Settings:
 
 
 def _excluded(command: str, asked: set[str]) -> set[str]:
-    """Options that those asked for exclude."""
+    """Return the options that the set options exclude."""
     lost: set[str] = set()
     for sides in (*EXCLUDING["*"], *EXCLUDING.get(command, ())):
         taken = [side for side in sides if asked & set(side)]
@@ -111,33 +110,33 @@ def _excluded(command: str, asked: set[str]) -> set[str]:
 
 
 def is_typed(name: str) -> bool:
-    """Whether an option or argument stands on the command line of this run; with or without dashes."""
+    """Whether an option or argument was typed in this run; the name may have dashes."""
     return name.removeprefix("--").replace("-", "_") in _typed.get()
 
 
 def typed() -> frozenset[str]:
-    """Names of all options and arguments on the command line of this run."""
+    """Return the names of all typed options and arguments of this run."""
     return _typed.get()
 
 
 def wants_debug() -> bool:
-    """Whether tracebacks are asked for, in whatever way."""
+    """Whether ``debug`` is set, on the command line or in a configuration."""
     return _debug.get()
 
 
 def forget() -> None:
-    """Begin a run of its own."""
+    """Clear the typed options for a new run."""
     _typed.set(frozenset())
     _debug.set(False)
 
 
 def refuse_typed(names: Sequence[str], where: str, expected: str) -> None:
-    """Refuse options that a run cannot use, if they were typed.
+    """Refuse typed options that a run cannot use.
 
     Raises
     ------
     UsageError
-        It names the first.
+        Names the first.
     """
     for name in names:
         if is_typed(name):

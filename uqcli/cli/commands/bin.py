@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class GridOptions:
-    """How rows are cut into cells, or which saved grid has the cells."""
+    """Binning of the rows, or a saved grid with its bins."""
 
     panel: ClassVar = "Bins"
 

@@ -36,7 +36,7 @@ AUTO = "auto"
 
 @dataclass(frozen=True, kw_only=True)
 class ConstraintOptions:
-    """The bound that the boundary meets, and what it optimises."""
+    """Constraint of the boundary, and its objective."""
 
     panel: ClassVar = "Constraint: exactly one"
 
@@ -50,7 +50,7 @@ class ConstraintOptions:
 
 @dataclass(frozen=True, kw_only=True)
 class FindingOptions:
-    """How the boundary is found."""
+    """Algorithm of the boundary, its grid and its tests."""
 
     panel: ClassVar = "Boundary"
 
@@ -137,12 +137,12 @@ def boundary(
 
 
 def _table(place: str | None) -> str | None:
-    """Where a table goes, by a name that tells its format.
+    """Check the name of a table, whose ending sets the format.
 
     Raises
     ------
     UsageError
-        It does not, or means standard output.
+        The ending is unknown, or the name is standard output.
     """
     from uqcli.engines.inputs import facts_of_name
 
@@ -154,12 +154,12 @@ def _table(place: str | None) -> str | None:
 
 
 def _algorithm(method: FindingOptions) -> AlgorithmChoice | None:
-    """What was asked for; a certificate has one of its own where none was typed."""
+    """Return the algorithm; None with ``--certify`` unless one was typed, since a certificate has its own."""
     return method.algorithm if method.certify is None or is_typed("algorithm") else None
 
 
 def _places(output: str | None, constraints: tuple[Constraint, ...]) -> str | tuple[str, ...] | None:
-    """Where the boundaries go: several bounds take names of their own."""
+    """Return the output name; for several bounds, one name per bound."""
     if output is None or len(constraints) == 1:
         return output
     if SEVERAL not in output:
@@ -171,7 +171,7 @@ def _places(output: str | None, constraints: tuple[Constraint, ...]) -> str | tu
 
 
 def _refuse_options_of_rows(inputs: list[str] | None, method: FindingOptions) -> None:
-    """A saved grid has its bins, and stands in the place of rows."""
+    """Refuse inputs and options of bins with a saved grid, which replaces rows and bins."""
     if method.grid is None:
         return
     given = {

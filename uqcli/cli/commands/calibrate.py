@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class MapOptions:
-    """How scores become probabilities."""
+    """Calibration map, and its scale."""
 
     panel: ClassVar = "Calibration"
 
@@ -58,7 +58,7 @@ class MapOptions:
 
 @dataclass(frozen=True, kw_only=True)
 class PartOptions:
-    """How rows are split into parts."""
+    """Partition of the rows for heterogeneous calibration."""
 
     panel: ClassVar = "Heterogeneous calibration"
 
@@ -118,7 +118,7 @@ def calibrate(
     method = _method(methods, probabilities)
     _refuse_stray(method, methods, parts)
     if method not in (None, CalibrationMethod.HETEROGENEOUS):
-        parts = PartOptions()  # what is configured for it
+        parts = PartOptions()  # drop configured values for heterogeneous
     request = CalibrateRequest(
         data=labelled_data(inputs, columns, reading, running, probabilities=probabilities),
         calibration=_calibration(method or defaults.CALIBRATION_METHOD, methods, parts, resampling),
@@ -135,7 +135,7 @@ def calibrate(
 
 
 def _method(methods: MapOptions, probabilities: ClassProbabilities) -> CalibrationMethod | None:
-    """What was asked for; None for all."""
+    """Return the calibration method; None for all."""
     if probabilities.proba is not None and methods.method is CalibrationChoice.ALL:
         raise UsageError("--proba with --method all", expected=f"--method {CalibrationMethod.TEMPERATURE}")
     if probabilities.proba is not None and methods.method is None:
@@ -172,7 +172,7 @@ def _calibration(
 
 
 def _refuse_stray(method: CalibrationMethod | None, methods: MapOptions, parts: PartOptions) -> None:
-    """Refuse options that the method does not look at; all of them look at all."""
+    """Refuse options that the method does not use; ``all`` uses every option."""
     of_trees = {
         "--partitioner": parts.partitioner,
         "--max-depth": parts.max_depth,

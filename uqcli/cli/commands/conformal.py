@@ -28,12 +28,12 @@ _OF_MODES: Final = {
     ConformalMode.MARGINAL: ("by",),
     ConformalMode.LABEL_SHIFT: ("shift", "target"),
 }
-"""Options that one mode alone looks at."""
+"""Options that only one mode uses."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class SetOptions:
-    """The coverage of the sets, and for whom it holds."""
+    """Coverage of the prediction sets, overall or by class or group."""
 
     panel: ClassVar = "Sets"
 
@@ -78,7 +78,7 @@ def conformal(
     parse_alpha(sets.alpha)
     refuse_typed(("uncertainty",), "with conformal", "class probabilities only")
     for mode, names in _OF_MODES.items():
-        if sets.mode is not mode:  # what is configured for it
+        if sets.mode is not mode:  # drop configured values for other modes
             unasked: dict[str, Any] = {name: None for name in names if not is_typed(name)}
             sets = replace(sets, **unasked)
     request = ConformalRequest(
@@ -97,7 +97,7 @@ def conformal(
 
 
 def _pairs(text: str | None) -> dict[str, str]:
-    """``CLASS=A,...`` as a mapping."""
+    """Parse ``CLASS=A,...`` to a mapping."""
     pairs: dict[str, str] = {}
     for part in () if text is None else text.split(","):
         name, equals, value = part.rpartition("=")

@@ -28,7 +28,7 @@ from uqcli.cli.priority import is_typed, refuse_typed
 
 @dataclass(frozen=True, kw_only=True)
 class EstimateOptions:
-    """How class weights are estimated."""
+    """Estimator of the class weights."""
 
     panel: ClassVar = "Class weights"
 

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class PosteriorOptions:
-    """A posterior network's beliefs."""
+    """Parameters of the posterior network."""
 
     panel: ClassVar = "Posterior network"
 
@@ -47,7 +47,7 @@ class PosteriorOptions:
 
 @dataclass(frozen=True, kw_only=True)
 class GaussianOptions:
-    """Two Gaussian classes, scored by a logistic model."""
+    """Parameters of two Gaussian classes, scored by a logistic model."""
 
     panel: ClassVar = "Gaussian classes"
 
@@ -64,7 +64,7 @@ class GaussianOptions:
 
 @dataclass(frozen=True, kw_only=True)
 class DrawOptions:
-    """How much is drawn."""
+    """Number of rows, and the seed."""
 
     panel: ClassVar = None
 

@@ -1,4 +1,4 @@
-"""The environment of a run, settled before libraries look at it."""
+"""Environment variables of a run, set before libraries read them."""
 
 from __future__ import annotations
 
@@ -7,25 +7,25 @@ import warnings
 from typing import Final
 
 _NARROWEST, _WIDEST = 20, 10_000
-"""Columns of a terminal; any other number is of none."""
+"""Columns of a terminal; other numbers are ignored."""
 
 _WIDER: Final = "X86_V4 AVX512F AVX512CD AVX512_SKX AVX512_CLX AVX512_CNL AVX512_ICL AVX512_SPR"
-"""What numpy, new and old, calls the instructions of some CPUs that round exponentials in another way."""
+"""Names in old and new numpy of the CPU instructions that round exponentials differently."""
 
 _FORCED: Final = ("FORCE_COLOR", "PY_COLORS", "TTY_COMPATIBLE")
 
 
 def compute_alike() -> None:
-    """Let numpy, where it is loaded afterwards, round as on every other CPU of the family."""
+    """Make numpy, if loaded later, round alike on all CPUs of the family."""
     disabled = os.environ.get("NPY_DISABLE_CPU_FEATURES", "")
     if not disabled.endswith(_WIDER):
         os.environ["NPY_DISABLE_CPU_FEATURES"] = f"{disabled} {_WIDER}".strip()
-    # numpy remarks on names that it or the machine does not know
+    # numpy warns of names that it or the machine does not know
     warnings.filterwarnings("ignore", "During parsing environment variable", ImportWarning)
 
 
 def settle_surroundings() -> None:
-    """Let results not depend on the CPU, ``NO_COLOR`` win, and pictures go to files only."""
+    """Make results independent of the CPU, let ``NO_COLOR`` win, and draw figures only to files."""
     compute_alike()
     if os.environ.get("NO_COLOR"):
         for name in _FORCED:
@@ -34,5 +34,5 @@ def settle_surroundings() -> None:
     if not (columns.isdecimal() and _NARROWEST <= int(columns[:9]) <= _WIDEST):
         os.environ.pop("COLUMNS", None)
     if not os.environ.get("POLARS_MAX_THREADS", "1").strip(" 0"):
-        del os.environ["POLARS_MAX_THREADS"]  # no thread at all is none that polars could use
-    os.environ["MPLBACKEND"] = "agg"  # a notebook's own may not be installed here
+        del os.environ["POLARS_MAX_THREADS"]  # polars cannot use 0 threads
+    os.environ["MPLBACKEND"] = "agg"  # a notebook's backend may not be installed
