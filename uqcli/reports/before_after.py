@@ -1,4 +1,4 @@
-"""Reliability before and after calibration as small multiples."""
+"""Figure of reliability diagrams before and after calibration."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _COLUMNS = 3
 
 @dataclass(frozen=True, kw_only=True)
 class ReliabilityPanel:
-    """Reliability of some rows before and after."""
+    """Reliability of some rows before and after calibration."""
 
     title: str
     before: Reliability
@@ -27,7 +27,7 @@ class ReliabilityPanel:
 
 
 def before_and_after_figure(panels: Sequence[ReliabilityPanel]) -> Figure:
-    """Small multiples of the standard reliability diagram, before and after."""
+    """Build a figure with one standard reliability diagram per panel, before and after calibration."""
     columns = 2 if len(panels) == 4 else min(_COLUMNS, len(panels))
     lines = -(-len(panels) // columns)
 
@@ -54,7 +54,7 @@ def before_and_after_figure(panels: Sequence[ReliabilityPanel]) -> Figure:
 
 
 def _top(panels: Sequence[ReliabilityPanel]) -> float:
-    """Upper end of both axes of all panels."""
+    """Return the upper end of both axes, the same in all panels."""
     shown = [bins for panel in panels for bins in (panel.before, panel.after)]
     highest = max(float(max(bins.mean_score.max(), bins.rate.max())) for bins in shown)
     return min(1.03, 1.15 * highest) or 1.0

@@ -1,4 +1,4 @@
-"""Probabilities before and after calibration, side by side."""
+"""Metrics of probabilities before and after calibration, as tables and sentences."""
 
 from __future__ import annotations
 
@@ -30,14 +30,14 @@ _MEANINGS: Final = {
 
 @dataclass(frozen=True, kw_only=True)
 class Comparison:
-    """Metrics before and after, and after minus before; with paired intervals where rows were resampled."""
+    """Metrics before, after, and after minus before; paired intervals if the rows were resampled."""
 
     before: Metrics
     after: Metrics
     difference: Metrics
 
     def metrics(self) -> Metrics:
-        """By their contract names."""
+        """Return the metrics by key."""
         return {"before": self.before, "after": self.after, "difference": self.difference}
 
 
@@ -45,12 +45,12 @@ BEFORE_AFTER = ("before", "after", "after - before")
 
 
 def comparison_table(title: str, compared: Comparison, sides: Sequence[str] = BEFORE_AFTER) -> Table:
-    """One line for each metric.
+    """Build a table with one line per metric.
 
     Parameters
     ----------
     sides
-        What the two and their difference are called.
+        Column names of the two and of their difference.
     """
     rows = [
         (
@@ -66,7 +66,7 @@ def comparison_table(title: str, compared: Comparison, sides: Sequence[str] = BE
 
 
 def meanings_table() -> Table:
-    """What each metric means."""
+    """Build the table of the metrics' meanings."""
     rows = list(meant(_MEANINGS))
     return Table(title="", header=("", "metric", "meaning"), rows=rows, left=3, detail=True)
 
@@ -85,14 +85,14 @@ _RANKED: Final = MappingProxyType(
 
 
 def ranked_table(title: str, of: str, compared: Sequence[tuple[str, Comparison]]) -> Table:
-    """What several calibrators come to, in one table: the lowest log loss first, unchanged scores among them.
+    """Rank several calibrators by log loss in one table, with the uncalibrated scores among them.
 
     Parameters
     ----------
     of
-        What the names are names of.
+        Header of the names.
     compared
-        Names with what became of the same rows, or of the same labels.
+        Names and comparisons on the same rows, or on the same labels.
     """
     given = [(f"before ({name})", comparison) for name, comparison in compared]
     befores = [tuple(map(value_of, comparison.before.values())) for _, comparison in compared]
@@ -113,7 +113,7 @@ def ranked_table(title: str, of: str, compared: Sequence[tuple[str, Comparison]]
 
 
 def decided_by_single_rows(compared: Sequence[tuple[str, Comparison]]) -> list[str]:
-    """Which log losses have no interval where others have one: mostly they rest on single rows."""
+    """Name the calibrators whose log loss has no interval, if others have one: single rows decide it."""
     bare = [name for name, comparison in compared if not _has_ends(comparison.after["log_loss"])]
     if not bare or len(bare) == len(compared):
         return []
@@ -123,7 +123,7 @@ def decided_by_single_rows(compared: Sequence[tuple[str, Comparison]]) -> list[s
 
 
 def first_by_brier(compared: Sequence[tuple[str, Comparison]], then: str) -> list[str]:
-    """Which has the lowest Brier score, where another has the lowest log loss, and what to do then."""
+    """Name the calibrator with the lowest Brier score if another has the lowest log loss, with advice."""
     by_loss, by_brier = (_lowest(compared, metric) for metric in ("log_loss", "brier"))
     if by_loss is None or by_brier is None or by_loss == by_brier:
         return []
@@ -132,7 +132,7 @@ def first_by_brier(compared: Sequence[tuple[str, Comparison]], then: str) -> lis
 
 
 def _lowest(compared: Sequence[tuple[str, Comparison]], metric: str) -> str | None:
-    """The first with the lowest value after calibration."""
+    """Return the first name with the lowest value after calibration."""
     known = [(value_of(comparison.after[metric]), name) for name, comparison in compared]
     return min(((value, name) for value, name in known if value is not None), default=(0.0, None))[1]
 
@@ -141,7 +141,7 @@ Named = TypeVar("Named", bound=tuple[Any, Metrics])
 
 
 def by_log_loss(lines: Sequence[Named]) -> list[Named]:
-    """Names with metrics, the lowest log loss first, those without one last; ties in the order given."""
+    """Sort names with metrics by log loss, undefined ones last; the sort is stable."""
 
     def rank(line: Named) -> float:
         value = value_of(line[1]["log_loss"])
@@ -151,7 +151,7 @@ def by_log_loss(lines: Sequence[Named]) -> list[Named]:
 
 
 def value_of(metric: Metric) -> float | None:
-    """The number itself, with an interval or without."""
+    """Return the value of a metric, which may be an estimate."""
     value = metric.value if isinstance(metric, Estimate) else metric
     return value if isinstance(value, int | float) else None
 
@@ -166,9 +166,9 @@ def _shown(metric: Metric, name: str, *, interval: bool = False, sign: str = "+"
 
 
 def verdict(compared: Comparison, where: str = "") -> str:
-    """Say plainly whether calibration helped, by the log loss; by the Brier score where one row decides that.
+    """State whether calibration helped, by the interval of the log loss, else of the Brier score.
 
-    Without an interval it is only said what the log loss came to.
+    Without any interval, state only the change of the log loss.
     """
     where = f" {where}" if where else ""
     by = next((name for name in ("log_loss", "brier") if _has_ends(compared.difference[name])), "log_loss")
@@ -189,7 +189,7 @@ def verdict(compared: Comparison, where: str = "") -> str:
 
 
 def still_off(compared: Comparison, whose: str = "calibrated") -> list[str]:
-    """That many bins are still rejected, and by how much."""
+    """Caution that many predictions are still rejected after calibration, with their mean error."""
     deviating, off = (value_of(compared.after[name]) for name in ("tce", "ece"))
     if deviating is None or off is None or deviating <= 100 * MUCH:
         return []

@@ -1,4 +1,4 @@
-"""Gates: conditions on metrics that fail a pipeline."""
+"""Checks: conditions of ``--fail-if`` on metrics, which fail a run."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _MOST_NAMES = 30
 
 @dataclass(frozen=True, kw_only=True)
 class Gate:
-    """One condition: a dotted path, an operator, a number."""
+    """A condition: the dotted path of a metric, an operator, a number."""
 
     path: str
     operator: str
@@ -43,7 +43,7 @@ def parse_gate(text: str) -> Gate:
     Raises
     ------
     UsageError
-        It has another form.
+        The text has another form.
 
     Examples
     --------
@@ -69,14 +69,14 @@ def _finite(text: str) -> float | None:
 
 @dataclass(frozen=True, kw_only=True)
 class JudgedGate:
-    """A gate and the metric it tests.
+    """A check and the metric that it tests.
 
     Attributes
     ----------
     artifact
-        Whose metrics; '' of a single result or of all together.
+        Name of the rule file with the metric; '' for a single result or for all together.
     actual
-        The metric; None where it is undefined, which also fails the run.
+        Value of the metric; None if undefined, which also fails the check.
     """
 
     gate: Gate
@@ -85,12 +85,12 @@ class JudgedGate:
 
     @property
     def fails(self) -> bool:
-        """Whether the run fails by it."""
+        """Whether the check failed."""
         return self.actual is None or _COMPARE[self.gate.operator](self.actual, self.gate.value)
 
     @property
     def message(self) -> str:
-        """What is said where it fails."""
+        """Error line of a failed check."""
         where = f" in {self.artifact}" if self.artifact else ""
         if self.actual is None:
             return f"gate: check failed{where}: {self.gate.text} ({self.gate.path} is undefined)"
@@ -98,7 +98,7 @@ class JudgedGate:
 
     @property
     def in_words(self) -> str:
-        """What is said of it on pages where it fails."""
+        """Sentence on pages for a failed check."""
         where = f" of {self.artifact}" if self.artifact else ""
         value = "undefined" if self.actual is None else f"{self.actual:.6g}"
         return (
@@ -107,7 +107,7 @@ class JudgedGate:
 
     @property
     def result(self) -> Literal["passed", "failed", "undefined"]:
-        """What became of the run by it."""
+        """Result of the check for the table."""
         if self.actual is None:
             return "undefined"
         return "failed" if self.fails else "passed"
@@ -118,21 +118,21 @@ def _shown(actual: float | None) -> str:
 
 
 def gates_table(judged: Sequence[JudgedGate]) -> Table:
-    """What was demanded and what became of it."""
+    """Build the table of the checks."""
     rows = [(gate.gate.text, gate.artifact or "all", _shown(gate.actual), gate.result) for gate in judged]
     header = ("fail if", "of", "value", "result")
     return Table(title="Checks", header=header, rows=rows, left=2, words_last=True)
 
 
 def judged_gates(gates: Sequence[Gate], by_artifact: Mapping[str, Metrics]) -> list[JudgedGate]:
-    """Judge every gate by the metrics it is about.
+    """Apply each check to its metrics.
 
-    Metrics under '' beside those of artifacts are of all of them together.
+    Metrics under '' beside those of rules are about all of them together.
 
     Raises
     ------
     UsageError
-        A gate names a metric that does not exist.
+        A check names a metric that does not exist.
     """
     return [
         JudgedGate(gate=gate, artifact=artifact, actual=_look_up(gate, metrics))
@@ -142,7 +142,7 @@ def judged_gates(gates: Sequence[Gate], by_artifact: Mapping[str, Metrics]) -> l
 
 
 def _asked(gate: Gate, by_artifact: Mapping[str, Metrics]) -> Mapping[str, Metrics]:
-    """Whom a gate is about: all artifacts together if they have the metric so, else each of them."""
+    """Return the metrics to check: of all rules together if these have the path, else of each rule."""
     together = by_artifact.get("")
     if together is None or len(by_artifact) == 1:
         return by_artifact
@@ -171,8 +171,8 @@ _NOTHING: Final = object()
 
 
 def _at(path: str, value: Any) -> Any:
-    """What a dotted path leads to, or _NOTHING; names may hold dots themselves."""
-    if not path or (value is None and path in ("value", "low", "high")):  # what is undefined has no ends
+    """Look up a dotted path, _NOTHING if it does not exist; names may contain dots."""
+    if not path or (value is None and path in ("value", "low", "high")):  # an undefined estimate has no ends
         return value
     if isinstance(value, Estimate):
         if path not in ("value", "low", "high"):

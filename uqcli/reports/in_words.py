@@ -1,4 +1,4 @@
-"""What methods do, in a few words for tables and sentences."""
+"""Short descriptions of methods, for tables and sentences."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ ESTIMATORS: Final[Mapping[str, str]] = MappingProxyType(
 
 
 def named(method: str, words: Mapping[str, str]) -> str:
-    """A method with what it does.
+    """Join a method and its description.
 
     Examples
     --------

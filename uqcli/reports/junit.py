@@ -1,7 +1,7 @@
 """Reports as JUnit XML.
 
-Each gate and each target is a test case. The run itself is one where it failed or nothing was asked for,
-as readers reject empty files. Times are left out, so that the same results are the same bytes.
+Each check, target and guarantee is a test case. The run itself is one if it failed, or if there is no other,
+since readers reject empty files. There are no times, so that equal results have equal bytes.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from uqcli.reports.gates import JudgedGate
 
 @dataclass(frozen=True, kw_only=True)
 class _Case:
-    """One thing that was demanded, how it went, and what is said of it."""
+    """A test case: its kind and name, its result, and its message."""
 
     kind: Literal["gate", "promise", "run"]
     name: str
@@ -33,14 +33,14 @@ def to_junit(
     failure: Failure | None,
     made_from: Mapping[str, str] = MappingProxyType({}),
 ) -> str:
-    """One test suite.
+    """Build a file with one test suite.
 
     Parameters
     ----------
     failure
-        Why there is no result; None where there is one.
+        Error of the run; None if there is a result.
     made_from
-        Digests of models and inputs, by what they are of.
+        Digests of rule files and inputs, by description.
     """
     cases = [*map(_of_gate, gates), *_of_claims(document)]
     if not cases and failure is None:
@@ -56,7 +56,7 @@ def to_junit(
 
 
 def _properties(made_from: Mapping[str, str]) -> str:
-    """What the run looked at, in the form that readers of such files know."""
+    """Build the properties: digests of what the run read."""
     if not made_from:
         return ""
     lines = "".join(
@@ -81,7 +81,7 @@ def _of_claims(document: Document) -> list[_Case]:
 
 
 def _result_of(claim: Claim) -> Literal["passed", "failure", "skipped"]:
-    """What these rows cannot judge has not passed; what is not about new rows is left out."""
+    """Return the result; a claim that the rows cannot decide fails, or is skipped if not about new data."""
     if claim.kept is None and not claim.of_new_rows:
         return "skipped"
     return "passed" if claim.kept else "failure"

@@ -1,4 +1,4 @@
-"""Positive rate over score x uncertainty [UB fig. 1]: a map with thresholds, and curves."""
+"""Figure of the positive rate by score and uncertainty [UB fig. 1]: a map with thresholds, and curves."""
 
 from __future__ import annotations
 
@@ -20,18 +20,18 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure as Canvas
 
 _BANDS, _LEAST_ROWS = 25, 20
-"""Bands of equal width that scores are shown by; neighbours of fewer rows are taken together."""
+"""Number of score bands of equal width; neighbours with fewer rows than this minimum are merged."""
 
 _MOST_CURVES: Final = 6
 _FARTHEST: Final = 1e300
-"""Score up to which axes can be computed."""
+"""Largest score for which matplotlib can compute axes."""
 
 _EMPTY: Final = "#eceef0"
 
 
 @dataclass(frozen=True, kw_only=True)
 class Drawn:
-    """A boundary to be drawn: one threshold of each uncertainty bin, or one for all."""
+    """A boundary in the figure: one threshold per uncertainty bin, or one for all."""
 
     name: str
     thresholds: tuple[float | None, ...]
@@ -39,15 +39,15 @@ class Drawn:
 
 @dataclass(frozen=True, kw_only=True)
 class _Level:
-    """An uncertainty bin as it is shown, in ranges of scores.
+    """An uncertainty bin in the figure, by score range.
 
     Attributes
     ----------
     ends : float64, shape (m+1,)
     place : float64, shape (m,)
-        About the mean score of a range's rows.
+        Mean lower edge of the cells in a range, weighted by rows.
     count, positives : int64, shape (m,)
-        Rows of the cells that begin in a range.
+        Rows of the cells whose lower edge is in a range.
     """
 
     ends: Floats
@@ -57,7 +57,7 @@ class _Level:
 
     @classmethod
     def of(cls, row: CellRow, ends: Floats) -> _Level:
-        """The cells of an uncertainty bin, in bands of scores or several of them."""
+        """Merge the cells of an uncertainty bin into score ranges of one or more bands."""
         band = np.clip(np.searchsorted(ends, row.lower, side="right") - 1, 0, _BANDS - 1)
         count, positives = (
             np.bincount(band, values, _BANDS).astype(np.int64) for values in (row.count, row.positives)
@@ -83,7 +83,7 @@ class _Level:
 
 
 def positivity_figure(cells: Cells, boundaries: Sequence[Drawn]) -> Figure:
-    """The map with boundaries drawn on it, and beside it one curve for each level of uncertainty."""
+    """Build the figure: the map with boundaries, and one curve per level of uncertainty."""
     span = _span(cells, boundaries)
     ends = np.linspace(*span, _BANDS + 1)
     levels = [_Level.of(row, ends) for row in cells.rows]
@@ -114,7 +114,7 @@ def positivity_figure(cells: Cells, boundaries: Sequence[Drawn]) -> Figure:
 
 
 def _caption(boundaries: Sequence[Drawn]) -> str:
-    """What to see in the map and in the curves."""
+    """Build the caption: how to read the map and the curves."""
     decided = f" Rows right of the {boundaries[0].name} are flagged." if boundaries else ""
     return (
         f"Darker: higher positive rate; grey: no rows.{decided} If bars of two curves do not overlap, the "
@@ -130,7 +130,7 @@ def _styles() -> list[dict[str, Any]]:
 
 
 def _span(cells: Cells, boundaries: Sequence[Drawn]) -> tuple[float, float]:
-    """Scores that are shown: 0 to 1 where all are probabilities, as far as edges tell."""
+    """Return the range of scores on the axes: 0 to 1 if no edge or threshold is outside."""
     given = [t for drawn in boundaries for t in drawn.thresholds if t is not None]
     known = np.concatenate([*(cells_of_row.lower for cells_of_row in cells.rows), given])
     known = np.clip(known[known > LOWEST], -_FARTHEST, _FARTHEST)
@@ -179,7 +179,7 @@ def _highest(levels: Sequence[_Level]) -> float:
 
 
 def _draw_boundary(axes: Axes, drawn: Drawn, levels: int, style: dict[str, Any]) -> None:
-    """A step along the thresholds; where nothing is positive it leaves the picture to the right."""
+    """Draw a step line along the thresholds; a bin without a threshold has its step right of the axes."""
     from matplotlib import patheffects
 
     thresholds = drawn.thresholds if len(drawn.thresholds) == levels else drawn.thresholds * levels

@@ -1,8 +1,8 @@
 """Reports in the text format of Prometheus, for the textfile collector of its node exporter.
 
-``uqcli_<command>_<metric>``, where names of groups of metrics are joined by underscores; the ends of an
-interval are ``_low`` and ``_high``. Names from the data (classes, groups) and of artifacts are labels. What
-is undefined is NaN. Without times, so that the same results are the same bytes.
+A metric is ``uqcli_<command>_<metric>``; underscores join the names of nested metrics. The ends of an
+interval have the suffixes ``_low`` and ``_high``. Names of rule files, and names from the data (classes,
+groups), are labels. Undefined values are NaN. There are no times, so that equal results have equal bytes.
 """
 
 from __future__ import annotations
@@ -28,17 +28,17 @@ LABELLED: Final[Mapping[str, str]] = MappingProxyType(
         "class_shares": "class",
     }
 )
-"""Groups of metrics whose names come from the data: what they are names of."""
+"""Label name of each group of metrics whose keys come from the data."""
 
 _SEVERAL: Final[Mapping[str, str]] = MappingProxyType({"boundary": "bound", "calibrate": "method"})
-"""What tells several results of a command apart; of the others it is the artifact."""
+"""Label name of several results of a command; other commands use ``artifact``."""
 
 _ENDS: Final = (("", "value", ""), ("_low", "low", ", lower end of the interval"),
                 ("_high", "high", ", upper end of the interval"))  # fmt: skip
 
 
 class _Sample(NamedTuple):
-    """One number: its path in ``metrics``, its labels, what it is of an interval."""
+    """A value with its name, help text and labels."""
 
     name: str
     said: str
@@ -49,14 +49,14 @@ class _Sample(NamedTuple):
 def to_prometheus(
     command: str, by_artifact: Mapping[str, Metrics], rules: Mapping[str, str] = MappingProxyType({})
 ) -> str:
-    """All metrics as gauges, each family once.
+    """Build all metrics as gauges, each family once.
 
     Parameters
     ----------
     by_artifact
-        Metrics as gates ask for them: of a single result, or of all together, under ''.
+        Metrics by rule file; under '' those of a single result, or of all together.
     rules
-        Digests of the models that were read or written, by their names.
+        Digests of the rule files that were read or written, by name.
     """
     families: dict[str, list[_Sample]] = {}
     for name, digest in rules.items():
@@ -77,7 +77,7 @@ def _samples(
         if isinstance(metric, Mapping) and name in LABELLED:
             for of, value in metric.items():
                 named = (*labels, (LABELLED[name], str(of)))
-                within = path if name.startswith("by_") else inside  # the same metrics, of a part of the rows
+                within = path if name.startswith("by_") else inside  # the same metrics, on some of the rows
                 yield from _of_one(value, within, named)
         else:
             yield from _of_one(metric, inside, labels)

@@ -1,4 +1,4 @@
-"""Reports as terminal text, JSON, Markdown and HTML; the forms that only machines read stand beside this."""
+"""Reports as terminal text, JSON, Markdown and HTML, and the choice of a form by file name."""
 
 from __future__ import annotations
 
@@ -29,19 +29,19 @@ if TYPE_CHECKING:
 _PIPE_WIDTH = 1000
 
 PAGES: Final = frozenset({".html", ".md"})
-"""Forms for people: with figures, and with what they were made of."""
+"""Forms for people, with figures and provenance."""
 
 _FORMS: Final = (".html", ".md", ".json", ".xml", ".prom")
 
 
 @dataclass(frozen=True, kw_only=True)
 class RunFacts:
-    """What files of a report say of the run beside the report itself.
+    """Facts on the run for the files of a report.
 
     Attributes
     ----------
     failure
-        Why there is no result; None where there is one.
+        Error of the run; None if there is a result.
     """
 
     provenance: Provenance
@@ -50,21 +50,21 @@ class RunFacts:
 
 
 _TABLE_LINES: Final = 8
-"""Lines of a table on a terminal, below its header."""
+"""Most lines of a table on a terminal, without its header."""
 
 _SCREEN_LINES: Final = 16
-"""Lines of a report on a terminal; the last tables are shortened for it."""
+"""Most lines of a report on a terminal; the last tables are shortened to fit."""
 
 
 def to_terminal(document: Document, stream: TextIO, *, end: str = "", verbose: bool = False) -> None:
-    """Print a document on one screen; colours and width follow the terminal, if it is one.
+    """Print a document on one screen, with the colours and the width of the terminal, if it is one.
 
-    Everything is handed over as text, never as markup: names from data may look like it.
+    rich receives texts, never markup, since names from the data may look like markup.
 
     Parameters
     ----------
     end
-        Last line: what was written, what to run next.
+        Last line: written files and the next command.
     verbose
         Whether to print details, all cautions and whole tables.
     """
@@ -96,7 +96,7 @@ def to_terminal(document: Document, stream: TextIO, *, end: str = "", verbose: b
 def _printed(
     console: Console, document: Document, tables: Sequence[tuple[Table, int]], after: Sequence[str]
 ) -> str:
-    """Lay out a title, its lead, tables of at most so many lines, and further sentences."""
+    """Lay out the title, the lead, tables with their most lines, and further sentences."""
     from rich.text import Text
 
     with console.capture() as capture:  # the console would exit by itself on a closed pipe
@@ -131,7 +131,7 @@ def _rich_table(table: Table, most: int) -> RichTable:
 
 
 def to_json(report: Report, failure: Failure | None = None) -> str:
-    """One JSON object, indented; characters that would act on a terminal are escaped."""
+    """Format a report as one indented JSON object; escape characters that act on a terminal."""
     more: dict[str, Any] = {"cautions": cautions()} if cautions() else {}
     if failure is not None:
         more["error"] = failure.payload()
@@ -148,7 +148,7 @@ def _json_escape(character: str) -> str:
 
 
 def to_markdown(document: Document, made_from: Table | None = None) -> str:
-    """A Markdown page; what it was made from stands at its end."""
+    """Render a report as Markdown, with its provenance at the end."""
     out = io.StringIO()
     out.write(f"# {_plain(document.title)}\n")
     for note in document.sentences():
@@ -181,16 +181,16 @@ _MARKDOWN: Final = re.compile(
     re.VERBOSE | re.IGNORECASE,
 )
 _BLOCK: Final = re.compile(r"\s*(?:[#>]|(?:[-+=]|\d+[.)])(?=\s|$))")
-"""How headings, quotes and lists begin."""
+"""Beginnings of headings, quotes and lists."""
 
 
 def _plain(text: str) -> str:
-    """Text that Markdown shows as it is; brackets and signs that mean nothing to it stay unescaped."""
+    """Escape Markdown; brackets and signs without a meaning in their place stay unescaped."""
     return _MARKDOWN.sub(r"\\\g<0>", visible(text))
 
 
 def _paragraph(text: str) -> str:
-    """Text of its own that begins nothing else."""
+    """Escape a paragraph, so that it begins no heading, quote or list."""
     begins = _BLOCK.match(text)
     if begins is None:
         return _plain(text)
@@ -199,7 +199,7 @@ def _paragraph(text: str) -> str:
 
 
 def to_html(document: Document, made_from: Table | None = None) -> str:
-    """A self-contained HTML page; what it was made from stands at its end."""
+    """Render a report as a self-contained HTML page, with its provenance at the end."""
     tables = document.tables if made_from is None else (*document.tables, made_from)
     body = "".join(map(_html_table, tables))
     notes = "".join(f"<p>{_sentence(note)}</p>\n" for note in document.sentences())
@@ -208,7 +208,7 @@ def to_html(document: Document, made_from: Table | None = None) -> str:
 
 
 def _html_figure(figure: Figure) -> str:
-    """Drawn twice: the page shows what its width has room for."""
+    """Render a figure wide and narrow; the page shows the one that fits its width."""
     shapes = "".join(
         f'<div class="{name}" role="img" aria-label="{escaped(figure.title)}">\n'
         f"{to_svg(figure, narrow=name == 'narrow')}\n</div>\n"
@@ -218,7 +218,7 @@ def _html_figure(figure: Figure) -> str:
 
 
 def _sentence(text: str) -> str:
-    """Text in which the name of an option stays on one line."""
+    """Escape a sentence, and keep the name of an option on one line."""
     return _OPTION.sub(r'<span class="o">\g<0></span>', escaped(text))
 
 
@@ -248,7 +248,7 @@ _STYLE = "".join(
         "body{font:16px/1.5 system-ui,sans-serif;max-width:60rem;margin:2rem auto;padding:0 1rem;",
         "color:var(--ink);background:var(--page);overflow-wrap:anywhere}",
         "h1{font-size:1.5rem}h2{font-size:1.15rem}",
-        # what a table goes on with, outside its frame, throws a shadow on the edge
+        # a shadow at the edge of a table shows that it can be scrolled
         ".scroll{overflow-x:auto;",
         "background:linear-gradient(to right,var(--page) 40%,transparent) 0/3rem 100%,",
         "linear-gradient(to left,var(--page) 40%,transparent) 100%/3rem 100%,",
@@ -269,7 +269,7 @@ _STYLE = "".join(
 
 
 def to_file_format(report: Report, name: str, facts: RunFacts) -> str:
-    """A report in the form its file name asks for.
+    """Render a report in the form of its file name.
 
     Raises
     ------
@@ -316,18 +316,18 @@ def _page(report: Report, suffix: str, facts: RunFacts) -> str:
 
 
 def _failed(document: Document, failure: Failure | None) -> list[str]:
-    """Why there is no result, unless the page says it anyway."""
+    """Return the error of the run, unless the page states it already."""
     text = " ".join(document.sentences())
     return [] if failure is None or failure.found in text else [f"Failed: {failure}."]
 
 
 def check_report_name(name: str) -> str:
-    """Suffix of a report file.
+    """Return the suffix of a report file.
 
     Raises
     ------
     UsageError
-        It is none of those that reports have.
+        No form of a report has this suffix.
     """
     suffix = Path(name).suffix.lower()
     if suffix not in _FORMS:

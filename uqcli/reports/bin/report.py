@@ -1,4 +1,4 @@
-"""The report of ``uqcli bin``: positive rates by score and uncertainty, and how well isotonic fits do."""
+"""Report of ``uqcli bin``: positive rates by score and uncertainty, and errors of isotonic fits."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ _ABOUT_ERRORS: Final = (
 
 @dataclass(frozen=True, kw_only=True)
 class BinReport(OneResult):
-    """A grid of counts.
+    """A grid of counts, and errors of isotonic fits.
 
     Attributes
     ----------
     errors
-        Calibration error by score bin of IST and MIST; None where the rows were not at hand.
+        Calibration error by score bin of IST and MIST; None if the grid was not counted from rows.
     warnings
-        What to know about the sizes of bins.
+        Cautions on the sizes of bins.
     """
 
     artifact: GridArtifact
@@ -48,7 +48,7 @@ class BinReport(OneResult):
         return metrics
 
     def payload(self) -> dict[str, Any]:
-        """The JSON form."""
+        """Return the JSON form."""
         content = {
             **self.artifact.payload(),
             "metrics": dict(self.metrics),
@@ -64,7 +64,7 @@ class BinReport(OneResult):
         return content
 
     def document(self) -> Document:
-        """The readable form: the grid's own, with the errors beside its lines."""
+        """Return the readable form of the grid, with the errors by score bin."""
         grid = self.artifact.document()
         *_, lines = grid.tables
         errors = []

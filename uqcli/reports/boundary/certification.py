@@ -1,4 +1,4 @@
-"""What a certificate came to, in words."""
+"""Outcome of a certification, in words."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from uqcli.methods.boundary.result import FittedBoundary
 
 @dataclass(frozen=True, kw_only=True)
 class Certification:
-    """What came of a certificate that was asked for.
+    """Outcome of a certification.
 
     Attributes
     ----------
     uncertified
-        What the same algorithm finds without one.
+        Boundary of the same algorithm without a certificate.
     """
 
     delta: float
@@ -26,8 +26,8 @@ class Certification:
     uncertified: FittedBoundary | None
 
     def notes(self, boundary: FittedBoundary) -> list[str]:
-        """The guarantee, which rows chose and which tested, and what it costs."""
-        assert self.certificate is not None  # something was found
+        """State the guarantee, the rows of the fit and of the test, and the cost in recall."""
+        assert self.certificate is not None  # called only if a boundary was found
         tested = self.certificate.tested_on.rows
         notes = [
             f"{count(boundary.fit.rows - tested)} rows chose the boundary, {count(tested)} tested it.",
@@ -42,7 +42,7 @@ class Certification:
         return notes
 
     def shortfall(self, bound: str) -> str:
-        """Why there is none, and about what would be needed."""
+        """State why no boundary is certified, and how many rows would be needed."""
         missed = self.failed
         at = f"no boundary can be certified for precision {bound} at a risk of {100 * self.delta:g} %"
         if missed is None or missed.p_value is None:

@@ -1,4 +1,4 @@
-"""Whether the uncertainty pays, in words, numbers and a table."""
+"""Comparison of boundaries with a single threshold: verdict, metrics and a table."""
 
 from __future__ import annotations
 
@@ -13,21 +13,21 @@ Verdict = Literal["helps", "no evidence", "hurts"]
 
 _LEVEL: Final = 0.05
 _LEAST: Final = 0.005
-"""Recall that a verdict needs beyond that of permuted uncertainties."""
+"""Least recall beyond that of permuted uncertainties for a verdict."""
 
 _NOT_TESTED: Final = Estimate(value=None, low=None, high=None)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Compared:
-    """What one column of uncertainty gains over a single threshold.
+    """Gain of one uncertainty column over a single threshold.
 
     Attributes
     ----------
     gain
-        None where no threshold on the score meets the constraint.
+        None if no single threshold meets the constraint.
     p_value, p_hurts
-        Of permutation tests for a gain and for a loss, over all columns tried together (Holm).
+        P-values of permutation tests for a gain and for a loss, adjusted for all columns (Holm).
     """
 
     uncertainty: str
@@ -37,14 +37,14 @@ class Compared:
 
     @property
     def beyond(self) -> float:
-        """Recall gained beyond that of permuted uncertainties; 0 where nothing was tested."""
+        """Recall gained beyond that of permuted uncertainties; 0 if not tested."""
         if self.gain is None or self.gain.equal_alerts.value is None:
             return 0.0
         return self.gain.equal_alerts.value - self.gain.placebo
 
     @property
     def verdict(self) -> Verdict:
-        """Whether it pays: by the test, by a gain that anyone would notice, and by an interval without 0."""
+        """Whether it helps: a significant test, a gain of at least _LEAST, and an interval without 0."""
         low, high = self._ends
         if self.p_value is not None and self.p_value <= _LEVEL and self.beyond >= _LEAST and low > 0:
             return "helps"
@@ -54,9 +54,9 @@ class Compared:
 
     @property
     def _ends(self) -> tuple[float, float]:
-        """Of the gain at as many alerts, and where money was asked for, in money; only signs matter.
+        """Outer ends of the intervals of the gain at equal alerts and of the utility; only signs matter.
 
-        Anything may be true where nothing was tested.
+        Without a test they are -1 and 1.
         """
         gains = [_NOT_TESTED] if self.gain is None else [self.gain.equal_alerts]
         if self.gain is not None and self.gain.value is not None:
@@ -67,7 +67,7 @@ class Compared:
 
     @property
     def metrics(self) -> Metrics:
-        """By their contract names."""
+        """Metrics by key."""
         tested = self.gain
         gain: Metrics = {
             "recall": tested.at_bound if tested else _NOT_TESTED,
@@ -87,11 +87,11 @@ class Compared:
         return gain, p_value, self.verdict
 
     def payload(self) -> dict[str, Any]:
-        """The JSON form."""
+        """Return the JSON form."""
         return {"uncertainty": self.uncertainty, "verdict": self.verdict, "metrics": plain(self.metrics)}
 
     def sentence(self) -> str:
-        """The verdict and the test behind it."""
+        """State the verdict and its test."""
         name = f"'{self.uncertainty}'"
         if self.gain is None:
             return f"No evidence that {name} helps: no single threshold meets the bound."
@@ -105,7 +105,7 @@ class Compared:
                 return f"No evidence that {name} helps: {tested}.{self._short()}"
 
     def _short(self) -> str:
-        """Why a low p-value makes no verdict; empty where there is none."""
+        """State why a low p-value is no evidence; empty if no p-value is low."""
         if not any(p is not None and p <= _LEVEL for p in (self.p_value, self.p_hurts)):
             return ""
         if abs(self.beyond) < _LEAST:
@@ -113,8 +113,8 @@ class Compared:
         return " The interval contains 0."
 
     def _change(self) -> str:
-        """What the uncertainty changes at as many alerts, in utility where that was asked for."""
-        assert self.gain is not None  # the sentence has said so
+        """Format the change at equal alerts, with utility if requested."""
+        assert self.gain is not None  # the sentence has checked it
         recall = f"{_points(self.gain.equal_alerts)} points of recall"
         if self.gain.value_equal_alerts is None:
             return recall
@@ -122,7 +122,7 @@ class Compared:
 
 
 def gains_table(compared: Sequence[Compared]) -> Table:
-    """What each column gains, the best first."""
+    """Build the table of the gain of each column, the best first."""
     header = ("uncertainty", "at equal alerts", "at the bound", "permuted", "p", "verdict")
     brief = [(column.uncertainty, *column.cells) for column in compared]
     rows = [
@@ -138,11 +138,11 @@ VERDICTS: Final = (
     f"A verdict needs p <= {_LEVEL:g}, {100 * _LEAST:g} points beyond the permuted gain, and an interval "
     "without 0."
 )
-"""What the verdicts of a comparison rest on."""
+"""Conditions of a verdict."""
 
 
 def _further_cells(gain: Gain | None) -> tuple[str, str]:
-    """The gain at the bound, and that of permuted uncertainties."""
+    """Format the gain at the bound, and that of permuted uncertainties."""
     return ("-", "-") if gain is None else (_points(gain.at_bound), f"{100 * gain.placebo:+.2f}")
 
 

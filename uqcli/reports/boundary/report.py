@@ -1,4 +1,4 @@
-"""The report of ``uqcli boundary``."""
+"""Report of ``uqcli boundary`` for one bound."""
 
 from __future__ import annotations
 
@@ -59,14 +59,14 @@ _NOT_SHOWN = "Cross-validation shows no significant gain over a single threshold
 
 @dataclass(frozen=True, kw_only=True)
 class Candidate:
-    """What one algorithm found, or why it does not apply.
+    """Result of one algorithm, or why it does not apply.
 
     Attributes
     ----------
     seconds
-        How long the search took; for people only, it changes from run to run.
+        Time of the search; varies from run to run, so only a terminal shows it.
     expected
-        What to expect on new rows; None where that is not estimated.
+        Expected precision and recall on new data; None if not estimated.
     """
 
     algorithm: Algorithm
@@ -83,37 +83,36 @@ class Candidate:
 
 @dataclass(frozen=True, kw_only=True)
 class BoundaryReport(OneResult):
-    """What was found on the hold-out rows.
+    """A boundary on the calibration set.
 
     Attributes
     ----------
     chosen
-        The best of the candidates; it may have found nothing.
+        The best candidate; it may be infeasible.
     score_only
-        What a single score threshold reaches on the same rows; None if that is the algorithm, or if it
-        cannot be told.
+        A single threshold on the same rows; None if that is the algorithm, or if it is not computed.
     aside
-        A boundary that one threshold is saved in the place of; None where the boundary itself is saved.
+        Boundary in whose place a single threshold is saved; None if the boundary itself is saved.
     empty_bins
         Uncertainty bins without a row.
     rows, positives
         By weight.
     mix
-        Class weights of the target in which the constraint was to hold.
+        Class weights of the target data for which the constraint must hold.
     compared
-        What uncertainties gain over the score alone, the best first; empty where nobody asked.
+        Gains of uncertainty columns over a single threshold, the best first; empty without ``--compare``.
     cells
-        The grid, for the figure; None where the boundary was not found on one.
+        Grid of the figure; None if the boundary was not found on a grid.
     seed
-        Of what was drawn; None where nothing was.
+        Seed of the random draws; None if there were none.
     tried
-        Numbers of uncertainty bins that were tried, none with too few alerts; None where nobody chose.
+        Numbers of uncertainty bins that were tried, empty with too few alerts; None if the number was set.
     cautious
-        The same with a margin of one standard error; None where the bound is met with as much.
+        The boundary with a margin of one standard error; None if the margin is already as large.
     without_margin
-        What is found without one, where a margin makes it infeasible.
+        The boundary without a margin, if the margin makes it infeasible.
     trade_off
-        Boundaries for other numbers of alerts, where that was asked for.
+        Boundaries for other numbers of alerts, if requested.
     """
 
     source: Source
@@ -138,7 +137,7 @@ class BoundaryReport(OneResult):
 
     @property
     def metrics(self) -> Metrics:
-        """Recall, precision and counts on the hold-out rows."""
+        """Recall, precision and counts on the calibration set."""
         fit = self.chosen.found.fit if self.chosen.found else None
         closest, single = self._closest, self._single
         in_target = self.mix.precision(fit.precision) if fit and self.mix else None
@@ -159,7 +158,7 @@ class BoundaryReport(OneResult):
         }
 
     def payload(self) -> dict[str, Any]:
-        """The JSON form."""
+        """Return the JSON form."""
         boundary = self.chosen.found
         content = {
             **head_of("boundary", self.source, self.parameters),
@@ -182,7 +181,7 @@ class BoundaryReport(OneResult):
         return content
 
     def document(self) -> Document:
-        """The readable form."""
+        """Return the readable form."""
         boundary = self.chosen.found
         tables = [self._table()] if boundary or len(self.candidates) > 1 else []
         if self.compared:
@@ -220,19 +219,19 @@ class BoundaryReport(OneResult):
 
     @property
     def _in_vain(self) -> bool:
-        """Whether a comparison was asked for and shows no significant gain."""
+        """Whether there is a comparison without a significant gain."""
         return any(comparison.verdict != "helps" for comparison in self.compared[:1])
 
     @property
     def claim(self) -> Claim:
-        """That there is a boundary that keeps what was asked for."""
+        """Claim that a boundary meets the constraint."""
         boundary, target = self.chosen.found, self.constraint.text()
         certified = "" if self.certification is None else ", certified"
         sentence = f"Infeasible: {self.shortfall()}." if boundary is None else ""
         return Claim(name=f"{target}{certified}", kept=boundary is not None, said=sentence)
 
     def _figures(self) -> list[Figure]:
-        """Positivity with what was found."""
+        """Build the figures: positive rates with the boundaries, and the trade-off if requested."""
         if self.cells is None:
             return []
         fitted, name = self.chosen.found, "boundary"
@@ -252,17 +251,17 @@ class BoundaryReport(OneResult):
 
     @property
     def _single(self) -> FittedBoundary | None:
-        """What one score threshold reaches on the same rows, beside a boundary or in its place."""
+        """The single threshold on the same rows, beside the boundary or in its place."""
         if self.aside is not None:
             return self.chosen.found
         return self.score_only.found if self.score_only else None
 
     def sentence(self) -> list[str]:
-        """Whether the uncertainty pays, where that was asked."""
+        """State the verdict of the comparison, with advice; empty without ``--compare``."""
         return [f"{comparison.sentence()} {self._advice(comparison)}" for comparison in self.compared[:1]]
 
     def _advice(self, compared: Compared) -> str:
-        """Which rule to use after a comparison, and which is saved."""
+        """State which rule to use after a comparison, and which is saved."""
         if self.certification is not None:
             return "The certified boundary is saved."
         if self.aside is not None:
@@ -274,10 +273,10 @@ class BoundaryReport(OneResult):
         return "A single threshold does as well: --uncertainty-bins 1 saves it."
 
     def _lead(self) -> list[str]:
-        """The answer, where the table does not give it."""
+        """State the answer, if the table does not give it."""
         boundary = self.chosen.found
         if boundary is None:
-            return []  # the error says it
+            return []  # the error states it
         sentences = self.sentence()
         if self._is_one:
             why = (
@@ -291,7 +290,7 @@ class BoundaryReport(OneResult):
 
     @property
     def recalibrated(self) -> str:
-        """How scores are raised before they are compared; empty where they are not."""
+        """Sentence on the recalibration of scores; empty if there is none."""
         by = self.chosen.optimum.recalibration if self.chosen.optimum else None
         return recalibration_in_words(by.coefficient, by.low, by.high) if by else ""
 
@@ -301,11 +300,11 @@ class BoundaryReport(OneResult):
 
     @property
     def _is_one(self) -> bool:
-        """Whether the rule is one score threshold."""
+        """Whether the rule is a single threshold."""
         return self.chosen.found is not None and len(self.chosen.found.thresholds) == 1
 
     def _cautions(self) -> list[str]:
-        """What this result triggered."""
+        """Collect the cautions of this result."""
         listed = ", ".join(str(number + 1) for number in self.empty_bins)
         bins = f"uncertainty bin{'s' if len(self.empty_bins) > 1 else ''} {listed}"
         sentence = f"the calibration set has no row in {bins}; new rows there are never flagged."
@@ -313,7 +312,7 @@ class BoundaryReport(OneResult):
         return [*self._better_alone(), *empty, *self._missed_often()]
 
     def _better_alone(self) -> list[str]:
-        """That a single threshold does better."""
+        """Caution that a single threshold does better."""
         boundary, single = self.aside.found if self.aside else self.chosen.found, self._single
         if single is None:
             return []
@@ -329,7 +328,7 @@ class BoundaryReport(OneResult):
         return [f"{reached}, the boundary {share(boundary.fit.recall)}; {way}."]
 
     def _missed_often(self) -> list[str]:
-        """How often new data miss a target that is met with less than a margin."""
+        """Caution that new data often miss the target if the margin is below one standard error."""
         if self.cautious is None or self.chosen.found is None:
             return []
         if self.constraint.margin:
@@ -375,13 +374,13 @@ class BoundaryReport(OneResult):
 
     @property
     def is_untested(self) -> bool:
-        """Whether recalls stand side by side without a test of their difference."""
+        """Whether the report compares recalls without a test of their difference."""
         beside = len(self.candidates) > 1 or self._single is not None
         return beside and not self.compared and self.tried is None
 
     @property
     def has_lines(self) -> bool:
-        """Whether several thresholds keep the bound together."""
+        """Whether the boundary has several thresholds."""
         return self.chosen.found is not None and len(self.chosen.found.thresholds) > 1
 
     @property
@@ -426,7 +425,7 @@ class BoundaryReport(OneResult):
         return [*notes, *self._what_to_expect()]
 
     def _what_to_expect(self) -> list[str]:
-        """What holds on new data, and what the seed decides."""
+        """Collect notes on new data, and on the seed."""
         notes = [TOGETHER] if self.has_lines and self.certification is None else []
         if self.chosen.expected is None and self.certification is None:
             notes.append("Recall and precision are those of the calibration set; expect less on new data.")
@@ -442,7 +441,7 @@ class BoundaryReport(OneResult):
         return notes
 
     def _with_margin(self) -> list[str]:
-        """What a margin and a certificate would change, where the target is met with less."""
+        """State the effect of a margin and of a certificate, if the margin is below one standard error."""
         if self.cautious is None or self.chosen.found is None:
             return []
         fit = self.cautious.found
@@ -454,7 +453,7 @@ class BoundaryReport(OneResult):
         return [f"{margin[:1].upper()}{margin[1:]}; --certify 0.1 guarantees the target at a risk of 10 %."]
 
     def shortfall(self) -> str:
-        """Say how close the best boundary comes."""
+        """State how close the best boundary comes."""
         if self.positives == 0:
             return "no row is positive"
         if self.certification is not None:
@@ -495,7 +494,7 @@ def _as_json(candidate: Candidate) -> dict[str, Any]:
 
 
 def expected_metrics(expected: Expected | None, mix: ClassMix | None = None) -> Mapping[str, Estimate | None]:
-    """Precision and recall to expect, in a target's class mix if given; None where not estimated."""
+    """Return the expected precision and recall, under class weights if given; None if not estimated."""
     if expected is None:
         return {"precision": None, "recall": None}
     precision = expected.precision
@@ -507,7 +506,7 @@ def expected_metrics(expected: Expected | None, mix: ClassMix | None = None) -> 
 
 
 def expected_cells(expected: Expected | None) -> tuple[str, str]:
-    """What to expect on new rows, for tables: recall, precision."""
+    """Format the expected recall and precision for a table."""
     if expected is None:
         return "", ""
     return share(expected.recall.value), share(expected.precision.value)
@@ -520,5 +519,5 @@ def _cells(candidate: Candidate) -> tuple[str, str, str]:
 
 
 def fit_cells(fit: FitCounts) -> tuple[str, str, str]:
-    """What a boundary finds, for tables: recall, precision, flagged."""
+    """Format recall, precision and flagged rows for a table."""
     return share(fit.recall), share(fit.precision), count(fit.selected)

@@ -1,4 +1,4 @@
-"""The trade-off between recall and precision, as a table and as a figure."""
+"""Trade-off between recall and precision, as a table and as a figure."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _SHOWN: Final[Mapping[Algorithm, tuple[str, Mapping[str, Any]]]] = MappingProxyT
 
 
 def columns_of(trade_off: TradeOff, bins: int) -> dict[str, list[Any]]:
-    """One line for each boundary; a single threshold is the same in every uncertainty bin."""
+    """Build the columns of a table of boundaries; a single threshold is repeated for each uncertainty bin."""
     every = [(algorithm, boundary) for algorithm, boundaries in trade_off.items() for boundary in boundaries]
     table: dict[str, list[Any]] = {
         "algorithm": [str(algorithm) for algorithm, _ in every],
@@ -44,7 +44,7 @@ def columns_of(trade_off: TradeOff, bins: int) -> dict[str, list[Any]]:
 
 
 def trade_off_figure(trade_off: TradeOff, chosen: FittedBoundary | None) -> Figure:
-    """Precision and recall on the calibration set, and where the boundary is."""
+    """Build the figure of precision and recall on the calibration set, with the boundary."""
 
     def draw(canvas: Canvas) -> None:
         axes: Axes = canvas.subplots()
@@ -72,7 +72,7 @@ def trade_off_figure(trade_off: TradeOff, chosen: FittedBoundary | None) -> Figu
 
 
 def _points(boundaries: Sequence[FittedBoundary]) -> tuple[list[float], list[float]]:
-    """Recalls and precisions; something is selected, and something positive."""
+    """Return recalls and precisions; boundaries flag at least one row, and the set has a positive."""
     return [boundary.fit.recall or 0.0 for boundary in boundaries], [
         boundary.fit.precision or 0.0 for boundary in boundaries
     ]

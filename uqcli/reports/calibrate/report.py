@@ -1,4 +1,4 @@
-"""The report of ``uqcli calibrate``."""
+"""Report of ``uqcli calibrate``."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from uqcli.reports.comparison import (
 
 @dataclass(frozen=True, kw_only=True)
 class LevelErrors:
-    """ECE@j of one isotonic fit (IST) and of one in each uncertainty bin (MIST)."""
+    """ECE@j of one isotonic fit (IST) and of one fit per uncertainty bin (MIST)."""
 
     single: BinError
     by_level: BinError
@@ -38,7 +38,7 @@ class LevelErrors:
 
 @dataclass(frozen=True, kw_only=True)
 class MethodTried:
-    """What a method comes to on rows it was not fitted on."""
+    """Metrics of a method on rows that its fit did not use."""
 
     method: CalibrationMethod
     compared: Comparison
@@ -46,20 +46,20 @@ class MethodTried:
 
 @dataclass(frozen=True, kw_only=True)
 class CalibrateReport(OneResult):
-    """A calibrator, and how it does on rows it was not fitted on.
+    """A calibrator, and its metrics on rows that its fit did not use.
 
     Attributes
     ----------
     resampling
-        Replicates of the intervals, and their confidence.
+        Number of bootstrap replicates, and the confidence of the intervals.
     tested
-        Whether it was measured on rows of their own; if not, by cross-fitting.
+        Whether the metrics are from a test set; if not, they are cross-validated.
     compared
-        None where there were too few rows.
+        None if there are too few rows.
     every
-        Every method that applies, the best first; empty where one was asked for.
+        All methods that apply, the best first; empty if one was chosen.
     obstacles
-        Why others do not apply.
+        Why other methods do not apply.
     """
 
     artifact: CalibratorArtifact
@@ -75,11 +75,11 @@ class CalibrateReport(OneResult):
 
     @property
     def metrics(self) -> Metrics:
-        """Before, after, and after minus before."""
+        """Metrics before, after, and after minus before."""
         return {} if self.compared is None else self.compared.metrics()
 
     def payload(self) -> dict[str, Any]:
-        """The JSON form."""
+        """Return the JSON form."""
         replicates, confidence = self.resampling
         parameters = {
             **msgspec.to_builtins(self.artifact.parameters),
@@ -108,7 +108,7 @@ class CalibrateReport(OneResult):
         return payload
 
     def document(self) -> Document:
-        """The readable form."""
+        """Return the readable form."""
         source = self.artifact.source
         positives = "" if source.positives is None else f", {count(source.positives)} positive"
         method = self.artifact.method
@@ -134,11 +134,11 @@ class CalibrateReport(OneResult):
         )
 
     def _lead(self) -> list[str]:
-        """Whether calibration helped; empty if not measured."""
+        """State whether calibration helped; empty if not measured."""
         return [] if self.compared is None or self.where is None else [self._verdict(self.compared)]
 
     def _cautions(self) -> list[str]:
-        """What this calibrator triggered."""
+        """Collect the cautions of this calibrator."""
         off = [] if self.compared is None else still_off(self.compared, self._whose())
         return [*off, *self._too_sure()]
 
@@ -161,7 +161,7 @@ class CalibrateReport(OneResult):
         return f"{self.artifact.method}'s" if self.every else "calibrated"
 
     def _drawn(self) -> list[str]:
-        """What depends on the seed."""
+        """List what depends on the seed."""
         replicates, _ = self.resampling
         measured = self.compared is not None
         return [
@@ -171,7 +171,7 @@ class CalibrateReport(OneResult):
         ]
 
     def _verdict(self, compared: Comparison) -> str:
-        """Whether it helped; the lead of the best of several is not tested."""
+        """State whether calibration helped; the lead of the best of several methods is not tested."""
         if not self.every:
             return verdict(compared, self.where or "")
         after, before = value_of(compared.after["log_loss"]), value_of(compared.before["log_loss"])
@@ -186,7 +186,7 @@ class CalibrateReport(OneResult):
         )
 
     def _too_sure(self) -> list[str]:
-        """That steps without a positive, or with nothing else, are no certainty."""
+        """Caution that a probability of exactly 0 or 1 is no certainty."""
         ends = [f"{end:g}" for end in (0, 1) if end in self.artifact.calibration.steps()]
         if not ends:
             return []

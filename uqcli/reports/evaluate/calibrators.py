@@ -1,4 +1,4 @@
-"""The report of ``uqcli evaluate`` on calibrators."""
+"""Report of ``uqcli evaluate`` on calibrators."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ from uqcli.reports.evaluate.difference import CalibratorDifference
 
 @dataclass(frozen=True, kw_only=True)
 class MeasuredCalibrator:
-    """What a calibrator makes of labelled rows.
+    """Metrics of a calibrator on a test set.
 
     Attributes
     ----------
     rows
         By weight.
     claim
-        Whether the stated errors hold; None if the rule file states none.
+        Claim of the stated error bounds; None if the rule file states none.
     """
 
     compared: Comparison
@@ -44,23 +44,23 @@ class MeasuredCalibrator:
     claim: Claim | None
 
     def metrics(self) -> Metrics:
-        """By their contract names."""
+        """Return the metrics by key."""
         broken = {} if self.claim is None else {"promise_broken": self.claim.broken}
         return {**self.compared.metrics(), "rows": self.rows, **broken}
 
 
 @dataclass(frozen=True, kw_only=True)
 class EvaluateCalibratorReport(Evaluated):
-    """How saved calibrators do on labelled rows.
+    """Metrics of saved calibrators on a test set.
 
     Attributes
     ----------
     resampling
-        Replicates of the intervals, and the seed.
+        Number of bootstrap replicates, and the seed.
     panels
-        Reliability before and after: of each part of a single calibrator, or of all rows for each of several.
+        Reliability before and after: of each part for a single calibrator, of all rows for each of several.
     claims
-        Whether the stated errors hold, of each rule file that states some.
+        Claims of the stated error bounds, for each rule file that states some.
     """
 
     resampling: tuple[int, int]
@@ -70,7 +70,7 @@ class EvaluateCalibratorReport(Evaluated):
     difference: CalibratorDifference | None = None
 
     def payload(self) -> dict[str, Any]:
-        """See Evaluated."""
+        """Return the JSON form (see Evaluated)."""
         replicates, seed = self.resampling
         parameters = {"bootstrap": replicates, "seed": seed if replicates else None}
         sentences = [f"{name}: {verdict(measured.compared)}" for name, _, measured in self.results[:1]]
@@ -78,7 +78,7 @@ class EvaluateCalibratorReport(Evaluated):
         return self.in_json([*self._cautions(), *alone, *self._notes(), *self._which()], parameters)
 
     def document(self) -> Document:
-        """The readable form."""
+        """Return the readable form."""
         named = [
             (name, measured.compared)
             for name, (_, _, measured) in zip(self._names(), self.results, strict=True)
@@ -102,7 +102,7 @@ class EvaluateCalibratorReport(Evaluated):
         )
 
     def _cautions(self) -> list[str]:
-        """What these rows triggered."""
+        """Collect the cautions of these results."""
         off = [
             f"{name}: {sentence}"
             for name, (_, _, measured) in zip(self._names(), self.results, strict=True)
@@ -112,7 +112,7 @@ class EvaluateCalibratorReport(Evaluated):
         return [*broken, *off, *each_alone(self.results)]
 
     def _which(self) -> list[str]:
-        """Which of two to use, as far as these rows tell."""
+        """State which of two rules to use, if the test set can decide."""
         return [] if self.difference is None else self.difference.advice(self._names())
 
     def _notes(self) -> list[str]:

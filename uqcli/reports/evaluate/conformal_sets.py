@@ -1,4 +1,4 @@
-"""The report of ``uqcli evaluate`` on conformal sets."""
+"""Report of ``uqcli evaluate`` on prediction sets."""
 
 from __future__ import annotations
 
@@ -41,27 +41,27 @@ if TYPE_CHECKING:
 _MOST_ROWS = 60
 _MOST_BARS = 40
 _IN_WORDS: Final = {"kept": "consistent with", "broken": "below"}
-"""A test cannot show that a guarantee holds, only that it does not."""
+"""Words of the verdicts; a test cannot show that a guarantee holds, only that it does not."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class CoverageTest:
-    """Tests of guaranteed coverage on labelled rows.
+    """Tests of the guaranteed coverage on a test set.
 
     Attributes
     ----------
     unit
-        What is guaranteed: ``class``, ``group``, ``target``, or empty for all rows.
+        Unit of the guarantee: ``class``, ``group``, ``target``, or empty for all rows.
     p_values
-        By name, of the one-sided test of its coverage, adjusted for all names (Holm). Empty where not judged.
+        P-values of one-sided tests of coverage by name, adjusted for all names (Holm). Empty if not tested.
     below
-        Those significantly below the guarantee, the worst first.
+        Names significantly below the guarantee, the worst first.
     worst
-        The name with the lowest p-value.
+        Name with the lowest p-value.
     classes_below
         Classes covered significantly less than all rows; they have no guarantee.
     unjudged
-        Why the guarantee is not judged, other than for few rows.
+        Why the guarantee is not tested, apart from few rows.
     """
 
     unit: str
@@ -73,14 +73,14 @@ class CoverageTest:
 
     @property
     def verdict(self) -> str | None:
-        """Kept or broken; None where not judged."""
+        """``kept`` or ``broken``; None if not tested."""
         if not self.p_values:
             return None
         return "broken" if self.below else "kept"
 
     @property
     def broken(self) -> int | None:
-        """1 where it is rejected, 0 where not, None where not judged."""
+        """1 if the guarantee is rejected, 0 if not, None if not tested."""
         return None if self.verdict is None else int(self.verdict == "broken")
 
     @property
@@ -91,20 +91,20 @@ class CoverageTest:
 
 @dataclass(frozen=True, kw_only=True)
 class SetMetrics:
-    """What sets hold.
+    """Coverage and sizes of prediction sets on a test set.
 
     Attributes
     ----------
     coverage
-        Share of rows whose set holds their label.
+        Share of rows whose set contains the true class.
     empty
         Share of rows with an empty set.
     by_class, by_size, by_group
-        Coverage of the rows of a class, with a set of a size, of a group.
+        Coverage by class, by size of the set, and by group.
     sizes
         Rows by size of their set.
     target
-        Coverage and mean size where the classes are as frequent as in a target; None without one.
+        Coverage and mean size under the class priors of the target data; None without class weights.
     test
         Test of the guaranteed coverage.
     """
@@ -121,7 +121,7 @@ class SetMetrics:
     test: CoverageTest
 
     def metrics(self) -> Metrics:
-        """By their contract names."""
+        """Return the metrics by key."""
         metrics: dict[str, Metric] = {
             "coverage": self.coverage,
             "mean_set_size": self.mean_set_size,
@@ -142,19 +142,19 @@ class SetMetrics:
 
 
 Results = tuple[tuple[str, ConformalArtifact, SetMetrics], ...]
-"""Artifact name, artifact and what its sets hold, in the order given."""
+"""Name, rule and metrics of each rule file, in the order of the command line."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class EvaluateConformalReport(Evaluated):
-    """How saved conformal sets do on labelled rows."""
+    """Metrics of saved prediction sets on a test set."""
 
     results: Results
     shifted: bool
     difference: SetDifference | None = None
 
     def payload(self) -> dict[str, Any]:
-        """See Evaluated; with verdicts."""
+        """Return the JSON form, with verdicts (see Evaluated)."""
         judged = [f"{name}: {_verdict(artifact, measured)}" for name, artifact, measured in self.results]
         payload = self.in_json([*each_alone(self.results), *judged, *self._notes(), *_smaller(self.results)])
         verdicts = [measured.test.verdict for _, _, measured in self.results]
@@ -164,7 +164,7 @@ class EvaluateConformalReport(Evaluated):
         return payload
 
     def document(self) -> Document:
-        """The readable form."""
+        """Return the readable form."""
         table = replace(self._table(brief=False), brief=self._table(brief=True))
         tables = [table, self._made()]
         units = {measured.test.unit for _, _, measured in self.results}
@@ -185,7 +185,7 @@ class EvaluateConformalReport(Evaluated):
         )
 
     def _table(self, *, brief: bool) -> Table:
-        """Coverage and sizes of each rule's sets; differences have their intervals unless brief."""
+        """Build the table of coverage and sizes; differences have their intervals unless brief."""
         header = ("", *short_names(self.results))
         lines = [
             ("coverage", *(interval(measured.coverage) for _, _, measured in self.results)),
@@ -203,7 +203,7 @@ class EvaluateConformalReport(Evaluated):
         return Table(title="", header=header, rows=lines)
 
     def _made(self) -> Table:
-        """What the rules are."""
+        """Build the table of the rules."""
         rows = [
             (name, artifact.in_short(), rows_of(artifact.source.rows)) for name, artifact, _ in self.results
         ]
@@ -232,7 +232,7 @@ class EvaluateConformalReport(Evaluated):
 
 
 def _claim(name: str, artifact: ConformalArtifact, measured: SetMetrics) -> Claim:
-    """The guarantee, for those who read test results."""
+    """Build the claim of the guarantee, for JUnit."""
     verdict, unit = measured.test.verdict, measured.test.unit
     to = {"class": " of each class", "group": " of each group", "target": " of target data"}.get(unit, "")
     return Claim(
@@ -243,7 +243,7 @@ def _claim(name: str, artifact: ConformalArtifact, measured: SetMetrics) -> Clai
 
 
 def _verdict(artifact: ConformalArtifact, measured: SetMetrics) -> str:
-    """The guarantee, how many are significantly below it, and the worst of them."""
+    """State the guarantee, how many names are significantly below it, and the worst of them."""
     test, percent = measured.test, f"{100 * (1 - artifact.alpha):g} %"
     if artifact.unsealed:
         return f"coverage not tested: {artifact.unsealed}."
@@ -265,7 +265,7 @@ def _verdict(artifact: ConformalArtifact, measured: SetMetrics) -> str:
 
 
 def _smaller(results: Results) -> list[str]:
-    """Whose sets are smaller, of two that are both consistent."""
+    """State which of two rules has smaller sets, if both are consistent with their guarantees."""
     if len(results) != 2 or any(measured.test.verdict != "kept" for _, _, measured in results):
         return []
     sizes = [measured.mean_set_size for _, _, measured in results]
@@ -307,7 +307,7 @@ def _verdict_in_target(percent: str, measured: SetMetrics) -> str:
 
 
 def sets_figure(results: Results, confidence: float) -> Figure:
-    """Sizes of the sets, and coverage by class with intervals, for one artifact or several."""
+    """Build the figure of set sizes and coverage by class, for one rule or several."""
 
     def draw(canvas: Canvas) -> None:
         sizes, classes = panels(canvas, [2, 3])
@@ -327,7 +327,7 @@ def sets_figure(results: Results, confidence: float) -> Figure:
 
 
 def _guarantees(results: Results) -> str:
-    """Whose coverage is guaranteed, in a caption."""
+    """State in a caption which coverage is guaranteed."""
     units = {measured.test.unit for _, _, measured in results}
     if "class" in units:
         return "Dashed: guaranteed coverage of each class."
@@ -385,7 +385,7 @@ def _draw_coverage(axes: Axes, results: Results) -> None:
 
 
 def _guaranteed_at(artifact: ConformalArtifact, unit: str, names: Sequence[str]) -> Mapping[int, float]:
-    """Promised coverage by place in the figure: of all rows first, then of each class."""
+    """Return the guaranteed coverage by place in the figure: of all rows first, then of each class."""
     if unit == "class":
         return {place: artifact.guaranteed_of(name) for place, name in enumerate(names, start=1)}
     return {0: 1 - artifact.alpha} if unit == "" else {}

@@ -1,4 +1,4 @@
-"""Precision and recall of boundaries with their intervals, side by side."""
+"""Figure of precision and recall of boundaries with their intervals."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class NamedRate:
-    """A rate of one rule file.
+    """A rate of one rule.
 
     Attributes
     ----------
     target
-        None if the rule has no target of this rate.
+        Target of the rate; None if the rule has another constraint.
     """
 
     name: str
@@ -30,7 +30,7 @@ class NamedRate:
 
 
 def rates_figure(rates: Sequence[tuple[str, Sequence[NamedRate]]], confidence: float) -> Figure:
-    """A panel for each rate, in which every rule file has a line."""
+    """Build a figure with one panel per rate and one line per rule."""
     lines = len(rates[0][1])
 
     def draw(canvas: Canvas) -> None:

@@ -1,4 +1,4 @@
-"""Class shares of source and target with their intervals, class by class."""
+"""Figure of class priors in source and target data with their intervals."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure as Canvas
 
 _MOST: Final = 40
-"""Classes that are shown: those whose shares are farthest apart."""
+"""Most classes in the figure; those whose priors differ most are shown."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class ClassShare:
-    """How frequent a class is among the labelled rows, and how frequent it seems in the target."""
+    """Prior of a class in the source data, and its estimate in the target data."""
 
     name: str
     source: ExactEstimate
@@ -27,7 +27,7 @@ class ClassShare:
 
 
 def shares_figure(shares: Sequence[ClassShare], confidence: float) -> Figure:
-    """A line for each class, in the classes' order."""
+    """Build a figure with one line per class, in the order of the classes."""
     shown = _farthest(shares)
     lines = len(shown)
 

@@ -1,4 +1,4 @@
-"""The report of ``uqcli tce``."""
+"""Report of ``uqcli tce``."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ _MEANINGS: Final = {
     },
 }
 _MAIN = ("tce", "ece", "mcb", "slope", "brier", "log_loss")
-"""On a terminal."""
+"""Metrics on a terminal."""
 
 _SHOWN_OF_PARTS = ("tce", "ece", "ace", "brier", "log_loss")
 _MOST_PANELS = 4
@@ -68,7 +68,7 @@ _MOST_NAMED = 12
 
 
 class TceParameters(msgspec.Struct, frozen=True, kw_only=True):
-    """The options that shape the result."""
+    """Options that change the result."""
 
     binning: str
     bin_sizes: str | None
@@ -90,12 +90,12 @@ class TceParameters(msgspec.Struct, frozen=True, kw_only=True):
 
 @dataclass(frozen=True, kw_only=True)
 class TceReport(OneResult):
-    """Calibration errors of one column of scores or of many classes, and of groups of rows.
+    """Calibration errors of a score or of class probabilities, for all rows and for groups.
 
     Attributes
     ----------
     tce_at_group_sizes
-        Of all rows in bins as small as those of the groups, to compare them with; None without groups.
+        TCE of all rows with the bin sizes of the groups, for comparison; None without groups.
     """
 
     source: Source
@@ -107,12 +107,12 @@ class TceReport(OneResult):
 
     @property
     def multiclass(self) -> bool:
-        """Whether there is one set of probabilities for each class."""
+        """Whether the rows have class probabilities."""
         return self.parameters.classes is not None
 
     @property
     def metrics(self) -> Metrics:
-        """Errors of all rows; by class, by group and of the worst group where there are any."""
+        """Errors of all rows, by class, by group and of the worst group."""
         metrics: dict[str, Metric] = dict(self.whole.metrics)
         if self.multiclass:
             metrics["by_class"] = {
@@ -131,7 +131,7 @@ class TceReport(OneResult):
         return tested[0] if tested else None
 
     def payload(self) -> dict[str, Any]:
-        """The JSON form."""
+        """Return the JSON form."""
         payload: dict[str, Any] = {
             **head_of("tce", self.source, self.parameters),
             "metrics": plain(self.metrics),
@@ -159,7 +159,7 @@ class TceReport(OneResult):
         }
 
     def document(self) -> Document:
-        """The readable form."""
+        """Return the readable form."""
         drawn = bool(self.whole.if_calibrated)
         metrics = replace(_metrics_table(self.whole), brief=_main_table(self.whole))
         if self.multiclass:
@@ -185,7 +185,7 @@ class TceReport(OneResult):
         )
 
     def _lead(self) -> list[str]:
-        """What is rejected; of the worst class or group where there are any."""
+        """State how many predictions are rejected, of the worst class or group if there are any."""
         worst = _worst_first(self.whole.classes)[0]
         sentence, name = in_words(worst, self.parameters.alpha)[0], f"class {_named(worst)}"
         group = self._worst_group
@@ -196,7 +196,7 @@ class TceReport(OneResult):
         return [f"Worst {name}: {sentence}" if self.multiclass or group is not None else sentence]
 
     def _cautions(self) -> list[str]:
-        """What these rows triggered."""
+        """Collect the cautions of this result."""
         small = [group for group in self.groups if not group.tested]
         listed = ", ".join(f"{_named(group)} ({count(group.rows)} rows)" for group in small[:_MOST_NAMED])
         more = f" and {len(small) - _MOST_NAMED} more" if len(small) > _MOST_NAMED else ""
@@ -216,7 +216,7 @@ class TceReport(OneResult):
         if self.groups:
             notes[0] = f"All rows{f', class {_named(worst)}' if self.multiclass else ''}: {notes[0]}"
         else:
-            del notes[0]  # the lead says it
+            del notes[0]  # the lead states it
         if self.multiclass:
             value = _value(self.whole.metrics["tce"])
             notes.append(
@@ -271,14 +271,14 @@ def _panel(name: str, part: ClassResult) -> Panel:
 
 
 def _worst_first(parts: Sequence[Any]) -> list[Any]:
-    """Parts or classes by error: TCE, then ECE, highest first, then by name."""
+    """Sort groups or classes by TCE, then ECE, highest first, then by name."""
     return sorted(
         parts, key=lambda part: (-_value(part.metrics["tce"]), -_value(part.metrics["ece"]), part.name)
     )
 
 
 def _value(metric: Metric) -> float:
-    """A value to sort by; what is undefined comes last."""
+    """Return the value of a metric as a sort key; undefined values are lowest."""
     value = metric.value if isinstance(metric, Estimate) else metric
     return float(value) if isinstance(value, int | float) else -math.inf
 
@@ -338,7 +338,7 @@ def _shown(metrics: Metrics) -> list[str]:
 
 
 def _main_table(whole: GroupResult) -> Table:
-    """The metrics to look at first."""
+    """Build the table of the main metrics."""
     drawn = whole.if_calibrated
     rows = []
     for name in _MAIN:
@@ -349,7 +349,7 @@ def _main_table(whole: GroupResult) -> Table:
 
 
 def _metrics_table(whole: GroupResult) -> Table:
-    """Every metric, with what it comes to where the probabilities are right, if labels were drawn."""
+    """Build the table of all metrics, with their null distributions if labels were drawn."""
     drawn = whole.if_calibrated
     rows = []
     for kind, name, meaning in meant(_MEANINGS):
@@ -362,7 +362,7 @@ def _metrics_table(whole: GroupResult) -> Table:
 
 
 def shown_metric(name: str, metric: Metric) -> str:
-    """A metric with its interval, percentages with two decimals.
+    """Format a metric with its interval; percentages have two decimals.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""What calibration tests say of some rows, in sentences."""
+"""Sentences on the results of calibration tests."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from uqcli.methods.tce.calibration_error import ScoreBins
 from uqcli.reports.tce.results import ClassResult
 
 MUCH = 0.2
-"""Share of rejected predictions above which the report says what to do; true probabilities reach 0.15."""
+"""Share of rejected predictions above which the report gives advice; true probabilities reach 0.15."""
 
 _NEARLY_ALL = 0.75
-"""Share of all rows from which on a range of scores tells nobody where to look."""
+"""Share of all rows above which a range of scores is too wide to be useful."""
 
 _BLIND = 0.25
-"""Relative error of a rate from which on the report says that smaller ones cannot be seen."""
+"""Relative error of a rate above which the report cautions that the tests miss smaller ones."""
 
 
 def in_words(part: ClassResult, alpha: float) -> list[str]:
-    """Say how many predictions are rejected and where most of them are; then where the others are."""
+    """State how many predictions are rejected, where most of them are, and where the others are."""
     total, against = int(part.bins.count.sum()), int(part.rejected.rows.sum())
     percent = f"{_percent(against, total)} of predictions are rejected (level {alpha:g})"
     sides = sorted(
@@ -38,7 +38,7 @@ def in_words(part: ClassResult, alpha: float) -> list[str]:
 
 
 def advice(part: ClassResult) -> list[str]:
-    """How far predictions are off, where many are rejected."""
+    """State the mean error if many predictions are rejected."""
     total, against = int(part.bins.count.sum()), int(part.rejected.rows.sum())
     if against <= MUCH * total:
         return []
@@ -56,11 +56,11 @@ def _percent(rows: int, total: int) -> str:
 
 
 def _where(bins: ScoreBins, erring: Ints, side: str) -> str:
-    """The fewest neighbouring bins that hold most of some rows, and what is true of all rows in them."""
+    """Describe the shortest run of bins with most of the rejected rows, with its mean score and rate."""
     filled = np.flatnonzero(bins.count)
     first, last = _shortest_run(erring[filled].tolist())
     run = filled[first : last + 1]
-    if bins.count[run].sum() > _NEARLY_ALL * bins.count.sum():  # where most rows are is no place to look
+    if bins.count[run].sum() > _NEARLY_ALL * bins.count.sum():  # too wide a range to be useful
         off = np.where(erring > 0, np.abs(bins.positives - bins.mean_score * bins.count), 0)
         farthest = np.array([off.argmax()])
         return f"throughout, most {_between(bins, farthest)}{_there(bins, farthest, side)}"
@@ -68,7 +68,7 @@ def _where(bins: ScoreBins, erring: Ints, side: str) -> str:
 
 
 def _between(bins: ScoreBins, run: Ints) -> str:
-    """The scores of neighbouring bins."""
+    """Format the score range of neighbouring bins."""
     low, high = float(bins.low[run[0]]), float(bins.high[run[-1]])
     return {
         (True, True): "over the whole range",
@@ -79,7 +79,7 @@ def _between(bins: ScoreBins, run: Ints) -> str:
 
 
 def _there(bins: ScoreBins, run: Ints, side: str) -> str:
-    """What is predicted and what is true of all rows in some bins; says so where the other side prevails."""
+    """Format the mean score and positive rate of bins; note if all rows together err to the other side."""
     rows = int(bins.count[run].sum())
     mean = float((bins.mean_score[run] * bins.count[run]).sum()) / rows
     rate = int(bins.positives[run].sum()) / rows
@@ -88,7 +88,7 @@ def _there(bins: ScoreBins, run: Ints, side: str) -> str:
 
 
 def blind_below(part: ClassResult) -> tuple[str, float] | None:
-    """What is rare, and the least relative error of its rate that a bin shows; None where that is small."""
+    """Return the rare label and the least relative error of its rate that the tests detect; None if small."""
     bins = part.bins
     filled = bins.count > 0
     rows, hits = bins.count[filled], bins.positives[filled]
@@ -101,7 +101,7 @@ def blind_below(part: ClassResult) -> tuple[str, float] | None:
 
 
 def _shortest_run(rows: list[int]) -> tuple[int, int]:
-    """First and last place of the fewest neighbours that hold four fifths of all rows, the fullest such."""
+    """Return first and last index of the shortest run with four fifths of all rows; ties: the fullest."""
     best, first, inside = (len(rows) + 1, 0, 0), 0, 0
     for last, more in enumerate(rows):
         inside += more
