@@ -90,15 +90,15 @@ def test_where_locks_are_not_supported_nothing_is_removed_that_may_live(folder, 
 def test_files_that_wait_take_their_places_only_at_a_word(folder):
     output = folder / "o.csv"
     output.write_text("old")
-    with OutputQueue() as held, open_output(str(output), held) as stream:
+    with OutputQueue() as queue, open_output(str(output), queue) as stream:
         stream.write(b"new")
     assert output.read_text() == "old"
     assert hidden(folder) == []
-    with OutputQueue() as held:
-        with open_output(str(output), held) as stream:
+    with OutputQueue() as queue:
+        with open_output(str(output), queue) as stream:
             stream.write(b"new")
         write_bytes(str(output), b"another")  # what waits is not taken for a leftover
-        held.commit()
+        queue.commit()
     assert output.read_text() == "new"
     assert hidden(folder) == []
 

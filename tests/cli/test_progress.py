@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from uqcli.running.progress import followed, listen
+from uqcli.running.progress import set_receiver, with_progress
 
 RUN = "from uqcli.cli.process import progress as p; p._PATIENCE = 0; from uqcli.__main__ import main; main()"
 
@@ -93,10 +93,10 @@ def test_an_error_takes_the_bar_away(rows):
 def test_what_is_followed_is_told_after_its_work():
     heard = []
 
-    listen(lambda *step: heard.append(step))
+    set_receiver(lambda *step: heard.append(step))
     try:
-        for item in followed("ab", "drawing", 2):
+        for item in with_progress("ab", "drawing", 2):
             heard.append(item)
     finally:
-        listen(None)
+        set_receiver(None)
     assert heard == ["a", ("drawing", 1, "draws", 0.5), "b", ("drawing", 2, "draws", 1.0)]

@@ -9,8 +9,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from uqcli.choices import EngineName
-from uqcli.cli.failing import printing, told
-from uqcli.cli.line import line_of_this_run
+from uqcli.cli.command_line import current_line
+from uqcli.cli.failed_run import mark_written, skip_json_error
 from uqcli.cli.options import ReportOptions, RunOptions
 from uqcli.cli.places import Reads, check_places
 from uqcli.cli.process.progress import hide_progress, show_progress
@@ -18,7 +18,7 @@ from uqcli.document import Metrics, Report
 from uqcli.errors import GateError, UsageError
 from uqcli.files import STDIO, OutputQueue, check_results_stream
 from uqcli.reports.failure import Failure
-from uqcli.stores.output import check_writable, is_held, open_output, write_bytes
+from uqcli.stores.output import can_queue, check_writable, open_output, write_bytes
 
 if TYPE_CHECKING:
     from uqcli.artifacts.saved import Saved
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from uqcli.reports.render import RunFacts
 
 
-SEVERAL: Final = "{}"
+PLACEHOLDER: Final = "{}"
 """Placeholder in an output's name for the bound of each of several boundaries."""
 
 
@@ -102,22 +102,24 @@ def check_outputs(
     if not options.quiet:
         show_progress(STDIO if rows and results[0] is None else results[0])
     digests = has_page or ".xml" in forms
-    return _provenance(files, reads.models, read=digests, rules=digests or ".prom" in forms)
+    return _provenance(files, reads.models, with_digests=digests, with_rules=digests or ".prom" in forms)
 
 
-def _provenance(files: tuple[str, ...], models: tuple[str, ...], *, read: bool, rules: bool) -> Provenance:
+def _provenance(
+    files: tuple[str, ...], models: tuple[str, ...], *, with_digests: bool, with_rules: bool
+) -> Provenance:
     """Record the command line and, if a report shows them, digests of inputs before the run starts."""
     from uqcli.reports.provenance import Provenance, digests_of, digests_of_inputs, rules_of
 
-    line = line_of_this_run()
+    line = current_line()
     return Provenance(
         command=line.command,
         line=line.typed,
         configured=line.configured,
         files=files,
-        digests=digests_of(models) if read else {},
-        rules=rules_of(models) if rules else {},
-        inputs=digests_of_inputs(files) if read else {},
+        digests=digests_of(models) if with_digests else {},
+        rules=rules_of(models) if with_rules else {},
+        inputs=digests_of_inputs(files) if with_digests else {},
     )
 
 
@@ -127,7 +129,7 @@ def deliver(
     *,
     provenance: Provenance,
     output: str | None = None,
-    held: OutputQueue | None = None,
+    queue: OutputQueue | None = None,
     plot: str | None = None,
     table: str | None = None,
 ) -> None:
@@ -139,7 +141,7 @@ def deliver(
         Command line and input files of the run.
     output
         Where to write the rule or the rows; None for nowhere.
-    held
+    queue
         Queue of written rows; committed here if nothing failed.
     plot
         Where to write the report's figure; None for nowhere.
@@ -157,24 +159,26 @@ def deliver(
 
     hide_progress()
     report, failure = result.report, result.failure
-    saved = {name: encode(model) for name, model in _to_be_saved(result, output).items()}
+    saved = {name: encode(model) for name, model in _rules_to_save(result, output).items()}
     gates = judged_gates([parse_gate(text) for text in options.fail_if or []], report.gated)
     failed = [gate.message for gate in gates if gate.fails]
     stopped = bool(failed) or (failure is not None and not result.saved_though_failed)
-    provenance = _with_written(
-        provenance, saved, made=bool(result.artifact or result.several), stopped=stopped
+    provenance = _with_outputs(
+        provenance, saved, is_fitted=bool(result.artifact or result.several), stopped=stopped
     )
-    said = None if failure is None else Failure.of(provenance.command, failure)
-    reports = _report_files(report, options, RunFacts(provenance=provenance, gates=gates, failure=said), plot)
-    _write({} if stopped else saved, reports, rows=None if stopped else held)
-    printing()
+    error = None if failure is None else Failure.of(provenance.command, failure)
+    reports = _report_files(
+        report, options, RunFacts(provenance=provenance, gates=gates, failure=error), plot
+    )
+    _write({} if stopped else saved, reports, rows=None if stopped else queue)
+    skip_json_error()
     written = [] if stopped else [*saved, *([provenance.rows_to] if provenance.rows_to else [])]
     written += [] if stopped or table is None else [table]
     written += [name for name, _ in reports]
     stream = sys.stderr if output == STDIO else sys.stdout
     try:
         if options.json:
-            stream.write(to_json(report, said))
+            stream.write(to_json(report, error))
         elif not options.quiet:
             document = report.document()
             files = [name for name in written if name != STDIO]
@@ -185,7 +189,7 @@ def deliver(
     except BrokenPipeError:
         if not stopped:  # else the exit code must tell the failure
             raise
-    told()
+    mark_written()
     if failure is not None:
         raise failure
     if failed:
@@ -198,22 +202,22 @@ def _write(
     """Write all files, then rename them into place, reports last."""
     with OutputQueue() as models, OutputQueue() as pages:
         direct = [
-            [pair for pair in named if not _waits(pair, held)]
-            for named, held in ((saved.items(), models), (reports, pages))
+            [file for file in files if not _queued(file, queue)]
+            for files, queue in ((saved.items(), models), (reports, pages))
         ]
-        for waiting, streams in ((rows, []), (models, direct[0]), (pages, direct[1])):
-            if waiting is not None:
-                waiting.commit()
+        for outputs, streams in ((rows, []), (models, direct[0]), (pages, direct[1])):
+            if outputs is not None:
+                outputs.commit()
             for name, content in streams:
                 write_bytes(name, content)
 
 
-def _waits(named: tuple[str, bytes], held: OutputQueue) -> bool:
+def _queued(file: tuple[str, bytes], queue: OutputQueue) -> bool:
     """Write a file to a queue; return False for streams and devices, which cannot be queued."""
-    name, content = named
-    if not is_held(name):
+    name, content = file
+    if not can_queue(name):
         return False
-    with open_output(name, held) as stream:
+    with open_output(name, queue) as stream:
         stream.write(content)
     return True
 
@@ -224,33 +228,39 @@ def deliver_rows(
     *,
     provenance: Provenance,
     output: str | None,
-    held: OutputQueue,
+    queue: OutputQueue,
 ) -> None:
     """Deliver a result whose output is rows; pages name the file of rows.
 
     If the rows go to standard output by default, no table is printed.
     """
-    spoken = replace(options, quiet=True) if output is None else options
-    deliver(result, spoken, provenance=replace(provenance, rows_to=output or ""), output=output, held=held)
+    quiet_options = replace(options, quiet=True) if output is None else options
+    deliver(
+        result,
+        quiet_options,
+        provenance=replace(provenance, rows_to=output or ""),
+        output=output,
+        queue=queue,
+    )
 
 
-def _to_be_saved(result: Result[Report, Saved | None], output: str | None) -> dict[str, Saved]:
+def _rules_to_save(result: Result[Report, Saved | None], output: str | None) -> dict[str, Saved]:
     """Return the rules to save, by file name."""
     if output is None:
         return {}
-    named = {output.replace(SEVERAL, text): model for text, model in result.several.items()}
+    named = {output.replace(PLACEHOLDER, text): model for text, model in result.several.items()}
     return named if result.artifact is None else {output: result.artifact, **named}
 
 
-def _with_written(
-    provenance: Provenance, saved: Mapping[str, bytes], *, made: bool, stopped: bool
+def _with_outputs(
+    provenance: Provenance, saved: Mapping[str, bytes], *, is_fitted: bool, stopped: bool
 ) -> Provenance:
     """Add the rules and rows to be written, or the reason why none is written."""
     from uqcli.reports.provenance import digest_of, rule_of, written_as
 
-    if stopped and (made or provenance.rows_to):
+    if stopped and (is_fitted or provenance.rows_to):
         return replace(provenance, rows_to="", unwritten="none was written: the run failed")
-    if made and not saved:
+    if is_fitted and not saved:
         return replace(provenance, unwritten="none was written: --output was not given")
     written = {} if stopped else {written_as(name): digest_of(content) for name, content in saved.items()}
     rules = {written_as(name): rule_of(content) or "" for name, content in saved.items() if not stopped}
@@ -268,11 +278,11 @@ def _report_files(
         for name in options.report or []
     ]
     if plot is not None:
-        files.append((plot, _plotted(report, plot)))
+        files.append((plot, _rendered_plot(report, plot)))
     return files
 
 
-def _plotted(report: Report, plot: str) -> bytes:
+def _rendered_plot(report: Report, plot: str) -> bytes:
     from uqcli.reports.figures import check_plot_name, render
 
     figures = report.document().figures
@@ -282,7 +292,7 @@ def _plotted(report: Report, plot: str) -> bytes:
 
 
 def _next_step(
-    then: str,
+    template: str,
     result: Result[Report, Saved | None],
     provenance: Provenance,
     written: Sequence[str],
@@ -291,10 +301,10 @@ def _next_step(
 ) -> str:
     """Return the command to run next, or the option that saves the rule; empty if neither applies."""
     if provenance.unwritten:
-        name = f"-{SEVERAL}.json to save them" if result.several else ".json to save the rule"
+        name = f"-{PLACEHOLDER}.json to save them" if result.several else ".json to save the rule"
         return "" if stopped else f"Next: add -o {provenance.command}{name}."
-    if not then or ("{rule}" in then and not written):
+    if not template or ("{rule}" in template and not written):
         return ""
     files = " ".join(map(shlex.quote, provenance.files[:2])) + (" ..." if len(provenance.files) > 2 else "")
     rule = shlex.quote(written[0]) if written else ""
-    return f"Next: uqcli {then.replace('{rule}', rule).replace('{input}', files)}"
+    return f"Next: uqcli {template.replace('{rule}', rule).replace('{input}', files)}"

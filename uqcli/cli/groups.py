@@ -42,7 +42,7 @@ def flag(text: str, *, also: str = "") -> Any:
     return option(None, text, False, also=also)
 
 
-def plainly_shown(parameters: list[Any]) -> list[Any]:
+def simplify_help(parameters: list[Any]) -> list[Any]:
     """Remove Python types and ranges from the help of typer's parameters; error messages name the ranges."""
     for parameter in parameters:
         parameter.min = parameter.max = None  # only the help reads these
@@ -53,7 +53,7 @@ def plainly_shown(parameters: list[Any]) -> list[Any]:
     return parameters
 
 
-def set_closely() -> None:
+def tighten_help() -> None:
     """Set no padding for the empty columns of typer's help, so that texts have more width."""
     from typer import rich_utils
 
@@ -75,18 +75,18 @@ def with_groups(command: Callable[..., None]) -> Callable[..., None]:
         else:
             parameters.append(parameter.replace(annotation=hints[name], kind=inspect.Parameter.KEYWORD_ONLY))
 
-    def filled(**values: Any) -> None:
+    def wrapper(**values: Any) -> None:
         arguments = {
             name: group(**{field.name: values.pop(field.name) for field in fields(group)})
             for name, group in groups.items()
         }
         command(**arguments, **values)
 
-    filled.__name__ = command.__name__
-    filled.__doc__ = command.__doc__
-    filled.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
-    filled.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
-    return filled
+    wrapper.__name__ = command.__name__
+    wrapper.__doc__ = command.__doc__
+    wrapper.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
+    wrapper.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+    return wrapper
 
 
 def _parameters_of(group: Any) -> list[inspect.Parameter]:
@@ -96,14 +96,12 @@ def _parameters_of(group: Any) -> list[inspect.Parameter]:
             field.name,
             inspect.Parameter.KEYWORD_ONLY,
             default=field.default,
-            annotation=Annotated[
-                hints[field.name], _known_to_typer(group.panel, field.name, **field.metadata)
-            ],
+            annotation=Annotated[hints[field.name], _typer_option(group.panel, field.name, **field.metadata)],
         )
         for field in fields(group)
     ]
 
 
-def _known_to_typer(panel: str | None, name: str, *, also: str, **more: Any) -> Any:
+def _typer_option(panel: str | None, name: str, *, also: str, **more: Any) -> Any:
     names = [f"--{name.replace('_', '-')}", *([also] if also else [])]
     return typer.Option(*names, rich_help_panel=panel, **more)

@@ -71,7 +71,7 @@ def labelled_data(
         refuse_typed(("weight",), "with --no-weight", "one of them")
     numbers = {"score": columns.score, "uncertainty": columns.uncertainty}
     return replace(
-        bare_data(inputs, reading, running),
+        data_request(inputs, reading, running),
         roles=Roles(
             numbers=numbers if classes is None else {},
             label=columns.label,
@@ -82,7 +82,7 @@ def labelled_data(
     )
 
 
-def bare_data(inputs: Iterable[str] | None, reading: InputOptions, running: RunOptions) -> DataRequest:
+def data_request(inputs: Iterable[str] | None, reading: InputOptions, running: RunOptions) -> DataRequest:
     """Build the request for rows whose columns a saved rule names."""
     from uqcli.engines.request import DataRequest
 
@@ -112,7 +112,7 @@ def class_columns(options: ClassProbabilities) -> ClassColumns | None:
     return ClassColumns(columns=options.proba, names=names)
 
 
-def rows_output(rows: RowOutput, held: OutputQueue, running: RunOptions) -> RowsOutput:
+def rows_output(rows: RowOutput, queue: OutputQueue, running: RunOptions) -> RowsOutput:
     """Build the output of rows; a cluster writes Parquet unless the name has another format.
 
     Raises
@@ -134,11 +134,11 @@ def rows_output(rows: RowOutput, held: OutputQueue, running: RunOptions) -> Rows
         prefix=rows.prefix,
         overwrite=rows.overwrite,
         union=rows.union,
-        held=held,
+        queue=queue,
     )
 
 
-def model_columns(
+def column_overrides(
     columns: ModelColumns, classes: ModelClasses, labels: LabelColumns | None = None
 ) -> ColumnOverrides:
     """Build the columns that replace those of saved rules.
@@ -153,20 +153,20 @@ def model_columns(
     if labels is not None and labels.no_weight:
         refuse_typed(("weight",), "with --no-weight", "one of them")
     proba = class_columns(classes)
-    named = ColumnOverrides(
-        score=columns.score, uncertainty=columns.uncertainty, proba=proba, insisted=typed()
+    overrides = ColumnOverrides(
+        score=columns.score, uncertainty=columns.uncertainty, proba=proba, typed=typed()
     )
     if labels is None:
-        return named
+        return overrides
     return replace(
-        named,
+        overrides,
         label=labels.label,
         weight=None if labels.no_weight else labels.weight,
         weighted=not labels.no_weight,
     )
 
 
-def names_of(option: str, text: str | None) -> tuple[str, ...]:
+def parse_names(option: str, text: str | None) -> tuple[str, ...]:
     """Parse the column names of an option; empty if it is not set.
 
     Raises
@@ -180,7 +180,7 @@ def names_of(option: str, text: str | None) -> tuple[str, ...]:
     return names
 
 
-def numbers_of(option: str, text: str | None) -> tuple[float, ...] | None:
+def parse_numbers(option: str, text: str | None) -> tuple[float, ...] | None:
     """Parse the numbers of an option; None if it is not set.
 
     Raises

@@ -25,7 +25,7 @@ StreamedInputs = Annotated[
 ]
 
 
-def stdout_by_its_names(output: str | None) -> str | None:
+def normalize_stdout(output: str | None) -> str | None:
     """Replace any name of standard output by ``-`` (a callback of ``--output``)."""
     return STDIO if output is not None and is_stdout(output) else output
 
@@ -67,7 +67,7 @@ class FitColumns:
     positive: str | None = option("VALUE", "Text of the positive label.")
 
 
-OF_ROWS: Final = tuple(field.name for group in (FitColumns, InputOptions) for field in fields(group))
+ROW_OPTIONS: Final = tuple(field.name for group in (FitColumns, InputOptions) for field in fields(group))
 """Names of the options for reading rows, useless for saved grids."""
 
 
@@ -180,7 +180,7 @@ class ArtifactOutput:
     panel: ClassVar = _OUTPUT
 
     output: str | None = option(
-        "FILE", "Save the rule here; - is standard output.", also="-o", callback=stdout_by_its_names
+        "FILE", "Save the rule here; - is standard output.", also="-o", callback=normalize_stdout
     )
 
 
@@ -194,7 +194,7 @@ class RowsFile:
         "FILE",
         "Write the rows here; the file ending sets the format. (default: CSV to standard output)",
         also="-o",
-        callback=stdout_by_its_names,
+        callback=normalize_stdout,
     )
     output_format: FileFormat | None = choice(
         "Format of the rows: csv, parquet, arrow or jsonl, whatever the file ending.", metavar="FORMAT"

@@ -7,7 +7,7 @@ import stat
 from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass
 
-from uqcli.cli.config import candidates
+from uqcli.cli.config import configuration_files
 from uqcli.cli.inputs import read_options
 from uqcli.cli.options import InputOptions, RunOptions
 from uqcli.errors import UqcliError, UsageError
@@ -94,7 +94,7 @@ def check_places(reads: Reads, files: Iterable[str], outputs: Iterable[str], run
     streams = filter(is_stdin, reads.tables)
     read = {_identity(name): name for name in (*files, *reads.models, *_configuration(running), *streams)}
     read.pop(None, None)
-    _refuse_reading_what_is_printed(read)
+    _refuse_output_as_input(read)
     written: dict[Hashable, str] = {}
     for name in outputs:
         if name != STDIO and is_stdin(name):
@@ -108,18 +108,18 @@ def check_places(reads: Reads, files: Iterable[str], outputs: Iterable[str], run
             written[place] = name
 
 
-def _refuse_reading_what_is_printed(read: Mapping[Hashable, str]) -> None:
+def _refuse_output_as_input(read: Mapping[Hashable, str]) -> None:
     """Refuse a standard output that the shell redirects to an input."""
-    printed = _identity_of_stream(1)
-    if printed is not None and printed in read:
+    stdout = _identity_of_stream(1)
+    if stdout is not None and stdout in read:
         raise UsageError(
-            f"standard output goes to '{read[printed]}', which is also an input", expected="another file"
+            f"standard output goes to '{read[stdout]}', which is also an input", expected="another file"
         )
 
 
 def _configuration(running: RunOptions) -> list[str]:
     """Return the configuration files that may be read."""
-    return [running.config] if running.config is not None else list(map(str, candidates()))
+    return [running.config] if running.config is not None else list(map(str, configuration_files()))
 
 
 def _identity(name: str) -> Hashable | None:

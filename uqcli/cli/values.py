@@ -19,24 +19,24 @@ _NUMBERS: Final[Mapping[Any, re.Pattern[str]]] = {
 """Plain numbers by type; typer parses other notations."""
 
 
-def converting_plainly(parameters: list[Any]) -> list[Any]:
+def with_fast_conversion(parameters: list[Any]) -> list[Any]:
     """Set the fast conversion on typer's parameters; versions of typer without adapters need none."""
     for parameter in parameters:
-        theirs = getattr(parameter, "get_runtime_param", None)
-        if theirs is not None and not isinstance(theirs, _Plain):
-            parameter.get_runtime_param = _Plain(parameter)
+        conversion = getattr(parameter, "get_runtime_param", None)
+        if conversion is not None and not isinstance(conversion, _FastConversion):
+            parameter.get_runtime_param = _FastConversion(parameter)
     return parameters
 
 
-class _Plain:
+class _FastConversion:
     """Fast conversion of one parameter; calls typer's conversion only if needed."""
 
     def __init__(self, parameter: Any) -> None:
-        self._theirs = parameter.get_runtime_param
+        self._typer_conversion = parameter.get_runtime_param
         self._annotation = parameter.type_descriptor.annotation
         self._range = parameter.type_descriptor.parameter_info
 
-    def __call__(self) -> _Plain:
+    def __call__(self) -> _FastConversion:
         return self
 
     def coerce(self, value: Any, param: Any, ctx: Any) -> Any:
@@ -48,18 +48,18 @@ class _Plain:
             if get_origin(self._annotation) is list and all(isinstance(item, str) for item in value):
                 return list(value)
         elif not several:
-            value_of_type = _plain(value, self._annotation)
-            if value_of_type is not None and self._holds(value_of_type):
-                return value_of_type
-        return self._theirs().coerce(value, param=param, ctx=ctx)
+            converted = _simple_value(value, self._annotation)
+            if converted is not None and self._in_range(converted):
+                return converted
+        return self._typer_conversion().coerce(value, param=param, ctx=ctx)
 
-    def _holds(self, value: Any) -> bool:
+    def _in_range(self, value: Any) -> bool:
         """Whether a value is in the parameter's range, if it has one."""
         low, high = self._range.min, self._range.max
         return (low is None or value >= low) and (high is None or value <= high)
 
 
-def _plain(value: Any, annotation: Any) -> Any:
+def _simple_value(value: Any, annotation: Any) -> Any:
     """Convert a value to a simple type; None if typer must convert it."""
     if not isinstance(annotation, type):
         return None

@@ -105,13 +105,13 @@ class Destination:
         Path, or ``-`` for standard output.
     file_format
         None for the format that the name implies.
-    held
+    queue
         Queue in which a regular file waits for ``commit``; None renames it into place at once.
     """
 
     place: str = STDIO
     file_format: FileFormat | None = None
-    held: OutputQueue | None = None
+    queue: OutputQueue | None = None
 
 
 @dataclass(frozen=True, kw_only=True)

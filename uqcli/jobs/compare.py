@@ -26,7 +26,7 @@ from uqcli.methods.tce.calibration_error import (
     reject,
 )
 from uqcli.reports.comparison import Comparison
-from uqcli.running.progress import followed
+from uqcli.running.progress import with_progress
 
 Values = Mapping[str, float | None]
 
@@ -70,7 +70,7 @@ def _intervals(pairs: Pairs, plan: ResamplingPlan) -> Intervals:
     replicates = max(plan.replicates, least_replicates(plan.confidence))
     drawn = [
         pairs.resampled(generator(plan.seed, Purpose.BOOTSTRAP, number)).with_errors()
-        for number in followed(range(replicates), "resampling", replicates)
+        for number in with_progress(range(replicates), "resampling", replicates)
     ]
     return {
         (side, name): studentised_interval(

@@ -20,7 +20,7 @@ from uqcli.reports.junit import to_junit
 from uqcli.reports.prometheus import to_prometheus
 from uqcli.reports.provenance import Provenance
 from uqcli.running.remarks import cautions, remarks
-from uqcli.visible import acts, visible
+from uqcli.visible import is_acting, visible
 
 if TYPE_CHECKING:
     from rich.console import Console, JustifyMethod
@@ -139,7 +139,8 @@ def to_json(report: Report, failure: Failure | None = None) -> str:
     if text.replace("\n", "").isprintable():
         return text
     return "".join(
-        _json_escape(character) if character != "\n" and acts(character) else character for character in text
+        _json_escape(character) if character != "\n" and is_acting(character) else character
+        for character in text
     )
 
 

@@ -32,7 +32,7 @@ def cautions() -> list[str]:
     return list(_cautions)
 
 
-def forget() -> None:
+def clear() -> None:
     """Clear both for a new run."""
     _said.clear()
     _cautions.clear()

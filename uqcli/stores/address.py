@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from uqcli.errors import DataError
-from uqcli.visible import discreet
+from uqcli.visible import without_secrets
 
 _STORES: Final = ("s3", "gs", "az")
 _WEB: Final = ("http", "https")
@@ -42,7 +42,7 @@ def shown_address(name: str) -> str:
     >>> shown_address("https://me:secret@example.org/a.csv?signature=1"), shown_address("a.csv?b")
     ('https://example.org/a.csv', 'a.csv?b')
     """
-    return discreet(name) if is_address(name) else name
+    return without_secrets(name) if is_address(name) else name
 
 
 def refuse_user(name: str) -> None:

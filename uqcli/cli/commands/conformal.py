@@ -23,7 +23,7 @@ from uqcli.cli.places import Reads
 from uqcli.cli.priority import is_typed, refuse_typed
 from uqcli.errors import UsageError
 
-_OF_MODES: Final = {
+_MODE_OPTIONS: Final = {
     ConformalMode.LABEL_CONDITIONAL: ("alpha_by_class",),
     ConformalMode.MARGINAL: ("by",),
     ConformalMode.LABEL_SHIFT: ("shift", "target"),
@@ -77,10 +77,10 @@ def conformal(
 
     parse_alpha(sets.alpha)
     refuse_typed(("uncertainty",), "with conformal", "class probabilities only")
-    for mode, names in _OF_MODES.items():
+    for mode, names in _MODE_OPTIONS.items():
         if sets.mode is not mode:  # drop configured values for other modes
-            unasked: dict[str, Any] = {name: None for name in names if not is_typed(name)}
-            sets = replace(sets, **unasked)
+            unused: dict[str, Any] = {name: None for name in names if not is_typed(name)}
+            sets = replace(sets, **unused)
     request = ConformalRequest(
         data=labelled_data(inputs, columns, reading, running, probabilities=probabilities),
         method=sets.method,

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 from uqcli.files import STDIO
 from uqcli.running.interruption import register_cleanup
-from uqcli.running.progress import listen
+from uqcli.running.progress import set_receiver
 
 if TYPE_CHECKING:
     from rich.progress import Progress
@@ -23,27 +23,27 @@ class TerminalProgress:
     """Progress bar of the latest task: amount done, speed and remaining time."""
 
     def __init__(self) -> None:
-        self._begun = time.monotonic()
+        self._started = time.monotonic()
         self._bar: Progress | None = None
-        self._work = ""
-        self._since = self._begun
+        self._task = ""
+        self._task_started = self._started
 
-    def hear(self, work: str, done: int, unit: str, share: float | None) -> None:
+    def update(self, task: str, done: int, unit: str, share: float | None) -> None:
         """Show a progress event (see uqcli.running.progress)."""
         now = time.monotonic()
-        if work != self._work or done == 0:
-            self._work, self._since = work, now
+        if task != self._task or done == 0:
+            self._task, self._task_started = task, now
             if self._bar is not None:
                 self._bar.reset(self._bar.task_ids[0])
-        if now - self._begun < _PATIENCE:
+        if now - self._started < _PATIENCE:
             return
         if self._bar is None:
             self._bar = _bar()
             self._bar.start()
-        speed = done / max(now - self._since, 1e-3)
-        words = f"{work}: {done:,} {unit}, {speed:,.0f} a second"
+        speed = done / max(now - self._task_started, 1e-3)
+        description = f"{task}: {done:,} {unit}, {speed:,.0f} a second"
         total = None if share is None else 1.0
-        self._bar.update(self._bar.task_ids[0], description=words, total=total, completed=share or 0)
+        self._bar.update(self._bar.task_ids[0], description=description, total=total, completed=share or 0)
 
     def stop(self) -> None:
         """Remove the bar."""
@@ -69,7 +69,7 @@ def _show_cursor() -> None:
         os.write(2, b"\r\x1b[2K\x1b[?25h")
 
 
-_shown: list[TerminalProgress] = []
+_displays: list[TerminalProgress] = []
 
 
 def show_progress(output: str | None) -> None:
@@ -82,12 +82,12 @@ def show_progress(output: str | None) -> None:
     """
     if not sys.stderr.isatty() or (output == STDIO and sys.stdout.isatty()):
         return
-    _shown[:] = [TerminalProgress()]
-    listen(_shown[0].hear)
+    _displays[:] = [TerminalProgress()]
+    set_receiver(_displays[0].update)
 
 
 def hide_progress() -> None:
     """Stop showing progress."""
-    listen(None)
-    while _shown:
-        _shown.pop().stop()
+    set_receiver(None)
+    while _displays:
+        _displays.pop().stop()

@@ -10,14 +10,14 @@ from typing import Final
 
 from uqcli.errors import DataError
 
-_TRIM_THRESHOLD, _MMAP_THRESHOLD, _MOST_ARENAS = -1, -3, -8
+_TRIM_THRESHOLD, _MMAP_THRESHOLD, _ARENA_MAX = -1, -3, -8
 """Parameters of glibc's ``mallopt``."""
 
 _LEAST_FILES, _LEAST_MEMORY = 32, 1_000_000 << 10
 """Open files and bytes of address space that libraries need before the first row."""
 
-_KEPT: Final = 1 << 30
-_LARGEST: Final = 32 << 20
+_TRIM_BYTES: Final = 1 << 30
+_MMAP_BYTES: Final = 32 << 20
 
 
 def keep_freed_memory() -> None:
@@ -30,11 +30,11 @@ def keep_freed_memory() -> None:
         return
     mallopt = getattr(ctypes.CDLL(None), "mallopt", None)
     if mallopt is not None:  # other C libraries do not have it
-        for name, value in ((_TRIM_THRESHOLD, _KEPT), (_MMAP_THRESHOLD, _LARGEST), (_MOST_ARENAS, 1)):
+        for name, value in ((_TRIM_THRESHOLD, _TRIM_BYTES), (_MMAP_THRESHOLD, _MMAP_BYTES), (_ARENA_MAX, 1)):
             mallopt(name, value)
 
 
-def require_room() -> None:
+def check_limits() -> None:
     """Check the limits of the process; libraries would panic or crash at them.
 
     Raises

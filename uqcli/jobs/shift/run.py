@@ -35,7 +35,7 @@ from uqcli.methods.shift.weights import ClassWeights, no_shift_p_value
 from uqcli.methods.tce.calibration_error import expected_error, in_bins
 from uqcli.reports.shift.report import ShiftReport
 from uqcli.rows import Rows
-from uqcli.running.progress import followed
+from uqcli.running.progress import with_progress
 
 _NOTHING = 1e-6
 """Weights and shares below it are reported as 0, which EM only approaches."""
@@ -236,7 +236,7 @@ def _draws(
     """Return the estimates from bootstrap draws; None for a draw without an estimate."""
     drawn: list[BootstrapDraw | None] = []
     draws = max(replicates, least_replicates(request.confidence)) if replicates else 0
-    for number in followed(range(draws), "drawing class weights", draws):
+    for number in with_progress(range(draws), "drawing class weights", draws):
         try:
             drawn.append(evidence.redrawn(generator(request.seed, Purpose.BOOTSTRAP, number), weights))
         except InfeasibleError:

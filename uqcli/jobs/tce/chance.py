@@ -30,7 +30,7 @@ from uqcli.methods.tce.calibrated_labels import (
     draw_positives,
 )
 from uqcli.methods.tce.calibration_line import CalibrationLine, calibration_line
-from uqcli.running.progress import followed
+from uqcli.running.progress import with_progress
 
 WITH_INTERVALS = ("brier", "log_loss", "intercept", "slope")
 _WITH_EXCESS = ("ece", "ace", "mcb")
@@ -82,7 +82,7 @@ def chance_of_scores(
     """Estimate the sampling distribution for one score."""
     drawn = [
         errors_of_draws(draw_positives(counts, generator(plan.seed, Purpose.LABELS, *key, number)), options)
-        for number in followed(range(plan.replicates), "drawing labels", plan.replicates)
+        for number in with_progress(range(plan.replicates), "drawing labels", plan.replicates)
     ]
     return SamplingDistribution(
         intervals=intervals_of_scores(counts, plan, key), if_calibrated=_null_distributions(values, drawn)
@@ -104,7 +104,7 @@ def chance_of_classes(
     """
     classes = range(len(values))
     drawn: list[list[dict[str, float]]] = [[] for _ in classes]
-    for replicate in followed(range(plan.replicates), "drawing labels", plan.replicates):
+    for replicate in with_progress(range(plan.replicates), "drawing labels", plan.replicates):
         labels = rows.draw_labels(generator(plan.seed, Purpose.LABELS, *key, replicate))
         for number in classes:
             drawn[number].append(errors_of_draws(rows.one_vs_rest(number, labels), options[number]))

@@ -45,7 +45,7 @@ def stream_through(sources: Sequence[OpenedInput], request: StreamRequest) -> St
     layout = plan_layout(sources, request, output_format)
     facts = StreamFacts(rows=0, selected=0, dropped=0, undecided=0)
     form = _csv_form(sources, request, layout)
-    with open_sink(output.place, output_format, layout.schema, form, output.held) as sink:
+    with open_sink(output.place, output_format, layout.schema, form, output.queue) as sink:
         first_row = 0
         for number, source in enumerate(sources):
             checker = RowChecker(

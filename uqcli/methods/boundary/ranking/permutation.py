@@ -24,7 +24,7 @@ from uqcli.methods.boundary.constraint import Constraint
 from uqcli.methods.boundary.draws_of_cells import digest_of, folds_of
 from uqcli.methods.boundary.ranking.smoothing import Layout, nested_of_draws
 from uqcli.methods.resampling import resample
-from uqcli.running.progress import followed
+from uqcli.running.progress import with_progress
 
 PERMUTATIONS: Final = 100
 """Permutations per uncertainty compared, including the identity."""
@@ -290,7 +290,9 @@ def gain_of(
     alerts = int(rows.by_score.alerts[at])
     observed = gain(rows.by_rank, rows.by_score, alerts)
     drawn: list[float] = []
-    for first in followed(range(0, permutations, _AT_ONCE), "permutations", -(-permutations // _AT_ONCE)):
+    for first in with_progress(
+        range(0, permutations, _AT_ONCE), "permutations", -(-permutations // _AT_ONCE)
+    ):
         random = generator(seed, Purpose.PLACEBO, table, first)
         drawn += rows.gained(*rows.permutations(min(_AT_ONCE, permutations - first), random), alerts)
     gains = np.array(drawn)
@@ -340,7 +342,7 @@ def _resampled(
     seed, table = key
     measures = [_more_recall, *([_more_value] if constraint.kind is ConstraintKind.UTILITY else [])]
     gains: list[list[float]] = []
-    for number in followed(range(RESAMPLINGS), "resampling", RESAMPLINGS):
+    for number in with_progress(range(RESAMPLINGS), "resampling", RESAMPLINGS):
         hits, misses = np.split(resample(labelled, generator(seed, Purpose.BOOTSTRAP, table, number)), 2)
         if hits.any():
             ours, other = (Curve.summed(_sums(order, hits + misses), _sums(order, hits)) for order in orders)

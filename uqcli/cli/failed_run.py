@@ -22,7 +22,7 @@ from uqcli.errors import UqcliError
 from uqcli.reports.failure import Failure, failed_report
 
 _SUFFIXES: Final = frozenset({".html", ".md", ".json", ".xml", ".prom"})
-_MOST_OF_AN_ARTIFACT: Final = 200
+_HEADER_BYTES: Final = 200
 """First bytes of a rule file, which contain its format version."""
 
 
@@ -34,7 +34,7 @@ class _Run:
     ----------
     words
         Arguments and option values that may name a file.
-    told
+    written
         Whether the reports of this run have been written.
     """
 
@@ -42,13 +42,13 @@ class _Run:
     reports: tuple[str, ...] = ()
     json: bool = False
     words: tuple[str, ...] = ()
-    told: bool = False
+    written: bool = False
 
 
 _run = _Run()
 
 
-def begin(arguments: Sequence[str]) -> None:
+def find_reports(arguments: Sequence[str]) -> None:
     """Find the reports that a command line requests, before it is parsed."""
     global _run  # noqa: PLW0603
     command = next((argument for argument in arguments if not argument.startswith("-")), "")
@@ -68,11 +68,11 @@ def begin(arguments: Sequence[str]) -> None:
     _run = _Run(command=command, reports=tuple(reports), json=json, words=tuple(words))
 
 
-def ask(command: str, typed: Mapping[str, Any], configured: Mapping[str, Any]) -> None:
+def record_options(command: str, typed: Mapping[str, Any], configured: Mapping[str, Any]) -> None:
     """Record the options of a parsed command line; typed options override configured ones."""
     options = {**configured, **typed}
-    given = options.get("report") or []
-    reports = [given] if isinstance(given, str) else list(given)
+    requested = options.get("report") or []
+    reports = [requested] if isinstance(requested, str) else list(requested)
     _run.command = command
     _run.reports = tuple(dict.fromkeys([*reports, *(() if "report" in options else _run.reports)]))
     _run.json = str(options.get("json", "")).strip().lower() in ("1", "true", "t", "yes", "y", "on")
@@ -85,24 +85,24 @@ def _texts(value: Any) -> list[str]:
     return [str(item) for item in value] if isinstance(value, list | tuple) else [str(value)]
 
 
-def printing() -> None:
+def skip_json_error() -> None:
     """Print no error as JSON any more: the report itself goes to standard output."""
     _run.json = False
 
 
-def told() -> None:
+def mark_written() -> None:
     """Record that the reports of this run are written."""
-    _run.told = True
+    _run.written = True
 
 
-def tell(error: UqcliError) -> bool:
+def write_failure(error: UqcliError) -> bool:
     """Write the error to the requested reports, unless they are already written.
 
     Returns
     -------
     Whether no report of this run was written before.
     """
-    if _run.told or error.exit_code == 0:
+    if _run.written or error.exit_code == 0:
         return False
     failure = Failure.of(_run.command, error)
     _write(failure, stores=True)
@@ -113,13 +113,13 @@ def tell(error: UqcliError) -> bool:
     return True
 
 
-def tell_of_signal(exit_code: int, word: str) -> None:
+def write_signal_failure(exit_code: int, word: str) -> None:
     """Write the reports of a run that a signal ends; safe to call from another thread."""
     failure = Failure(command=_run.command, exit_code=exit_code, found=f"the run was {word}")
     with suppress(Exception):
         if _run.reports:
             _write(failure, stores=False)
-        if _run.json and not _run.told:
+        if _run.json and not _run.written:
             text = failed_report(failure, ".json").encode("utf-8", "backslashreplace")
             _, writable, _ = select.select([], [1], [], 0)
             if writable and len(text) <= select.PIPE_BUF:  # never wait for a reader
@@ -127,7 +127,7 @@ def tell_of_signal(exit_code: int, word: str) -> None:
 
 
 def _write(failure: Failure, *, stores: bool) -> None:
-    taken = _taken(_run.words)
+    other_files = _other_files(_run.words)
     for name in dict.fromkeys(_run.reports):
         suffix = os.path.splitext(name)[1].lower()  # noqa: PTH122  names may be any bytes
         if suffix not in _SUFFIXES:
@@ -139,11 +139,11 @@ def _write(failure: Failure, *, stores: bool) -> None:
                     from uqcli.stores.output import write_bytes
 
                     write_bytes(name, content)
-            elif not taken & _identities(name) and not _is_artifact(name):
+            elif not other_files & _identities(name) and not _is_artifact(name):
                 _replace(os.path.realpath(name), content)
 
 
-def _taken(words: Iterable[str]) -> set[Hashable]:
+def _other_files(words: Iterable[str]) -> set[Hashable]:
     """Return the identities of all files that other arguments may name."""
     names = set(words)
     for word in words:
@@ -172,7 +172,7 @@ def _is_artifact(name: str) -> bool:
     """Whether a file is a rule file."""
     with suppress(OSError, ValueError), open(name, "rb") as stream:  # noqa: PTH123
         if stat.S_ISREG(os.fstat(stream.fileno()).st_mode):
-            return b'"format_version"' in stream.read(_MOST_OF_AN_ARTIFACT)
+            return b'"format_version"' in stream.read(_HEADER_BYTES)
     return False
 
 

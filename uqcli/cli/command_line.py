@@ -10,14 +10,14 @@ from typing import Any, Final
 
 from uqcli.stores.address import shown_address
 
-_LEFT_OUT: Final = frozenset(
+_OMITTED: Final = frozenset(
     {"output", "report", "plot", "json", "quiet", "threads", "engine", "spark", "debug"}
 )
 """Options for outputs and for running the program."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class Line:
+class CommandLine:
     """A command line: the command, its typed part and the configured options."""
 
     command: str
@@ -25,10 +25,10 @@ class Line:
     configured: str
 
 
-_line: ContextVar[Line] = ContextVar("line")
+_line: ContextVar[CommandLine] = ContextVar("line")
 
 
-def remember(
+def record_line(
     command: str, parameters: Iterable[Any], typed: Mapping[str, Any], configured: Mapping[str, Any]
 ) -> None:
     """Record the command line of this run.
@@ -52,22 +52,24 @@ def remember(
         options, arguments = [], [*options, "--", *arguments]  # names that look like options
     words = ["uqcli", command, *arguments, *options]
     _line.set(
-        Line(command=command, typed=shlex.join(words), configured=shlex.join(_options(by_name, configured)))
+        CommandLine(
+            command=command, typed=shlex.join(words), configured=shlex.join(_options(by_name, configured))
+        )
     )
 
 
-def line_of_this_run() -> Line:
+def current_line() -> CommandLine:
     """Return the command line recorded last."""
     return _line.get()
 
 
-def _options(by_name: Mapping[str, Any], given: Mapping[str, Any]) -> list[str]:
+def _options(by_name: Mapping[str, Any], values: Mapping[str, Any]) -> list[str]:
     words = []
-    for name, value in given.items():
+    for name, value in values.items():
         option = by_name[name]
-        if option.param_type_name == "option" and name not in _LEFT_OUT:
-            known_as = next(name for name in option.opts if name.startswith("--"))
-            words += [known_as] if option.is_flag else [w for text in _texts(value) for w in (known_as, text)]
+        if option.param_type_name == "option" and name not in _OMITTED:
+            flag = next(name for name in option.opts if name.startswith("--"))
+            words += [flag] if option.is_flag else [w for text in _texts(value) for w in (flag, text)]
     return words
 
 

@@ -9,26 +9,26 @@ from typing import Final
 _NARROWEST, _WIDEST = 20, 10_000
 """Columns of a terminal; other numbers are ignored."""
 
-_WIDER: Final = "X86_V4 AVX512F AVX512CD AVX512_SKX AVX512_CLX AVX512_CNL AVX512_ICL AVX512_SPR"
+_AVX512: Final = "X86_V4 AVX512F AVX512CD AVX512_SKX AVX512_CLX AVX512_CNL AVX512_ICL AVX512_SPR"
 """Names in old and new numpy of the CPU instructions that round exponentials differently."""
 
-_FORCED: Final = ("FORCE_COLOR", "PY_COLORS", "TTY_COMPATIBLE")
+_COLOUR_VARIABLES: Final = ("FORCE_COLOR", "PY_COLORS", "TTY_COMPATIBLE")
 
 
-def compute_alike() -> None:
+def round_alike() -> None:
     """Make numpy, if loaded later, round alike on all CPUs of the family."""
     disabled = os.environ.get("NPY_DISABLE_CPU_FEATURES", "")
-    if not disabled.endswith(_WIDER):
-        os.environ["NPY_DISABLE_CPU_FEATURES"] = f"{disabled} {_WIDER}".strip()
+    if not disabled.endswith(_AVX512):
+        os.environ["NPY_DISABLE_CPU_FEATURES"] = f"{disabled} {_AVX512}".strip()
     # numpy warns of names that it or the machine does not know
     warnings.filterwarnings("ignore", "During parsing environment variable", ImportWarning)
 
 
-def settle_surroundings() -> None:
+def set_environment() -> None:
     """Make results independent of the CPU, let ``NO_COLOR`` win, and draw figures only to files."""
-    compute_alike()
+    round_alike()
     if os.environ.get("NO_COLOR"):
-        for name in _FORCED:
+        for name in _COLOUR_VARIABLES:
             os.environ.pop(name, None)
     columns = os.environ.get("COLUMNS", "")
     if not (columns.isdecimal() and _NARROWEST <= int(columns[:9]) <= _WIDEST):
