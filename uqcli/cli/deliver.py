@@ -75,8 +75,8 @@ def check_outputs(
     MissingExtraError
         A figure is requested, but matplotlib is not installed.
     """
+    from uqcli.reports.checks import apply_checks, parse_check
     from uqcli.reports.figures import check_plot_name, require_drawing
-    from uqcli.reports.gates import judged_gates, parse_gate
     from uqcli.reports.render import PAGES, check_report_name
 
     results, reports = output if isinstance(output, tuple) else (output,), options.report or []
@@ -96,9 +96,9 @@ def check_outputs(
     for place in outputs:
         if not (rows and place == output and running.engine is EngineName.SPARK):  # the cluster checks it
             check_writable(place)
-    gates = [parse_gate(gate) for gate in options.fail_if or []]
+    checks = [parse_check(check) for check in options.fail_if or []]
     if metrics is not None:
-        judged_gates(gates, {"": metrics})
+        apply_checks(checks, {"": metrics})
     if not options.quiet:
         show_progress(STDIO if rows and results[0] is None else results[0])
     digests = has_page or ".xml" in forms
@@ -109,7 +109,7 @@ def _provenance(
     files: tuple[str, ...], models: tuple[str, ...], *, with_digests: bool, with_rules: bool
 ) -> Provenance:
     """Record the command line and, if a report shows them, digests of inputs before the run starts."""
-    from uqcli.reports.provenance import Provenance, digests_of, digests_of_inputs, rules_of
+    from uqcli.reports.provenance import Provenance, digests_of, digests_of_inputs, stated_digests
 
     line = current_line()
     return Provenance(
@@ -118,7 +118,7 @@ def _provenance(
         configured=line.configured,
         files=files,
         digests=digests_of(models) if with_digests else {},
-        rules=rules_of(models) if with_rules else {},
+        rules=stated_digests(models) if with_rules else {},
         inputs=digests_of_inputs(files) if with_digests else {},
     )
 
@@ -154,21 +154,21 @@ def deliver(
         A check failed: no rule and no file of rows is written; an old one stays.
     """
     from uqcli.artifacts.codec import encode
-    from uqcli.reports.gates import judged_gates, parse_gate
+    from uqcli.reports.checks import apply_checks, parse_check
     from uqcli.reports.render import RunFacts, to_json, to_terminal
 
     hide_progress()
     report, failure = result.report, result.failure
     saved = {name: encode(model) for name, model in _rules_to_save(result, output).items()}
-    gates = judged_gates([parse_gate(text) for text in options.fail_if or []], report.gated)
-    failed = [gate.message for gate in gates if gate.fails]
+    checks = apply_checks([parse_check(text) for text in options.fail_if or []], report.gated)
+    failed = [check.message for check in checks if check.fails]
     stopped = bool(failed) or (failure is not None and not result.saved_though_failed)
     provenance = _with_outputs(
         provenance, saved, is_fitted=bool(result.artifact or result.several), stopped=stopped
     )
     error = None if failure is None else Failure.of(provenance.command, failure)
     reports = _report_files(
-        report, options, RunFacts(provenance=provenance, gates=gates, failure=error), plot
+        report, options, RunFacts(provenance=provenance, checks=checks, failure=error), plot
     )
     _write({} if stopped else saved, reports, rows=None if stopped else queue)
     skip_json_error()
@@ -256,14 +256,16 @@ def _with_outputs(
     provenance: Provenance, saved: Mapping[str, bytes], *, is_fitted: bool, stopped: bool
 ) -> Provenance:
     """Add the rules and rows to be written, or the reason why none is written."""
-    from uqcli.reports.provenance import digest_of, rule_of, written_as
+    from uqcli.reports.provenance import digest_of, output_name, stated_digest
 
     if stopped and (is_fitted or provenance.rows_to):
         return replace(provenance, rows_to="", unwritten="none was written: the run failed")
     if is_fitted and not saved:
         return replace(provenance, unwritten="none was written: --output was not given")
-    written = {} if stopped else {written_as(name): digest_of(content) for name, content in saved.items()}
-    rules = {written_as(name): rule_of(content) or "" for name, content in saved.items() if not stopped}
+    written = {} if stopped else {output_name(name): digest_of(content) for name, content in saved.items()}
+    rules = {
+        output_name(name): stated_digest(content) or "" for name, content in saved.items() if not stopped
+    }
     return replace(provenance, digests={**provenance.digests, **written}, rules={**provenance.rules, **rules})
 
 

@@ -90,12 +90,12 @@ def error_case(command: str, failure: Failure) -> str:
     )
 
 
-def junit_suite(command: str, counts: str, inside: str) -> str:
+def junit_suite(command: str, counts: str, content: str) -> str:
     """Build a JUnit file with one test suite, from its counts and its test cases."""
     return (
         '<?xml version="1.0" encoding="UTF-8"?>\n'
         f'<testsuites name="uqcli" {counts}>\n<testsuite name="uqcli {escaped(command)}" {counts}>\n'
-        f"{inside}</testsuite>\n</testsuites>\n"
+        f"{content}</testsuite>\n</testsuites>\n"
     )
 
 
@@ -104,17 +104,17 @@ def _junit(failure: Failure) -> str:
     return junit_suite(failure.command, counts, error_case(failure.command, failure))
 
 
-def html_page(title: str, style: str, inside: str) -> str:
+def html_page(title: str, style: str, content: str) -> str:
     """Build an HTML page from its title, its style and its content."""
     return (
         '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
         f"<title>{escaped(title)}</title>\n<style>{style}</style>\n</head>\n"
-        f"<body>\n<h1>{escaped(title)}</h1>\n{inside}</body>\n</html>\n"
+        f"<body>\n<h1>{escaped(title)}</h1>\n{content}</body>\n</html>\n"
     )
 
 
-def up(command: str, *, is_up: bool) -> str:
+def up_metric(command: str, *, is_up: bool) -> str:
     """Build the Prometheus metric for whether the last run had a result."""
     label = visible(command).replace("\\", "\\\\").replace('"', '\\"')
     return (
@@ -124,7 +124,7 @@ def up(command: str, *, is_up: bool) -> str:
 
 
 def _prometheus(failure: Failure) -> str:
-    return up(failure.command, is_up=False)
+    return up_metric(failure.command, is_up=False)
 
 
 def _title(failure: Failure) -> str:

@@ -26,7 +26,7 @@ NARROW: Final = 3.8
 _LONGEST: Final = 28
 """Characters of a name beside its line."""
 
-_PLACES = 9973
+_GRID_POSITIONS = 9973
 """Grid positions of axes along the width and the height of a figure."""
 
 GREY, RED, BLUE, INK = "#b9c0c8", "#c8352b", "#2f6db3", "#22262b"
@@ -107,21 +107,21 @@ def panels(canvas: Canvas, ratios: Sequence[float], *, share_y: bool = False) ->
     return list(canvas.subplots(1, len(ratios), squeeze=False, sharey=share_y, width_ratios=ratios)[0])
 
 
-def rule(axes: Axes, axis: Literal["x", "both"] = "both") -> None:
+def draw_grid_lines(axes: Axes, axis: Literal["x", "both"] = "both") -> None:
     """Draw faint grid lines behind the data."""
     axes.grid(axis=axis, color="#e3e6e9", linewidth=0.8)
     axes.set_axisbelow(True)
 
 
-def line_by_line(axes: Axes, names: Sequence[str]) -> None:
+def label_lines(axes: Axes, names: Sequence[str]) -> None:
     """Give each name a line, the first on top."""
     axes.set_yticks(range(len(names)), [printable(name, _LONGEST) for name in names])
     axes.set_ylim(len(names) - 0.5, -0.5)
     axes.tick_params(axis="y", length=0)
-    rule(axes, "x")
+    draw_grid_lines(axes, "x")
 
 
-def wrapped(title: str) -> str:
+def wrap_title(title: str) -> str:
     """Wrap a title to the width of a narrow figure."""
     import textwrap
 
@@ -133,14 +133,14 @@ def render(figure: Figure, file_format: str, *, narrow: bool = False) -> bytes:
     require_drawing()
     undated = {"svg": {"Date": None}, "pdf": {"CreationDate": None}, "png": {}}[file_format]
     size = (NARROW, figure.narrow_height) if narrow else (figure.width, figure.height)
-    with _own_style():
+    with _program_style():
         from matplotlib.backends.backend_agg import FigureCanvasAgg
         from matplotlib.figure import Figure as Canvas
 
         canvas = Canvas(figsize=size, layout="constrained")
         FigureCanvasAgg(canvas)
         figure.draw(canvas)
-        _show_as_it_is(canvas)
+        _escape_texts(canvas)
         _freeze_layout(canvas)
         out = io.BytesIO()
         canvas.savefig(out, format=file_format, metadata=undated)
@@ -148,7 +148,7 @@ def render(figure: Figure, file_format: str, *, narrow: bool = False) -> bytes:
 
 
 @contextmanager
-def _own_style() -> Iterator[None]:
+def _program_style() -> Iterator[None]:
     """Use the program's style instead of any matplotlibrc, without warnings.
 
     Raises
@@ -186,27 +186,27 @@ def _freeze_layout(canvas: Canvas) -> None:
 
     canvas.draw_without_rendering()
     canvas.set_layout_engine("none")
-    for part in canvas.subfigs:
-        part.bbox_relative.p0, part.bbox_relative.p1 = map(
-            _on_grid, (part.bbox_relative.p0, part.bbox_relative.p1)
+    for subfigure in canvas.subfigs:
+        subfigure.bbox_relative.p0, subfigure.bbox_relative.p1 = map(
+            _on_grid, (subfigure.bbox_relative.p0, subfigure.bbox_relative.p1)
         )
     for axes in canvas.axes:
         axes.set_position(Bbox.from_bounds(*_on_grid(axes.get_position().bounds)))
 
 
-def _on_grid(places: Any) -> list[float]:
-    return [round(float(place) * _PLACES) / _PLACES for place in places]
+def _on_grid(positions: Any) -> list[float]:
+    return [round(float(position) * _GRID_POSITIONS) / _GRID_POSITIONS for position in positions]
 
 
-def _show_as_it_is(canvas: Canvas) -> None:
+def _escape_texts(canvas: Canvas) -> None:
     """Escape acting characters in the texts of a picture, except our line ends."""
     from matplotlib.text import Text
 
-    for shown in canvas.findobj(Text):
-        text = shown.get_text()
-        written = "\n".join(map(visible, text.split("\n")))
-        if written != text:
-            shown.set_text(written)
+    for artist in canvas.findobj(Text):
+        text = artist.get_text()
+        escaped = "\n".join(map(visible, text.split("\n")))
+        if escaped != text:
+            artist.set_text(escaped)
 
 
 def to_svg(figure: Figure, *, narrow: bool = False) -> str:

@@ -34,12 +34,12 @@ ESTIMATORS: Final[Mapping[str, str]] = MappingProxyType(
 )
 
 
-def named(method: str, words: Mapping[str, str]) -> str:
+def describe(method: str, words: Mapping[str, str]) -> str:
     """Join a method and its description.
 
     Examples
     --------
-    >>> named(Binning.PAVA, BINNINGS)
+    >>> describe(Binning.PAVA, BINNINGS)
     'pava: steps of an isotonic fit'
     """
     return f"{method}: {words[method]}"

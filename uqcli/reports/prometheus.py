@@ -15,7 +15,7 @@ from typing import Any, Final, NamedTuple
 from uqcli.document import Estimate, Metrics
 from uqcli.visible import visible
 
-LABELLED: Final[Mapping[str, str]] = MappingProxyType(
+LABELS: Final[Mapping[str, str]] = MappingProxyType(
     {
         "by_class": "class",
         "by_group": "group",
@@ -30,7 +30,7 @@ LABELLED: Final[Mapping[str, str]] = MappingProxyType(
 )
 """Label name of each group of metrics whose keys come from the data."""
 
-_SEVERAL: Final[Mapping[str, str]] = MappingProxyType({"boundary": "bound", "calibrate": "method"})
+_RESULT_LABELS: Final[Mapping[str, str]] = MappingProxyType({"boundary": "bound", "calibrate": "method"})
 """Label name of several results of a command; other commands use ``artifact``."""
 
 _ENDS: Final = (("", "value", ""), ("_low", "low", ", lower end of the interval"),
@@ -41,7 +41,7 @@ class _Sample(NamedTuple):
     """A value with its name, help text and labels."""
 
     name: str
-    said: str
+    help_text: str
     labels: tuple[tuple[str, str], ...]
     value: float | None
 
@@ -63,7 +63,7 @@ def to_prometheus(
         sample = _Sample("artifact_info", "the digest", (("artifact", name), ("digest", digest)), 1.0)
         families.setdefault(f"uqcli_{command}_artifact_info", []).append(sample)
     for artifact, metrics in by_artifact.items():
-        labels = ((_SEVERAL.get(command, "artifact"), artifact),) if artifact else ()
+        labels = ((_RESULT_LABELS.get(command, "artifact"), artifact),) if artifact else ()
         for sample in _samples(metrics, (), labels):
             families.setdefault(f"uqcli_{command}_{sample.name}", []).append(sample)
     return "".join(_family(command, name, samples) for name, samples in families.items())
@@ -73,17 +73,20 @@ def _samples(
     metrics: Mapping[str, Any], path: tuple[str, ...], labels: tuple[tuple[str, str], ...]
 ) -> Iterator[_Sample]:
     for name, metric in metrics.items():
-        inside = (*path, name)
-        if isinstance(metric, Mapping) and name in LABELLED:
-            for of, value in metric.items():
-                named = (*labels, (LABELLED[name], str(of)))
-                within = path if name.startswith("by_") else inside  # the same metrics, on some of the rows
-                yield from _of_one(value, within, named)
+        metric_path = (*path, name)
+        if isinstance(metric, Mapping) and name in LABELS:
+            for key, value in metric.items():
+                sample_labels = (*labels, (LABELS[name], str(key)))
+                # by_class and by_group have the same metrics, on some of the rows
+                sample_path = path if name.startswith("by_") else metric_path
+                yield from _metric_samples(value, sample_path, sample_labels)
         else:
-            yield from _of_one(metric, inside, labels)
+            yield from _metric_samples(metric, metric_path, labels)
 
 
-def _of_one(metric: Any, path: tuple[str, ...], labels: tuple[tuple[str, str], ...]) -> Iterator[_Sample]:
+def _metric_samples(
+    metric: Any, path: tuple[str, ...], labels: tuple[tuple[str, str], ...]
+) -> Iterator[_Sample]:
     return _samples(metric, path, labels) if isinstance(metric, Mapping) else _numbers(metric, path, labels)
 
 
@@ -99,7 +102,7 @@ def _numbers(
 
 
 def _family(command: str, name: str, samples: list[_Sample]) -> str:
-    help_text = visible(samples[0].said).replace("\\", "\\\\")
+    help_text = visible(samples[0].help_text).replace("\\", "\\\\")
     lines = [f"# HELP {name} {help_text} (uqcli {command})", f"# TYPE {name} gauge"]
     for sample in samples:
         labels = ",".join(f'{label}="{_escaped(value)}"' for label, value in sample.labels)

@@ -78,20 +78,21 @@ class Provenance:
 
     def _inputs(self) -> list[str]:
         """List the files with their rows, if read by this process; many files in one line."""
-        shown = ["standard input" if is_stdin(name) else name for name in self.files]
+        names = ["standard input" if is_stdin(name) else name for name in self.files]
         rows = rows_by_input()
-        read = [rows.get(name) for name in shown]
-        if len(shown) <= _MOST_NAMED:
-            named = [
-                f"{name}{_holding(rows_of_file)}" for name, rows_of_file in zip(shown, read, strict=True)
+        row_counts = [rows.get(name) for name in names]
+        if len(names) <= _MOST_NAMED:
+            lines = [
+                f"{name}{_row_suffix(rows_of_file)}"
+                for name, rows_of_file in zip(names, row_counts, strict=True)
             ]
             digests = [self.inputs.get(name) for name in self.files]
             return [
                 line if digest is None else f"{line}, SHA-256 {digest}"
-                for line, digest in zip(named, digests, strict=True)
+                for line, digest in zip(lines, digests, strict=True)
             ]
-        total = None if None in read else sum(rows_of_file or 0 for rows_of_file in read)
-        return [f"{count(len(shown))} files, the first {shown[0]}, the last {shown[-1]}{_holding(total)}"]
+        total = None if None in row_counts else sum(rows_of_file or 0 for rows_of_file in row_counts)
+        return [f"{count(len(names))} files, the first {names[0]}, the last {names[-1]}{_row_suffix(total)}"]
 
 
 def digest_of(content: bytes) -> str:
@@ -99,7 +100,7 @@ def digest_of(content: bytes) -> str:
     return hashlib.sha256(content).hexdigest()
 
 
-def rule_of(content: bytes) -> str | None:
+def stated_digest(content: bytes) -> str | None:
     """Return the digest that a rule file states; None if there is none."""
     with suppress(ValueError, RecursionError):
         saved = json.loads(content)
@@ -108,13 +109,13 @@ def rule_of(content: bytes) -> str | None:
     return None
 
 
-def rules_of(names: Iterable[str]) -> dict[str, str]:
+def stated_digests(names: Iterable[str]) -> dict[str, str]:
     """Return the digests that rule files state, by file name; only regular files can be read twice."""
     rules: dict[str, str] = {}
     for name in names:
         with suppress(OSError, ValueError):
             if not is_stdin(name) and Path(name).is_file():
-                stated = rule_of(Path(name).read_bytes())
+                stated = stated_digest(Path(name).read_bytes())
                 rules |= {} if stated is None else {name: stated}
     return rules
 
@@ -135,12 +136,12 @@ def digests_of_inputs(names: tuple[str, ...]) -> dict[str, str]:
     return digests_of(names) if len(names) <= _MOST_NAMED else {}
 
 
-def written_as(name: str) -> str:
+def output_name(name: str) -> str:
     """Return the name of an output for people."""
     return "standard output" if is_stdout(name) else name
 
 
-def _holding(rows: int | None) -> str:
+def _row_suffix(rows: int | None) -> str:
     return "" if rows is None else f": {rows_of(rows)}"
 
 

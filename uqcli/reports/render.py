@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any, Final, TextIO
 
 from uqcli.document import Document, Figure, Report, Table
 from uqcli.errors import UsageError
-from uqcli.reports.failure import Failure, escaped, html_page, up
+from uqcli.reports.checks import CheckResult, checks_table
+from uqcli.reports.failure import Failure, escaped, html_page, up_metric
 from uqcli.reports.figures import can_draw, to_svg
-from uqcli.reports.gates import JudgedGate, gates_table
 from uqcli.reports.junit import to_junit
 from uqcli.reports.prometheus import to_prometheus
 from uqcli.reports.provenance import Provenance
@@ -45,7 +45,7 @@ class RunFacts:
     """
 
     provenance: Provenance
-    gates: Sequence[JudgedGate] = ()
+    checks: Sequence[CheckResult] = ()
     failure: Failure | None = None
 
 
@@ -80,21 +80,23 @@ def to_terminal(document: Document, stream: TextIO, *, end: str = "", verbose: b
     tables = [
         table if verbose else table.brief or table for table in document.tables if verbose or not table.detail
     ]
-    warned = [*cautions(), *document.cautions]
-    more = f" (and {len(warned) - 1} more: --verbose)" if len(warned) > 1 and not verbose else ""
-    after = [f"Caution: {sentence}{more}" for sentence in (warned if verbose else warned[:1])]
-    after += [*document.notes, *remarks(), *document.live] if verbose else []
-    after += [end] if end else []
+    all_cautions = [*cautions(), *document.cautions]
+    more = f" (and {len(all_cautions) - 1} more: --verbose)" if len(all_cautions) > 1 and not verbose else ""
+    last_lines = [
+        f"Caution: {sentence}{more}" for sentence in (all_cautions if verbose else all_cautions[:1])
+    ]
+    last_lines += [*document.notes, *remarks(), *document.live] if verbose else []
+    last_lines += [end] if end else []
     lines = [len(table.rows) if verbose else min(len(table.rows), _TABLE_LINES) for table in tables]
-    text = _printed(console, document, list(zip(tables, lines, strict=True)), after)
+    text = _printed(console, document, list(zip(tables, lines, strict=True)), last_lines)
     for at in [] if verbose else range(len(tables) - 1, -1, -1):
         lines[at] -= max(0, min(text.count("\n") - _SCREEN_LINES, lines[at] - 2))
-        text = _printed(console, document, list(zip(tables, lines, strict=True)), after)
+        text = _printed(console, document, list(zip(tables, lines, strict=True)), last_lines)
     stream.write(text)
 
 
 def _printed(
-    console: Console, document: Document, tables: Sequence[tuple[Table, int]], after: Sequence[str]
+    console: Console, document: Document, tables: Sequence[tuple[Table, int]], last_lines: Sequence[str]
 ) -> str:
     """Lay out the title, the lead, tables with their most lines, and further sentences."""
     from rich.text import Text
@@ -105,29 +107,29 @@ def _printed(
             console.print(Text(visible(sentence)))
         for table, lines in tables:
             console.print(_rich_table(table, lines))
-        for sentence in after:
+        for sentence in last_lines:
             console.print(Text(visible(sentence)))
     return "\n".join(line.rstrip() for line in capture.get().split("\n"))
 
 
-def _rich_table(table: Table, most: int) -> RichTable:
+def _rich_table(table: Table, most_lines: int) -> RichTable:
     from rich.table import Table as RichTable
     from rich.text import Text
 
     title = Text(visible(table.title)) if table.title else None
     head = any(table.header)
-    shown = RichTable(
+    rich_table = RichTable(
         title=title, title_justify="left", box=None, show_header=head, header_style="bold", pad_edge=False
     )
     for at, name in enumerate(table.header):
         justify: JustifyMethod = "left" if table.holds_words(at) else "right"
-        shown.add_column(Text(visible(name)), justify=justify, overflow="fold")
-    rows = table.rows if len(table.rows) <= most else table.rows[: most - 1]
+        rich_table.add_column(Text(visible(name)), justify=justify, overflow="fold")
+    rows = table.rows if len(table.rows) <= most_lines else table.rows[: most_lines - 1]
     for row in rows:
-        shown.add_row(*(Text(visible(cell)) for cell in row))
+        rich_table.add_row(*(Text(visible(cell)) for cell in row))
     if len(rows) < len(table.rows):
-        shown.add_row(f"... {len(table.rows) - len(rows)} more")
-    return shown
+        rich_table.add_row(f"... {len(table.rows) - len(rows)} more")
+    return rich_table
 
 
 def to_json(report: Report, failure: Failure | None = None) -> str:
@@ -192,11 +194,11 @@ def _plain(text: str) -> str:
 
 def _paragraph(text: str) -> str:
     """Escape a paragraph, so that it begins no heading, quote or list."""
-    begins = _BLOCK.match(text)
-    if begins is None:
+    match = _BLOCK.match(text)
+    if match is None:
         return _plain(text)
-    sign = begins.end() - 1
-    return f"{text[:sign]}\\{text[sign]}{_plain(text[begins.end() :])}"
+    sign = match.end() - 1
+    return f"{text[:sign]}\\{text[sign]}{_plain(text[match.end() :])}"
 
 
 def to_html(document: Document, made_from: Table | None = None) -> str:
@@ -235,11 +237,11 @@ def _html_table(table: Table) -> str:
 
 def _html_cells(tag: str, table: Table, line: Sequence[str]) -> str:
     last = len(table.header) - 1
-    sides = (
+    classes = (
         ' class="n"' if not table.holds_words(at) else ' class="w"' if at == last else ""
         for at in range(len(line))
     )
-    return "".join(f"<{tag}{side}>{escaped(text)}</{tag}>" for side, text in zip(sides, line, strict=True))
+    return "".join(f"<{tag}{name}>{escaped(text)}</{tag}>" for name, text in zip(classes, line, strict=True))
 
 
 _STYLE = "".join(
@@ -285,9 +287,9 @@ def to_file_format(report: Report, name: str, facts: RunFacts) -> str:
             rules, inputs = facts.provenance.rules, facts.provenance.inputs
             made_from = {f"digest that {name} states": digest for name, digest in rules.items()}
             made_from |= {f"SHA-256 of {name}": digest for name, digest in inputs.items()}
-            return to_junit(command, report.document(), facts.gates, facts.failure, made_from)
+            return to_junit(command, report.document(), facts.checks, facts.failure, made_from)
         case ".prom":
-            head = up(command, is_up=facts.failure is None)
+            head = up_metric(command, is_up=facts.failure is None)
             return head + to_prometheus(command, report.gated, facts.provenance.rules)
         case page:
             return _page(report, page, facts)
@@ -296,10 +298,10 @@ def to_file_format(report: Report, name: str, facts: RunFacts) -> str:
 def _page(report: Report, suffix: str, facts: RunFacts) -> str:
     document, made_from = report.document(), facts.provenance.table(report.payload())
     figures = [figure for figure in document.figures if figure.needed or can_draw()]
-    tables = [*document.tables, *([gates_table(facts.gates)] if facts.gates else [])]
-    failed = [gate.in_words for gate in facts.gates if gate.fails]
-    lost = facts.provenance.unwritten and not failed and facts.failure is None
-    unsaved = ["No rule was saved: run again with --output FILE to save it."] if lost else []
+    tables = [*document.tables, *([checks_table(facts.checks)] if facts.checks else [])]
+    failed = [check.in_words for check in facts.checks if check.fails]
+    is_unsaved = facts.provenance.unwritten and not failed and facts.failure is None
+    unsaved = ["No rule was saved: run again with --output FILE to save it."] if is_unsaved else []
     document = replace(
         document,
         title=f"{document.title}: check failed" if failed else document.title,

@@ -44,7 +44,7 @@ def apply(
     reads = Reads.of(inputs, models=[artifact], reading=reading)
     provenance = check_outputs(reporting, rows.output or STDIO, reads=reads, running=running, rows=True)
     from uqcli.jobs.stream.apply import ApplyRequest, run
-    from uqcli.reports.gates import parse_gate
+    from uqcli.reports.checks import parse_check
 
     with OutputQueue() as queue:
         request = ApplyRequest(
@@ -53,7 +53,7 @@ def apply(
             output=rows_output(rows, queue, running),
             columns=column_overrides(columns, classes),
             no_empty=no_empty,
-            gates=tuple(map(parse_gate, reporting.fail_if or ())),
+            checks=tuple(map(parse_check, reporting.fail_if or ())),
         )
         result = run(request)
         deliver_rows(result, reporting, provenance=provenance, output=rows.output, queue=queue)

@@ -109,13 +109,13 @@ def _found(
         return _with_certificate(certified(request), request, gains)
     calibration_set = calibration_set or _read_calibration_set(request, constraint)
     candidates = candidates_of(calibration_set, request.searched)
-    best, aside = best_of(candidates, constraint), None
+    best, unsaved = best_of(candidates, constraint), None
     if request.leaves_the_rule:
         alone = threshold_instead(best, calibration_set, gains)
         if alone is not None:
-            aside, best = best, alone
+            unsaved, best = best, alone
             candidates = (best,)
-    shown = (aside or best).algorithm
+    shown = (unsaved or best).algorithm
     cells = calibration_set.cells(shown)
     report = BoundaryReport(
         source=calibration_set.source,
@@ -123,8 +123,8 @@ def _found(
         constraint=constraint,
         chosen=best,
         candidates=candidates,
-        score_only=None if aside else single_threshold_beside(best, calibration_set),
-        aside=aside,
+        score_only=None if unsaved else single_threshold_beside(best, calibration_set),
+        unsaved=unsaved,
         empty_bins=tuple(number for number, row in enumerate(cells.rows) if not row.count.any()),
         rows=cells.total,
         positives=cells.positives,

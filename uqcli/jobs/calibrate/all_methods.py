@@ -30,7 +30,7 @@ from uqcli.jobs.intervals import ResamplingPlan
 from uqcli.jobs.result import Result
 from uqcli.methods.evaluate.paired import PairedCounts
 from uqcli.reports.before_after import ReliabilityPanel
-from uqcli.reports.calibrate.report import CalibrateReport, MethodTried
+from uqcli.reports.calibrate.report import CalibrateReport, MethodResult
 from uqcli.reports.comparison import Comparison, value_of
 from uqcli.rows import Rows
 
@@ -101,8 +101,10 @@ def run_all_methods(request: CalibrateRequest) -> Result[CalibrateReport, Calibr
             *plan_note(request, plan, measured=enough),
             *shift_notes(read.target, best.fitted.map),
         ),
-        every=tuple(
-            MethodTried(method=fitted.method, compared=fitted.compared) for fitted in tried if fitted.compared
+        methods=tuple(
+            MethodResult(method=fitted.method, compared=fitted.compared)
+            for fitted in tried
+            if fitted.compared
         ),
         obstacles=obstacles,
     )

@@ -29,7 +29,7 @@ from uqcli.methods.boundary.constraint import Constraint, parse_constraint
 from uqcli.methods.evaluate.difference import Chosen, PairedSelections
 from uqcli.methods.shift.target import precision_interval
 from uqcli.reports.evaluate.boundaries import (
-    LEAST_CLEARED,
+    LEAST_UNFLAGGED,
     UNKNOWN,
     EvaluateParameters,
     EvaluateReport,
@@ -131,7 +131,7 @@ def _measured(
 
     def of_all_rows(successes: int, trials: int, selected: int) -> Estimate:
         """Estimate a share of all rows; unknown if rows that are not flagged have no labels."""
-        if unlabelled and tally.rows - selected < LEAST_CLEARED:
+        if unlabelled and tally.rows - selected < LEAST_UNFLAGGED:
             return UNKNOWN
         return proportion_estimate(successes, trials, confidence)
 
@@ -190,7 +190,7 @@ def _judged(name: str, artifact: BoundaryArtifact, measured: MeasuredBoundary, c
         constraint.kind is ConstraintKind.MAX_SELECTED and not constraint.relative
     )
     target = f"{name}: {constraint.text()}"
-    return Claim(name=target, kept=kept, said=f"{name}: {sentence}", of_new_rows=not fixed)
+    return Claim(name=target, kept=kept, sentence=f"{name}: {sentence}", about_new_data=not fixed)
 
 
 _Held = tuple[bool | None, str]

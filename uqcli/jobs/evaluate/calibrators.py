@@ -115,7 +115,7 @@ def _judged(name: str, artifact: CalibratorArtifact, rows: Rows, level: float) -
     claim = f"{name}: every bin's rate within its error"
     if artifact.unsealed:
         sentence = f"{name}: errors not tested: {artifact.unsealed}."
-        return Claim(name=claim, kept=None, said=sentence)
+        return Claim(name=claim, kept=None, sentence=sentence)
     at = bin_of(artifact.scale.corrected(rows.score), np.array(map_.edges, dtype=np.float64))
     weight, bins = rows.counted(), len(map_.rate)
     count, positives = np.zeros(bins, dtype=np.int64), np.zeros(bins, dtype=np.int64)
@@ -123,16 +123,17 @@ def _judged(name: str, artifact: CalibratorArtifact, rows: Rows, level: float) -
     np.add.at(positives, at[rows.labels], weight[rows.labels])
     p_values = error_p_values(positives, count, map_.rate, map_.error)
     if not p_values:
-        return Claim(name=claim, kept=None, said=f"{claim}: not tested, no bin has rows.")
+        return Claim(name=claim, kept=None, sentence=f"{claim}: not tested, no bin has rows.")
     worst = min(p_values, key=lambda number: p_values[number])
     kept = p_values[worst] > level
     worst_rate = (
         f"{positives[worst] / count[worst]:.4f}, stated {map_.rate[worst]:.4f} +- {map_.error[worst]:.4f}"
     )
+    outcome = "consistent" if kept else "rejected"
     return Claim(
         name=claim,
         kept=kept,
-        said=f"{claim}: {'consistent' if kept else 'rejected'}. Worst is bin {worst + 1}: rate {worst_rate} "
+        sentence=f"{claim}: {outcome}. Worst is bin {worst + 1}: rate {worst_rate} "
         f"({p_text(p_values[worst])} for all bins together).",
     )
 

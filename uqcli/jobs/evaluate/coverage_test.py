@@ -51,7 +51,7 @@ def judge(
         Level of the test: the probability of rejecting a valid guarantee.
     """
     if artifact.unsealed:
-        return replace(_tested("", {}, level), unjudged=artifact.unsealed)
+        return replace(_tested("", {}, level), untested_reason=artifact.unsealed)
     alpha = decimal("alpha", artifact.parameters.alpha)
     calibration = calibration_rows(artifact, counts.rows_of_class)
     if artifact.mode is ConformalMode.LABEL_SHIFT:
@@ -88,7 +88,7 @@ def _on_rows_of_target(
     covered, rows = int(counts.covered_of_class.sum()), int(counts.rows_of_class.sum())
     if _is_like_source(counts.rows_of_class, artifact.weights or []):
         test = _tested("target", {}, level)
-        return replace(test, unjudged="these rows have the class priors of the source data")
+        return replace(test, untested_reason="these rows have the class priors of the source data")
     return _tested("target", {"": coverage_p_value(covered, rows, effective, alpha)}, level)
 
 

@@ -11,8 +11,8 @@ from uqcli.artifacts.grid import GridArtifact
 from uqcli.counts import Floats
 from uqcli.document import Document, Metrics, OneResult, Table
 from uqcli.methods.bin.isotonic_error import BinError, errors_by_chance
-from uqcli.reports.in_words import BINNINGS, named
-from uqcli.reports.positivity import positivity_figure
+from uqcli.reports.in_words import BINNINGS, describe
+from uqcli.reports.positive_rate import positive_rate_figure
 
 _ABOUT_ERRORS: Final = (
     "IST is one isotonic fit on the score, MIST one in each uncertainty bin; both are measured on the rows "
@@ -72,7 +72,7 @@ class BinReport(OneResult):
             errors.append(self._errors_table([row[0] for row in lines.rows], self.errors))
         several = len(self.artifact.count) > 1
         notes = (
-            f"Binning: {named(self.artifact.binning, BINNINGS)}.",
+            f"Binning: {describe(self.artifact.binning, BINNINGS)}.",
             *grid.notes,
             *(_ABOUT_ERRORS if several and self.errors is not None else ()),
         )
@@ -82,21 +82,21 @@ class BinReport(OneResult):
             cautions=self.warnings,
             notes=notes,
             next="boundary --grid {rule} --precision 0.9",
-            figures=[positivity_figure(self.artifact.cells(), [])],
+            figures=[positive_rate_figure(self.artifact.cells(), [])],
         )
 
     def _errors_table(self, names: Sequence[str], errors: tuple[BinError, BinError]) -> Table:
         groups = self.artifact.shown_groups()
         columns = (*errors, errors_by_chance(self.artifact.cells(), groups))
         rows = [
-            (name, *(_shown(column, group[0]) for column in columns))
+            (name, *(_format(column, group[0]) for column in columns))
             for name, group in zip(names, groups, strict=True)
         ]
         title = "Mean calibration error from these score bins up"
         return Table(title=title, header=("score bins", "IST", "MIST", "by chance"), rows=rows, detail=True)
 
 
-def _shown(error: BinError, first: int) -> str:
+def _format(error: BinError, first: int) -> str:
     value = error.cumulative[first]
     return "-" if math.isnan(value) else f"{value:.4f}"
 

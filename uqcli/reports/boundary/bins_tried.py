@@ -8,7 +8,7 @@ from uqcli.document import Table
 from uqcli.methods.boundary.bins import BinsTried, fewest_of
 
 
-def tried_table(tried: Sequence[BinsTried]) -> Table:
+def bins_tried_table(tried: Sequence[BinsTried]) -> Table:
     """Build the table of the gain for each number of bins."""
     chosen = fewest_of(tried)
     rows = [

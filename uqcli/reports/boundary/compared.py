@@ -45,7 +45,7 @@ class Compared:
     @property
     def verdict(self) -> Verdict:
         """Whether it helps: a significant test, a gain of at least _LEAST, and an interval without 0."""
-        low, high = self._ends
+        low, high = self._interval_ends
         if self.p_value is not None and self.p_value <= _LEVEL and self.beyond >= _LEAST and low > 0:
             return "helps"
         if self.p_hurts is not None and self.p_hurts <= _LEVEL and self.beyond <= -_LEAST and high < 0:
@@ -53,7 +53,7 @@ class Compared:
         return "no evidence"
 
     @property
-    def _ends(self) -> tuple[float, float]:
+    def _interval_ends(self) -> tuple[float, float]:
         """Outer ends of the intervals of the gain at equal alerts and of the utility; only signs matter.
 
         Without a test they are -1 and 1.
@@ -102,9 +102,9 @@ class Compared:
             case "hurts":
                 return f"Uncertainty {name} hurts: {tested}."
             case "no evidence":
-                return f"No evidence that {name} helps: {tested}.{self._short()}"
+                return f"No evidence that {name} helps: {tested}.{self._objection()}"
 
-    def _short(self) -> str:
+    def _objection(self) -> str:
         """State why a low p-value is no evidence; empty if no p-value is low."""
         if not any(p is not None and p <= _LEVEL for p in (self.p_value, self.p_hurts)):
             return ""
@@ -118,7 +118,7 @@ class Compared:
         recall = f"{_points(self.gain.equal_alerts)} points of recall"
         if self.gain.value_equal_alerts is None:
             return recall
-        return f"utility {_in_money(self.gain.value_equal_alerts)}, {recall}"
+        return f"utility {_utility(self.gain.value_equal_alerts)}, {recall}"
 
 
 def gains_table(compared: Sequence[Compared]) -> Table:
@@ -130,8 +130,8 @@ def gains_table(compared: Sequence[Compared]) -> Table:
         for column, (name, equal, p_value, verdict) in zip(compared, brief, strict=True)
     ]
     title = "Points of recall gained over a single threshold, cross-validated (95 % intervals)"
-    short = Table(title="", header=("uncertainty", "points of recall", "p", "verdict"), rows=brief)
-    return Table(title=title, header=header, rows=rows, detail=len(rows) == 1, brief=short)
+    brief_table = Table(title="", header=("uncertainty", "points of recall", "p", "verdict"), rows=brief)
+    return Table(title=title, header=header, rows=rows, detail=len(rows) == 1, brief=brief_table)
 
 
 VERDICTS: Final = (
@@ -146,7 +146,7 @@ def _further_cells(gain: Gain | None) -> tuple[str, str]:
     return ("-", "-") if gain is None else (_points(gain.at_bound), f"{100 * gain.placebo:+.2f}")
 
 
-def _in_money(estimate: Estimate) -> str:
+def _utility(estimate: Estimate) -> str:
     value, low, high = (end or 0.0 for end in (estimate.value, estimate.low, estimate.high))
     return f"{value:+,.6g} [{low:+,.6g}, {high:+,.6g}]"
 

@@ -40,21 +40,21 @@ from uqcli.methods.boundary.expected import Expected
 from uqcli.methods.boundary.optimum import Optimum
 from uqcli.methods.boundary.result import FitCounts, FittedBoundary
 from uqcli.methods.boundary.target import ClassMix
-from uqcli.reports.boundary.bins_tried import tried_table
+from uqcli.reports.boundary.bins_tried import bins_tried_table
 from uqcli.reports.boundary.certification import Certification
 from uqcli.reports.boundary.compared import VERDICTS, Compared, gains_table
 from uqcli.reports.boundary.trade_off import TradeOff, trade_off_figure
-from uqcli.reports.positivity import Drawn, positivity_figure
+from uqcli.reports.positive_rate import BoundaryLine, positive_rate_figure
 
 UNTESTED = "--compare tests whether the uncertainty finds more than a single threshold."
 TOGETHER = "The thresholds meet the target together, not in each uncertainty bin."
 TOO_FEW = "One threshold: too few alerts to choose bins."
 NO_GAIN = "One threshold: no clear gain from uncertainty bins."
-_HELD_OUT = (
+_CROSS_VALIDATED = (
     "Gains are cross-validated. At equal alerts they measure better ranking; at the bound they include what "
     "more alerts find."
 )
-_NOT_SHOWN = "Cross-validation shows no significant gain over a single threshold."
+_NO_SIGNIFICANT_GAIN = "Cross-validation shows no significant gain over a single threshold."
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -91,7 +91,7 @@ class BoundaryReport(OneResult):
         The best candidate; it may be infeasible.
     score_only
         A single threshold on the same rows; None if that is the algorithm, or if it is not computed.
-    aside
+    unsaved
         Boundary in whose place a single threshold is saved; None if the boundary itself is saved.
     empty_bins
         Uncertainty bins without a row.
@@ -124,7 +124,7 @@ class BoundaryReport(OneResult):
     empty_bins: tuple[int, ...]
     rows: int
     positives: int
-    aside: Candidate | None = None
+    unsaved: Candidate | None = None
     mix: ClassMix | None = None
     certification: Certification | None = None
     tried: tuple[BinsTried, ...] | None = None
@@ -187,8 +187,8 @@ class BoundaryReport(OneResult):
         if self.compared:
             tables.append(gains_table(self.compared))
         if self.tried:
-            tables.append(tried_table(self.tried))
-        if boundary and not self._is_one:
+            tables.append(bins_tried_table(self.tried))
+        if boundary and not self._is_single_threshold:
             edges = boundary.uncertainty_edges.tolist()
             tables.append(threshold_table(edges, boundary.thresholds, raised=self._is_raised))
         return Document(
@@ -213,12 +213,12 @@ class BoundaryReport(OneResult):
         margin = f" with margin {float(self.constraint.margin):g}" if self.constraint.margin else ""
         data = " on target data" if self.mix is not None else ""
         title = f"{name} for {self.constraint.target()}{data}{margin}"
-        if self.aside is not None or (self.compared and self._is_one):
+        if self.unsaved is not None or (self.compared and self._is_single_threshold):
             return f"{title}: single threshold"
-        return f"{title}: no significant gain" if self._in_vain else title
+        return f"{title}: no significant gain" if self._has_no_gain else title
 
     @property
-    def _in_vain(self) -> bool:
+    def _has_no_gain(self) -> bool:
         """Whether there is a comparison without a significant gain."""
         return any(comparison.verdict != "helps" for comparison in self.compared[:1])
 
@@ -228,7 +228,7 @@ class BoundaryReport(OneResult):
         boundary, target = self.chosen.found, self.constraint.text()
         certified = "" if self.certification is None else ", certified"
         sentence = f"Infeasible: {self.shortfall()}." if boundary is None else ""
-        return Claim(name=f"{target}{certified}", kept=boundary is not None, said=sentence)
+        return Claim(name=f"{target}{certified}", kept=boundary is not None, sentence=sentence)
 
     def _figures(self) -> list[Figure]:
         """Build the figures: positive rates with the boundaries, and the trade-off if requested."""
@@ -237,22 +237,22 @@ class BoundaryReport(OneResult):
         fitted, name = self.chosen.found, "boundary"
         if self.certification is not None:
             name = "certified boundary"
-        drawn = [(name, fitted), ("single threshold", self._single)]
-        if self.aside is not None:
-            drawn = [("boundary, not saved", self.aside.found), ("single threshold, saved", fitted)]
+        named = [(name, fitted), ("single threshold", self._single)]
+        if self.unsaved is not None:
+            named = [("boundary, not saved", self.unsaved.found), ("single threshold, saved", fitted)]
         boundaries = [
-            Drawn(name=name, thresholds=boundary.thresholds) for name, boundary in drawn if boundary
+            BoundaryLine(name=name, thresholds=boundary.thresholds) for name, boundary in named if boundary
         ]
-        figure = positivity_figure(self.cells, boundaries)
-        if self._in_vain:
-            figure = replace(figure, caption=f"{figure.caption} {_NOT_SHOWN}")
+        figure = positive_rate_figure(self.cells, boundaries)
+        if self._has_no_gain:
+            figure = replace(figure, caption=f"{figure.caption} {_NO_SIGNIFICANT_GAIN}")
         figures = [figure]
         return figures if self.trade_off is None else [*figures, trade_off_figure(self.trade_off, fitted)]
 
     @property
     def _single(self) -> FittedBoundary | None:
         """The single threshold on the same rows, beside the boundary or in its place."""
-        if self.aside is not None:
+        if self.unsaved is not None:
             return self.chosen.found
         return self.score_only.found if self.score_only else None
 
@@ -264,9 +264,9 @@ class BoundaryReport(OneResult):
         """State which rule to use after a comparison, and which is saved."""
         if self.certification is not None:
             return "The certified boundary is saved."
-        if self.aside is not None:
+        if self.unsaved is not None:
             return "A single threshold is saved; --uncertainty-bins auto saves the boundary."
-        if self._is_one:
+        if self._is_single_threshold:
             return "The single threshold is saved."
         if compared.verdict == "helps" or self._single is None:
             return "Use the boundary."
@@ -278,13 +278,13 @@ class BoundaryReport(OneResult):
         if boundary is None:
             return []  # the error states it
         sentences = self.sentence()
-        if self._is_one:
-            why = (
+        if self._is_single_threshold:
+            reason = (
                 ""
-                if self.tried is None or self.aside or sentences
+                if self.tried is None or self.unsaved or sentences
                 else f" {NO_GAIN if self.tried else TOO_FEW}"
             )
-            sentences.append(f"Flag when {rule(boundary.thresholds[0], raised=self._is_raised)}.{why}")
+            sentences.append(f"Flag when {rule(boundary.thresholds[0], raised=self._is_raised)}.{reason}")
             sentences += [self.recalibrated] if self._is_raised else []
         return sentences
 
@@ -299,7 +299,7 @@ class BoundaryReport(OneResult):
         return bool(self.recalibrated)
 
     @property
-    def _is_one(self) -> bool:
+    def _is_single_threshold(self) -> bool:
         """Whether the rule is a single threshold."""
         return self.chosen.found is not None and len(self.chosen.found.thresholds) == 1
 
@@ -309,25 +309,25 @@ class BoundaryReport(OneResult):
         bins = f"uncertainty bin{'s' if len(self.empty_bins) > 1 else ''} {listed}"
         sentence = f"the calibration set has no row in {bins}; new rows there are never flagged."
         empty = [sentence] if self.empty_bins else []
-        return [*self._better_alone(), *empty, *self._missed_often()]
+        return [*self._better_single_threshold(), *empty, *self._often_missed()]
 
-    def _better_alone(self) -> list[str]:
+    def _better_single_threshold(self) -> list[str]:
         """Caution that a single threshold does better."""
-        boundary, single = self.aside.found if self.aside else self.chosen.found, self._single
+        boundary, single = self.unsaved.found if self.unsaved else self.chosen.found, self._single
         if single is None:
             return []
         reached = f"a single threshold reaches recall {share(single.fit.recall)}"
-        way = "--algorithm st saves it" if self.aside is None else "it is saved"
+        hint = "--algorithm st saves it" if self.unsaved is None else "it is saved"
         if boundary is None:
-            return [f"{reached}, this grid none; {way}."]
-        ours, other = (
+            return [f"{reached}, this grid none; {hint}."]
+        own, other = (
             self.constraint.objective(f.true_positives, f.selected) for f in (boundary.fit, single.fit)
         )
-        if other <= ours or (self.aside is None and self.chosen.algorithm is Algorithm.SMOOTH):
+        if other <= own or (self.unsaved is None and self.chosen.algorithm is Algorithm.SMOOTH):
             return []
-        return [f"{reached}, the boundary {share(boundary.fit.recall)}; {way}."]
+        return [f"{reached}, the boundary {share(boundary.fit.recall)}; {hint}."]
 
-    def _missed_often(self) -> list[str]:
+    def _often_missed(self) -> list[str]:
         """Caution that new data often miss the target if the margin is below one standard error."""
         if self.cautious is None or self.chosen.found is None:
             return []
@@ -340,22 +340,24 @@ class BoundaryReport(OneResult):
         header = ["", "recall", "precision", "flagged"]
         if several:
             more = ["expected recall", "expected precision"]
-            every = [
+            lines = [
                 (str(candidate.algorithm), *_cells(candidate), *expected_cells(candidate.expected))
                 for candidate in self.candidates
             ]
-            return Table(title="", header=["calibration set", *header[1:], *more], rows=every)
+            return Table(title="", header=["calibration set", *header[1:], *more], rows=lines)
         rows: list[tuple[str, ...]] = [("calibration set", *_cells(self.chosen))]
         if self.chosen.expected is not None:
             header[0] = RANGES
             expected = expected_metrics(self.chosen.expected, self.mix)
-            both = (expected["recall"], expected["precision"])
-            shown = (
-                share_in_range(estimate.value, estimate.low, estimate.high) for estimate in both if estimate
+            estimates = (expected["recall"], expected["precision"])
+            cells = (
+                share_in_range(estimate.value, estimate.low, estimate.high)
+                for estimate in estimates
+                if estimate
             )
-            rows.append((EXPECTED if self.mix is None else EXPECTED_THERE, *shown, ""))
-        if self.aside is not None:
-            rows.append((f"{self.aside.algorithm}, not saved", *_cells(self.aside)))
+            rows.append((EXPECTED if self.mix is None else EXPECTED_THERE, *cells, ""))
+        if self.unsaved is not None:
+            rows.append((f"{self.unsaved.algorithm}, not saved", *_cells(self.unsaved)))
         if self.score_only and self.score_only.found:
             rows.append(("single threshold", *fit_cells(self.score_only.found.fit)))
         if self.certification and self.certification.uncertified:
@@ -379,7 +381,7 @@ class BoundaryReport(OneResult):
         return beside and not self.compared and self.tried is None
 
     @property
-    def has_lines(self) -> bool:
+    def has_several_thresholds(self) -> bool:
         """Whether the boundary has several thresholds."""
         return self.chosen.found is not None and len(self.chosen.found.thresholds) > 1
 
@@ -390,9 +392,9 @@ class BoundaryReport(OneResult):
 
     def _notes(self) -> list[str]:
         dropped = f", {count(self.source.dropped)} dropped" if self.source.dropped else ""
-        weighed = "" if self.rows == self.source.rows else f" ({count(self.rows)} by weight)"
+        by_weight = "" if self.rows == self.source.rows else f" ({count(self.rows)} by weight)"
         notes = [
-            f"Calibration set: {count(self.source.rows)} rows{weighed}, "
+            f"Calibration set: {count(self.source.rows)} rows{by_weight}, "
             f"{count(self.source.positives)} positive{dropped}.",
             f"Goal: {self.constraint.aim()}.",
         ]
@@ -401,7 +403,7 @@ class BoundaryReport(OneResult):
             for candidate in self.candidates
             if candidate.obstacle
         ]
-        if self.recalibrated and not self._is_one:
+        if self.recalibrated and not self._is_single_threshold:
             notes.append(self.recalibrated)
         boundary, single = self.chosen.found, self._single
         if boundary is None:
@@ -422,25 +424,25 @@ class BoundaryReport(OneResult):
                 f"With the class priors of the target data, precision is {share(in_target)} (class weights "
                 f"{self.mix.negative:.4g} and {self.mix.positive:.4g})."
             )
-        return [*notes, *self._what_to_expect()]
+        return [*notes, *self._new_data_notes()]
 
-    def _what_to_expect(self) -> list[str]:
+    def _new_data_notes(self) -> list[str]:
         """Collect notes on new data, and on the seed."""
-        notes = [TOGETHER] if self.has_lines and self.certification is None else []
+        notes = [TOGETHER] if self.has_several_thresholds and self.certification is None else []
         if self.chosen.expected is None and self.certification is None:
             notes.append("Recall and precision are those of the calibration set; expect less on new data.")
-        notes += [_HELD_OUT, VERDICTS] if self.compared else []
-        notes += self._with_margin()
-        drawn = [
+        notes += [_CROSS_VALIDATED, VERDICTS] if self.compared else []
+        notes += self._margin_notes()
+        random_parts = [
             *(["the gains"] if self.compared else []),
             *(["the uncertainty column"] if len(self.compared) > 1 else []),
             *(["the number of uncertainty bins"] if self.tried else []),
         ]
-        if drawn and self.seed is not None:
-            notes.append(f"Seed {self.seed} affects: {', '.join(drawn)}.")
+        if random_parts and self.seed is not None:
+            notes.append(f"Seed {self.seed} affects: {', '.join(random_parts)}.")
         return notes
 
-    def _with_margin(self) -> list[str]:
+    def _margin_notes(self) -> list[str]:
         """State the effect of a margin and of a certificate, if the margin is below one standard error."""
         if self.cautious is None or self.chosen.found is None:
             return []

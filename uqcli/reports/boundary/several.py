@@ -96,7 +96,7 @@ class SeveralBoundariesReport:
         if first.certification is None:
             notes += [
                 *([UNTESTED] if any(report.is_untested for report in self.reports) else []),
-                *([TOGETHER] if any(report.has_lines for report in self.reports) else []),
+                *([TOGETHER] if any(report.has_several_thresholds for report in self.reports) else []),
             ]
         return notes
 

@@ -10,7 +10,7 @@ import msgspec
 
 from uqcli.artifacts.conformal import ConformalArtifact
 from uqcli.document import Document, Metrics, OneResult, count, head_of
-from uqcli.reports.in_words import CONFORMAL, named
+from uqcli.reports.in_words import CONFORMAL, describe
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -57,6 +57,6 @@ class ConformalReport(OneResult):
             lead=[self.artifact.guarantee()],
             tables=self.artifact.tables(self.rows_of_class),
             cautions=self.notes,
-            notes=[f"{named(self.artifact.method, CONFORMAL)}."],
+            notes=[f"{describe(self.artifact.method, CONFORMAL)}."],
             next="evaluate {rule} TEST.csv",
         )

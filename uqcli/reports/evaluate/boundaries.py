@@ -40,7 +40,7 @@ class EvaluateParameters(msgspec.Struct, frozen=True, kw_only=True):
     seed: int | None = None
 
 
-LEAST_CLEARED: Final = 100
+LEAST_UNFLAGGED: Final = 100
 """Least unflagged rows with a label for recall and the false-positive rate, if some rows have no label."""
 
 UNKNOWN: Final = Estimate(value=None, low=None, high=None)
@@ -111,7 +111,7 @@ Results = Sequence[tuple[str, Any, HasMetrics]]
 """Name, rule and metrics of each rule file, in the order of the command line."""
 
 
-def each_alone(results: Results) -> list[str]:
+def uncorrected_tests(results: Results) -> list[str]:
     """Caution that tests are not corrected for three or more rules."""
     if len(results) < 3:
         return []
@@ -155,7 +155,9 @@ class Evaluated:
         together = {} if self.difference is None else {"": {"difference": self.difference.metrics()}}
         return {**together, **{name: measured.metrics() for name, _, measured in self.results}}
 
-    def in_json(self, notes: Sequence[str], more: Mapping[str, Any] = MappingProxyType({})) -> dict[str, Any]:
+    def build_payload(
+        self, notes: Sequence[str], more: Mapping[str, Any] = MappingProxyType({})
+    ) -> dict[str, Any]:
         """Build the JSON form: ``results`` of all rules, ``metrics`` of one or of the difference of two.
 
         Parameters
@@ -167,10 +169,10 @@ class Evaluated:
         listed = [
             {"artifact": name, "metrics": plain(measured.metrics())} for name, _, measured in self.results
         ]
-        alone = {"metrics": listed[0]["metrics"]} if len(listed) == 1 else {}
+        single = {"metrics": listed[0]["metrics"]} if len(listed) == 1 else {}
         if self.difference is not None:
-            alone = {"metrics": {"difference": plain(self.difference.metrics())}}
-        return {**head, **alone, "results": listed, "notes": list(notes)}
+            single = {"metrics": {"difference": plain(self.difference.metrics())}}
+        return {**head, **single, "results": listed, "notes": list(notes)}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -189,8 +191,8 @@ class EvaluateReport(Evaluated):
 
     def payload(self) -> dict[str, Any]:
         """Return the JSON form (see Evaluated)."""
-        judged = [claim.said for claim in self.claims]
-        return self.in_json([*self._cautions(), *judged, *self._notes(), *self._which()])
+        sentences = [claim.sentence for claim in self.claims]
+        return self.build_payload([*self._cautions(), *sentences, *self._notes(), *self._advice()])
 
     def document(self) -> Document:
         """Return the readable form."""
@@ -199,13 +201,13 @@ class EvaluateReport(Evaluated):
         dropped = f", {count(self.source.dropped)} dropped" if self.source.dropped else ""
         names = [name for name, _, _ in self.results]
         sentences = [
-            claim.said.removeprefix(f"{name}: ") for name, claim in zip(names, self.claims, strict=True)
+            claim.sentence.removeprefix(f"{name}: ") for name, claim in zip(names, self.claims, strict=True)
         ]
         size = f"{rows_of(first.rows)} ({count(first.positives)} positive{dropped})"
         return Document(
             title=f"{verdicts(self.results, sentences)} {size}, {intervals_in_words(self.parameters)}",
-            tables=[table, self._made()],
-            lead=self._which(),
+            tables=[table, self._rules_table()],
+            lead=self._advice(),
             cautions=self._cautions(),
             notes=self._notes(),
             figures=self._figures(),
@@ -219,14 +221,14 @@ class EvaluateReport(Evaluated):
         header = ("", *short_names(self.results))
         if self.difference is not None:
             header = (*header, HEADER)
-            beside = self._beside(self.difference, brief=brief)
-            rows = [(*row, cell) for row, cell in zip(rows, beside, strict=True)]
+            differences = self._difference_cells(self.difference, brief=brief)
+            rows = [(*row, cell) for row, cell in zip(rows, differences, strict=True)]
         targets = [measured.target_precision for _, _, measured in self.results]
         if any(targets):
             rows.append(("precision, target data", *(interval(target) for target in targets if target)))
         return Table(title="", header=header, rows=rows)
 
-    def _made(self) -> Table:
+    def _rules_table(self) -> Table:
         """Build the table of the rules."""
         rows = [
             (
@@ -240,7 +242,7 @@ class EvaluateReport(Evaluated):
         header = ("rule file", "algorithm", "target", "calibration set")
         return Table(title="", header=header, rows=rows, left=4, detail=True)
 
-    def _beside(self, difference: BoundaryDifference, *, brief: bool) -> tuple[str, ...]:
+    def _difference_cells(self, difference: BoundaryDifference, *, brief: bool) -> tuple[str, ...]:
         """Format the second less the first, in the order of _ROWS."""
         (_, _, first), (_, _, second) = self.results
         precision, recall, selected = difference.column(brief=brief)
@@ -249,7 +251,7 @@ class EvaluateReport(Evaluated):
         hits = f"{second.true_positives - first.true_positives:+,}"
         return precision, recall, fpr, selected, hits
 
-    def _worth(self) -> list[str]:
+    def _additional_alerts(self) -> list[str]:
         """State how many of the additional alerts of one rule are positive."""
         difference = self.difference
         if difference is None or not (direction(difference.selected) and direction(difference.recall)):
@@ -265,19 +267,19 @@ class EvaluateReport(Evaluated):
 
     def _cautions(self) -> list[str]:
         """Collect the cautions of these results."""
-        return [*self._seen_before(), *self._on_labels(), *each_alone(self.results)]
+        return [*self._same_counts(), *self._label_cautions(), *uncorrected_tests(self.results)]
 
-    def _on_labels(self) -> list[str]:
+    def _label_cautions(self) -> list[str]:
         """Caution why recall and the false-positive rate are unknown."""
         unknown = [(name, measured) for name, _, measured in self.results if measured.recall == UNKNOWN]
         return [
             f"{name}: no recall; {rows_of(measured.unlabelled)} without a label, and only "
             f"{count(measured.rows - measured.selected)} of the unflagged rows have one "
-            f"({LEAST_CLEARED} needed)."
+            f"({LEAST_UNFLAGGED} needed)."
             for name, measured in unknown
         ]
 
-    def _seen_before(self) -> list[str]:
+    def _same_counts(self) -> list[str]:
         """Caution that a rule has the same counts as on its calibration set."""
         same = [
             name
@@ -289,7 +291,7 @@ class EvaluateReport(Evaluated):
             f"{name} has the same counts here as on its calibration set: is this a test set?" for name in same
         ]
 
-    def _which(self) -> list[str]:
+    def _advice(self) -> list[str]:
         """State which rule to use, if the test set can decide."""
         named = short_names(self.results)
         broken = [name for name, claim in zip(named, self.claims, strict=True) if claim.kept is False]
@@ -297,9 +299,9 @@ class EvaluateReport(Evaluated):
             return ["Fit the rule again on current data."]
         if broken:
             return [f"Use {' or '.join(name for name in named if name not in broken)}."]
-        return [] if self.difference is None else self._which_of_two(self.difference)
+        return [] if self.difference is None else self._advice_for_two(self.difference)
 
-    def _which_of_two(self, difference: BoundaryDifference) -> list[str]:
+    def _advice_for_two(self, difference: BoundaryDifference) -> list[str]:
         if not direction(difference.selected) and not direction(difference.recall):
             return ["No significant difference: use the simpler rule."]
         (_, _, one), (_, _, other) = self.results
@@ -318,7 +320,7 @@ class EvaluateReport(Evaluated):
         return [rates_figure(panels, self.parameters.confidence)]
 
     def _notes(self) -> list[str]:
-        return [*self._worth(), *([] if self._seen_before() else [UNSEEN])]
+        return [*self._additional_alerts(), *([] if self._same_counts() else [UNSEEN])]
 
 
 def _target(artifact: BoundaryArtifact, kind: ConstraintKind) -> float | None:

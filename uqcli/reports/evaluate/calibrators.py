@@ -11,18 +11,18 @@ from uqcli.reports.before_after import ReliabilityPanel, before_and_after_figure
 from uqcli.reports.comparison import (
     Comparison,
     comparison_table,
-    decided_by_single_rows,
-    first_by_brier,
+    losses_without_interval,
+    lowest_brier,
     meanings_table,
     ranked_table,
-    still_off,
+    remaining_error,
     verdict,
 )
 from uqcli.reports.evaluate.boundaries import (
     UNSEEN,
     Evaluated,
-    each_alone,
     short_names,
+    uncorrected_tests,
 )
 from uqcli.reports.evaluate.difference import CalibratorDifference
 
@@ -74,8 +74,8 @@ class EvaluateCalibratorReport(Evaluated):
         replicates, seed = self.resampling
         parameters = {"bootstrap": replicates, "seed": seed if replicates else None}
         sentences = [f"{name}: {verdict(measured.compared)}" for name, _, measured in self.results[:1]]
-        alone = sentences if len(self.results) == 1 else []
-        return self.in_json([*self._cautions(), *alone, *self._notes(), *self._which()], parameters)
+        single = sentences if len(self.results) == 1 else []
+        return self.build_payload([*self._cautions(), *single, *self._notes(), *self._advice()], parameters)
 
     def document(self) -> Document:
         """Return the readable form."""
@@ -90,11 +90,11 @@ class EvaluateCalibratorReport(Evaluated):
             tables = [self.difference.table(self._names()), replace(tables[0], detail=True)]
         positives = "" if self.source.positives is None else f" ({count(self.source.positives)} positive)"
         size = f"{rows_of(self.source.rows)}{positives}"
-        one = verdict(named[0][1]) if len(named) == 1 else f"{len(named)} calibrators by log loss."
+        headline = verdict(named[0][1]) if len(named) == 1 else f"{len(named)} calibrators by log loss."
         return Document(
-            title=f"{one} {size}",
+            title=f"{headline} {size}",
             tables=[*tables, meanings_table()],
-            lead=self._which(),
+            lead=self._advice(),
             cautions=self._cautions(),
             notes=self._notes(),
             figures=[before_and_after_figure(self.panels)],
@@ -103,25 +103,25 @@ class EvaluateCalibratorReport(Evaluated):
 
     def _cautions(self) -> list[str]:
         """Collect the cautions of these results."""
-        off = [
+        remaining = [
             f"{name}: {sentence}"
             for name, (_, _, measured) in zip(self._names(), self.results, strict=True)
-            for sentence in still_off(measured.compared)
+            for sentence in remaining_error(measured.compared)
         ]
-        broken = [claim.said for claim in self.claims if claim.kept is False]
-        return [*broken, *off, *each_alone(self.results)]
+        broken = [claim.sentence for claim in self.claims if claim.kept is False]
+        return [*broken, *remaining, *uncorrected_tests(self.results)]
 
-    def _which(self) -> list[str]:
+    def _advice(self) -> list[str]:
         """State which of two rules to use, if the test set can decide."""
         return [] if self.difference is None else self.difference.advice(self._names())
 
     def _notes(self) -> list[str]:
         named = list(zip(self._names(), (measured.compared for _, _, measured in self.results), strict=True))
         sentences = [f"{name}: {verdict(compared)}" for name, compared in named] if len(named) > 1 else []
-        several = [] if len(named) == 2 else first_by_brier(named, "evaluate two at a time to test it")
-        apart = [] if self.difference is None else self.difference.notes()
-        kept = [claim.said for claim in self.claims if claim.kept is not False]
-        return [*sentences, *kept, *apart, *several, *decided_by_single_rows(named), UNSEEN]
+        several = [] if len(named) == 2 else lowest_brier(named, "evaluate two at a time to test it")
+        untested = [] if self.difference is None else self.difference.notes()
+        consistent = [claim.sentence for claim in self.claims if claim.kept is not False]
+        return [*sentences, *consistent, *untested, *several, *losses_without_interval(named), UNSEEN]
 
     def _names(self) -> list[str]:
         return short_names(self.results)

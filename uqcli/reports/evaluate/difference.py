@@ -45,9 +45,9 @@ class BoundaryDifference:
     def column(self, *, brief: bool) -> tuple[str, str, str]:
         """Format the differences of precision, recall and flagged rows."""
         return (
-            _tested(self.precision, "+.3f", brief=brief),
-            _tested(self.recall, "+.3f", self.recall_p, brief=brief),
-            _tested(self.selected, "+,.0f", self.selected_p, brief=brief),
+            _format(self.precision, "+.3f", brief=brief),
+            _format(self.recall, "+.3f", self.recall_p, brief=brief),
+            _format(self.selected, "+,.0f", self.selected_p, brief=brief),
         )
 
 
@@ -129,7 +129,7 @@ class SetDifference:
 
     def column(self, *, brief: bool) -> tuple[str, str]:
         """Format the differences of coverage and mean set size."""
-        coverage = _tested(self.coverage, "+.3f", self.coverage_p, brief=brief)
+        coverage = _format(self.coverage, "+.3f", self.coverage_p, brief=brief)
         return coverage, f"{self.mean_set_size.value:+.3f}"
 
     def notes(self) -> list[str]:
@@ -148,7 +148,7 @@ def direction(estimate: Estimate) -> str:
     return "higher" if estimate.low > 0 else "lower"
 
 
-def _tested(estimate: Estimate, form: str, p_value: float | None = None, *, brief: bool) -> str:
+def _format(estimate: Estimate, form: str, p_value: float | None = None, *, brief: bool) -> str:
     """Format a difference, with its interval unless brief, and its significance."""
     if estimate.value is None:
         return "-"

@@ -23,7 +23,7 @@ from uqcli.document import (
 )
 from uqcli.methods.resampling import LEAST_OF_A_CLASS
 from uqcli.methods.shift.weights import ClassWeights
-from uqcli.reports.in_words import ESTIMATORS, named
+from uqcli.reports.in_words import ESTIMATORS, describe
 from uqcli.reports.shift.figure import ClassShare, shares_figure
 
 _UNCALIBRATED = 0.05
@@ -72,10 +72,10 @@ class ShiftReport(OneResult):
             "condition": None if self.found is None else self.found.condition,
             "calibration_error": self.calibration,
         }
-        nothing: dict[str, Metric] = dict.fromkeys(self.classes)
-        metrics["weights"] = nothing if self.artifact is None else self.artifact.estimates()
+        undefined: dict[str, Metric] = dict.fromkeys(self.classes)
+        metrics["weights"] = undefined if self.artifact is None else self.artifact.estimates()
         metrics["target_prior"] = (
-            nothing
+            undefined
             if self.artifact is None
             else dict(zip(self.artifact.classes, self.artifact.target_prior, strict=True))
         )
@@ -90,8 +90,8 @@ class ShiftReport(OneResult):
         targets = [_UNKNOWN] * len(self.classes)
         if self.artifact is not None:
             targets = self.artifact.target_shares()
-        every = zip(self.classes, self.source_shares, targets, strict=True)
-        return [ClassShare(name=name, source=source, target=target) for name, source, target in every]
+        columns = zip(self.classes, self.source_shares, targets, strict=True)
+        return [ClassShare(name=name, source=source, target=target) for name, source, target in columns]
 
     def payload(self) -> dict[str, Any]:
         """Return the JSON form."""
@@ -157,7 +157,7 @@ class ShiftReport(OneResult):
 
     def _notes(self) -> list[str]:
         notes = [] if self.failure is None else [f"No class weights: {self.failure}."]
-        notes.append(f"{named(self.parameters.estimator, ESTIMATORS)}.")
+        notes.append(f"{describe(self.parameters.estimator, ESTIMATORS)}.")
         if self.artifact is not None:
             notes += [
                 "Above 1: the class is more frequent in the target data.",
@@ -173,17 +173,17 @@ class ShiftReport(OneResult):
         """List the classes whose interval of the weight excludes 1."""
         if not self._has_intervals:
             return []
-        apart = [
+        names = [
             printable(name)
             for name, estimate in artifact.estimates().items()
-            if isinstance(estimate, Estimate) and _leaves_out_one(estimate)
+            if isinstance(estimate, Estimate) and _excludes_one(estimate)
         ]
-        listed = ", ".join(apart[:_MOST_NAMED]) + (" and more" if len(apart) > _MOST_NAMED else "")
+        listed = ", ".join(names[:_MOST_NAMED]) + (" and more" if len(names) > _MOST_NAMED else "")
         sentences = [f"Weights whose {100 * self.confidence:g} % interval excludes 1: {listed or 'none'}."]
         if self.parameters.seed is not None:
             sentences.append(f"Seed {self.parameters.seed} affects: the intervals.")
         return sentences
 
 
-def _leaves_out_one(weight: Estimate) -> bool:
+def _excludes_one(weight: Estimate) -> bool:
     return weight.low is not None and weight.high is not None and not weight.low <= 1 <= weight.high

@@ -90,8 +90,8 @@ class ApplyReport(OneResult):
     def document(self) -> Document:
         """Return the readable form."""
         rows = self.source.rows
-        made = _TITLES.get(self.parameters.kind or "", "Columns added to")
-        title = f"{made} {rows_of(rows)}"
+        action = _TITLES.get(self.parameters.kind or "", "Columns added to")
+        title = f"{action} {rows_of(rows)}"
         if self.selected is not None:
             rate = f" ({100 * self.selected / rows:.2f} %)" if rows else ""
             title = f"{count(self.selected)} of {rows_of(rows)} flagged{rate}"

@@ -47,14 +47,18 @@ class SimulateReport(OneResult):
 
     def document(self) -> Document:
         """Return the readable form."""
-        rows, kind, given = self.parameters["rows"], self.parameters["kind"], self.parameters
+        rows, kind, parameters = self.parameters["rows"], self.parameters["kind"], self.parameters
         cells = (count(rows), count(self.positives), share(self.positives / rows if rows else None))
         table = Table(title="", header=("rows", "positive", "positive rate"), rows=[cells], left=0)
         figures = [_curves_figure(self.curves)] if self.curves else []
         settings = Table(
             title="",
             header=("setting", "value", "meaning"),
-            rows=[(name, _setting(given[name]), _MEANINGS[name]) for name in given if name in _MEANINGS],
+            rows=[
+                (name, _setting(parameters[name]), _MEANINGS[name])
+                for name in parameters
+                if name in _MEANINGS
+            ],
             words_last=True,
             detail=True,
         )

@@ -12,7 +12,7 @@ from uqcli.counts import Floats
 from uqcli.document import Figure
 from uqcli.methods.tce.calibration_error import Rejected, ScoreBins
 from uqcli.methods.tce.diagram import Diagram, Histogram
-from uqcli.reports.figures import BLUE, GREY, INK, RED, is_narrow, wrapped
+from uqcli.reports.figures import BLUE, GREY, INK, RED, is_narrow, wrap_title
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -39,10 +39,10 @@ def reliability_figure(panels: Sequence[Panel]) -> Figure:
         narrow = is_narrow(canvas)
         mosaic, ratios = (_STACKED, _STACKED_RATIOS) if narrow else (_ABREAST, _RATIOS)
         for row, panel in zip(rows, panels, strict=True):
-            title = wrapped(panel.title) if narrow else panel.title
+            title = wrap_title(panel.title) if narrow else panel.title
             row.suptitle(title, x=0.01, ha="left", fontsize=11, color=INK, parse_math=False)
             axes = row.subplot_mosaic(mosaic, empty_sentinel="none", **ratios)
-            _draw_panel(panel, axes, _top(panels), narrow=narrow)
+            _draw_panel(panel, axes, _axis_end(panels), narrow=narrow)
 
     titles = "; ".join(panel.title for panel in panels)
     title = f"Reliability diagrams: {titles}"
@@ -71,7 +71,7 @@ def _draw_panel(panel: Panel, axes: Any, top: float, *, narrow: bool) -> None:
     _standard(axes["standard"], panel, top)
 
 
-def _top(panels: Sequence[Panel]) -> float:
+def _axis_end(panels: Sequence[Panel]) -> float:
     """Return the upper end of the axes of predictions and rates, the same in all panels."""
     rates = [panel.bins.rate[panel.bins.count > 0].max() for panel in panels]
     bars = [(panel.diagram.reliability.rate + panel.diagram.reliability.bars[1]).max() for panel in panels]

@@ -30,7 +30,7 @@ _EMPTY: Final = "#eceef0"
 
 
 @dataclass(frozen=True, kw_only=True)
-class Drawn:
+class BoundaryLine:
     """A boundary in the figure: one threshold per uncertainty bin, or one for all."""
 
     name: str
@@ -44,14 +44,14 @@ class _Level:
     Attributes
     ----------
     ends : float64, shape (m+1,)
-    place : float64, shape (m,)
+    position : float64, shape (m,)
         Mean lower edge of the cells in a range, weighted by rows.
     count, positives : int64, shape (m,)
         Rows of the cells whose lower edge is in a range.
     """
 
     ends: Floats
-    place: Floats
+    position: Floats
     count: Ints
     positives: Ints
 
@@ -62,16 +62,16 @@ class _Level:
         count, positives = (
             np.bincount(band, values, _BANDS).astype(np.int64) for values in (row.count, row.positives)
         )
-        starts, held = [], _LEAST_ROWS
+        starts, rows_in_range = [], _LEAST_ROWS
         for number, rows in enumerate(count.tolist()):
-            if max(held, rows) >= _LEAST_ROWS:
+            if max(rows_in_range, rows) >= _LEAST_ROWS:
                 starts.append(number)
-                held = 0
-            held += rows
+                rows_in_range = 0
+            rows_in_range += rows
         weighted = np.bincount(band, np.clip(row.lower, ends[0], ends[-1]) * row.count, _BANDS)
         return cls(
             ends=ends[[*starts, _BANDS]],
-            place=np.add.reduceat(weighted, starts) / np.maximum(np.add.reduceat(count, starts), 1),
+            position=np.add.reduceat(weighted, starts) / np.maximum(np.add.reduceat(count, starts), 1),
             count=np.add.reduceat(count, starts),
             positives=np.add.reduceat(positives, starts),
         )
@@ -82,7 +82,7 @@ class _Level:
         return np.where(self.count > 0, self.positives / np.maximum(self.count, 1), np.nan)
 
 
-def positivity_figure(cells: Cells, boundaries: Sequence[Drawn]) -> Figure:
+def positive_rate_figure(cells: Cells, boundaries: Sequence[BoundaryLine]) -> Figure:
     """Build the figure: the map with boundaries, and one curve per level of uncertainty."""
     span = _span(cells, boundaries)
     ends = np.linspace(*span, _BANDS + 1)
@@ -92,8 +92,8 @@ def positivity_figure(cells: Cells, boundaries: Sequence[Drawn]) -> Figure:
     def draw(canvas: Canvas) -> None:
         left, right = panels(canvas, [1.15, 1])
         _draw_map(left, levels, span, names, narrow=is_narrow(canvas))
-        for drawn, style in zip(boundaries, _styles(), strict=False):
-            _draw_boundary(left, drawn, len(levels), style)
+        for line, style in zip(boundaries, _styles(), strict=False):
+            _draw_boundary(left, line, len(levels), style)
         if boundaries:
             columns = 1 if is_narrow(canvas) else 2
             left.legend(loc="lower left", bbox_to_anchor=(0, 1), frameon=False, ncols=columns, borderpad=0)
@@ -101,8 +101,8 @@ def positivity_figure(cells: Cells, boundaries: Sequence[Drawn]) -> Figure:
         for axes in (left, right):
             axes.set_xlabel("score")
 
-    shown = "".join(f", with {boundary.name}" for boundary in boundaries)
-    title = f"Positive rate by score and uncertainty{shown}"
+    suffix = "".join(f", with {boundary.name}" for boundary in boundaries)
+    title = f"Positive rate by score and uncertainty{suffix}"
     return Figure(
         title=title,
         caption=_caption(boundaries),
@@ -113,11 +113,11 @@ def positivity_figure(cells: Cells, boundaries: Sequence[Drawn]) -> Figure:
     )
 
 
-def _caption(boundaries: Sequence[Drawn]) -> str:
+def _caption(boundaries: Sequence[BoundaryLine]) -> str:
     """Build the caption: how to read the map and the curves."""
-    decided = f" Rows right of the {boundaries[0].name} are flagged." if boundaries else ""
+    flagged = f" Rows right of the {boundaries[0].name} are flagged." if boundaries else ""
     return (
-        f"Darker: higher positive rate; grey: no rows.{decided} If bars of two curves do not overlap, the "
+        f"Darker: higher positive rate; grey: no rows.{flagged} If bars of two curves do not overlap, the "
         "same score has different positive rates."
     )
 
@@ -129,14 +129,14 @@ def _styles() -> list[dict[str, Any]]:
     ]
 
 
-def _span(cells: Cells, boundaries: Sequence[Drawn]) -> tuple[float, float]:
+def _span(cells: Cells, boundaries: Sequence[BoundaryLine]) -> tuple[float, float]:
     """Return the range of scores on the axes: 0 to 1 if no edge or threshold is outside."""
-    given = [t for drawn in boundaries for t in drawn.thresholds if t is not None]
-    known = np.concatenate([*(cells_of_row.lower for cells_of_row in cells.rows), given])
-    known = np.clip(known[known > LOWEST], -_FARTHEST, _FARTHEST)
-    if len(known) == 0 or (known.min() >= 0 and known.max() <= 1):
+    thresholds = [t for line in boundaries for t in line.thresholds if t is not None]
+    scores = np.concatenate([*(cells_of_row.lower for cells_of_row in cells.rows), thresholds])
+    scores = np.clip(scores[scores > LOWEST], -_FARTHEST, _FARTHEST)
+    if len(scores) == 0 or (scores.min() >= 0 and scores.max() <= 1):
         return 0.0, 1.0
-    low, high = float(known.min()), float(known.max())
+    low, high = float(scores.min()), float(scores.max())
     margin = 0.08 * ((high - low) or 1.0)
     return low - margin, high + margin
 
@@ -144,9 +144,9 @@ def _span(cells: Cells, boundaries: Sequence[Drawn]) -> tuple[float, float]:
 def _names(edges: Sequence[float]) -> list[str]:
     if not edges:
         return ["all"]
-    shown = [f"{edge:.3g}" for edge in edges]
-    between = [f"{low} to {high}" for low, high in pairwise(shown)]
-    return [f"below {shown[0]}", *between, f"from {shown[-1]}"]
+    texts = [f"{edge:.3g}" for edge in edges]
+    between = [f"{low} to {high}" for low, high in pairwise(texts)]
+    return [f"below {texts[0]}", *between, f"from {texts[-1]}"]
 
 
 def _draw_map(
@@ -178,34 +178,34 @@ def _highest(levels: Sequence[_Level]) -> float:
     return float(np.nanmax(rates, initial=0.0)) or 1.0
 
 
-def _draw_boundary(axes: Axes, drawn: Drawn, levels: int, style: dict[str, Any]) -> None:
+def _draw_boundary(axes: Axes, line: BoundaryLine, levels: int, style: dict[str, Any]) -> None:
     """Draw a step line along the thresholds; a bin without a threshold has its step right of the axes."""
     from matplotlib import patheffects
 
-    thresholds = drawn.thresholds if len(drawn.thresholds) == levels else drawn.thresholds * levels
+    thresholds = line.thresholds if len(line.thresholds) == levels else line.thresholds * levels
     low, high = axes.get_xlim()
-    beyond = high + (high - low)
-    at = np.repeat(
-        [beyond if threshold is None else max(threshold, low - (high - low)) for threshold in thresholds], 2
+    outside = high + (high - low)
+    score = np.repeat(
+        [outside if threshold is None else max(threshold, low - (high - low)) for threshold in thresholds], 2
     )
     height = np.repeat(np.arange(levels + 1), 2)[1:-1]
-    apart = [patheffects.withStroke(linewidth=style["linewidth"] + 1.6, foreground="white")]
-    axes.plot(at, height, label=drawn.name, solid_joinstyle="miter", path_effects=apart, **style)
+    outline = [patheffects.withStroke(linewidth=style["linewidth"] + 1.6, foreground="white")]
+    axes.plot(score, height, label=line.name, solid_joinstyle="miter", path_effects=outline, **style)
     axes.set_xlim(low, high)
 
 
 def _draw_curves(
     axes: Axes, levels: Sequence[_Level], span: tuple[float, float], names: Sequence[str]
 ) -> None:
-    shown = np.unique(np.linspace(0, len(levels) - 1, min(_MOST_CURVES, len(levels))).round().astype(int))
-    for number, colour in zip(shown.tolist(), level_colours(len(shown)), strict=True):
+    numbers = np.unique(np.linspace(0, len(levels) - 1, min(_MOST_CURVES, len(levels))).round().astype(int))
+    for number, colour in zip(numbers.tolist(), level_colours(len(numbers)), strict=True):
         level = levels[number]
         rate = level.rate
         pairs = zip(level.positives.tolist(), level.count.tolist(), strict=True)
         bounds = np.array([clopper_pearson(*pair, CONFIDENCE) for pair in pairs])
         errors = np.nan_to_num(np.maximum([rate - bounds[:, 0], bounds[:, 1] - rate], 0))
         style = {"color": colour, "linewidth": 1.6, "marker": "o", "markersize": 3, "elinewidth": 0.7}
-        axes.errorbar(level.place, rate, yerr=errors, label=names[number], **style)
+        axes.errorbar(level.position, rate, yerr=errors, label=names[number], **style)
     axes.set(ylabel="positive rate (95 % CI)", xlim=span)
     axes.set_ylim(0, min(1.02, 1.3 * _highest(levels)))
     title = "uncertainty" if len(levels) > 1 else None
