@@ -235,8 +235,8 @@ def printable(text: str, most: int = 60) -> str:
     >>> printable("two\nlines"), printable("x" * 9, most=6)
     ('two\\nlines', 'xxx...')
     """
-    shown = visible(text)
-    return shown if len(shown) <= most else f"{shown[: most - 3]}..."
+    escaped = visible(text)
+    return escaped if len(escaped) <= most else f"{escaped[: most - 3]}..."
 
 
 def share_in_range(value: float | None, low: float | None, high: float | None) -> str:

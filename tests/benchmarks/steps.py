@@ -101,8 +101,8 @@ def heterogeneous_seconds(rows):
     features = {f"f{each}": Feature(levels=None, value=random.normal(size=rows)) for each in range(8)}
     label = random.random(rows) < score ** (1 + (features["f0"].value > 0) + (features["f1"].value > 1))
     half, weight = rows // 2, np.ones(rows, dtype=np.int64)
-    first = {name: each.only(slice(half)) for name, each in features.items()}
-    second = {name: each.only(slice(half, None)) for name, each in features.items()}
+    first = {name: each.select(slice(half)) for name, each in features.items()}
+    second = {name: each.select(slice(half, None)) for name, each in features.items()}
     start = time.perf_counter()
     learned = learn_trees(first, label[:half], weight[:half], TreeOptions(max_depth=4))
     middle = time.perf_counter()

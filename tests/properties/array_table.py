@@ -19,8 +19,8 @@ class ArrayTable:
         del ranks, by  # exact at all of them; nobody asks by part
         return (self.held.counts(self.held.numbers[role]),)
 
-    def counted(self, by, unsettled):
-        del unsettled  # nothing is
+    def counted(self, by, query):
+        del query  # nothing is
         return RangeCounts.of_parts(self.pooled(by))
 
     def pooled(self, by):

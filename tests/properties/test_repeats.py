@@ -54,7 +54,7 @@ def test_copies_of_a_row_stay_on_one_side(weighted):
     assert sizes.min() > 0.9 * sizes.max()
     folds = deal_rows(rows, 5, np.random.default_rng(0))
     assert (np.count_nonzero(folds, axis=0) == 1).all()
-    assert (folds.sum(axis=0) == rows.counted()).all()
+    assert (folds.sum(axis=0) == rows.weights()).all()
     alike = table(score.round(1), None, positive)
     assert (np.count_nonzero(deal_rows(alike, 5, np.random.default_rng(0)), axis=0) > 1).any()
 
@@ -99,7 +99,7 @@ def test_weights_that_count_no_rows_are_cautioned_against(seed):
 def test_grouped_counts_are_not(seed, digits, levels, rate):
     score, uncertainty, label = drawn(seed, 40_000, rate)
     grouped = table(score.round(digits), uncertainty.round(levels), label)
-    columns = (*grouped.numbers.values(), grouped.labels, grouped.counted())
+    columns = (*grouped.numbers.values(), grouped.labels, grouped.weights())
     assert seen(*columns, batches=3) == ""
     by_score = seen(
         columns[0], np.zeros(len(grouped)), *columns[2:]

@@ -254,7 +254,7 @@ _NOT_OF_ROWS: Final = frozenset(
 """File name extensions that are not taken for CSV."""
 
 
-def format_of(name: str, given: FileFormat | None) -> FileFormat:
+def format_of(name: str, requested: FileFormat | None) -> FileFormat:
     """Return the output format: as requested, else by name, else CSV.
 
     Raises
@@ -265,14 +265,14 @@ def format_of(name: str, given: FileFormat | None) -> FileFormat:
     compressed = facts_of_name(name).compression is not None
     plain = Path(name).with_suffix("") if compressed else Path(name)
     named = facts_of_name(str(plain)).format
-    if given is None and plain.suffix.lower() in _NOT_OF_ROWS:
+    if requested is None and plain.suffix.lower() in _NOT_OF_ROWS:
         remedy = "name it .jsonl" if plain.suffix.lower() == ".json" else "choose another name"
         raise UsageError(
             f"cannot write rows as {plain.suffix}: '{name}'",
             expected=KNOWN_SUFFIXES,
             remedy=f"{remedy}, or give --output-format",
         )
-    file_format = given or named or FileFormat.CSV
+    file_format = requested or named or FileFormat.CSV
     if compressed and not file_format.is_text:
         raise UsageError(
             f"'{name}' asks for compressed {file_format}",

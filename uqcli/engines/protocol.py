@@ -235,12 +235,12 @@ class Table(Protocol):
             Function from the number of rows of a part to 0-based ranks.
         """
 
-    def counted(self, by: Partition, unsettled: RangeQuery, role: str = "score") -> tuple[RangeCounts, ...]:
+    def counted(self, by: Partition, query: RangeQuery, role: str = "score") -> tuple[RangeCounts, ...]:
         """Return the counts of a column in each part, then of all rows.
 
         Parameters
         ----------
-        unsettled
+        query
             Query; called with the counts so far until it names no more ranges, which are then exact.
         """
 

@@ -143,9 +143,9 @@ def temporary_path(directory: Path | None, name: str) -> Iterator[Path]:
 
 def _prefix(name: str) -> str:
     """Return the prefix of the temporary names of a file: part of its name, and a digest of the whole."""
-    whole = os.fsencode(name)
-    readable = whole[:_READABLE_BYTES].decode("utf-8", "ignore")
-    return f".{readable}.{hashlib.sha256(whole).hexdigest()[:8]}."
+    encoded = os.fsencode(name)
+    readable = encoded[:_READABLE_BYTES].decode("utf-8", "ignore")
+    return f".{readable}.{hashlib.sha256(encoded).hexdigest()[:8]}."
 
 
 def _remove_leftovers(directory: Path, prefix: str) -> None:

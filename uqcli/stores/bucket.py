@@ -43,22 +43,22 @@ class StoreTree:
         """List a folder, sorted by name."""
         import pyarrow.fs as pf
 
-        known = current_view().listings
-        if folder.name not in known:
+        listings = current_view().listings
+        if folder.name not in listings:
             address = Address.of(folder.name)
             with store_errors(folder.name):
                 infos = self._store.get_file_info(pf.FileSelector(address.path, allow_not_found=True))
             entries = (_entry(address.at(info.path), info) for info in infos)
-            known[folder.name] = tuple(sorted(entries, key=lambda entry: entry.base))
-        self._files.update(entry.name for entry in known[folder.name] if entry.is_file)
-        return known[folder.name]
+            listings[folder.name] = tuple(sorted(entries, key=lambda entry: entry.base))
+        self._files.update(entry.name for entry in listings[folder.name] if entry.is_file)
+        return listings[folder.name]
 
     def expect(self, folders: Iterable[Entry]) -> None:
         """List folders in parallel, since each listing waits for the store."""
-        wanted = list(folders)
-        if len(wanted) > 1:
+        missing = list(folders)
+        if len(missing) > 1:
             with ThreadPoolExecutor(limits.AT_ONCE) as pool:
-                list(pool.map(self.inside, wanted))
+                list(pool.map(self.inside, missing))
 
     def matches(self, pattern: str) -> list[Entry]:
         """Expand a pattern, sorted by name; each part is matched with one folder's listing."""

@@ -105,8 +105,8 @@ def _upload(path: Path, address: Address, target: str) -> None:
     store = filesystem_of(address)
     if address.scheme == "s3" and size <= limits.MOST_PUT:
         # in a thread of its own, so that no signal interrupts between its two calls
-        with ThreadPoolExecutor(1) as apart:
-            apart.submit(_put, path.read_bytes(), store, address, target).result()
+        with ThreadPoolExecutor(1) as executor:
+            executor.submit(_put, path.read_bytes(), store, address, target).result()
     else:
         _send_and_copy(path, store, address, target)
 

@@ -123,9 +123,9 @@ def _web_errors(name: str) -> Iterator[None]:
 
 def _refused(name: str, code: int) -> DataError:
     """Create the error for another status; the server's own message may contain anything."""
-    known = http.HTTPStatus(code).phrase if code in http.HTTPStatus._value2member_map_ else ""
+    phrase = http.HTTPStatus(code).phrase if code in http.HTTPStatus._value2member_map_ else ""
     return DataError(
-        f"cannot read '{name}': the server answered {code} {known}".rstrip(),
+        f"cannot read '{name}': the server answered {code} {phrase}".rstrip(),
         expected="200",
         remedy="check the address",
     )

@@ -42,7 +42,7 @@ def test_folds_and_halves_do_not_see_the_order_of_the_rows():
     shuffled = scored(
         data.score[twice][order],
         data.positive[twice][order],
-        features={"g": features["g"].only(twice[order])},
+        features={"g": features["g"].select(twice[order])},
     )
     for partitioner in Partitioner:
         options = CalibrationOptions(

@@ -44,7 +44,7 @@ def as_rows(cells):
 
 
 def tables(cells, drawn):
-    return [as_rows(cells.holding(*each)) for each in drawn.swapaxes(0, 1)]
+    return [as_rows(cells.with_counts(*each)) for each in drawn.swapaxes(0, 1)]
 
 
 @given(rows=shared_rows(2), seed=st.integers(0, 99))
@@ -107,7 +107,7 @@ def test_bins_are_tried_as_by_hand(rows, seed):
         assert tried == ()
         return
     count, positives = folds_of(cells, seed)
-    folds = [as_rows(cells.holding(n, p)) for n, p in zip(count, positives, strict=True)]
+    folds = [as_rows(cells.with_counts(n, p)) for n, p in zip(count, positives, strict=True)]
     bounds = [bound + Fraction(each, 20) for each in (-2, -1, 0, 1)]
     for each in tried:
         gains = []

@@ -143,8 +143,8 @@ class Calibrator(Fitted[CalibratorArtifact]):
         DataError
             A value is invalid, or a required column is missing.
         """
-        given = {**self._given(score, uncertainty), **by_name(features)}
-        return self._added(given)["calibrated"].astype(np.float64)
+        columns = {**self._given(score, uncertainty), **by_name(features)}
+        return self._added(columns)["calibrated"].astype(np.float64)
 
     def evaluate(
         self,
@@ -176,6 +176,6 @@ class Calibrator(Fitted[CalibratorArtifact]):
         UsageError, DataError
             An option or a value is out of range.
         """
-        given = {**self._given(score, uncertainty), **by_name(features)}
+        columns = {**self._given(score, uncertainty), **by_name(features)}
         how = {"bootstrap": bootstrap, "confidence": confidence, "seed": seed}
-        return self._measured(given, label, weight, **how)
+        return self._measured(columns, label, weight, **how)

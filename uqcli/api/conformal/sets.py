@@ -64,8 +64,8 @@ class ConformalSets(Fitted[ConformalArtifact]):
         DataError
             A value is invalid, or a column is missing.
         """
-        given = self._columns_given(probability, group)
-        return self._added(given, no_empty=no_empty)["set"].astype(np.bool_)
+        columns = self._columns_given(probability, group)
+        return self._added(columns, no_empty=no_empty)["set"].astype(np.bool_)
 
     def evaluate(
         self,
@@ -113,12 +113,12 @@ class ConformalSets(Fitted[ConformalArtifact]):
             probability = in_order(probability, self._probability_columns(), self.classes)
         frame = class_rows(probability, classes=None if single else self.classes).frame
         assert frame is not None  # built from columns
-        given: dict[str, Column | None] = dict(
+        columns: dict[str, Column | None] = dict(
             zip(self._probability_columns(), frame.iter_columns(), strict=True)
         )
         if self.artifact.groups is not None:
-            given[self.artifact.groups.column] = group
-        return given
+            columns[self.artifact.groups.column] = group
+        return columns
 
     def _probability_columns(self) -> list[str]:
         columns = self.artifact.source.columns

@@ -76,10 +76,10 @@ def is_local(url: str | None) -> bool:
 
 def runs_functions(session: SparkSession) -> bool:
     """Whether the workers can run our functions (numpy and pyarrow installed); tested once."""
-    known = _runs_functions.get(id(session))
-    if known is None:
-        known = _runs_functions[id(session)] = _tried(session)
-    return known
+    cached = _runs_functions.get(id(session))
+    if cached is None:
+        cached = _runs_functions[id(session)] = _tried(session)
+    return cached
 
 
 def _tried(session: SparkSession) -> bool:

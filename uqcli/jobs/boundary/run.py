@@ -111,12 +111,12 @@ def _found(
     candidates = candidates_of(calibration_set, request.searched)
     best, unsaved = best_of(candidates, constraint), None
     if request.leaves_the_rule:
-        alone = threshold_instead(best, calibration_set, gains)
-        if alone is not None:
-            unsaved, best = best, alone
+        single = threshold_instead(best, calibration_set, gains)
+        if single is not None:
+            unsaved, best = best, single
             candidates = (best,)
-    shown = (unsaved or best).algorithm
-    cells = calibration_set.cells(shown)
+    algorithm = (unsaved or best).algorithm
+    cells = calibration_set.cells(algorithm)
     report = BoundaryReport(
         source=calibration_set.source,
         parameters=_as_used(request, calibration_set, best, cells),
@@ -130,9 +130,9 @@ def _found(
         positives=cells.positives,
         mix=mix,
         seed=request.seed,
-        tried=calibration_set.tried if calibration_set.is_auto(shown) else None,
+        tried=calibration_set.tried if calibration_set.is_auto(algorithm) else None,
         compared=gains,
-        cells=cells if entry_of(shown).works_on is WorksOn.GRID else None,
+        cells=cells if entry_of(algorithm).works_on is WorksOn.GRID else None,
         cautious=_cautious(calibration_set, best, constraint),
         without_margin=_without_margin(calibration_set, best, constraint),
         trade_off=None
@@ -167,33 +167,33 @@ def run_several(
 
 
 def _with_certificate(
-    made: CertifiedBoundary, request: BoundaryRequest, gains: tuple[Compared, ...]
+    certified: CertifiedBoundary, request: BoundaryRequest, gains: tuple[Compared, ...]
 ) -> Result[BoundaryReport, BoundaryArtifact | None]:
-    optimum = Optimum(found=made.found, closest=made.found or made.uncertified.found)
+    optimum = Optimum(found=certified.found, closest=certified.found or certified.uncertified.found)
     chosen = Candidate(algorithm=Algorithm.SMOOTH, optimum=optimum)
     report = BoundaryReport(
-        source=made.source,
-        parameters=made.parameters,
+        source=certified.source,
+        parameters=certified.parameters,
         constraint=request.constraint,
         chosen=chosen,
         candidates=(chosen,),
         score_only=None,
         empty_bins=(),
-        rows=made.cells.total,
-        positives=made.cells.positives,
+        rows=certified.cells.total,
+        positives=certified.cells.positives,
         certification=Certification(
             delta=float(request.certify or 0),
-            certificate=made.certificate,
-            failed=made.failed,
-            uncertified=made.uncertified.found,
+            certificate=certified.certificate,
+            failed=certified.failed,
+            uncertified=certified.uncertified.found,
         ),
-        tried=made.tried,
+        tried=certified.tried,
         compared=gains,
-        cells=made.cells,
+        cells=certified.cells,
     )
-    if made.found is None:
+    if certified.found is None:
         return Result(report=report, artifact=None, failure=InfeasibleError(report.shortfall()))
-    return Result(report=report, artifact=_artifact(report, made.found, None))
+    return Result(report=report, artifact=_artifact(report, certified.found, None))
 
 
 def _read_calibration_set(request: BoundaryRequest, constraint: Constraint) -> CalibrationSet:

@@ -145,8 +145,8 @@ def _try(
     plan: ResamplingPlan,
 ) -> _Tried:
     """Fit a method as if requested alone, and measure it on the rows shared by all methods."""
-    alone = _alone(request, method)
-    how = alone.calibration
+    single = _alone(request, method)
+    how = single.calibration
     rows, tree_rows = _looked_at(read.rows, method), None
     if read.tree_rows is not None and method is CalibrationMethod.HETEROGENEOUS:
         tree_rows = _looked_at(read.tree_rows, method)
@@ -164,7 +164,7 @@ def _try(
         )
     columns = {role: name for role, name in read.source.columns.items() if _is_read(role, method)}
     source = msgspec.structs.replace(read.source, columns=columns)
-    return _Tried(request=alone, source=source, fitted=fitted, compared=compared, panel=panel)
+    return _Tried(request=single, source=source, fitted=fitted, compared=compared, panel=panel)
 
 
 def _compared(predicted: CrossValidated, first: Floats, plan: ResamplingPlan) -> Comparison:

@@ -164,12 +164,12 @@ def _cross_fitted(read: _Read, fit: ClassFit, seed: int) -> PairedClassCounts | 
     rows = read.rows
     if rows.size < 2:
         return None
-    weight = rows.counted()
+    weight = rows.weights()
     folds = deal_rows(rows, min(defaults.FOLDS, rows.size), generator(seed, Purpose.SPLIT, 1))
     parts = []
     for fold in folds:
-        held_out = rows.weighing(fold)
-        calibration, _ = fit(read.counts(rows.weighing(weight - fold)))
+        held_out = rows.reweighted(fold)
+        calibration, _ = fit(read.counts(rows.reweighted(weight - fold)))
         before = read.probability(held_out)
         parts.append((held_out, before, calibration.probabilities(before)))
     joined = Rows.joined([part for part, _, _ in parts])

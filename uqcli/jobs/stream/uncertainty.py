@@ -56,8 +56,8 @@ def run(request: UncertaintyRequest) -> Result[ApplyReport, None]:
     names = {f"{request.output.prefix}{name}": part for name, part in _NAMES.items()}
 
     def compute(rows: Rows) -> dict[str, Bools | Ints | Floats]:
-        made = uncertainties(rows, of_members=request.members is not None)
-        return {name: getattr(made, part) for name, part in names.items()}
+        computed = uncertainties(rows, of_members=request.members is not None)
+        return {name: getattr(computed, part) for name, part in names.items()}
 
     added = AddedColumns(types=dict.fromkeys(names, "float64"), compute=compute)
     facts = stream(replace(request.data, roles=roles), added, request.output)

@@ -59,16 +59,16 @@ class KeepPrecision:
 
     def best_of(self, true_positives: Ints, selected: Ints) -> int | None:
         """See Goal."""
-        kept = self.bound.surplus(true_positives, selected) >= 0
+        feasible = self.bound.surplus(true_positives, selected) >= 0
         if self.margin is not None:
-            kept &= self.margin.kept(true_positives, selected)
-        return most_positives(kept, true_positives, selected)
+            feasible &= self.margin.kept(true_positives, selected)
+        return most_positives(feasible, true_positives, selected)
 
     def within_reach(self, start: tuple[Ints, Ints], positives: Ints, best: tuple[int, int] | None) -> Bools:
         """See Goal."""
         selected = start[1] + positives - start[0]
-        kept = self.bound.surplus(positives, selected) >= 0
-        return kept if best is None else kept & (positives >= best[0])
+        feasible = self.bound.surplus(positives, selected) >= 0
+        return feasible if best is None else feasible & (positives >= best[0])
 
     def optimum(self, runs: Sequence[TopRuns]) -> Tops | None:
         """See Goal."""
@@ -101,8 +101,8 @@ class KeepBudget:
     def within_reach(self, start: tuple[Ints, Ints], positives: Ints, best: tuple[int, int] | None) -> Bools:
         """See Goal; part of a range may fit if the whole does not."""
         spent = self._spent(*start) + (0 if self.false_only else 1)
-        kept = spent <= self.limit
-        return kept if best is None else kept & (positives >= best[0])
+        feasible = spent <= self.limit
+        return feasible if best is None else feasible & (positives >= best[0])
 
     def optimum(self, runs: Sequence[TopRuns]) -> Tops | None:
         """See Goal."""
@@ -148,8 +148,8 @@ class KeepRecall:
     def within_reach(self, start: tuple[Ints, Ints], positives: Ints, best: tuple[int, int] | None) -> Bools:
         """See Goal."""
         selected = start[1] + positives - start[0]
-        kept = positives >= max(self.minimum, 1)
-        return kept if best is None else kept & (positives * best[1] >= best[0] * selected)
+        feasible = positives >= max(self.minimum, 1)
+        return feasible if best is None else feasible & (positives * best[1] >= best[0] * selected)
 
     def optimum(self, runs: Sequence[TopRuns]) -> Tops | None:
         """See Goal; bisects the precision bound for the highest at which the recall is met.
@@ -187,8 +187,8 @@ class KeepRecall:
         tops = KeepPrecision(bound=precision_bound(precision, rows)).optimum(runs)
         if tops is None:
             return None
-        kept = sum(int(run.true_positives[top]) for run, top in zip(runs, tops, strict=True))
-        return tops if kept >= self.minimum else None
+        true_positives = sum(int(run.true_positives[top]) for run, top in zip(runs, tops, strict=True))
+        return tops if true_positives >= self.minimum else None
 
 
 @dataclass(frozen=True, kw_only=True)

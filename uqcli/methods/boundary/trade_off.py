@@ -50,9 +50,9 @@ def trade_off(grid: Cells, scores: Cells | None) -> Mapping[Algorithm, tuple[Fit
 
 def _undominated(boundaries: Sequence[FittedBoundary | None]) -> tuple[FittedBoundary, ...]:
     """Find undominated boundaries; since thresholds are raised, more true positives may take fewer rows."""
-    kept: list[FittedBoundary] = []
+    undominated: list[FittedBoundary] = []
     present = [boundary for boundary in boundaries if boundary is not None]
     for boundary in sorted(present, key=lambda one: (-one.fit.true_positives, one.fit.selected)):
-        if not kept or boundary.fit.selected < kept[-1].fit.selected:
-            kept.append(boundary)
-    return tuple(reversed(kept))
+        if not undominated or boundary.fit.selected < undominated[-1].fit.selected:
+            undominated.append(boundary)
+    return tuple(reversed(undominated))

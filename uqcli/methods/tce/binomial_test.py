@@ -54,14 +54,14 @@ def rejected(score: Floats, start: Ints, positives: Ints, rows: Ints, alpha: flo
     runs, small = [], []
     while True:
         is_small = stretches.stop - stretches.first <= few
-        small.append(stretches.only(is_small))
+        small.append(stretches.select(is_small))
         if is_small.all():
             break
-        stretches = stretches.only(~is_small)
+        stretches = stretches.select(~is_small)
         accepts, rejects = _decided(score, stretches, positives, rows, alpha)
         done = accepts | rejects
         runs.append((stretches.first[done], rejects[done]))
-        stretches = stretches.only(~done).cut()
+        stretches = stretches.select(~done).cut()
     return Verdicts.of([*runs, *_one_by_one(score, small, positives, rows, alpha)], len(score))
 
 
@@ -73,9 +73,9 @@ class _Stretches:
     first: Ints
     stop: Ints
 
-    def only(self, those: Bools | Ints) -> _Stretches:
+    def select(self, rows: Bools | Ints) -> _Stretches:
         """Select stretches."""
-        return _Stretches(of_bin=self.of_bin[those], first=self.first[those], stop=self.stop[those])
+        return _Stretches(of_bin=self.of_bin[rows], first=self.first[rows], stop=self.stop[rows])
 
     def cut(self) -> _Stretches:
         """Split every stretch into pieces; each has at least as many scores as pieces."""
@@ -92,12 +92,12 @@ def _beside_the_rate(score: Floats, start: Ints, positives: Ints, rows: Ints) ->
     """Return two stretches per bin: the scores below its rate, and the others."""
     numbers = np.arange(len(rows))
     middle = np.clip(np.searchsorted(score, positives / rows), start[:-1], start[1:])
-    both = _Stretches(
+    stretches = _Stretches(
         of_bin=np.concatenate([numbers, numbers]),
         first=np.concatenate([start[:-1], middle]),
         stop=np.concatenate([middle, start[1:]]),
     )
-    return both.only(both.first < both.stop)
+    return stretches.select(stretches.first < stretches.stop)
 
 
 def _decided(
@@ -159,10 +159,10 @@ def p_values(score: Floats, positives: Ints, rows: Ints) -> Floats:
     """
     p = np.ones(len(score))
     expected = score * rows
-    for p_value, those in ((_p_above, positives < expected), (_p_below, positives > expected)):
-        if those.any():
-            q, k, n = score[those], positives[those], rows[those]
-            p[those] = p_value(q, q, k, n, _RELATIVE)
+    for p_value, mask in ((_p_above, positives < expected), (_p_below, positives > expected)):
+        if mask.any():
+            q, k, n = score[mask], positives[mask], rows[mask]
+            p[mask] = p_value(q, q, k, n, _RELATIVE)
     result: Floats = np.minimum(p, 1.0)
     return result
 

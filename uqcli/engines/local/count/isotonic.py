@@ -39,8 +39,8 @@ def isotonic_by(rows: KeptRows, role: str, by: Partition) -> tuple[ValueCounts, 
             blocks, parallel_map(lambda counts: _blocks(counts, width), sets), strict=True
         ):
             blocks_of_bin.append(fitted)
-    whole, *parts = [_fitted(merged(block)).as_values() for block in blocks]
-    return (*parts, whole) if bins > 1 else (whole, whole)
+    total, *parts = [_fitted(merged(block)).as_values() for block in blocks]
+    return (*parts, total) if bins > 1 else (total, total)
 
 
 def _slices(rows: KeptRows, role: str) -> list[int | None]:
@@ -59,7 +59,7 @@ def _within(part: Part, role: str, low: int | None, high: int | None) -> Part:
     inside = np.ones(len(keys), dtype=np.bool_) if low is None else keys >= low
     if high is not None:
         inside &= keys < high
-    return part.only(np.flatnonzero(inside))
+    return part.select(np.flatnonzero(inside))
 
 
 def _blocks(parts: Sequence[KeyRows], width: np.dtype[np.signedinteger]) -> KeyCounts:

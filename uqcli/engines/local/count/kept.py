@@ -80,9 +80,9 @@ class _Store:
         free = self._free.get(column)
         if free is None or free.dtype != values.dtype or len(free) < len(values):
             free = np.empty(max(_PIECE, len(values)), dtype=values.dtype)
-        taken, self._free[column] = free[: len(values)], free[len(values) :]
-        taken[:] = values
-        return taken
+        array, self._free[column] = free[: len(values)], free[len(values) :]
+        array[:] = values
+        return array
 
 
 @dataclass

@@ -52,7 +52,7 @@ class KeyCounts:
     positives: Ints
     sums: Ints | None = None
 
-    def only(self, keys: Bools) -> KeyCounts:
+    def select(self, keys: Bools) -> KeyCounts:
         """Select keys."""
         return KeyCounts(
             key=self.key[keys],

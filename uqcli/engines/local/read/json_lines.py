@@ -236,22 +236,24 @@ def _spelled(key: str) -> bytes:
     return json.dumps(key, ensure_ascii=False).encode()
 
 
-def _holds(wanted: pl.DataType, found: pl.DataType) -> bool:
+def _holds(expected: pl.DataType, found: pl.DataType) -> bool:
     """Whether a nested type can represent values of another; numbers and texts are left to polars."""
     if isinstance(found, pl.Struct):
-        fields = {field.name: field.dtype for field in wanted.fields} if isinstance(wanted, pl.Struct) else {}
+        fields = (
+            {field.name: field.dtype for field in expected.fields} if isinstance(expected, pl.Struct) else {}
+        )
         return all(
             field.name in fields and _holds(_made(fields[field.name]), _made(field.dtype))
             for field in found.fields
         )
     if isinstance(found, pl.List):
-        return isinstance(wanted, pl.List) and _holds(_made(wanted.inner), _made(found.inner))
-    return isinstance(found, pl.Null) or not isinstance(wanted, pl.Null | pl.Struct | pl.List)
+        return isinstance(expected, pl.List) and _holds(_made(expected.inner), _made(found.inner))
+    return isinstance(found, pl.Null) or not isinstance(expected, pl.Null | pl.Struct | pl.List)
 
 
 def _made(kind: Any) -> pl.DataType:
-    made: pl.DataType = kind() if isinstance(kind, type) else kind
-    return made
+    dtype: pl.DataType = kind() if isinstance(kind, type) else kind
+    return dtype
 
 
 def _no_number(text: str) -> NoReturn:

@@ -177,8 +177,8 @@ class _Rejoined:
         """Read some bytes; none at the end."""
         if not self._start:
             return self._stream.read(size)
-        given, self._start = self._start[:size], self._start[size:]
-        return given
+        piece, self._start = self._start[:size], self._start[size:]
+        return piece
 
 
 def _room_for_a_copy(stack: ExitStack) -> Path:
