@@ -136,7 +136,7 @@ class WeightSummary:
 
     def caution(self) -> str:
         """Return the caution if the weights do not count independent rows; empty if nothing suggests so."""
-        reason = self._looks()
+        reason = self._suspicion()
         order = np.argsort(self.value, kind="stable")
         copies = labels_say_copies(self.size[order], self.odd[order]) if reason else False
         if copies is None:  # grouped counts have rows of the other label at the same values
@@ -148,7 +148,7 @@ class WeightSummary:
             "certificate is valid."
         )
 
-    def _looks(self) -> str:
+    def _suspicion(self) -> str:
         """Return the reason why the weights look unlike counts; empty if they do not."""
         rows, total = (sum(totals[at] for totals in self.of_label.values()) for at in (0, 1))
         if total > _HEAVY * rows:

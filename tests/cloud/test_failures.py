@@ -160,7 +160,7 @@ def test_objects_replaced_while_they_are_read(uqcli, bucket, model, monkeypatch,
 
 def test_objects_replaced_between_two_readings(uqcli, bucket, monkeypatch):
     rows = bucket.put("rows.csv", written(frame_of(2000), ".csv"))
-    monkeypatch.setattr("uqcli.engines.local.count.kept.KEPT_BYTES", 0)
+    monkeypatch.setattr("uqcli.engines.local.count.cached.KEPT_BYTES", 0)
     monkeypatch.setattr("uqcli.engines.local.check.batches.LocalBatches.rest", replacing(bucket))
     done = uqcli("boundary", rows, "--precision", "0.6")
     failed(done, rows, "was replaced while it was read")

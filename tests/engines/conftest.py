@@ -4,7 +4,7 @@ import pytest
 from hypothesis import settings
 
 from uqcli.choices import EngineName
-from uqcli.engines.local.count import isotonic, kept, ranges
+from uqcli.engines.local.count import cached, isotonic, ranges
 from uqcli.engines.open import open_engine
 from uqcli.engines.spark import ranges as spark_ranges
 from uqcli.engines.spark.engine import SparkEngine
@@ -71,7 +71,7 @@ def engine(room, monkeypatch):
     ):  # where in the source a column was named, found anew for each, is a fifth of the work
         monkeypatch.setattr("pyspark.errors.utils._enable_debugging_cache", False, raising=False)
     if room in (TIGHT, AGAIN):
-        for module in (kept, ranges):
+        for module in (cached, ranges):
             monkeypatch.setattr(module, "ROWS_PER_PART", 3)
         monkeypatch.setattr(isotonic, "SORTED_ROWS", 4)
         monkeypatch.setattr(ranges, "COLLECTED_ROWS", 2)
@@ -79,7 +79,7 @@ def engine(room, monkeypatch):
         monkeypatch.setattr(ranges, "LEAST_RANGES", 4)
         monkeypatch.setattr(ranges, "LEAST_PARTS", 64)
         if room == AGAIN:
-            monkeypatch.setattr(kept, "KEPT_BYTES", 40)
+            monkeypatch.setattr(cached, "KEPT_BYTES", 40)
             monkeypatch.setattr(ranges, "LEAST_PARTS", 1 << 14)
         return open_engine(EngineName.POLARS)
     if room in (CELLS, EXPRESSIONS):

@@ -20,7 +20,7 @@ from tests.properties.array_table import ArrayTable
 from tests.properties.strategies import as_hold_out, build_cells, data_sets
 from uqcli.choices import Algorithm, Binning, ConstraintKind, EngineName, OnInvalid
 from uqcli.counts import merge
-from uqcli.engines.local.count import kept
+from uqcli.engines.local.count import cached
 from uqcli.engines.protocol import WHOLE, Partition
 from uqcli.engines.request import DataRequest, Roles
 from uqcli.errors import DataError
@@ -198,9 +198,9 @@ CROWDED = {
 def larger_parts(engine, room, monkeypatch):
     """Parts of 20 rows where they are of a few: all are gone through for every range that is opened."""
     if room in (TIGHT, AGAIN):
-        monkeypatch.setattr(kept, "ROWS_PER_PART", 20)
+        monkeypatch.setattr(cached, "ROWS_PER_PART", 20)
     if room == AGAIN:
-        monkeypatch.setattr(kept, "KEPT_BYTES", 400)
+        monkeypatch.setattr(cached, "KEPT_BYTES", 400)
 
 
 @pytest.mark.usefixtures("larger_parts")

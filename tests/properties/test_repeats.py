@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from uqcli.jobs.boundary.keyed import copies
-from uqcli.jobs.calibrate.drawn_rows import deal_rows
+from uqcli.jobs.calibrate.sampled_rows import deal_rows
 from uqcli.repeats import WeightSummary, are_copies
 from uqcli.rows import Rows
 

@@ -71,7 +71,7 @@ class Fitted(Generic[ModelT]):
         """Describe the rule in words and tables, as ``uqcli show``; Markdown."""
         return to_markdown(ShowReport(model=self.artifact).document())
 
-    def _given(self, score: Column, uncertainty: Column | None) -> dict[str, Column | None]:
+    def _input_columns(self, score: Column, uncertainty: Column | None) -> dict[str, Column | None]:
         """Return the score and uncertainty by the names that the rule file uses."""
         columns = self.artifact.source.columns
         named: dict[str, Column | None] = {columns["score"]: score}

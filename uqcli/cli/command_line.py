@@ -8,7 +8,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Any, Final
 
-from uqcli.stores.address import shown_address
+from uqcli.stores.address import safe_address
 
 _OMITTED: Final = frozenset(
     {"output", "report", "plot", "json", "quiet", "threads", "engine", "spark", "debug"}
@@ -75,4 +75,4 @@ def _options(by_name: Mapping[str, Any], values: Mapping[str, Any]) -> list[str]
 
 def _texts(value: Any) -> list[str]:
     texts = [str(item) for item in value] if isinstance(value, list | tuple) else [str(value)]
-    return [shown_address(text) for text in texts]
+    return [safe_address(text) for text in texts]

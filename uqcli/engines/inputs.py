@@ -47,7 +47,7 @@ class InputFile:
         ``gzip``, ``zstd`` or None; for text formats only.
     regular
         Whether it can be opened more than once.
-    told
+    stated
         Whether its name or an option implies the format.
     keys
         Partition columns, from ``key=value`` folder names, with their values; None for null.
@@ -59,7 +59,7 @@ class InputFile:
     compression: str | None
     delimiter: str
     regular: bool
-    told: bool
+    stated: bool
     keys: Mapping[str, str | None] = field(default_factory=dict)
 
     @property
@@ -174,7 +174,7 @@ def _expand(argument: str, options: ReadOptions) -> Iterator[InputFile]:
             compression=None,
             delimiter=options.delimiter or ",",
             regular=False,
-            told=options.format_given,
+            stated=options.format_given,
         )
         return
     tree = tree_of(argument)
@@ -240,7 +240,7 @@ def _file(tree: Tree, name: str, options: ReadOptions) -> InputFile:
         compression=facts.compression,
         delimiter=options.delimiter or facts.delimiter,
         regular=content.regular,
-        told=facts.format is not None or options.format_given,
+        stated=facts.format is not None or options.format_given,
         keys=partition_keys(content.folders),
     )
 

@@ -231,7 +231,7 @@ class Roles:  # noqa: PLW1641 (mappings in it cannot be hashed)
         """Return the column names of the numeric roles, with class probabilities."""
         return {**self.numbers, **{PROBA + name: column for name, column in self.classes.items()}}
 
-    def wanted(self) -> tuple[str, ...]:
+    def requested_columns(self) -> tuple[str, ...]:
         """Return the column names, and patterns, before any input is opened."""
         patterns = [self.pattern, None if self.class_columns is None else self.class_columns.columns]
         listed = [name.strip() for pattern in patterns if pattern for name in pattern.split(",")]

@@ -74,10 +74,10 @@ class Temporary:
     def __init__(self, directory: Path, name: str) -> None:
         prefix = _prefix(name)
         _remove_leftovers(directory, prefix)
-        while not self._made(os.path.join(directory, f"{prefix}{secrets.token_hex(6)}.tmp")):  # noqa: PTH118
+        while not self._created(os.path.join(directory, f"{prefix}{secrets.token_hex(6)}.tmp")):  # noqa: PTH118
             pass
 
-    def _made(self, path: str) -> bool:
+    def _created(self, path: str) -> bool:
         """Create and lock the file; return False if another run removed it as a leftover in between."""
         self.path = path
         with changing:  # no new file after the thread that ends the process has removed them all

@@ -34,12 +34,12 @@ def is_web(name: str) -> bool:
     return _scheme(name) in _WEB
 
 
-def shown_address(name: str) -> str:
+def safe_address(name: str) -> str:
     """Remove from an address user, password and query, which only the server should see.
 
     Examples
     --------
-    >>> shown_address("https://me:secret@example.org/a.csv?signature=1"), shown_address("a.csv?b")
+    >>> safe_address("https://me:secret@example.org/a.csv?signature=1"), safe_address("a.csv?b")
     ('https://example.org/a.csv', 'a.csv?b')
     """
     return without_secrets(name) if is_address(name) else name

@@ -100,12 +100,12 @@ class _Ranges(io.RawIOBase):
     def readinto(self, buffer: memoryview) -> int:  # type: ignore[override]
         """Read some bytes; none at the end."""
         if not self._piece and self._next < self._size:
-            self._piece = self._asked()
+            self._piece = self._request()
         piece, self._piece = self._piece[: len(buffer)], self._piece[len(buffer) :]
         buffer[: len(piece)] = piece
         return len(piece)
 
-    def _asked(self) -> memoryview:
+    def _request(self) -> memoryview:
         size = min(self._most, self._size - self._next)
         with store_errors(self._name):
             piece = memoryview(self._handle.read_at(size, self._next))

@@ -19,7 +19,7 @@ from urllib.parse import quote, unquote, urljoin, urlsplit, urlunsplit
 
 from uqcli.errors import DataError
 from uqcli.stores import limits
-from uqcli.stores.address import is_web, refuse_user, shown_address
+from uqcli.stores.address import is_web, refuse_user, safe_address
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -38,7 +38,7 @@ class WebFile:
     @property
     def name(self) -> str:
         """Address without query, user and password, for messages."""
-        return shown_address(self.url)
+        return safe_address(self.url)
 
     @property
     def base(self) -> str:

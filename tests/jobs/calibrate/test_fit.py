@@ -9,8 +9,8 @@ from tests.properties.calibration_rows import drawn, scored
 from tests.properties.strategies import data_sets
 from uqcli.choices import CalibrationMethod, Partitioner
 from uqcli.counts import Feature, pool
-from uqcli.jobs.calibrate.drawn_rows import rows_of
 from uqcli.jobs.calibrate.fit import CalibrationOptions, cross_validated, fit, fit_counts
+from uqcli.jobs.calibrate.sampled_rows import rows_of
 from uqcli.methods.calibrate.scale import Scale
 
 

@@ -53,7 +53,7 @@ class Grid(Fitted[GridArtifact]):
         DataError
             A value is not finite, or uncertainty is missing.
         """
-        added = self._added(self._given(score, uncertainty))
+        added = self._added(self._input_columns(score, uncertainty))
         return added["uncertainty_bin"], added["score_bin"]
 
 

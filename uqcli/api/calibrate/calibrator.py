@@ -143,7 +143,7 @@ class Calibrator(Fitted[CalibratorArtifact]):
         DataError
             A value is invalid, or a required column is missing.
         """
-        columns = {**self._given(score, uncertainty), **by_name(features)}
+        columns = {**self._input_columns(score, uncertainty), **by_name(features)}
         return self._added(columns)["calibrated"].astype(np.float64)
 
     def evaluate(
@@ -176,6 +176,6 @@ class Calibrator(Fitted[CalibratorArtifact]):
         UsageError, DataError
             An option or a value is out of range.
         """
-        columns = {**self._given(score, uncertainty), **by_name(features)}
+        columns = {**self._input_columns(score, uncertainty), **by_name(features)}
         how = {"bootstrap": bootstrap, "confidence": confidence, "seed": seed}
         return self._measured(columns, label, weight, **how)

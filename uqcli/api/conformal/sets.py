@@ -64,7 +64,7 @@ class ConformalSets(Fitted[ConformalArtifact]):
         DataError
             A value is invalid, or a column is missing.
         """
-        columns = self._columns_given(probability, group)
+        columns = self._input_columns(probability, group)
         return self._added(columns, no_empty=no_empty)["set"].astype(np.bool_)
 
     def evaluate(
@@ -98,7 +98,7 @@ class ConformalSets(Fitted[ConformalArtifact]):
             An option or a value is out of range.
         """
         return self._measured(
-            self._columns_given(probability, group),
+            self._input_columns(probability, group),
             label,
             weight,
             shift=None if shift is None else shift_artifact(shift),
@@ -106,7 +106,7 @@ class ConformalSets(Fitted[ConformalArtifact]):
             seed=seed,
         )
 
-    def _columns_given(self, probability: Classes, group: Column | None) -> dict[str, Column | None]:
+    def _input_columns(self, probability: Classes, group: Column | None) -> dict[str, Column | None]:
         """Return the columns by the names that the rule file uses."""
         single = "score" in self.artifact.source.columns
         if not single:

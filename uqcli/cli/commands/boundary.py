@@ -96,9 +96,9 @@ def boundary(
     running: RunOptions,
 ) -> None:
     """Find thresholds that flag the most positives at a precision."""
-    from uqcli.methods.boundary.constraint import the_constraints, with_margin
+    from uqcli.methods.boundary.constraint import constraints_from, with_margin
 
-    constraints = tuple(with_margin(bound, method.margin) for bound in the_constraints(**asdict(constraint)))
+    constraints = tuple(with_margin(bound, method.margin) for bound in constraints_from(**asdict(constraint)))
     reads = Reads.of(inputs, models=[method.grid, method.shift], reading=reading)
     places = _places(written.output, constraints)
     table = _table(method.frontier)

@@ -89,7 +89,7 @@ class _Counts:
             sums=None if sums is None else sums[..., order],
         )
 
-    def wanted(self, mask: Bools) -> Ints:
+    def selected_cells(self, mask: Bools) -> Ints:
         """Return the indices of closed cells with several values, selected by a mask over ``counts``."""
         place = np.concatenate([self._closed, np.full(len(self.inside.value), -1)])[self._order]
         named = place[mask]
@@ -189,8 +189,8 @@ def _whole(parts: Sequence[_Counts]) -> _Counts:
 
 def _flags(parts: Sequence[_Counts], masks: Sequence[Bools], total: _Counts, of_whole: Bools) -> list[Ints]:
     """Choose the cells to open, the same in every part, so that the values of parts make up all values."""
-    selected = [part.cell[part.wanted(mask)] for part, mask in zip(parts, masks, strict=True)]
-    cells = np.unique(np.concatenate([*selected, total.cell[total.wanted(of_whole)]]))
+    selected = [part.cell[part.selected_cells(mask)] for part, mask in zip(parts, masks, strict=True)]
+    cells = np.unique(np.concatenate([*selected, total.cell[total.selected_cells(of_whole)]]))
     return [np.intersect1d(cells, part.cell[~part.opened], assume_unique=True) for part in parts]
 
 

@@ -64,7 +64,7 @@ def session_of(url: str | None) -> SparkSession:
         _require("pyspark")
         _sessions[place] = _connected(place)
         if len(_sessions) == 1:
-            atexit.register(_say_goodbye)
+            atexit.register(_close_sessions)
             register_cleanup(_cancel)
     return _sessions[place]
 
@@ -190,7 +190,7 @@ def _local_server() -> str:
     return f"sc://{host}:{port}"
 
 
-def _say_goodbye() -> None:
+def _close_sessions() -> None:
     """Close sessions and the local server, whose threads would keep the process alive."""
 
     def end() -> None:

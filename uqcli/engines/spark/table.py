@@ -22,7 +22,7 @@ class SparkTable:
 
     def __init__(self, request: DataRequest, *, expressions: bool | None) -> None:
         self._request = request
-        self._asked = expressions
+        self._expressions_option = expressions
 
     @cached_property
     def _checked(self) -> CheckedFrame:
@@ -30,8 +30,8 @@ class SparkTable:
 
     @cached_property
     def _expressions(self) -> bool:
-        if self._asked is not None:
-            return self._asked
+        if self._expressions_option is not None:
+            return self._expressions_option
         return not runs_functions(session_of(self._request.spark))
 
     @property

@@ -42,14 +42,14 @@ class CountedGrid:
     spec: GridSpec
     edges: Floats
     parts: tuple[RangeCounts, ...]
-    _made: dict[tuple[int, int | None], Cells] = field(default_factory=dict)
+    _cells_by_shape: dict[tuple[int, int | None], Cells] = field(default_factory=dict)
 
     def cells(self, bins: int, score_bins: int | None) -> Cells:
         """Return the cells of the grid; a shared grid is merged to ``bins`` uncertainty bins."""
         shape = bins, score_bins
-        if shape not in self._made:
-            self._made[shape] = self._cells(bins, score_bins)
-        return self._made[shape]
+        if shape not in self._cells_by_shape:
+            self._cells_by_shape[shape] = self._cells(bins, score_bins)
+        return self._cells_by_shape[shape]
 
     def _cells(self, bins: int, score_bins: int | None) -> Cells:
         edges, scores = self.edges, [part.counts for part in self.parts[:-1]]
@@ -248,7 +248,7 @@ class CalibrationRows:
         """Return the ranges with the lowest positive row above the thresholds of smoothed boundaries."""
         *parts, total = counts
         if spec not in self._taken:  # called again after these are opened
-            self._taken[spec] = self._lowest_taken(CountedGrid(spec=spec, edges=edges, parts=tuple(counts)))
+            self._taken[spec] = self._lowest_flagged(CountedGrid(spec=spec, edges=edges, parts=tuple(counts)))
         named = np.zeros(len(total.value), dtype=np.bool_)
         for of_bins in self._taken[spec]:
             run = len(parts) // len(of_bins)
@@ -259,7 +259,7 @@ class CalibrationRows:
                     named[np.searchsorted(total.value, first, side="right") - 1] = True
         return of_all_rows(counts, named & ~total.exact)
 
-    def _lowest_taken(self, counted: CountedGrid) -> list[list[float]]:
+    def _lowest_flagged(self, counted: CountedGrid) -> list[list[float]]:
         """Return the lower edges of the lowest cells taken in each uncertainty bin, infinite if none is.
 
         For a single threshold, and for each possible number of bins.

@@ -24,7 +24,7 @@ from uqcli.choices import Algorithm, AlgorithmChoice, ArtifactKind, ConstraintKi
 from uqcli.counts import Cells
 from uqcli.document import Estimate
 from uqcli.engines.columns import MissingColumnError
-from uqcli.engines.open import streams_kept
+from uqcli.engines.open import reusable_streams
 from uqcli.errors import DataError, InfeasibleError, UsageError
 from uqcli.jobs.boundary.calibration_set import CalibrationGrid, CalibrationRows, CalibrationSet
 from uqcli.jobs.boundary.candidates import (
@@ -82,7 +82,7 @@ def _run(request: BoundaryRequest) -> Result[BoundaryReport, BoundaryArtifact | 
     constraint = request.constraint if mix is None else mix.in_source(request.constraint)
     if not request.compare:
         return _found(request, constraint, mix)
-    with streams_kept():  # the rows are read twice
+    with reusable_streams():  # the rows are read twice
         gains, calibration_set = compared(request, constraint)
         if gains[0].verdict == "helps":
             calibration_set = replace(calibration_set, least_bins=2)
@@ -155,7 +155,7 @@ def run_several(
     UsageError, DataError, ArtifactError
         See ``run``.
     """
-    with streams_kept():  # the rows are read once per bound
+    with reusable_streams():  # the rows are read once per bound
         results = [run(replace(request, constraint=constraint)) for constraint in constraints[:1]]
         request = replace(request, frontier=None)  # the same for all bounds
         results += [run(replace(request, constraint=constraint)) for constraint in constraints[1:]]

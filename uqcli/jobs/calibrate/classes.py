@@ -17,10 +17,10 @@ from uqcli.engines.probabilities import label_numbers, probabilities
 from uqcli.engines.request import PROBA, DataRequest, Roles
 from uqcli.errors import UsageError
 from uqcli.jobs.before_after import panel_of_classes
-from uqcli.jobs.calibrate.drawn_rows import deal_rows
 from uqcli.jobs.calibrate.fitted import CalibrateRequest
 from uqcli.jobs.calibrate.parameters import parameters_of
 from uqcli.jobs.calibrate.plan import plan_note, plan_of
+from uqcli.jobs.calibrate.sampled_rows import deal_rows
 from uqcli.jobs.class_mix import load_shift
 from uqcli.jobs.compare import compare
 from uqcli.jobs.intervals import check_bootstrap, check_confidence

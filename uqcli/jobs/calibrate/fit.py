@@ -13,7 +13,7 @@ from uqcli.counts import Floats, ValueCounts, merge
 from uqcli.draws import Purpose, check_seed, generator
 from uqcli.errors import UsageError
 from uqcli.exact import check_size
-from uqcli.jobs.calibrate.drawn_rows import deal_rows
+from uqcli.jobs.calibrate.sampled_rows import deal_rows
 from uqcli.jobs.intervals import check_confidence
 from uqcli.methods.bin.grid import GridSpec, pool_by, uncertainty_edges_of
 from uqcli.methods.bin.registry import BinSizes, rule_of

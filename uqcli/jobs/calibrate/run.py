@@ -67,7 +67,7 @@ def run(request: CalibrateRequest) -> Result[CalibrateReport, CalibratorArtifact
         errors=None if measured is None else _level_errors(measured, fitted, request),
         notes=(
             *fitted.fitted.notes,
-            *_drawn_note(fitted, request),
+            *_seed_note(fitted, request),
             *plan_note(request, plan, measured=measured is not None),
             *shift_notes(fitted.target, fitted.fitted.map),
         ),
@@ -85,7 +85,7 @@ def _measured(fitted: FittedCalibrator, request: CalibrateRequest) -> _Measured 
     return _Measured(rows=predicted.rows, after=predicted.probability, where="(cross-validated)")
 
 
-def _drawn_note(fitted: FittedCalibrator, request: CalibrateRequest) -> list[str]:
+def _seed_note(fitted: FittedCalibrator, request: CalibrateRequest) -> list[str]:
     if request.test is not None or fitted.rows.size == fitted.fitted_rows:
         return []
     return [f"Measured on {fitted.rows.size:,} rows drawn from all {fitted.fitted_rows:,}; fitted on all."]

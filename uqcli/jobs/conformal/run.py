@@ -14,7 +14,7 @@ from uqcli.artifacts.shift import ShiftArtifact
 from uqcli.choices import ArtifactKind, ConformalMethod, ConformalMode
 from uqcli.counts import Floats, Ints
 from uqcli.draws import Purpose, uniforms
-from uqcli.engines.open import streams_kept
+from uqcli.engines.open import reusable_streams
 from uqcli.engines.probabilities import label_numbers, positions_of
 from uqcli.engines.request import DataRequest, Inputs
 from uqcli.errors import UsageError
@@ -92,7 +92,7 @@ def run(request: ConformalRequest) -> Result[ConformalReport | ShiftReport, Conf
         return _fitted(request, alpha, shift)
     if request.mode is not ConformalMode.LABEL_SHIFT:
         raise UsageError(f"--target with mode {request.mode}", expected="--mode label-shift")
-    with streams_kept():  # also read for the class weights
+    with reusable_streams():  # also read for the class weights
         estimated = run_shift(ShiftRequest(data=request.data, target=request.target, bootstrap=0))
         if estimated.artifact is None:
             return Result(report=estimated.report, artifact=None, failure=estimated.failure)

@@ -80,7 +80,7 @@ def evaluate(
         measured = MeasuredCalibrator(
             compared=compare(pairs, plan),
             rows=rows.size,
-            claim=_judged(name, artifact, rows, 1 - request.confidence),
+            claim=_claim(name, artifact, rows, 1 - request.confidence),
         )
         results.append((name, artifact, measured))
         if len(models) == 2:
@@ -101,7 +101,7 @@ def evaluate(
     )
 
 
-def _judged(name: str, artifact: CalibratorArtifact, rows: Rows, level: float) -> Claim | None:
+def _claim(name: str, artifact: CalibratorArtifact, rows: Rows, level: float) -> Claim | None:
     """Test the stated error bounds of histogram bins; None if there are none.
 
     Parameters

@@ -77,7 +77,7 @@ def judge(
         lines = zip(counts.covered_of_group[:-1], counts.rows_of_group[:-1], of_group, alphas, strict=True)
         return _tested("group", _p_values(artifact.groups.names, list(lines)), level)
     line = (counts.covered_of_class.sum(), counts.rows_of_class.sum(), sum(calibration), alpha)
-    not_guaranteed = _below_anyway(artifact, counts, level)
+    not_guaranteed = _classes_below(artifact, counts, level)
     return _tested("", _p_values([""], [line]), level, not_guaranteed)
 
 
@@ -133,7 +133,7 @@ def _tested(
     )
 
 
-def _below_anyway(artifact: ConformalArtifact, counts: Covered, level: float) -> list[str]:
+def _classes_below(artifact: ConformalArtifact, counts: Covered, level: float) -> list[str]:
     """Return classes whose coverage is significantly below the overall guarantee (binomial tests, Holm)."""
     from scipy.special import bdtr
 

@@ -64,7 +64,7 @@ def run(request: UncertaintyRequest) -> Result[ApplyReport, None]:
     columns = roles.named() if roles.pattern is None else {"members": roles.pattern}
     report = ApplyReport(
         command="uncertainty",
-        added_from=_made_of(request),
+        added_from=_column_source(request),
         source=ApplySource(rows=facts.rows, dropped=facts.dropped, columns=columns),
         parameters=ApplyParameters(kind=None, columns=list(names), on_invalid=request.data.on_invalid),
         selected=None,
@@ -73,7 +73,7 @@ def run(request: UncertaintyRequest) -> Result[ApplyReport, None]:
     return Result(report=report, artifact=None)
 
 
-def _made_of(request: UncertaintyRequest) -> str:
+def _column_source(request: UncertaintyRequest) -> str:
     if request.members is not None:
         return f"the members '{request.members}', which give a Beta distribution of their mean and variance"
     return f"the Beta distribution of '{request.alpha1}' and '{request.alpha0}'"

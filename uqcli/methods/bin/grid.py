@@ -175,7 +175,7 @@ def _ranges_for_shared(counts: Sequence[RangeCounts], spec: GridSpec, *, counts_
     edges = shared_edges(total.counts, spec.score_bins)
     named = ranges_for_shared_edges(total, spec.score_bins) | total.around(edges)
     for part in () if counts_only else parts:
-        inside = part.value[_asked_by_edges(part, edges)]
+        inside = part.value[_ranges_of_edges(part, edges)]
         named[np.searchsorted(total.value, inside, side="right") - 1] = True
     return of_all_rows(counts, named & ~total.exact)
 
@@ -185,10 +185,10 @@ def ranges_for_edges(counts: RangeCounts, edges: Floats) -> Bools:
 
     These are the ranges that may contain an edge, and the first one with a positive row in each cell.
     """
-    return _asked_by_edges(counts, edges) & ~counts.exact
+    return _ranges_of_edges(counts, edges) & ~counts.exact
 
 
-def _asked_by_edges(counts: RangeCounts, edges: Floats) -> Bools:
+def _ranges_of_edges(counts: RangeCounts, edges: Floats) -> Bools:
     """Return the ranges that cells between score edges depend on, including exact ones."""
     named = np.zeros(len(counts.value), dtype=np.bool_)
     if len(named) == 0:

@@ -111,25 +111,25 @@ def parse_constraint(kind: ConstraintKind, text: str) -> Constraint:
     return RULES[kind].read(text)
 
 
-def the_constraints(**options: str | None) -> tuple[Constraint, ...]:
+def constraints_from(**options: str | None) -> tuple[Constraint, ...]:
     """Parse the given constraint, once per bound if these are separated by commas.
 
     Raises
     ------
     UsageError
-        See ``the_constraint``; or a bound is given twice.
+        See ``constraint_from``; or a bound is given twice.
     """
     set_options = {name: value for name, value in options.items() if value is not None}
     if len(set_options) != 1 or "," not in next(iter(set_options.values())):
-        return (the_constraint(**options),)
+        return (constraint_from(**options),)
     ((name, text),) = set_options.items()
     values = [item.strip() for item in text.split(",")]
     if len(set(values)) < len(values):
         raise UsageError(f"{name} '{text}' names a bound twice", expected="different bounds")
-    return tuple(the_constraint(**{name: value}) for value in values)
+    return tuple(constraint_from(**{name: value}) for value in values)
 
 
-def the_constraint(
+def constraint_from(
     *,
     precision: str | None = None,
     recall: str | None = None,

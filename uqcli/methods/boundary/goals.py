@@ -95,12 +95,12 @@ class KeepBudget:
 
     def best_of(self, true_positives: Ints, selected: Ints) -> int | None:
         """See Goal."""
-        spent = self._spent(true_positives, selected)
+        spent = self._cost(true_positives, selected)
         return most_positives(spent <= self.limit, true_positives, selected)
 
     def within_reach(self, start: tuple[Ints, Ints], positives: Ints, best: tuple[int, int] | None) -> Bools:
         """See Goal; part of a range may fit if the whole does not."""
-        spent = self._spent(*start) + (0 if self.false_only else 1)
+        spent = self._cost(*start) + (0 if self.false_only else 1)
         feasible = spent <= self.limit
         return feasible if best is None else feasible & (positives >= best[0])
 
@@ -109,7 +109,7 @@ class KeepBudget:
         options = []
         for number, run in enumerate(runs):
             start = self.limit if number == 0 else 0
-            spent = self._spent(run.true_positives, run.selected)
+            spent = self._cost(run.true_positives, run.selected)
             options.append(Options(value=run.true_positives, surplus=start - spent))
         return _choice(options)
 
@@ -120,11 +120,11 @@ class KeepBudget:
             hits = np.flatnonzero(run.true_positives)
             if len(hits):
                 top = int(hits[0])
-                spent = int(self._spent(run.true_positives, run.selected)[top])
+                spent = int(self._cost(run.true_positives, run.selected)[top])
                 best = min(best or (spent, number, top), (spent, number, top))
         return None if best is None else tuple(best[2] if i == best[1] else 0 for i in range(len(runs)))
 
-    def _spent(self, true_positives: Ints, selected: Ints) -> Ints:
+    def _cost(self, true_positives: Ints, selected: Ints) -> Ints:
         return selected - true_positives if self.false_only else selected
 
 

@@ -57,7 +57,7 @@ def calibration_line(
     """
     values = _Values(counts)
     fits_intercept = near is None and int(counts.positives.sum()) not in (0, counts.rows)
-    varies = values.have_a_line
+    varies = values.has_line
     start = None
     if near is not None and near.intercept is not None and near.slope is not None:
         start = np.array([near.intercept, near.slope])
@@ -89,7 +89,7 @@ class _Values:
         return _log_odds(self.counts.value[part]) if self._few is None else self._few[part]
 
     @property
-    def have_a_line(self) -> bool:
+    def has_line(self) -> bool:
         """Whether the likelihood of intercept and slope has a maximum."""
         first, last = _log_odds(self.counts.value[[0, -1]])
         if not first < last:

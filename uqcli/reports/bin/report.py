@@ -86,7 +86,7 @@ class BinReport(OneResult):
         )
 
     def _errors_table(self, names: Sequence[str], errors: tuple[BinError, BinError]) -> Table:
-        groups = self.artifact.shown_groups()
+        groups = self.artifact.table_groups()
         columns = (*errors, errors_by_chance(self.artifact.cells(), groups))
         rows = [
             (name, *(_format(column, group[0]) for column in columns))

@@ -265,7 +265,9 @@ def _part_name(part: GroupResult | ClassResult, most: int = 60) -> str:
 
 
 def _panel(name: str, part: ClassResult) -> Panel:
-    facts = f"TCE {shown_metric('tce', part.metrics['tce'])}, ECE {shown_metric('ece', part.metrics['ece'])}"
+    facts = (
+        f"TCE {format_metric('tce', part.metrics['tce'])}, ECE {format_metric('ece', part.metrics['ece'])}"
+    )
     rows = f"{count(int(part.bins.count.sum()))} rows, {count(part.positives)} positive"
     title = f"{name}: {facts}; {rows}" if name else f"{facts}; {rows}"
     return Panel(title=title, bins=part.bins, rejected=part.rejected, diagram=part.diagram)
@@ -335,7 +337,7 @@ def _classes_table(whole: GroupResult) -> Table:
 
 
 def _cells(metrics: Metrics) -> list[str]:
-    return [shown_metric(name, metrics[name]) for name in _PART_METRICS]
+    return [format_metric(name, metrics[name]) for name in _PART_METRICS]
 
 
 def _main_table(whole: GroupResult) -> Table:
@@ -344,7 +346,7 @@ def _main_table(whole: GroupResult) -> Table:
     rows = []
     for name in _MAIN:
         more = [""] * 2 if name not in nulls else _if_calibrated_cells(name, nulls[name])
-        rows.append([name, shown_metric(name, whole.metrics[name]), *(more if nulls else [])])
+        rows.append([name, format_metric(name, whole.metrics[name]), *(more if nulls else [])])
     header = ["metric", "value", *(["if calibrated", "p"] if nulls else [])]
     return Table(title="", header=header, rows=rows)
 
@@ -354,7 +356,7 @@ def _metrics_table(whole: GroupResult) -> Table:
     nulls = whole.if_calibrated
     rows = []
     for kind, name, meaning in meaning_rows(_MEANINGS):
-        cells = [kind, name, shown_metric(name, whole.metrics[name])]
+        cells = [kind, name, format_metric(name, whole.metrics[name])]
         if nulls:
             cells += [""] * 2 if name not in nulls else _if_calibrated_cells(name, nulls[name])
         rows.append([*cells, meaning])
@@ -362,12 +364,12 @@ def _metrics_table(whole: GroupResult) -> Table:
     return Table(title="", header=header, rows=rows, left=2, words_last=True)
 
 
-def shown_metric(name: str, metric: Metric) -> str:
+def format_metric(name: str, metric: Metric) -> str:
     """Format a metric with its interval; percentages have two decimals.
 
     Examples
     --------
-    >>> shown_metric("tce", 12.3456), shown_metric("ece", 0.5)
+    >>> format_metric("tce", 12.3456), format_metric("ece", 0.5)
     ('12.35 %', '0.5000')
     """
     unit = " %" if name.startswith("tce") and metric is not None else ""

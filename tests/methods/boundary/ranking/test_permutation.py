@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from tests.oracles import permutation as oracle
 from uqcli.counts import LOWEST, CellRow, Cells
 from uqcli.defaults import FOLDS
-from uqcli.methods.boundary.constraint import the_constraint
+from uqcli.methods.boundary.constraint import constraint_from
 from uqcli.methods.boundary.ranking import permutation
 from uqcli.methods.boundary.ranking.permutation import CrossValidatedGrid, Curve, gain_of
 
@@ -101,22 +101,22 @@ def test_blocks_hold_as_many_rows_as_asked_and_placebos_move_them():
 
 def test_draws_from_billions_are_near_the_law():
     good, bad, sample = (np.full(2000, each) for each in (3 * 10**9, 10**9, 10**6))
-    found = permutation._drawn(good, bad, sample, np.random.default_rng(0))
+    found = permutation._draw_sample(good, bad, sample, np.random.default_rng(0))
     assert found.mean() == pytest.approx(750_000, abs=40)
     assert found.std() == pytest.approx((10**6 * 0.75 * 0.25) ** 0.5, rel=0.05)
 
 
 def test_alerts_at_a_bound_are_those_of_the_single_threshold():
     curve = Curve.summed(np.array([2, 1, 3, 4]), np.array([2, 0, 2, 0]))
-    assert curve.alerts_at(the_constraint(precision="0.6")) == 3
-    assert curve.recall(the_constraint(precision="0.6")) == 1
-    assert curve.recall(the_constraint(precision="0.9")) == 0.5
-    assert curve.alerts_at(the_constraint(max_selected="1")) is None
+    assert curve.alerts_at(constraint_from(precision="0.6")) == 3
+    assert curve.recall(constraint_from(precision="0.6")) == 1
+    assert curve.recall(constraint_from(precision="0.9")) == 0.5
+    assert curve.alerts_at(constraint_from(max_selected="1")) is None
 
 
 @pytest.mark.parametrize("tells", [True, False])
 def test_what_the_uncertainty_tells_is_found_beside_its_placebos(tells):
-    found = gain_of(drawn(1, 3000, tells), the_constraint(precision="0.6"), 0)
+    found = gain_of(drawn(1, 3000, tells), constraint_from(precision="0.6"), 0)
     assert (found.p_value == 0.01) == tells
     assert (found.equal_alerts.value - found.placebo > 0.01) == tells
     assert found.equal_alerts.low <= found.equal_alerts.value <= found.equal_alerts.high
@@ -124,22 +124,22 @@ def test_what_the_uncertainty_tells_is_found_beside_its_placebos(tells):
 
 
 def test_the_same_seed_gives_the_same_gain():
-    cells, bound = drawn(1, 300, True), the_constraint(precision="0.6")
+    cells, bound = drawn(1, 300, True), constraint_from(precision="0.6")
     assert gain_of(cells, bound, 0, permutations=9) == gain_of(cells, bound, 0, permutations=9)
     assert gain_of(cells, bound, 0, permutations=9) != gain_of(cells, bound, 1, permutations=9)
 
 
 def test_both_p_values_count_the_rows_themselves():
     count = np.array([[5, 9, 7, 12, 20], [0, 0, 0, 0, 0]])
-    found = gain_of(as_shared(count, count // 2), the_constraint(precision="0.3"), 0, permutations=19)
+    found = gain_of(as_shared(count, count // 2), constraint_from(precision="0.3"), 0, permutations=19)
     assert (found.p_value, found.p_hurts) == (1, 1)  # there is nothing to exchange
-    found = gain_of(drawn(3, 200, False), the_constraint(precision="0.5"), 0, permutations=19)
+    found = gain_of(drawn(3, 200, False), constraint_from(precision="0.5"), 0, permutations=19)
     assert found.p_value + found.p_hurts >= 1.05 - 1e-12
 
 
 def test_under_a_utility_gains_are_in_its_unit_too():
     cells = drawn(1, 1000, True)
-    found = gain_of(cells, the_constraint(gain="10", cost="2.5"), 0, permutations=1)
+    found = gain_of(cells, constraint_from(gain="10", cost="2.5"), 0, permutations=1)
     hits = 12.5 * cells.positives
     for of_value, of_recall in (
         (found.value_equal_alerts.value, found.equal_alerts.value),
@@ -153,12 +153,12 @@ def test_under_a_utility_gains_are_in_its_unit_too():
     ]
     assert found.value.value == pytest.approx(best[0] - best[1])
     assert found.value.low <= found.value.value <= found.value.high
-    assert gain_of(cells, the_constraint(precision="0.6"), 0, permutations=1).value is None
+    assert gain_of(cells, constraint_from(precision="0.6"), 0, permutations=1).value is None
 
 
 def test_nothing_is_tested_where_the_score_alone_will_not_do():
     count = np.array([[5, 9], [5, 9]])
-    assert gain_of(as_shared(count, count // 2), the_constraint(precision="1"), 0) is None
+    assert gain_of(as_shared(count, count // 2), constraint_from(precision="1"), 0) is None
 
 
 @pytest.mark.parametrize("size", [1, 2, 7])
@@ -167,6 +167,6 @@ def test_few_rows_have_an_answer(size):
     count[0, :size] = 1
     positives = np.zeros_like(count)
     positives[0, size - 1] = 1
-    found = gain_of(as_shared(count, positives), the_constraint(precision="0.5"), 0)
+    found = gain_of(as_shared(count, positives), constraint_from(precision="0.5"), 0)
     assert found.p_value == 1
     assert np.isfinite([found.equal_alerts.low, found.equal_alerts.high, found.placebo]).all()

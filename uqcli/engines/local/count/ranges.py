@@ -17,7 +17,7 @@ import numpy as np
 
 from uqcli.counts import Bools, Ints, RangeCounts, joined_sums
 from uqcli.defaults import COLLECTED_ROWS, ROWS_PER_PART
-from uqcli.engines.local.count.kept import ColumnFacts, KeptRows
+from uqcli.engines.local.count.cached import CachedRows, ColumnFacts
 from uqcli.engines.local.count.keys import Keys, keys_of, values_of
 from uqcli.engines.local.count.part import Part
 from uqcli.engines.local.count.pooling import KeyCounts, KeyRows, keys_by_part, merged, pooled, pooled_by
@@ -289,7 +289,7 @@ class _Table:
             sums=None if sums is None else sums[..., order],
         )
 
-    def wanted(self, mask: Bools) -> Bools:
+    def selected_ranges(self, mask: Bools) -> Bools:
         """Return the closed ranges selected by a mask over ``counts``; bool, shape (ranges,)."""
         number = np.concatenate([self.closed, np.full(len(self.inside.key), -1)])[self._order]
         named = number[mask]
@@ -317,7 +317,7 @@ class _Table:
         return self.with_open(more, inside)
 
 
-def count_ranges(rows: KeptRows, role: str, by: Partition, query: RangeQuery) -> tuple[RangeCounts, ...]:
+def count_ranges(rows: CachedRows, role: str, by: Partition, query: RangeQuery) -> tuple[RangeCounts, ...]:
     """Return the counts of a column in each group, then of all rows, exact wherever a query needs it.
 
     Parameters
@@ -336,7 +336,7 @@ def count_ranges(rows: KeptRows, role: str, by: Partition, query: RangeQuery) ->
     while True:
         counts = [table.counts() for table in tables]
         masks = query(counts)
-        selected = [table.wanted(mask) for table, mask in zip(tables, masks, strict=True)]
+        selected = [table.selected_ranges(mask) for table, mask in zip(tables, masks, strict=True)]
         if not any(mask.any() for mask in selected):
             return tuple(counts)
         counter, tables = _opened(rows, counter, tables, selected)
@@ -394,7 +394,7 @@ class _Counter:
         return inside
 
 
-def _first(rows: KeptRows, counter: _Counter) -> list[_Table]:
+def _first(rows: CachedRows, counter: _Counter) -> list[_Table]:
     """Count all ranges, none opened."""
     amounts = len(rows.request.roles.amounts)
     shape = 1 + amounts, 2, counter.parts, counter.ranges.size
@@ -435,14 +435,14 @@ def _first(rows: KeptRows, counter: _Counter) -> list[_Table]:
 
 
 def _opened(
-    rows: KeptRows, counter: _Counter, tables: Sequence[_Table], selected: Sequence[Bools]
+    rows: CachedRows, counter: _Counter, tables: Sequence[_Table], selected: Sequence[Bools]
 ) -> tuple[_Counter, list[_Table]]:
     """Open ranges, or split the largest if their rows exceed the memory limit."""
-    size, flags = _asked(tables, selected)
+    size, flags = _ranges_to_open(tables, selected)
     if size.sum() > COLLECTED_ROWS:  # a value shared by many rows needs no collecting
         single, key = _single_keys(rows, counter)
         tables = [table.with_single(single, key) for table in tables]
-        size, flags = _asked(tables, selected)
+        size, flags = _ranges_to_open(tables, selected)
     if size.sum() > COLLECTED_ROWS:
         large = size > COLLECTED_ROWS // np.count_nonzero(size)
         return _refined(rows, counter, tables, large)
@@ -462,7 +462,7 @@ def _opened(
 
 
 def _refined(
-    rows: KeptRows, counter: _Counter, tables: Sequence[_Table], large: Bools
+    rows: CachedRows, counter: _Counter, tables: Sequence[_Table], large: Bools
 ) -> tuple[_Counter, list[_Table]]:
     """Split ranges, and count their rows again."""
     split = _Split.of(counter.ranges, tables[-1].count > 0, large, CELLS // max(4, counter.parts))
@@ -474,7 +474,7 @@ def _refined(
     ]
 
 
-def _asked(tables: Sequence[_Table], selected: Sequence[Bools]) -> tuple[Ints, Bools]:
+def _ranges_to_open(tables: Sequence[_Table], selected: Sequence[Bools]) -> tuple[Ints, Bools]:
     """Count rows in the ranges to open, and name these by group; shapes (ranges,) and (bins, ranges)."""
     *bins, _ = tables
     *of_bins, of_whole = selected
@@ -482,7 +482,7 @@ def _asked(tables: Sequence[_Table], selected: Sequence[Bools]) -> tuple[Ints, B
     return np.where(flags, np.stack([table.count for table in bins]), 0).sum(axis=0), flags
 
 
-def _single_keys(rows: KeptRows, counter: _Counter) -> tuple[Bools, Keys]:
+def _single_keys(rows: CachedRows, counter: _Counter) -> tuple[Bools, Keys]:
     """Return the mask of ranges with a single key, and that key; shapes (ranges,)."""
     ranges = counter.ranges
     if ranges.splits:  # after splits, a range may be one key wide

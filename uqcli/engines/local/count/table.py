@@ -8,8 +8,8 @@ from functools import partial
 import numpy as np
 
 from uqcli.counts import Ints, RangeCounts, ValueCounts, containing_ranks
+from uqcli.engines.local.count.cached import CachedRows
 from uqcli.engines.local.count.isotonic import isotonic_by
-from uqcli.engines.local.count.kept import KeptRows
 from uqcli.engines.local.count.keys import values_of
 from uqcli.engines.local.count.pooling import pooled_by
 from uqcli.engines.local.count.ranges import count_ranges
@@ -22,7 +22,7 @@ class LocalTable:
     """Counts of rows, in memory that does not grow with the files (see uqcli.engines.protocol.Table)."""
 
     def __init__(self, request: DataRequest) -> None:
-        self._rows = KeptRows(request)
+        self._rows = CachedRows(request)
 
     @property
     def facts(self) -> SourceFacts:

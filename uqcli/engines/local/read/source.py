@@ -65,7 +65,7 @@ class Batch:
         return self.origin.place(self.first_row + at)
 
 
-def tell_of_reading(sources: Sequence[OpenedInput], number: int, rows: int) -> None:
+def report_reading(sources: Sequence[OpenedInput], number: int, rows: int) -> None:
     """Report the progress of reading, within the input of a given number."""
     report_progress("reading", rows, "rows", (number + sources[number].share) / len(sources))
 

@@ -126,7 +126,7 @@ _copies: ContextVar[_Copies | None] = ContextVar("copies", default=None)
 
 
 @contextmanager
-def streams_kept() -> Iterator[None]:
+def reusable_streams() -> Iterator[None]:
     """Allow repeated reads of streams, from copies that are deleted when the block ends."""
     with ExitStack() as stack:
         token = _copies.set(_Copies(stack))
@@ -151,7 +151,7 @@ def open_stream(file: InputFile, stack: ExitStack) -> tuple[InputFile, BinaryIO]
     with reading(file):
         copies = _copies.get()
         stream = stack.enter_context(bytes_of(file)) if copies is None else copies.open(file, stack)
-        if file.told:
+        if file.stated:
             return file, stream
         start = filled(stream, len(_PARQUET_START))
         file_format = FileFormat.PARQUET if start == _PARQUET_START else file.format

@@ -161,7 +161,7 @@ class CrossValidatedGrid:
             remaining = left[:, :, blocks]
             for bin_number in range(shape[1] - 1):
                 others = remaining[bin_number + 1 :].sum(axis=0)
-                sample = _drawn(remaining[bin_number], others, sizes, random)
+                sample = _draw_sample(remaining[bin_number], others, sizes, random)
                 dealt[bin_number][:, places] = sample
                 sizes -= sample
             dealt[-1][:, places] = sizes
@@ -199,7 +199,7 @@ def _in_turn(kinds: Ints, block: Ints) -> Iterator[tuple[Ints, Ints]]:
         yield places[here], of_block[here]
 
 
-def _drawn(good: Ints, bad: Ints, sample: Ints, random: np.random.Generator) -> Ints:
+def _draw_sample(good: Ints, bad: Ints, sample: Ints, random: np.random.Generator) -> Ints:
     """Draw the good among a sample (hypergeometric; normal approximation for a billion or more)."""
     large = np.maximum(good, bad) > _MOST_DRAWN_FROM
     if not large.any():

@@ -23,7 +23,7 @@ def rows_of(counts: ValueCounts) -> Rows:
     )
 
 
-def drawn_from(counts: ValueCounts, seed: int) -> ValueCounts:
+def sample_of(counts: ValueCounts, seed: int) -> ValueCounts:
     """Sample without replacement as many rows as are measured at most; fewer are all kept."""
     rows = counts.rows
     if rows <= MEASURED_ROWS:
