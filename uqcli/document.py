@@ -124,7 +124,7 @@ class Claim:
     sentence
         Sentence that states it.
     about_new_data
-        Whether it is about new data; a number of alerts, say, is a target on the calibration set only.
+        Whether it is about new data; a number of alerts is a target on the calibration set only.
     """
 
     name: str

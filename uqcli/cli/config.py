@@ -231,7 +231,7 @@ _PREFIXES: Final = tuple(map(_prefix, COMMANDS))
 
 
 def _caution(name: str, known: Iterable[str]) -> None:
-    """Say that a variable sets nothing, with what it may have been meant for."""
+    """Caution that a variable has no effect, with a similar name if there is one."""
     import difflib
 
     matches = difflib.get_close_matches(name, known, n=1, cutoff=0.8)

@@ -187,7 +187,7 @@ def deliver(
             to_terminal(document, stream, end=f"{wrote} {step}".strip(), verbose=options.verbose)
         stream.flush()
     except BrokenPipeError:
-        if not stopped:  # else the exit code must tell the failure
+        if not stopped:  # after a failure its exit code counts
             raise
     mark_written()
     if failure is not None:

@@ -141,7 +141,7 @@ def resolve_inputs(arguments: Sequence[str], options: ReadOptions) -> tuple[Inpu
     UsageError
         No input, or standard input named twice.
     DataError
-        A file is missing, a glob or directory has no data file, a format cannot be told.
+        A file is missing, a glob or directory has no data file, a format is unknown.
     """
     if not arguments:
         raise UsageError(

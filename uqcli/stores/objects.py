@@ -79,7 +79,7 @@ class StoredObject:
 
 
 def _version(handle: pa.NativeFile) -> Hashable:
-    """Return the version of an object: size, digest, time, as far as the store gives them."""
+    """Return the version of an object: size, digest, time, if the store gives them."""
     return handle.size(), tuple(sorted((handle.metadata() or {}).items()))
 
 

@@ -21,7 +21,7 @@ def check_writable(target: str) -> None:
     Raises
     ------
     DataError
-        It is not writable, as far as is known beforehand.
+        The target is not writable, if this is known before the run.
     """
     if is_foreign(target) and (target.endswith("/") or not Path(target).parent.is_dir()):
         raise DataError(f"cannot write '{target}': no such place", expected=KNOWN_PLACES)

@@ -66,7 +66,7 @@ class Upload:
 
 
 def check_store(address: Address, target: str) -> None:
-    """Refuse an unwritable target before any work is done, as far as the store reveals it.
+    """Refuse an unwritable target before any work is done, if the store reveals it.
 
     Raises
     ------

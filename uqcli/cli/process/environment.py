@@ -20,7 +20,7 @@ def round_alike() -> None:
     disabled = os.environ.get("NPY_DISABLE_CPU_FEATURES", "")
     if not disabled.endswith(_AVX512):
         os.environ["NPY_DISABLE_CPU_FEATURES"] = f"{disabled} {_AVX512}".strip()
-    # numpy warns of names that it or the machine does not know
+    # numpy warns of unknown names
     warnings.filterwarnings("ignore", "During parsing environment variable", ImportWarning)
 
 

@@ -17,14 +17,14 @@ R = TypeVar("R")
 _DEPTH: Final = 2
 _MOST_THREADS: Final = 8
 _PATIENCE: Final = 0.1
-"""Seconds between checks of a blocked reader whether its consumer has gone."""
+"""Seconds between checks of a blocked reader whether its consumer has closed."""
 
 
 _abandoned: ContextVar[Event | None] = ContextVar("abandoned", default=None)
 
 
 def is_abandoned() -> bool:
-    """Whether the consumer of this reader thread has gone."""
+    """Whether the consumer of this reader thread has closed."""
     event = _abandoned.get()
     return event is not None and event.is_set()
 

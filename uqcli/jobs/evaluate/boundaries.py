@@ -194,7 +194,7 @@ def _claim(name: str, artifact: BoundaryArtifact, measured: MeasuredBoundary, co
 
 
 _Outcome = tuple[bool | None, str]
-"""Whether a target is met as far as the test can decide (None if it cannot), and a sentence on it."""
+"""Whether a target is met (None if the test cannot decide), and a sentence on it."""
 
 
 def _outcome(

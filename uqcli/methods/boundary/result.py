@@ -48,9 +48,9 @@ class FittedBoundary:
 
 
 def _lowest_flagged(row: CellRow, first: int, *, raised: bool) -> tuple[float | None, int, int]:
-    """Find the threshold of a row of cells taken from ``first`` on, its cell, and the rows spared in it.
+    """Find the threshold of a row of cells flagged from ``first`` on, its cell, and the rows below it there.
 
-    For a saved grid it is the lower edge of the lowest non-empty cell; a row taken whole has none. If the
+    For a saved grid it is the lower edge of the lowest non-empty cell; a fully flagged row has none. If the
     rows are available it is raised to the lowest score of a positive row, since lower scores add no true
     positive.
     """

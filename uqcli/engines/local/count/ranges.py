@@ -160,7 +160,7 @@ class _Split:
 
         Parameters
         ----------
-        held, cut : bool, shape (ranges,)
+        nonempty, cut : bool, shape (ranges,)
             Non-empty ranges, and those to split, none of which is a single key.
         """
         size = max(LEAST_PARTS, most // int(np.count_nonzero(cut)))

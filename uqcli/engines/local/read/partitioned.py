@@ -36,7 +36,7 @@ def with_keys(frame: pl.DataFrame, rows: int, keys: Keys, columns: Sequence[str]
     frame
         Columns of the file.
     rows
-        Number of rows, which a frame without columns does not know.
+        Number of rows, since a frame without columns has none.
     """
     if not keys:
         return frame

@@ -27,7 +27,7 @@ _HEAD: Final = 1 << 20
 _PATIENCE: Final = 0.2
 """Seconds of silence after which the bytes received so far are processed."""
 _LOOK_UP: Final = 0.1
-"""Seconds between checks whether the consumer of a silent stream has gone."""
+"""Seconds between checks whether the consumer of a silent stream has closed."""
 
 
 class _Arriving:
