@@ -6,21 +6,26 @@ BIN := $(VENV)/bin
 JOBS ?= $(shell expr $$(getconf _NPROCESSORS_ONLN) \* 3 / 2)
 CLUSTER ?= .venv-cluster
 BLOCKS ?= .venv-blocks
+PROGRAM := $(VENV)/.program
 STAMP := $(VENV)/.installed
 UQCLI := $(BIN)/uqcli
-SAMPLE := sample_data/digits
+SAMPLE := sample_data/census
 
 .DEFAULT_GOAL := help
-.PHONY: help install format lint types imports test test-spark browser blocks blocks-elsewhere coverage faults fuzz statistical bench reproduce demo sample-data reference schemas docs package lowest check clean
+.PHONY: help install format lint types imports test test-spark browser blocks blocks-elsewhere coverage faults fuzz statistical bench reproduce demo sample-data figures outputs reference schemas docs package lowest check clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 install: $(STAMP) ## create .venv with the program and its development tools
 
-$(STAMP): pyproject.toml
+$(PROGRAM): pyproject.toml
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --upgrade 'pip>=25.1'
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable .
+	@touch $@
+
+$(STAMP): $(PROGRAM)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable . --group dev
 	@touch $@
 
@@ -84,18 +89,23 @@ reproduce: $(STAMP) ## make the papers' results again, with docs/results: QUICK=
 	$(BIN)/python -m reproduction $(if $(QUICK),--quick --out build/reproduction/pages) $(if $(AGAIN),--again) \
 		$(if $(STUDY),--study $(STUDY))
 
-demo: $(STAMP) ## run the main job on the sample data
+demo: $(PROGRAM) ## install the program only, run the main job on the sample data
 	@mkdir -p demo
-	$(UQCLI) boundary $(SAMPLE)_holdout.csv --precision 0.9 -o demo/boundary.json
-	$(UQCLI) apply demo/boundary.json $(SAMPLE)_new.csv -o demo/decisions.csv
-	$(UQCLI) evaluate demo/boundary.json $(SAMPLE)_new.csv
-	@echo "Decisions are in demo/decisions.csv:"
+	$(UQCLI) boundary $(SAMPLE)_calibration.parquet --precision 0.7 -o demo/rule.json
+	$(UQCLI) apply demo/rule.json $(SAMPLE)_test.parquet -o demo/decisions.csv
+	$(UQCLI) evaluate demo/rule.json $(SAMPLE)_test.parquet
+	@echo "The first decisions of demo/decisions.csv:"
 	@head -n 4 demo/decisions.csv
 
-sample-data: $(STAMP) ## make sample_data/ again, identically
+sample-data: $(STAMP) ## make the digits of sample_data/ again, identically
 	$(BIN)/python sample_data/make.py
-	$(UQCLI) tce $(SAMPLE)_new.csv -q --plot sample_data/reliability.svg
-	cp sample_data/reliability.svg docs/images/
+
+figures: $(STAMP) ## draw the figures of README and docs again
+	$(BIN)/python sample_data/figure.py
+	$(BIN)/python -m tests.documentation.figures
+
+outputs: $(STAMP) ## write the outputs that README and docs show
+	$(BIN)/python -m tests.documentation.outputs
 
 reference: $(STAMP) ## write the reference pages of the docs from the program
 	$(BIN)/python -m tests.documentation.reference
@@ -113,6 +123,7 @@ package: $(STAMP) ## build sdist and wheel into dist/, check them, and try the w
 	$(BIN)/python -m build
 	$(BIN)/twine check --strict dist/*
 	PYTHON=$(PYTHON) tests/package/try.sh dist/*.whl
+	$(BIN)/pytest -p no:xdist tests/package/test_container.py
 
 lowest: $(STAMP) ## run the sdist's own tests under the lowest versions of the dependencies
 	rm -rf dist

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from pathlib import PurePath
 from typing import TYPE_CHECKING, Any, Protocol
 
 from uqcli.defaults import VERSION
@@ -237,6 +238,18 @@ def printable(text: str, most: int = 60) -> str:
     """
     escaped = visible(text)
     return escaped if len(escaped) <= most else f"{escaped[: most - 3]}..."
+
+
+def short_names(names: Sequence[str]) -> list[str]:
+    """Return file names without their folders, unless two would be equal.
+
+    Examples
+    --------
+    >>> short_names(["new/b.json", "c.json"]), short_names(["new/b.json", "old/b.json"])
+    (['b.json', 'c.json'], ['new/b.json', 'old/b.json'])
+    """
+    short = [PurePath(name).name or name for name in names]
+    return short if len(set(short)) == len(names) else list(names)
 
 
 def share_in_range(value: float | None, low: float | None, high: float | None) -> str:

@@ -52,6 +52,7 @@ USUAL = (
     "uncertainty rows.csv --members m_* -o u.csv --overwrite",
     "simulate posterior --rows 100 -o simulated.csv",
     "show one.json",
+    "show one.json two.json --on rows.csv",
     "show two.json",
     "show sets.json",
     "show tree.json",
@@ -99,7 +100,7 @@ def test_one_screen(line, folder, monkeypatch):
     monkeypatch.setattr(sys, "stdout", terminal)
     assert run(line.split()) in (0, 6)
     shown = terminal.getvalue().splitlines()
-    has_thresholds = any(re.search("flag when|threshold  ", each) for each in shown)
+    has_thresholds = any(re.search("flag when|threshold  |score >= ", each) for each in shown)
     assert len(shown) <= (LINES_WITH_THRESHOLDS if has_thresholds else LINES), terminal.getvalue()
     assert max(map(len, shown)) <= COLUMNS, terminal.getvalue()
     prose = [each for each in shown if not re.search(r"\S {2,}\S", each)]

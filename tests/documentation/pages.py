@@ -13,20 +13,24 @@ PAGES = [README, ROOT / "CONTRIBUTING.md", ROOT / "sample_data" / "README.md", *
 
 @dataclass(frozen=True)
 class Block:
-    """Code of a page that is marked to be run: ``<!-- run -->``, or ``<!-- run: needs -->`` above it."""
+    """Code of a page that is marked to be run: ``<!-- run -->``, or ``<!-- run: needs -->`` above it.
+
+    A block that needs what stands ``before`` it runs after the blocks of its page above it.
+    """
 
     name: str
     needs: str
     language: str
     code: str
+    output: str | None
 
 
 BLOCKS = [
-    Block(f"{path.relative_to(ROOT)}-{number}", needs, language, code)
+    Block(f"{path.relative_to(ROOT)}-{number}", needs, language, code, output if shown else None)
     for path in PAGES
-    for number, (needs, language, code) in enumerate(
+    for number, (needs, language, code, shown, output) in enumerate(
         re.findall(
-            r"^<!-- run(?:: ([a-z]+))? -->\n```([a-z]+)\n(.*?)^```$",
+            r"^<!-- run(?:: ([a-z]+))? -->\n```([a-z]+)\n(.*?)^```$(\n\n```text\n(.*?)^```$)?",
             path.read_text(),
             flags=re.DOTALL | re.MULTILINE,
         )
@@ -34,9 +38,25 @@ BLOCKS = [
 ]
 
 
-def needing(needs):
+BLOCKS_BY_NAME = {block.name: block for block in BLOCKS}
+
+
+def before(block):
+    """What the blocks above a block do, as a shell script; empty if it does not need them."""
+    if block.needs != "before":
+        return ""
+    page, _, number = block.name.rpartition("-")
+    above = [BLOCKS_BY_NAME[f"{page}-{each}"] for each in range(int(number))]
+    return "".join(f"({_as_shell(each)}) > /dev/null\n" for each in above)
+
+
+def _as_shell(block):
+    return block.code if block.language == "sh" else f"python - <<'END'\n{block.code}END\n"
+
+
+def needing(*needs):
     """The blocks that need something, in the order of their page."""
-    found = [block for block in BLOCKS if block.needs == needs]
+    found = [block for block in BLOCKS if block.needs in needs]
     assert found, f"no block needs {needs}"
     return found
 

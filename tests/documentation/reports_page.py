@@ -59,6 +59,7 @@ def sample_runs(folder):
         "evaluate, prediction sets": ["evaluate", at["k"], classes[1]],
         "simulate": ["simulate", "gaussian", "--rows", "1000", "-o", str(folder / "drawn.csv")],
         "show": ["show", at["b"]],
+        "show, two rule files": ["show", at["b"], at["d"], "--on", binary[1]],
     }
 
 

@@ -7,6 +7,9 @@ from tests.documentation.reference import DOCS
 
 RUN_BY = {
     "": "make blocks",
+    "before": "make blocks",
+    "duckdb": "make blocks-elsewhere",
+    "postgres": "make blocks-elsewhere",
     "xgboost": "make blocks",
     "store": "tests/cloud",
     "torch": "make blocks-elsewhere",

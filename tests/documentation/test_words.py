@@ -1,12 +1,19 @@
-"""README and docs say what is so: targets of the Makefile, figures of the sample data."""
+"""Pages name the targets of the Makefile, and the numbers they give of the sample data are the program's."""
 
 import json
+import math
 import re
 import subprocess
+import tempfile
+from pathlib import Path
 
+import uqcli
+from sample_data import figure
 from tests.documentation.pages import PAGES
 from tests.documentation.reference import DOCS, README, ROOT
 from uqcli.cli.app import run
+
+CONTRIBUTING = ROOT / "CONTRIBUTING.md"
 
 
 def targets():
@@ -20,11 +27,11 @@ def test_make_help_lists_every_target():
     assert sorted(targets()) == sorted(phony)
 
 
-def test_readme_names_the_targets():
-    (said,) = re.findall(
-        r"^Targets of the Makefile.*?\n\n", README.read_text(), flags=re.MULTILINE | re.DOTALL
+def test_contributing_names_the_targets():
+    (section,) = re.findall(
+        r"^Targets of the Makefile.*?\n\n", CONTRIBUTING.read_text(), flags=re.MULTILINE | re.DOTALL
     )
-    assert set(re.findall(r"`([a-z-]+)`", said)) == set(targets())
+    assert set(re.findall(r"`([a-z-]+)`", section)) == set(targets())
 
 
 def test_pages_name_targets_that_exist():
@@ -34,16 +41,57 @@ def test_pages_name_targets_that_exist():
         assert found <= set(targets()), path
 
 
-def test_what_is_said_of_the_sample_is_what_its_comparison_says(tmp_path):
-    report = tmp_path / "report.json"
-    holdout = str(ROOT / "sample_data" / "digits_holdout.csv")
-    line = ["boundary", holdout, "--precision", "0.9", "--compare"]
-    assert run([*line, "-q", "--report", str(report)]) == 0
-    found = json.loads(report.read_text())
-    metrics = found["metrics"]
+def boundary_report(*options):
+    """The JSON report of the boundary that the first pages show."""
+    calibration = str(ROOT / "sample_data" / "census_calibration.parquet")
+    with tempfile.TemporaryDirectory() as folder:
+        report = Path(folder) / "report.json"
+        assert (
+            run(["boundary", calibration, "--precision", "0.7", *options, "-q", "--report", str(report)]) == 0
+        )
+        return json.loads(report.read_text())
+
+
+def test_the_gain_on_the_sample_is_that_of_our_own_comparison():
+    report = boundary_report("--compare")
+    metrics = report["metrics"]
     gained = metrics["gain"]["equal_alerts"]
     value, low, high = (f"{100 * gained[name]:+.2f}" for name in ("value", "low", "high"))
-    for page in (README, DOCS / "explanation" / "does-it-pay.md"):
-        said = " ".join(page.read_text().split())
-        assert f"a recall of {metrics['recall']:.3f} against {metrics['score_only_recall']:.3f}" in said
-        assert f'"{found["verdict"]}" (as here: {value} points, {low} to {high})' in said
+    page = " ".join((DOCS / "explanation" / "does-it-pay.md").read_text().split())
+    assert f"a recall of {metrics['recall']:.3f} against {metrics['score_only_recall']:.3f}" in page
+    assert f'"{report["verdict"]}" (as here: {value} points, {low} to {high})' in page
+    assert report["verdict"] == "helps"
+
+
+def test_the_first_figure_and_its_numbers_are_the_programs():
+    """Those of the rule on the test set, beside single thresholds chosen there."""
+    score, uncertainty, label = figure.read("calibration")
+    rule = uqcli.find_boundary(score, label, uncertainty=uncertainty, precision="0.7")
+    found = figure.compare(rule)
+    test = dict(zip(("score", "uncertainty", "label"), figure.read("test"), strict=True))
+    measured = rule.evaluate(test["score"], test["label"], uncertainty=test["uncertainty"]).metrics
+    assert (found.rule, found.precision) == (measured["recall"].value, measured["precision"].value)
+    best = uqcli.find_boundary(
+        test["score"],
+        test["label"],
+        precision=f"{math.floor(found.precision * 1e12) / 1e12:.12f}",
+        algorithm="st",
+    )
+    assert found.same_precision == best.fit.recall
+    alike = uqcli.find_boundary(test["score"], test["label"], max_selected=found.alerts, algorithm="st")
+    assert found.same_alerts == alike.fit.recall
+    percents = [f"{100 * each:.0f} %" for each in (found.rule, found.same_precision, found.same_alerts)]
+    for page in (README, DOCS / "index.md"):
+        text = " ".join(page.read_text().split())
+        assert f"precision of {found.precision:.2f}" in text
+        assert f"{percents[0]} of the positives" in text
+        assert f"{percents[1]} at the same precision, and {percents[2]} with as many alerts" in text
+    picture = (DOCS / "images" / "boundary.svg").read_text()
+    assert figure.sentence(found) in picture
+
+
+def test_an_ensembles_spread_brings_nothing_on_the_same_rows():
+    columns = ("--score", "ensemble_score", "--uncertainty", "ensemble_uncertainty")
+    report = boundary_report("--compare", *columns)
+    assert report["verdict"] == "no evidence"
+    assert len(report["thresholds"]) == 1

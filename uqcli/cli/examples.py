@@ -50,7 +50,7 @@ EXAMPLES: Final[Mapping[str, tuple[str, str]]] = MappingProxyType(
         ),
         "show": (
             "uqcli show boundary.json",
-            "uqcli show boundary.json --report boundary.md",
+            "uqcli show old.json boundary.json --on new.csv",
         ),
         "schema": (
             "uqcli schema boundary",

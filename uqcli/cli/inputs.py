@@ -71,7 +71,7 @@ def labelled_data(
         refuse_typed(("weight",), "with --no-weight", "one of them")
     numbers = {"score": columns.score, "uncertainty": columns.uncertainty}
     return replace(
-        data_request(inputs, reading, running),
+        bare_data(inputs, reading, running),
         roles=Roles(
             numbers=numbers if classes is None else {},
             label=columns.label,
@@ -82,7 +82,7 @@ def labelled_data(
     )
 
 
-def data_request(inputs: Iterable[str] | None, reading: InputOptions, running: RunOptions) -> DataRequest:
+def bare_data(inputs: Iterable[str] | None, reading: InputOptions, running: RunOptions) -> DataRequest:
     """Build the request for rows whose columns a saved rule names."""
     from uqcli.engines.request import DataRequest
 

@@ -1,13 +1,25 @@
-"""``uqcli show``: describe a rule."""
+"""``uqcli show``: describe a rule, or the differences between two."""
 
 from __future__ import annotations
 
+from dataclasses import replace
+
+import numpy as np
+
+from uqcli.artifacts.boundary import BoundaryArtifact
 from uqcli.artifacts.codec import load
+from uqcli.artifacts.columns import ColumnOverrides
+from uqcli.artifacts.saved import Saved, roles_of
+from uqcli.engines.open import open_engine
+from uqcli.engines.request import DataRequest
+from uqcli.errors import UsageError
+from uqcli.jobs.labelled import refuse_keep
 from uqcli.jobs.result import Result
 from uqcli.reports.show import ShowReport
+from uqcli.reports.show_two import ChangedRows, ShowTwoReport
 
 
-def run(artifact: str) -> Result[ShowReport, None]:
+def show_one(artifact: str) -> Result[ShowReport, None]:
     """Load a rule file.
 
     Raises
@@ -16,3 +28,55 @@ def run(artifact: str) -> Result[ShowReport, None]:
         It is missing, or is no rule file.
     """
     return Result(report=ShowReport(model=load(artifact)), artifact=None)
+
+
+def show_two(artifact: str, other: str | None, data: DataRequest | None) -> Result[ShowTwoReport, None]:
+    """Load two rule files, and count the rows on which they decide differently.
+
+    Parameters
+    ----------
+    data
+        Rows to decide; None for none.
+
+    Raises
+    ------
+    UsageError
+        There is one rule file, they are of different kinds, or ``data`` is given and they flag no rows.
+    DataError, ArtifactError
+        Files cannot be read.
+    """
+    if other is None:
+        raise UsageError("--on with one rule file", expected="two rule files, or apply for one")
+    models = load(artifact), load(other)
+    first, second = models
+    if first.kind != second.kind:
+        raise UsageError(
+            f"'{artifact}' is of kind {first.kind}, '{other}' of kind {second.kind}",
+            expected="two rule files of one kind",
+        )
+    changed = None if data is None else _count(models, data)
+    return Result(
+        report=ShowTwoReport(names=(artifact, other), models=models, changed=changed), artifact=None
+    )
+
+
+def _count(models: tuple[Saved, Saved], data: DataRequest) -> ChangedRows:
+    """Count the rows that both, one or none of two boundaries flag."""
+    first, second = models
+    if not isinstance(first, BoundaryArtifact) or not isinstance(second, BoundaryArtifact):
+        raise UsageError(f"--on with rule files of kind {first.kind}", expected="two boundaries")
+    refuse_keep(data.on_invalid)
+    roles = roles_of(models, ColumnOverrides(), labelled=False)
+    batches = open_engine(data.engine).batches(replace(data, roles=roles))
+    sides = np.zeros(4, dtype=np.int64)
+    for rows in batches:
+        decided = first.decide(rows) + 2 * second.decide(rows)
+        sides += np.bincount(decided, weights=rows.weight, minlength=4).astype(np.int64)
+    neither, only_first, only_second, both = sides.tolist()
+    return ChangedRows(
+        only_first=only_first,
+        only_second=only_second,
+        both=both,
+        neither=neither,
+        dropped=batches.dropped,
+    )

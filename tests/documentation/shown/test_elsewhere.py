@@ -5,6 +5,7 @@ import os
 import pty
 import re
 import select
+import shutil
 import subprocess
 import sys
 import time
@@ -56,8 +57,8 @@ def test_dropout_that_stays_on(tmp_path, surroundings):
 def test_dvc_keeps_the_metrics(tmp_path, surroundings):
     stages, commands = needing("dvc")
     (tmp_path / "dvc.yaml").write_text(stages.code)
-    for name, sample in (("holdout", "digits_holdout.csv"), ("labelled", "digits_new.csv")):
-        pl.read_csv(ROOT / "sample_data" / sample).write_parquet(tmp_path / f"{name}.parquet")
+    for name, sample in (("holdout", "census_calibration.parquet"), ("labelled", "census_test.parquet")):
+        (tmp_path / f"{name}.parquet").write_bytes((ROOT / "sample_data" / sample).read_bytes())
     prepare = """
         git init -q && git config user.name t && git config user.email t@example.org
         dvc init -q && dvc config core.analytics false && dvc add -q holdout.parquet labelled.parquet
@@ -70,6 +71,63 @@ def test_dvc_keeps_the_metrics(tmp_path, surroundings):
     now = json.loads((tmp_path / "evaluation.json").read_text())["metrics"]["precision"]
     (line,) = [each for each in told.splitlines() if re.search(r"\bmetrics\.precision\.value\b", each)]
     assert float(line.split()[-2]) == pytest.approx(now["value"], abs=1e-4)
+
+
+def test_duckdb_by_a_pipe(tmp_path, surroundings):
+    (block,) = needing("duckdb")
+    for name, sample in (("rows", "calibration"), ("new", "test")):
+        (tmp_path / f"{name}.parquet").write_bytes(
+            (ROOT / "sample_data" / f"census_{sample}.parquet").read_bytes()
+        )
+    printed = run(["bash", "-euo", "pipefail", "-c", block.code], tmp_path, surroundings)
+    decided = pl.read_parquet(tmp_path / "decisions.parquet")
+    assert str(decided["decision"].sum()) in printed
+
+
+@pytest.fixture
+def postgres(tmp_path):
+    """The socket of a database server of the test's own, with two tables."""
+    socket, data = tmp_path / "socket", tmp_path / "data"
+    for folder in (tmp_path, tmp_path.parent, tmp_path.parent.parent):
+        folder.chmod(0o755)
+    for folder in (socket, data):
+        folder.mkdir()
+        shutil.chown(folder, "postgres", "postgres")
+    programs = max(Path("/usr/lib/postgresql").glob("*/bin"))
+    as_owner = {"user": "postgres", "group": "postgres", "extra_groups": [], "cwd": socket}
+    subprocess.run(
+        [programs / "initdb", "-D", data, "-A", "trust"], check=True, stdout=subprocess.DEVNULL, **as_owner
+    )
+    server = subprocess.Popen(
+        [programs / "postgres", "-D", data, "-k", socket, "-h", ""], stderr=subprocess.DEVNULL, **as_owner
+    )
+    end = time.monotonic() + 30
+    while not list(socket.glob(".s.PGSQL.*[0-9]")):
+        assert server.poll() is None
+        assert time.monotonic() < end
+        time.sleep(0.1)
+    time.sleep(0.5)
+    yield socket
+    server.terminate()
+    server.wait()
+
+
+def test_postgres_by_a_pipe(tmp_path, surroundings, postgres):
+    (block,) = needing("postgres")
+    rows = pl.read_parquet(ROOT / "sample_data" / "census_calibration.parquet").with_row_index("id")
+    rows.select("id", "score", "uncertainty", "label").write_csv(tmp_path / "rows.csv")
+    there = {**surroundings, "PGHOST": str(postgres), "PGUSER": "postgres", "PGDATABASE": "postgres"}
+    prepare = """
+        psql -qc "CREATE TABLE scored (id int, score float8, uncertainty float8, label int)"
+        psql -qc "CREATE TABLE decisions (id int, score float8, uncertainty float8, decision bool)"
+        psql -qc "\\copy scored FROM rows.csv WITH (FORMAT csv, HEADER)"
+    """
+    run(["bash", "-euo", "pipefail", "-c", prepare], tmp_path, there)
+    run(["bash", "-euo", "pipefail", "-c", block.code], tmp_path, there)
+    counted = run(["psql", "-Atc", "SELECT count(*), sum(decision::int) FROM decisions"], tmp_path, there)
+    count, flagged = map(int, counted.split("|"))
+    fit = json.loads((tmp_path / "rule.json").read_text())["fit"]
+    assert (count, flagged) == (len(rows), fit["selected"])
 
 
 class Terminal:

@@ -5,14 +5,23 @@ import shutil
 import polars as pl
 import pytest
 
-from tests.documentation.pages import needing, run
+from tests.documentation.outputs import output_of
+from tests.documentation.pages import before, needing, run
 from tests.documentation.reference import ROOT
 
+SHOWN = [block for block in needing("", "before") if block.output is not None]
+SILENT = [block for block in needing("", "before") if block.output is None]
 
-@pytest.mark.parametrize("block", needing(""), ids=lambda block: block.name)
+
+@pytest.mark.parametrize("block", SHOWN, ids=lambda block: block.name)
+def test_block_prints_what_the_page_shows(block):
+    assert output_of(block) == block.output, "run make outputs"
+
+
+@pytest.mark.parametrize("block", SILENT, ids=lambda block: block.name)
 def test_block_runs(tmp_path, block):
     shutil.copytree(ROOT / "sample_data", tmp_path / "sample_data")
-    run(block, tmp_path)
+    run(block, tmp_path, before=before(block))
 
 
 ROWS = """

@@ -40,7 +40,7 @@ class ConformalSets(Fitted[ConformalArtifact]):
         return np.array(self.artifact.thresholds)
 
     @property
-    def guarantee(self) -> str:
+    def promise(self) -> str:
         """The guarantee as a sentence."""
         return self.artifact.guarantee()
 

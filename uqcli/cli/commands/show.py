@@ -7,18 +7,37 @@ from typing import Annotated
 import typer
 
 from uqcli.cli.deliver import check_outputs, deliver
-from uqcli.cli.options import ReportOptions, RunOptions
+from uqcli.cli.inputs import bare_data
+from uqcli.cli.options import InputOptions, ReportOptions, RunOptions
 from uqcli.cli.places import Reads
 
 
 def show(
     *,
     artifact: Annotated[str, typer.Argument(metavar="ARTIFACT", help="A saved rule file, or -.")],
+    other: Annotated[
+        str | None,
+        typer.Argument(metavar="[OTHER]", show_default=False, help="A second one: show what differs."),
+    ] = None,
+    on: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="INPUT",
+            help="Count the rows that only one of two boundaries flags. (repeatable)",
+            rich_help_panel="Input",
+        ),
+    ] = None,
     reporting: ReportOptions,
+    reading: InputOptions,
     running: RunOptions,
 ) -> None:
-    """Explain a saved rule in words."""
-    provenance = check_outputs(reporting, None, reads=Reads.of(models=[artifact]), running=running)
-    from uqcli.jobs.show import run
+    """Explain a saved rule in words, or how two differ."""
+    reads = Reads.of(on, models=[artifact, other], reading=reading)
+    provenance = check_outputs(reporting, None, reads=reads, running=running)
+    from uqcli.jobs.show import show_one, show_two
 
-    deliver(run(artifact), reporting, provenance=provenance)
+    if other is None and not on:
+        deliver(show_one(artifact), reporting, provenance=provenance)
+    else:
+        data = bare_data(on, reading, running) if on else None
+        deliver(show_two(artifact, other, data), reporting, provenance=provenance)

@@ -12,7 +12,7 @@ from uqcli.counts import Floats
 from uqcli.document import Document, Metrics, OneResult, Table
 from uqcli.methods.bin.isotonic_error import BinError, errors_by_chance
 from uqcli.reports.in_words import BINNINGS, describe
-from uqcli.reports.positive_rate import positive_rate_figure
+from uqcli.reports.positivity import positive_rate_figure
 
 _ABOUT_ERRORS: Final = (
     "IST is one isotonic fit on the score, MIST one in each uncertainty bin; both are measured on the rows "

@@ -44,7 +44,7 @@ from uqcli.reports.boundary.bins_tried import bins_tried_table
 from uqcli.reports.boundary.certification import Certification
 from uqcli.reports.boundary.compared import VERDICTS, Compared, gains_table
 from uqcli.reports.boundary.trade_off import TradeOff, trade_off_figure
-from uqcli.reports.positive_rate import BoundaryLine, positive_rate_figure
+from uqcli.reports.positivity import Drawn, positive_rate_figure
 
 UNTESTED = "--compare tests whether the uncertainty finds more than a single threshold."
 TOGETHER = "The thresholds meet the target together, not in each uncertainty bin."
@@ -241,7 +241,7 @@ class BoundaryReport(OneResult):
         if self.unsaved is not None:
             named = [("boundary, not saved", self.unsaved.found), ("single threshold, saved", fitted)]
         boundaries = [
-            BoundaryLine(name=name, thresholds=boundary.thresholds) for name, boundary in named if boundary
+            Drawn(name=name, thresholds=boundary.thresholds) for name, boundary in named if boundary
         ]
         figure = positive_rate_figure(self.cells, boundaries)
         if self._has_no_gain:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from pathlib import PurePath
 from types import MappingProxyType
 from typing import Any, Final, Protocol
 
@@ -26,6 +25,7 @@ from uqcli.document import (
     interval,
     plain,
     rows_of,
+    short_names,
 )
 from uqcli.reports.evaluate.difference import HEADER, BoundaryDifference, direction
 from uqcli.reports.evaluate.figure import NamedRate, rates_figure
@@ -93,11 +93,9 @@ def intervals_in_words(parameters: EvaluateParameters) -> str:
     return f"{100 * parameters.confidence:g} % CI"
 
 
-def short_names(results: Results) -> list[str]:
-    """Return file names without folders, unless two are equal."""
-    names = [name for name, _, _ in results]
-    short = [PurePath(name).name or name for name in names]
-    return short if len(set(short)) == len(names) else names
+def names_of(results: Results) -> list[str]:
+    """Return the names of the rule files, without folders unless two would be equal."""
+    return short_names([name for name, _, _ in results])
 
 
 class HasMetrics(Protocol):
@@ -125,7 +123,7 @@ def verdicts(results: Results, sentences: Sequence[str]) -> str:
     if len(results) == 2 and sentences[0] == sentences[1] and sentences[0].startswith("consistent"):
         return f"Both {sentences[0]}"
     named = [
-        f"{name} {verdict.rstrip('.')}" for name, verdict in zip(short_names(results), sentences, strict=True)
+        f"{name} {verdict.rstrip('.')}" for name, verdict in zip(names_of(results), sentences, strict=True)
     ]
     return f"{'; '.join(named)}."
 
@@ -218,7 +216,7 @@ class EvaluateReport(Evaluated):
         """Build the table of rates and counts; differences have their intervals unless brief."""
         columns = [_column(measured) for _, _, measured in self.results]
         rows = [(name, *cells) for name, *cells in zip(_ROWS, *columns, strict=True)]
-        header = ("", *short_names(self.results))
+        header = ("", *names_of(self.results))
         if self.difference is not None:
             header = (*header, HEADER)
             differences = self._difference_cells(self.difference, brief=brief)
@@ -293,7 +291,7 @@ class EvaluateReport(Evaluated):
 
     def _advice(self) -> list[str]:
         """State which rule to use, if the test set can decide."""
-        named = short_names(self.results)
+        named = names_of(self.results)
         broken = [name for name, claim in zip(named, self.claims, strict=True) if claim.kept is False]
         if broken == named:
             return ["Fit the rule again on current data."]
@@ -305,7 +303,7 @@ class EvaluateReport(Evaluated):
         if not direction(difference.selected) and not direction(difference.recall):
             return ["No significant difference: use the simpler rule."]
         (_, _, one), (_, _, other) = self.results
-        more, less = short_names(self.results)[:: 1 if one.selected >= other.selected else -1]
+        more, less = names_of(self.results)[:: 1 if one.selected >= other.selected else -1]
         return [f"Use {more} if its additional alerts are worth the work, else {less}."]
 
     def _figures(self) -> list[Figure]:

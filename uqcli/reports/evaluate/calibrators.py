@@ -21,7 +21,7 @@ from uqcli.reports.comparison import (
 from uqcli.reports.evaluate.boundaries import (
     UNSEEN,
     Evaluated,
-    short_names,
+    names_of,
     uncorrected_tests,
 )
 from uqcli.reports.evaluate.difference import CalibratorDifference
@@ -124,4 +124,4 @@ class EvaluateCalibratorReport(Evaluated):
         return [*sentences, *consistent, *untested, *several, *losses_without_interval(named), UNSEEN]
 
     def _names(self) -> list[str]:
-        return short_names(self.results)
+        return names_of(self.results)

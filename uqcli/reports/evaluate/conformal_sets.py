@@ -27,7 +27,7 @@ from uqcli.reports.evaluate.boundaries import (
     UNSEEN,
     Evaluated,
     intervals_in_words,
-    short_names,
+    names_of,
     uncorrected_tests,
     verdicts,
 )
@@ -188,7 +188,7 @@ class EvaluateConformalReport(Evaluated):
 
     def _table(self, *, brief: bool) -> Table:
         """Build the table of coverage and sizes; differences have their intervals unless brief."""
-        header = ("", *short_names(self.results))
+        header = ("", *names_of(self.results))
         lines = [
             ("coverage", *(interval(measured.coverage) for _, _, measured in self.results)),
             ("mean set size", *(f"{measured.mean_set_size:.3f}" for _, _, measured in self.results)),
@@ -225,7 +225,7 @@ class EvaluateConformalReport(Evaluated):
             (printable(name), *(interval(part[name]) if name in part else "-" for part in parts))
             for name in names[:_MOST_ROWS]
         ]
-        header = (f"coverage by {unit if unit != 'size' else 'set size'}", *short_names(self.results))
+        header = (f"coverage by {unit if unit != 'size' else 'set size'}", *names_of(self.results))
         return Table(title="", header=header, rows=rows)
 
     def _notes(self) -> list[str]:
@@ -273,7 +273,7 @@ def _smaller_sets(results: Results) -> list[str]:
     sizes = [measured.mean_set_size for _, _, measured in results]
     if sizes[0] == sizes[1]:
         return []
-    return [f"Use {short_names(results)[sizes.index(min(sizes))]}: its sets are smaller."]
+    return [f"Use {names_of(results)[sizes.index(min(sizes))]}: its sets are smaller."]
 
 
 def _empty_set_notes(results: Results) -> list[str]:

@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 _BANDS, _LEAST_ROWS = 25, 20
 """Number of score bands of equal width; neighbours with fewer rows than this minimum are merged."""
 
+_FAINT: Final = 0.15
+"""Strength of the shade of ranges with hardly any rows, whose rates are mostly chance."""
+
 _MOST_CURVES: Final = 6
 _FARTHEST: Final = 1e300
 """Largest score for which matplotlib can compute axes."""
@@ -30,8 +33,8 @@ _EMPTY: Final = "#eceef0"
 
 
 @dataclass(frozen=True, kw_only=True)
-class BoundaryLine:
-    """A boundary in the figure: one threshold per uncertainty bin, or one for all."""
+class Drawn:
+    """A boundary to draw: one threshold per uncertainty bin, or one for all."""
 
     name: str
     thresholds: tuple[float | None, ...]
@@ -82,24 +85,16 @@ class _Level:
         return np.where(self.count > 0, self.positives / np.maximum(self.count, 1), np.nan)
 
 
-def positive_rate_figure(cells: Cells, boundaries: Sequence[BoundaryLine]) -> Figure:
+def positive_rate_figure(cells: Cells, boundaries: Sequence[Drawn]) -> Figure:
     """Build the figure: the map with boundaries, and one curve per level of uncertainty."""
     span = _span(cells, boundaries)
-    ends = np.linspace(*span, _BANDS + 1)
-    levels = [_Level.of(row, ends) for row in cells.rows]
-    names = _names(cells.uncertainty_edges.tolist())
+    levels = _levels(cells, span)
 
     def draw(canvas: Canvas) -> None:
         left, right = panels(canvas, [1.15, 1])
-        _draw_map(left, levels, span, names, narrow=is_narrow(canvas))
-        for line, style in zip(boundaries, _styles(), strict=False):
-            _draw_boundary(left, line, len(levels), style)
-        if boundaries:
-            columns = 1 if is_narrow(canvas) else 2
-            left.legend(loc="lower left", bbox_to_anchor=(0, 1), frameon=False, ncols=columns, borderpad=0)
-        _draw_curves(right, levels, span, names)
-        for axes in (left, right):
-            axes.set_xlabel("score")
+        draw_map(left, cells, boundaries, narrow=is_narrow(canvas))
+        _draw_curves(right, levels, span, _names(cells.uncertainty_edges.tolist()))
+        right.set_xlabel("score")
 
     suffix = "".join(f", with {boundary.name}" for boundary in boundaries)
     title = f"Positive rate by score and uncertainty{suffix}"
@@ -113,12 +108,30 @@ def positive_rate_figure(cells: Cells, boundaries: Sequence[BoundaryLine]) -> Fi
     )
 
 
-def _caption(boundaries: Sequence[BoundaryLine]) -> str:
+def draw_map(axes: Axes, cells: Cells, boundaries: Sequence[Drawn], *, narrow: bool = False) -> None:
+    """Draw the positive rate by score and uncertainty, with boundaries on it."""
+    span = _span(cells, boundaries)
+    levels = _levels(cells, span)
+    _draw_rates(axes, levels, span, _names(cells.uncertainty_edges.tolist()), narrow=narrow)
+    for line, style in zip(boundaries, _styles(), strict=False):
+        _draw_boundary(axes, line, len(levels), style)
+    if boundaries:
+        columns = 1 if narrow else 2
+        axes.legend(loc="lower left", bbox_to_anchor=(0, 1), frameon=False, ncols=columns, borderpad=0)
+    axes.set_xlabel("score")
+
+
+def _levels(cells: Cells, span: tuple[float, float]) -> list[_Level]:
+    ends = np.linspace(*span, _BANDS + 1)
+    return [_Level.of(row, ends) for row in cells.rows]
+
+
+def _caption(boundaries: Sequence[Drawn]) -> str:
     """Build the caption: how to read the map and the curves."""
     flagged = f" Rows right of the {boundaries[0].name} are flagged." if boundaries else ""
     return (
-        f"Darker: higher positive rate; grey: no rows.{flagged} If bars of two curves do not overlap, the "
-        "same score has different positive rates."
+        f"Darker: higher positive rate; faint: few rows; grey: none.{flagged} If bars of two curves do not "
+        "overlap, the same score has different positive rates."
     )
 
 
@@ -129,7 +142,7 @@ def _styles() -> list[dict[str, Any]]:
     ]
 
 
-def _span(cells: Cells, boundaries: Sequence[BoundaryLine]) -> tuple[float, float]:
+def _span(cells: Cells, boundaries: Sequence[Drawn]) -> tuple[float, float]:
     """Return the range of scores on the axes: 0 to 1 if no edge or threshold is outside."""
     thresholds = [t for line in boundaries for t in line.thresholds if t is not None]
     scores = np.concatenate([*(cells_of_row.lower for cells_of_row in cells.rows), thresholds])
@@ -149,7 +162,7 @@ def _names(edges: Sequence[float]) -> list[str]:
     return [f"below {texts[0]}", *between, f"from {texts[-1]}"]
 
 
-def _draw_map(
+def _draw_rates(
     axes: Axes, levels: Sequence[_Level], span: tuple[float, float], names: Sequence[str], *, narrow: bool
 ) -> None:
     from matplotlib import colormaps
@@ -158,8 +171,11 @@ def _draw_map(
 
     norm, shading = Normalize(0, _highest(levels)), colormaps["Blues"].with_extremes(bad=_EMPTY)
     for number, level in enumerate(levels):
-        shades = np.ma.masked_invalid(level.rate)[None, :]
-        axes.pcolormesh(level.ends, [number, number + 1], shades, cmap=shading, norm=norm)
+        shades = shading(norm(np.ma.masked_invalid(level.rate)))[:, :3]
+        bands = np.diff(level.ends) * _BANDS / (span[1] - span[0])
+        strength = np.where(level.count, np.clip(level.count / bands / _LEAST_ROWS, _FAINT, 1), 1)
+        shades = 1 - strength[:, None] * (1 - shades)  # towards white
+        axes.pcolormesh(level.ends, [number, number + 1], shades[None, :, :])
     label = "uncertainty" if len(levels) == 1 else "uncertainty (up: less certain)"
     axes.set(ylabel=label, xlim=span, ylim=(0, len(levels)))
     step = -(-len(levels) // 12)
@@ -178,7 +194,7 @@ def _highest(levels: Sequence[_Level]) -> float:
     return float(np.nanmax(rates, initial=0.0)) or 1.0
 
 
-def _draw_boundary(axes: Axes, line: BoundaryLine, levels: int, style: dict[str, Any]) -> None:
+def _draw_boundary(axes: Axes, line: Drawn, levels: int, style: dict[str, Any]) -> None:
     """Draw a step line along the thresholds; a bin without a threshold has its step right of the axes."""
     from matplotlib import patheffects
 

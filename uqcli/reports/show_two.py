@@ -1,0 +1,184 @@
+"""The report of ``uqcli show`` with two rule files: what differs, and which rows change sides."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from uqcli.artifacts.boundary import BoundaryArtifact, SavedRecalibration, rule
+from uqcli.artifacts.codec import content_of
+from uqcli.artifacts.saved import Saved
+from uqcli.defaults import VERSION
+from uqcli.document import (
+    Document,
+    Metrics,
+    OneResult,
+    Table,
+    count,
+    printable,
+    ranges,
+    rows_of,
+    short_names,
+)
+
+_IN_TABLES: Final = frozenset({"digest", "thresholds", "uncertainty_edges"})
+"""Fields that always differ, or that the table of thresholds shows."""
+
+_MOST: Final = 28
+"""Characters of a value in the table of fields."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ChangedRows:
+    """Numbers of rows by which of two rules flag them."""
+
+    only_first: int
+    only_second: int
+    both: int
+    neither: int
+    dropped: int
+
+    @property
+    def rows(self) -> int:
+        """All rows decided."""
+        return self.only_first + self.only_second + self.both + self.neither
+
+    @property
+    def changed(self) -> int:
+        """Rows that one rule flags and the other does not."""
+        return self.only_first + self.only_second
+
+
+@dataclass(frozen=True, kw_only=True)
+class ShowTwoReport(OneResult):
+    """Two rule files of one kind.
+
+    Attributes
+    ----------
+    changed
+        None without rows.
+    """
+
+    names: tuple[str, str]
+    models: tuple[Saved, Saved]
+    changed: ChangedRows | None
+
+    @property
+    def metrics(self) -> Metrics:
+        """Number of fields that differ, and of rows by the rules that flag them."""
+        rows = self.changed
+        counted: Metrics = {}
+        if rows is not None:
+            counted = {
+                "rows": rows.rows,
+                "changed": rows.changed,
+                "only_first": rows.only_first,
+                "only_second": rows.only_second,
+                "both": rows.both,
+                "neither": rows.neither,
+            }
+        return {"differences": len(self._differences()), **counted}
+
+    def payload(self) -> dict[str, Any]:
+        """The JSON form: both files as saved, and the fields that differ."""
+        return {
+            "command": "show",
+            "uqcli_version": VERSION,
+            "metrics": dict(self.metrics),
+            "results": [
+                {"artifact": name, "model": content_of(model)}
+                for name, model in zip(self.names, self.models, strict=True)
+            ],
+            "differences": [
+                {"field": field, "first": first, "second": second}
+                for field, (first, second) in self._differences().items()
+            ],
+            "notes": self._cautions(),
+        }
+
+    def document(self) -> Document:
+        """The readable form."""
+        fields = self._fields()
+        return Document(
+            title=self._title(),
+            tables=[*self._rows(), *self._thresholds(), *([fields] if fields.rows else [])],
+            cautions=self._cautions(),
+        )
+
+    def _title(self) -> str:
+        first, second = short_names(self.names)
+        if self.changed is not None:
+            alike = f"{first} and {second} flag the same of {rows_of(self.changed.rows)}"
+            changed = f"{count(self.changed.changed)} of {rows_of(self.changed.rows)} change sides"
+            return changed if self.changed.changed else alike
+        differences = len(self._differences())
+        if not differences:
+            return f"{first} and {second} are equal"
+        return f"{first} and {second} differ in {differences} field{'' if differences == 1 else 's'}"
+
+    def _rows(self) -> list[Table]:
+        """Numbers of rows that each rule flags, alone and together."""
+        if self.changed is None:
+            return []
+        rows = self.changed
+        cells = [
+            ("flagged", count(rows.both + rows.only_first), count(rows.both + rows.only_second)),
+            ("flagged by it alone", count(rows.only_first), count(rows.only_second)),
+        ]
+        return [Table(title="", header=("", *short_names(self.names)), rows=cells)]
+
+    def _thresholds(self) -> list[Table]:
+        """Thresholds of two boundaries in the uncertainty ranges of both."""
+        first, second = self.models
+        if not isinstance(first, BoundaryArtifact) or not isinstance(second, BoundaryArtifact):
+            return []
+        edges = sorted({*first.uncertainty_edges, *second.uncertainty_edges})
+        starts = [float("-inf"), *edges]
+        columns = [[_rule_at(model, start) for start in starts] for model in (first, second)]
+        rows = list(zip(ranges(edges), *columns, strict=True))
+        return [Table(title="", header=("uncertainty", *short_names(self.names)), rows=rows, left=3)]
+
+    def _fields(self) -> Table:
+        """Other fields that differ."""
+        rows = [
+            (field, *(printable(_text(value), _MOST) for value in values))
+            for field, values in self._differences().items()
+            if field.partition(".")[0] not in _IN_TABLES
+        ]
+        return Table(title="", header=("field", *short_names(self.names)), rows=rows, left=3)
+
+    def _differences(self) -> dict[str, tuple[Any, Any]]:
+        """Values of the fields that differ, by dotted key; None for a field that is missing."""
+        first, second = (dict(_flat(content_of(model))) for model in self.models)
+        both = {name: (first.get(name), second.get(name)) for name in {**first, **second}}
+        return {name: pair for name, pair in both.items() if name != "digest" and pair[0] != pair[1]}
+
+    def _cautions(self) -> list[str]:
+        named = zip(short_names(self.names), self.models, strict=True)
+        return [f"{name}: {model.unsealed}." for name, model in named if model.unsealed]
+
+
+def _flat(content: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
+    """Yield the fields of nested objects by dotted key; lists are values."""
+    for name, value in content.items():
+        if isinstance(value, Mapping) and value:
+            yield from _flat(value, f"{prefix}{name}.")
+        else:
+            yield f"{prefix}{name}", value
+
+
+def _rule_at(model: BoundaryArtifact, uncertainty: float) -> str:
+    """The rule of a boundary in the bin that starts at or below an uncertainty."""
+    bin_number = sum(edge <= uncertainty for edge in model.uncertainty_edges)
+    raised = isinstance(model.recalibration, SavedRecalibration)
+    return rule(model.thresholds[bin_number], raised=raised)
+
+
+def _text(value: Any) -> str:
+    if value is None:
+        return "-"
+    if isinstance(value, float):
+        return f"{value:.6g}"
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
